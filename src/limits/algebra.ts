@@ -1,0 +1,44 @@
+import type { Limit } from './limit.ts';
+
+/** What a state has taken, in the terms that every kind of limit understands: for a change of kind. */
+export interface Taken {
+  /** Permits, rounded up. */
+  permits: number;
+  /** The newest moment at which any of them was granted or booked. */
+  newest: number;
+}
+
+/** What can be had at a moment. */
+export interface Peek {
+  /** Permits that could be granted at once. */
+  available: number;
+  /** The moment at which everything granted and booked will have come back. */
+  full: number;
+}
+
+/**
+ * A limit: five functions of a state and a time, and what a change of the limit needs.
+ *
+ * Times are whole milliseconds of the state's own clock, which never goes back. `now` is the true time rounded down,
+ * `at` the true time rounded up: the first moment that can still be granted. The same functions stand in `lua/limits`.
+ */
+export interface Algebra<L extends Limit, S> {
+  /** The state of a limit of which nothing is taken. */
+  create(limit: L): S;
+  /** A time up to `now` where `n` permits are free; else the first moment when they will be, after all that is booked. */
+  earliest(state: S, now: number, at: number, n: number): number;
+  /** How many requests of `n` permits each can be granted at the moment `t`. */
+  fit(state: S, now: number, t: number, n: number): number;
+  /** Records `n` permits granted at `t`, which may lie ahead. */
+  commit(state: S, now: number, t: number, n: number): void;
+  /** Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. */
+  refund(state: S, now: number, t: number, n: number): void;
+  /** What could be had now. Changes nothing. */
+  peek(state: S, now: number, at: number): Peek;
+  /** Brings the state up to `now`: forgets what no longer counts. `shift` is what its clock is ahead of the server's by. */
+  roll(state: S, now: number, shift: number): void;
+  /** The same state under another limit of the same kind, by what is taken. */
+  adopt(state: S, limit: L): void;
+  /** What is taken, for a change of kind. */
+  taken(state: S): Taken;
+}

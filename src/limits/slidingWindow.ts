@@ -1,0 +1,147 @@
+import type { Algebra } from './algebra.ts';
+import type { SlidingWindow } from './limit.ts';
+
+/** The log of a sliding window: from `head` on, slots in the order of time, each with its count. */
+export interface SlidingWindowState {
+  kind: 'slidingWindow';
+  permits: number;
+  interval: number;
+  resolution: number;
+  /** The sum of the counts. */
+  total: number;
+  /** The newest moment granted or booked, not rounded. */
+  newest: number;
+  times: number[];
+  counts: number[];
+  head: number;
+}
+
+/** At most so many entries are forgotten by one call: what is left is freed by the walk, so the answer is exact all the same. */
+const purgeLimit = 1024;
+/** At most so many emptied entries are taken off the end by one refund. */
+const popLimit = 64;
+
+/** A log of (time, count), one entry per `resolution`: the sliding-window log of the literature with rounded times. */
+export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = {
+  create: ({ permits, interval, resolution }) => ({
+    kind: 'slidingWindow',
+    permits,
+    interval,
+    resolution,
+    total: 0,
+    newest: 0,
+    times: [],
+    counts: [],
+    head: 0,
+  }),
+
+  earliest(state, now, at, n) {
+    let taken = state.total;
+    let free = now;
+    for (let i = state.head; taken + n > state.permits && i < state.times.length; i++) {
+      taken -= state.counts[i];
+      free = state.times[i] + state.interval;
+    }
+    // The log only grows at its end, and nobody passes those who are booked.
+    return state.newest > at ? Math.max(free, state.newest) : free;
+  },
+
+  fit(state, _now, t, n) {
+    let taken = state.total;
+    for (let i = state.head; i < state.times.length && state.times[i] <= t - state.interval; i++)
+      taken -= state.counts[i];
+    return Math.floor((state.permits - taken) / n);
+  },
+
+  commit(state, _now, t, n) {
+    const last = state.times.length - 1;
+    // A change of resolution can leave a last slot that lies after this one.
+    const slot = last < state.head ? slotOf(state, t) : Math.max(slotOf(state, t), state.times[last]);
+    if (last >= state.head && state.times[last] === slot) state.counts[last] += n;
+    else {
+      state.times.push(slot);
+      state.counts.push(n);
+    }
+    state.total += n;
+    state.newest = Math.max(state.newest, t);
+  },
+
+  refund(state, now, t, n) {
+    const slot = slotOf(state, t);
+    if (slot <= now - state.interval) return;
+    const index = find(state, slot);
+    if (index < 0) return;
+    const back = Math.min(n, state.counts[index]);
+    state.counts[index] -= back;
+    state.total -= back;
+    dropEmptyEnd(state);
+  },
+
+  peek(state, now, at) {
+    const last = state.times.length - 1;
+    let taken = state.total;
+    for (let i = state.head; i <= last && state.times[i] <= now - state.interval; i++)
+      taken -= state.counts[i];
+    return {
+      available: state.newest > at ? 0 : Math.max(0, state.permits - taken),
+      full: last < state.head ? now : Math.max(now, state.times[last] + state.interval),
+    };
+  },
+
+  roll(state, now) {
+    const gone = now - state.interval;
+    const last = state.times.length - 1;
+    if (last >= state.head && state.times[last] <= gone) {
+      clear(state);
+      return;
+    }
+    const end = Math.min(state.times.length, state.head + purgeLimit);
+    while (state.head < end && state.times[state.head] <= gone) state.total -= state.counts[state.head++];
+    if (state.head > 64 && state.head * 2 > state.times.length) {
+      state.times.splice(0, state.head);
+      state.counts.splice(0, state.head);
+      state.head = 0;
+    }
+  },
+
+  adopt(state, { permits, interval, resolution }) {
+    Object.assign(state, { permits, interval, resolution });
+  },
+
+  taken: ({ total, newest }) => ({ permits: total, newest }),
+};
+
+function slotOf({ resolution }: SlidingWindowState, t: number): number {
+  return Math.ceil(t / resolution) * resolution;
+}
+
+/** The index of the entry of a slot, or -1. */
+function find({ times, head }: SlidingWindowState, slot: number): number {
+  let low = head;
+  let high = times.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] === slot) return middle;
+    if (times[middle] < slot) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
+
+/** With the last reservations gone, those that follow need not stand behind them. */
+function dropEmptyEnd(state: SlidingWindowState): void {
+  const { times, counts } = state;
+  for (let i = 0; i < popLimit && times.length > state.head && counts[counts.length - 1] === 0; i++) {
+    times.pop();
+    counts.pop();
+    state.newest = times.length > state.head ? Math.min(state.newest, times[times.length - 1]) : 0;
+  }
+}
+
+function clear(state: SlidingWindowState): void {
+  state.total = 0;
+  state.newest = 0;
+  state.times = [];
+  state.counts = [];
+  state.head = 0;
+}

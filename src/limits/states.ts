@@ -1,0 +1,45 @@
+import type { Algebra } from './algebra.ts';
+import { type FixedWindowState, fixedWindowAlgebra } from './fixedWindow.ts';
+import { capacityOf, type Limit } from './limit.ts';
+import { type SlidingWindowState, slidingWindowAlgebra } from './slidingWindow.ts';
+import { type TokenBucketState, tokenBucketAlgebra } from './tokenBucket.ts';
+
+/** The state of a limit of any kind. It says of which limit it is. */
+export type LimitState = SlidingWindowState | FixedWindowState | TokenBucketState;
+
+const algebras: Record<Limit['kind'], Algebra<Limit, LimitState>> = {
+  slidingWindow: slidingWindowAlgebra as Algebra<Limit, LimitState>,
+  fixedWindow: fixedWindowAlgebra as Algebra<Limit, LimitState>,
+  tokenBucket: tokenBucketAlgebra as Algebra<Limit, LimitState>,
+};
+
+/** The five functions of the limit that a state is of. */
+export function algebraOf({ kind }: { kind: Limit['kind'] }): Algebra<Limit, LimitState> {
+  return algebras[kind];
+}
+
+/** Whether a state was kept under just this limit. */
+export function isOf(state: LimitState, limit: Limit): boolean {
+  if (state.kind !== limit.kind || state.permits !== limit.permits || state.interval !== limit.interval)
+    return false;
+  if (limit.kind === 'slidingWindow') return (state as SlidingWindowState).resolution === limit.resolution;
+  if (limit.kind === 'fixedWindow') return (state as FixedWindowState).align === limit.align;
+  return (state as TokenBucketState).burst === limit.burst;
+}
+
+/** A state of the limit that starts with permits taken: as many as it knows of, as one grant at the newest moment. */
+export function startWith(
+  limit: Limit,
+  permits: number,
+  newest: number,
+  now: number,
+  shift: number,
+): LimitState {
+  const algebra = algebraOf(limit);
+  const state = algebra.create(limit);
+  const at = Math.max(now, newest);
+  algebra.roll(state, now, shift);
+  const taken = Math.min(permits, capacityOf(limit));
+  if (taken > 0) algebra.commit(state, now, at, taken);
+  return state;
+}

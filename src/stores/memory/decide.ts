@@ -1,0 +1,25 @@
+import { algebraOf } from '../../limits/states.ts';
+import type { Cost, DecideReply } from '../store.ts';
+import { countContenders } from './contenders.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
+import { commitAll, offer, strideOf } from './reserve.ts';
+
+/** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
+export function decide(ledger: LedgerState, instant: Instant, client: string, cost: Cost): DecideReply {
+  const { now, at } = instant;
+  const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
+  const stride = paced ? strideOf(ledger, cost) : 0;
+  const { t, wait } = offer(ledger, instant, cost, stride);
+  const granted = wait === 0;
+  if (granted) {
+    commitAll(ledger, now, t, cost, 1);
+    if (stride > 0) ledger.frontier = Math.max(ledger.frontier, t) + stride;
+  }
+  let full = now;
+  const available = ledger.limits.map((state) => {
+    const seen = algebraOf(state).peek(state, now, at);
+    full = Math.max(full, seen.full);
+    return seen.available;
+  });
+  return { granted, available, retryAfter: wait / 1000, resetAfter: Math.max(0, full - instant.us / 1000) };
+}

@@ -1,0 +1,82 @@
+import { algebraOf } from '../../limits/states.ts';
+import type { Ledger, LedgerConfig, Store } from '../store.ts';
+import { decide } from './decide.ts';
+import { cloneLedger, closeLedger, type LedgerState, openLedger } from './ledgerState.ts';
+import { refund, rememberSequence } from './refund.ts';
+import { reserve } from './reserve.ts';
+
+/** So many calls pass between two looks for limiters that may be forgotten. */
+const sweepEvery = 1024;
+
+/**
+ * A store inside this process: limiters that are given the same one, and the same name, share their limit.
+ *
+ * It answers synchronously. A limiter without `redis` and `store` has one of its own.
+ *
+ * @example
+ * const store = memoryStore();
+ * const a = new RateLimiter({ name: 'api', limit, store });
+ * const b = new RateLimiter({ name: 'api', limit, store }); // the two share one limit
+ */
+export function memoryStore(): Store {
+  const ledgers = new Map<string, LedgerState>();
+  let calls = 0;
+
+  /** Drops the ledgers of which everything has come back, now and then. */
+  function sweep(serverMs: number): void {
+    if (++calls % sweepEvery !== 0) return;
+    for (const [key, { expires, shift }] of ledgers) if (expires <= serverMs + shift) ledgers.delete(key);
+  }
+
+  return {
+    open: (config) => openMemoryLedger(config, ledgers, sweep),
+  };
+}
+
+/** The ledger of one limiter: each operation opens the state at the clock's time, works on it, and closes it. */
+function openMemoryLedger(
+  { name, prefix, clientId, names, limits, clock }: LedgerConfig,
+  ledgers: Map<string, LedgerState>,
+  sweep: (serverMs: number) => void,
+): Ledger {
+  const key = JSON.stringify([prefix, name]);
+  const serverUs = () => Math.round((clock.origin + clock.now()) * 1000);
+  const opened = () => {
+    const us = serverUs();
+    sweep(us / 1000);
+    const { ledger, instant } = openLedger(ledgers.get(key), names, limits, us);
+    ledgers.set(key, ledger);
+    return { ledger, instant, us };
+  };
+
+  return {
+    sync: true,
+    reserve(request, reply) {
+      const { ledger, instant, us } = opened();
+      const { contenders, segments } = reserve(ledger, instant, clientId, request);
+      closeLedger(ledger, instant);
+      reply(null, { now: us / 1000, epoch: ledger.epoch, contenders, segments });
+    },
+    refund(refunds, sequence, reply) {
+      const { ledger, instant } = opened();
+      refund(ledger, instant, clientId, refunds, sequence);
+      closeLedger(ledger, instant);
+      rememberSequence(ledger, instant, clientId, sequence);
+      reply(null);
+    },
+    decide(cost, reply) {
+      const { ledger, instant } = opened();
+      const decision = decide(ledger, instant, clientId, cost);
+      closeLedger(ledger, instant);
+      reply(null, decision);
+    },
+    peek(reply) {
+      const kept = ledgers.get(key);
+      const { ledger, instant } = openLedger(kept && cloneLedger(kept), names, limits, serverUs());
+      reply(
+        null,
+        ledger.limits.map((state) => algebraOf(state).peek(state, instant.now, instant.at).available),
+      );
+    },
+  };
+}

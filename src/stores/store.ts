@@ -1,0 +1,107 @@
+import type { Clock } from '../clock.ts';
+import type { Limit } from '../limits/limit.ts';
+
+/** Permits asked of each limit of a limiter, in the order of its limits. Compared by value; never changed. */
+export type Cost = readonly number[];
+
+/** Requests that stand next to each other and ask for the same. */
+export interface Run {
+  count: number;
+  cost: Cost;
+  /** The longest wait in milliseconds: 0 for none, Infinity for any. */
+  maxWait: number;
+}
+
+/** What a process asks for in one call. */
+export interface ReserveRequest {
+  runs: readonly Run[];
+  /** How far ahead the process would like to book, in milliseconds of the limit's full rate, before the contenders share it. */
+  horizon: number;
+  /** What it holds booked, in milliseconds of the limit's full rate. */
+  held: number;
+  /** The epoch it knows, or 0. */
+  epoch: number;
+}
+
+/** What became of `count` requests, in the order of the request's runs. */
+export interface Segment {
+  count: number;
+  /** Milliseconds until they are granted, from the receipt of the reply; or one of the outcomes below. */
+  delay: number;
+  /** For `refused`: the wait in milliseconds that they would have had. */
+  retryAfter: number;
+}
+
+/** Delays of a {@link Segment} that are none. */
+export const outcome = {
+  /** Not booked now: the requests stay in the line of their process, which asks again. */
+  left: -1,
+  /** More than the limit can ever grant. */
+  never: -2,
+  /** The wait would be longer than the request allows. */
+  refused: -3,
+} as const;
+
+export interface ReserveReply {
+  /** Epoch milliseconds by the store's clock, fractional. */
+  now: number;
+  epoch: number;
+  /** Clients that hold or wait for a reservation, the asking one included. */
+  contenders: number;
+  segments: Segment[];
+  /** A store that cannot book says when the head of the line may ask again, in milliseconds. */
+  retryAfter?: number;
+}
+
+/** Permits given back: `count` requests of a cost, from one moment. */
+export interface Refund {
+  /** The granted moment, in epoch milliseconds by the store's clock. */
+  moment: number;
+  epoch: number;
+  cost: Cost;
+  count: number;
+}
+
+/** Whether a limiter granted at once, and what is left. */
+export interface DecideReply {
+  granted: boolean;
+  /** Permits left at once, of each limit. */
+  available: number[];
+  /** Milliseconds until the cost could be granted; 0 when it is. */
+  retryAfter: number;
+  /** Milliseconds until everything granted and booked has come back. */
+  resetAfter: number;
+}
+
+/** Called once, perhaps before the call that was given it returns. */
+export type Reply<T> = (error: Error | null, reply?: T) => void;
+
+/** What a limiter tells a store of itself. */
+export interface LedgerConfig {
+  name: string;
+  prefix: string;
+  clientId: string;
+  /** The names of the limits; a limiter of one limit has one, the empty string. */
+  names: readonly string[];
+  limits: readonly Limit[];
+  clock: Clock;
+}
+
+/** The record of what one limiter has granted, in a store. */
+export interface Ledger {
+  /** Whether replies come before the call returns. */
+  readonly sync: boolean;
+  /** Books or grants what can be had. */
+  reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
+  /** Takes grants and reservations back. One call at a time: the sequence makes a call that is sent twice count once. */
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<void>): void;
+  /** Takes the cost if it is there at once, and says what is left. */
+  decide(cost: Cost, reply: Reply<DecideReply>): void;
+  /** The permits that could be granted at once, of each limit. */
+  peek(reply: Reply<number[]>): void;
+}
+
+/** Where limiters keep what they have granted: `memoryStore()` in one process, Redis for a fleet. */
+export interface Store {
+  open(config: LedgerConfig): Ledger;
+}

@@ -1,0 +1,10 @@
+import { fileURLToPath } from 'node:url';
+import { assemble } from '../../tools/lua.mjs';
+
+/** A module loader hook: a `.lua` file is a module whose default export is its assembled text. */
+export async function load(url, context, next) {
+  const path = url.split('?')[0];
+  if (!path.endsWith('.lua')) return next(url, context);
+  const { text } = assemble(fileURLToPath(path));
+  return { format: 'module', shortCircuit: true, source: `export default ${JSON.stringify(text)};` };
+}
