@@ -87,3 +87,15 @@ export function abortSignal(name: string, value: unknown): asserts value is Abor
     return;
   throw new TypeError(`${name}: expected an AbortSignal, got ${show(value)}`);
 }
+
+/** An object that has the methods of what was expected. */
+export function methods(name: string, value: unknown, expected: string, names: readonly string[]): void {
+  const object = value as Record<string, unknown> | null;
+  if (
+    typeof object === 'object' &&
+    object !== null &&
+    names.every((method) => typeof object[method] === 'function')
+  )
+    return;
+  throw new TypeError(`${name}: expected ${expected}, got ${show(value)}`);
+}

@@ -1,6 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Limit } from '../limits/limit.ts';
 
+/** Who granted a permit: Redis, a store in this process, or the fallback while Redis was away. */
+export type PermitSource = 'redis' | 'memory' | 'fallback';
+
 /** Permits asked of each limit of a limiter, in the order of its limits. Compared by value; never changed. */
 export type Cost = readonly number[];
 
@@ -91,6 +94,8 @@ export interface LedgerConfig {
 export interface Ledger {
   /** Whether replies come before the call returns. */
   readonly sync: boolean;
+  /** What the permits that it grants name as their source. */
+  readonly source: PermitSource;
   /** Books or grants what can be had. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
   /** Takes grants and reservations back. One call at a time: the sequence makes a call that is sent twice count once. */

@@ -113,8 +113,3 @@ export function closeLedger(ledger: LedgerState, { now, at }: Instant): void {
   for (const state of ledger.limits) full = Math.max(full, algebraOf(state).peek(state, now, at).full);
   ledger.expires = full;
 }
-
-/** A copy that can be changed without changing the ledger. */
-export function cloneLedger(ledger: LedgerState): LedgerState {
-  return structuredClone(ledger);
-}

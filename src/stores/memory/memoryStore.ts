@@ -1,7 +1,7 @@
 import { algebraOf } from '../../limits/states.ts';
 import type { Ledger, LedgerConfig, Store } from '../store.ts';
 import { decide } from './decide.ts';
-import { cloneLedger, closeLedger, type LedgerState, openLedger } from './ledgerState.ts';
+import { closeLedger, type LedgerState, openLedger } from './ledgerState.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { reserve } from './reserve.ts';
 
@@ -28,19 +28,25 @@ export function memoryStore(): Store {
     for (const [key, { expires, shift }] of ledgers) if (expires <= serverMs + shift) ledgers.delete(key);
   }
 
+  let origin: number | undefined;
   return {
-    open: (config) => openMemoryLedger(config, ledgers, sweep),
+    open(config) {
+      // One zero for all: a limiter that is made after a step of the wall clock shares the time of those before it.
+      origin ??= config.clock.origin;
+      return openMemoryLedger(config, origin, ledgers, sweep);
+    },
   };
 }
 
 /** The ledger of one limiter: each operation opens the state at the clock's time, works on it, and closes it. */
 function openMemoryLedger(
   { name, prefix, clientId, names, limits, clock }: LedgerConfig,
+  origin: number,
   ledgers: Map<string, LedgerState>,
   sweep: (serverMs: number) => void,
 ): Ledger {
   const key = JSON.stringify([prefix, name]);
-  const serverUs = () => Math.round((clock.origin + clock.now()) * 1000);
+  const serverUs = () => Math.round((origin + clock.now()) * 1000);
   const opened = () => {
     const us = serverUs();
     sweep(us / 1000);
@@ -51,6 +57,7 @@ function openMemoryLedger(
 
   return {
     sync: true,
+    source: 'memory',
     reserve(request, reply) {
       const { ledger, instant, us } = opened();
       const { contenders, segments } = reserve(ledger, instant, clientId, request);
@@ -59,9 +66,9 @@ function openMemoryLedger(
     },
     refund(refunds, sequence, reply) {
       const { ledger, instant } = opened();
-      refund(ledger, instant, clientId, refunds, sequence);
+      const fresh = refund(ledger, instant, clientId, refunds, sequence);
       closeLedger(ledger, instant);
-      rememberSequence(ledger, instant, clientId, sequence);
+      if (fresh) rememberSequence(ledger, instant, clientId, sequence);
       reply(null);
     },
     decide(cost, reply) {
@@ -71,12 +78,12 @@ function openMemoryLedger(
       reply(null, decision);
     },
     peek(reply) {
-      const kept = ledgers.get(key);
-      const { ledger, instant } = openLedger(kept && cloneLedger(kept), names, limits, serverUs());
-      reply(
-        null,
-        ledger.limits.map((state) => algebraOf(state).peek(state, instant.now, instant.at).available),
+      const { ledger, instant } = opened();
+      const available = ledger.limits.map(
+        (state) => algebraOf(state).peek(state, instant.now, instant.at).available,
       );
+      closeLedger(ledger, instant);
+      reply(null, available);
     },
   };
 }

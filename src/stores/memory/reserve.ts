@@ -117,7 +117,7 @@ function serve(
     const { t, wait } = offer(ledger, instant, cost, stride);
     // Nobody passes those who are left in the line, not even where it would be free.
     if (wait > maxWait * 1000 || (line.left && maxWait === 0)) {
-      segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1, wait) / 1000 });
+      segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
       return;
     }
     line.left ||= wait > 0 && line.held > 0 && line.held >= line.share;

@@ -1,0 +1,44 @@
+-- Takes permits if they are there at once, and says what is left. The twin of src/stores/memory/decide.ts.
+--
+-- KEYS[1]   the ledger
+-- KEYS[2]   the contenders
+-- KEYS[3…]  the log of each limit
+--
+-- ARGV[1]   the client
+-- ARGV[2]   the limits, as in reserve.lua
+-- ARGV[3…]  the cost in permits for each limit
+-- then, in tests only, the server's time in microseconds
+--
+-- Reply: a list: 1 if granted, else 0; the wait until it could be granted and the time until all has come back, in
+-- microseconds; then the permits left at once, of each limit.
+
+-- @include "ledger/state"
+-- @include "ledger/contenders"
+-- @include "ledger/offer"
+
+local logs, cost = {}, {}
+for i = 3, #KEYS do
+  logs[i - 2] = KEYS[i]
+  cost[i - 2] = tonumber(ARGV[i])
+end
+local serverUs = serverTime(ARGV[3 + #logs])
+local ledger, instant = openLedger(KEYS[1], ARGV[2], logs, serverUs)
+local now = instant.now
+local paced = contenders.count(ledger, KEYS[2], ARGV[1], false, now) > 1 or now < ledger.pacedUntil
+local stride = 0
+if paced then stride = strideOf(ledger, cost) end
+
+local t, wait = offer(ledger, instant, cost, stride)
+if wait == 0 then
+  commitAll(ledger, now, t, cost, 1)
+  if stride > 0 then ledger.frontier = math.max(ledger.frontier, t) + stride end
+end
+
+local reply, full = { wait == 0 and 1 or 0, wait, 0 }, now
+for i, state in ipairs(ledger.limits) do
+  local available, comesBack = algebraOf(state).peek(state, now, instant.at)
+  reply[3 + i], full = available, math.max(full, comesBack)
+end
+reply[3] = math.max(0, full * 1000 - instant.us)
+saveLedger(KEYS[1], ledger, instant)
+return reply

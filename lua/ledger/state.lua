@@ -1,0 +1,138 @@
+-- @include "limits/sliding-window"
+-- @include "limits/fixed-window"
+-- @include "limits/token-bucket"
+
+-- The ledger of one limiter: opened at the server's time under the limits in force, and saved once at the end.
+-- The twin of src/stores/memory/ledgerState.ts. All but the logs lies in one string, so that a call is one GET and one SET.
+--
+-- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …]: as long as it is the text
+-- in the ledger, nobody has to read it.
+
+local VERSION = 1
+local HEADER = '<dddddddddIc0Ic0Ic0'
+local algebras = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
+
+local function algebraOf(state)
+  return algebras[state.kind]
+end
+
+local function changeEpoch(ledger, serverUs)
+  ledger.epoch = math.max(ledger.epoch + 1, serverUs)
+end
+
+local function createLedger(spec, logs, serverUs)
+  local ledger = {
+    epoch = math.max(1, serverUs), shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
+    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, sole = '', spec = spec, limits = {},
+  }
+  for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebras[limit[2]].create(limit, logs[i]) end
+  return ledger
+end
+
+local function packLedger(ledger)
+  local kinds, states = {}, {}
+  for i, state in ipairs(ledger.limits) do
+    kinds[i], states[i] = state.kind, algebraOf(state).pack(state)
+  end
+  return struct.pack(HEADER, VERSION, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier,
+    ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec,
+    #kinds, table.concat(kinds)) .. table.concat(states)
+end
+
+local function unpackLedger(data, logs)
+  local ledger, version, kinds, position = { limits = {} }, nil, nil, nil
+  version, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier, ledger.pacedUntil,
+    ledger.soleUntil, ledger.crowdUntil, ledger.sole, ledger.spec, kinds, position = struct.unpack(HEADER, data)
+  if version ~= VERSION then error('the key holds no ledger of version ' .. VERSION) end
+  for i = 1, #kinds do
+    ledger.limits[i], position = algebras[kinds:sub(i, i)].unpack(data, position, logs[i])
+  end
+  return ledger
+end
+
+-- A clock that has stepped back is followed from where the ledger stood.
+local function followClock(ledger, serverUs)
+  local now = math.floor(serverUs / 1000) + ledger.shift
+  if now < ledger.seen then
+    ledger.shift = ledger.shift + ledger.seen - now
+    changeEpoch(ledger, serverUs)
+  else
+    ledger.seen = now
+  end
+end
+
+-- A state of the limit that starts with permits taken: as many as it knows of, as one grant at the newest moment.
+local function startWith(limit, log, permits, newest, now, shift)
+  local algebra = algebras[limit[2]]
+  local state = algebra.create(limit, log)
+  algebra.roll(state, now, shift)
+  local taken = math.min(permits, state.burst or state.permits)
+  if taken > 0 then algebra.commit(state, now, math.max(now, newest), taken) end
+  return state
+end
+
+-- Brings the ledger under other limits, by what is taken.
+local function convert(ledger, spec, logs, now)
+  local before, permits, newest = {}, 0, 0
+  for i, limit in ipairs(cjson.decode(ledger.spec)) do
+    local state = ledger.limits[i]
+    local p, t = algebraOf(state).taken(state)
+    before[limit[1]] = { spec = limit, state = state }
+    permits, newest = math.max(permits, p), math.max(newest, t)
+  end
+  local limits = {}
+  for i, limit in ipairs(cjson.decode(spec)) do
+    local old = before[limit[1]]
+    if old and old.state.kind == limit[2] then
+      local same = old.spec[3] == limit[3] and old.spec[4] == limit[4] and old.spec[5] == limit[5]
+      limits[i] = old.state
+      limits[i].log = logs[i]
+      if not same then algebraOf(old.state).adopt(old.state, limit) end
+    else
+      local p, t = permits, newest
+      if old then p, t = algebraOf(old.state).taken(old.state) end
+      limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
+    end
+  end
+  ledger.limits, ledger.spec = limits, spec
+end
+
+-- The ledger as it stands at the server's time in microseconds, and the time as the ledger sees it:
+-- `us` the true now, `now` in milliseconds rounded down, `at` rounded up.
+local function openLedger(key, spec, logs, serverUs)
+  local data = redis.call('GET', key)
+  local ledger
+  if data then
+    ledger = unpackLedger(data, logs)
+    followClock(ledger, serverUs)
+  end
+  if not ledger or ledger.expires <= ledger.seen then ledger = createLedger(spec, logs, serverUs) end
+  local now = math.floor(serverUs / 1000) + ledger.shift
+  for _, state in ipairs(ledger.limits) do algebraOf(state).roll(state, now, ledger.shift) end
+  if ledger.spec ~= spec then
+    convert(ledger, spec, logs, now)
+    changeEpoch(ledger, serverUs)
+  end
+  return ledger, { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
+end
+
+-- Saves the ledger until all of it has come back. Answers the moment when that is.
+local function saveLedger(key, ledger, instant)
+  local full = instant.now + 1
+  for _, state in ipairs(ledger.limits) do
+    local algebra = algebraOf(state)
+    local _, comesBack = algebra.peek(state, instant.now, instant.at)
+    full = math.max(full, comesBack)
+    algebra.save(state, instant.now)
+  end
+  ledger.expires = full
+  redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', full - instant.now))
+  return full
+end
+
+-- The server's time in microseconds; a test may hand in its own.
+local function serverTime(own)
+  if own then return tonumber(own) end
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end

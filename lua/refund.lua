@@ -1,0 +1,48 @@
+-- Takes grants and reservations back, once for each sequence of a client. The twin of src/stores/memory/refund.ts.
+--
+-- KEYS[1]   the ledger
+-- KEYS[2]   the client's last sequence
+-- KEYS[3…]  the log of each limit
+--
+-- ARGV[1]   the limits, as in reserve.lua
+-- ARGV[2]   the sequence
+-- ARGV[3]   how many refunds follow: each is the granted moment in milliseconds, the epoch, a count, and the cost in
+--           permits for each limit
+-- then, in tests only, the server's time in microseconds
+--
+-- Reply: 1, or 0 where the sequence was known already.
+
+-- @include "ledger/state"
+
+local logs = {}
+for i = 3, #KEYS do logs[i - 2] = KEYS[i] end
+local sequence, count, position = tonumber(ARGV[2]), tonumber(ARGV[3]), 4
+local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
+
+local known = redis.call('GET', KEYS[2])
+local fresh = not known
+local ledger, instant = openLedger(KEYS[1], ARGV[1], logs, serverUs)
+if known then
+  local last, till = struct.unpack('<dd', known)
+  fresh = till <= instant.now or sequence > last
+end
+if fresh then
+  for _ = 1, count do
+    local moment, epoch = tonumber(ARGV[position]), tonumber(ARGV[position + 1])
+    local requests = tonumber(ARGV[position + 2])
+    -- What was granted before the epoch changed is counted in another way now, or not at all.
+    if epoch == ledger.epoch then
+      for i, state in ipairs(ledger.limits) do
+        local n = tonumber(ARGV[position + 2 + i])
+        if n > 0 then algebraOf(state).refund(state, instant.now, moment + ledger.shift, n * requests) end
+      end
+    end
+    position = position + 3 + #logs
+  end
+end
+-- Remembered for as long as the same call, sent again, could still change anything.
+local till = saveLedger(KEYS[1], ledger, instant)
+if fresh then
+  redis.call('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
+end
+return fresh and 1 or 0

@@ -1,0 +1,93 @@
+-- Grants and books what a client asks for, in order, within its share of the near future.
+-- The twin of src/stores/memory/reserve.ts.
+--
+-- KEYS[1]   the ledger
+-- KEYS[2]   the contenders
+-- KEYS[3…]  the log of each limit
+--
+-- ARGV[1]   the client
+-- ARGV[2]   the limits: JSON, [[name, kind, permits, interval, extra], …]
+-- ARGV[3]   how far ahead the client would like to book: milliseconds of the full rate
+-- ARGV[4]   what it holds booked: milliseconds of the full rate
+-- ARGV[5]   the epoch it knows, or 0
+-- ARGV[6]   how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
+--           permits for each limit
+-- then, in tests only, the server's time in microseconds
+--
+-- Reply: when everything was granted at once to a client that has no rival and knows the epoch, the time of the server
+-- in microseconds; else a list: that time, the epoch, the contenders, and then pairs of a count and a delay in
+-- microseconds, or LEFT, or NEVER, or, where the wait would be too long, -2 - the wait in microseconds.
+
+-- @include "ledger/state"
+-- @include "ledger/contenders"
+-- @include "ledger/offer"
+
+local LEFT, NEVER = -1, -2
+-- Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds.
+local LINGERS = 2000
+
+local logs = {}
+for i = 3, #KEYS do logs[i - 2] = KEYS[i] end
+local client, share, held = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local runs, position, waits = {}, 7, held > 0
+for i = 1, tonumber(ARGV[6]) do
+  local run = { count = tonumber(ARGV[position]), maxWait = tonumber(ARGV[position + 1]), cost = {} }
+  if run.maxWait < 0 then run.maxWait = math.huge end
+  for limit = 1, #logs do run.cost[limit] = tonumber(ARGV[position + 1 + limit]) end
+  waits = waits or run.maxWait > 0
+  runs[i] = run
+  position = position + 2 + #logs
+end
+
+local serverUs = serverTime(ARGV[position])
+local ledger, instant = openLedger(KEYS[1], ARGV[2], logs, serverUs)
+local now = instant.now
+local rivals = contenders.count(ledger, KEYS[2], client, waits, now)
+local paced = rivals > 1 or now < ledger.pacedUntil
+share = share / rivals
+
+local reply, last, left, plain = { serverUs, ledger.epoch, rivals }, 0, false, rivals == 1
+local function answer(count, delay)
+  reply[#reply + 1] = count
+  reply[#reply + 1] = delay
+  plain = plain and delay == 0
+end
+
+local function serve(run)
+  local cost, remaining = run.cost, run.count
+  if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
+  local load, stride = loadOf(ledger, cost), 0
+  if paced then stride = strideOf(ledger, cost) end
+  while remaining > 0 do
+    local t, wait = offer(ledger, instant, cost, stride)
+    -- Nobody passes those who are left in the line, not even where it would be free.
+    if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
+    left = left or (wait > 0 and held > 0 and held >= share)
+    if left then return answer(remaining, LEFT) end
+    local granted = fitAll(ledger, now, t, cost, remaining)
+    if wait > 0 then granted = math.min(granted, math.max(1, math.ceil((share - held) / load))) end
+    if stride > 0 then
+      local from = math.max(ledger.frontier, t)
+      granted = math.min(granted, math.max(1, math.ceil((t + 1 - from) / stride)))
+      ledger.frontier = from + stride * granted
+    end
+    if wait > 0 then
+      held = held + load * granted
+      last = math.max(last, t)
+    end
+    commitAll(ledger, now, t, cost, granted)
+    answer(granted, wait)
+    remaining = remaining - granted
+  end
+end
+
+for _, run in ipairs(runs) do serve(run) end
+
+if rivals > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + LINGERS) end
+local stays = held > 0 or left
+contenders.note(ledger, KEYS[2], client, stays and math.max(now, last) + LINGERS or 0, now)
+saveLedger(KEYS[1], ledger, instant)
+
+if plain and ledger.epoch == tonumber(ARGV[5]) then return serverUs end
+return reply

@@ -1,0 +1,59 @@
+import { type AskedPermits, PermitsExceedLimitError } from '../errors.ts';
+import { capacityOf, type Limit } from '../limits/limit.ts';
+import type { Cost } from '../stores/store.ts';
+import { positiveInteger, show } from '../validate.ts';
+
+/** Permits as they are asked for: a number, charged to every limit, or a record of the limits' names. */
+export type Permits<Name extends string = string> = number | { readonly [K in Name]?: number };
+
+/** The limits of a limiter, with their names: one limit alone has the empty name. */
+export interface NamedLimits {
+  /** Whether the limits were given as a record. */
+  readonly record: boolean;
+  readonly names: readonly string[];
+  readonly limits: readonly Limit[];
+}
+
+/** The permits as a cost, one number for each limit; throws for what is no number of permits. */
+export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
+  if (typeof permits === 'number' || !record) {
+    positiveInteger('permits', permits);
+    return names.length === 1 && permits === 1 ? one : names.map(() => permits);
+  }
+  if (typeof permits !== 'object' || permits === null || Array.isArray(permits))
+    throw new TypeError(`permits: expected a number or a record of ${listOf(names)}, got ${show(permits)}`);
+  for (const name of Object.keys(permits))
+    if (!names.includes(name))
+      throw new RangeError(`permits: expected names out of ${listOf(names)}, got ${show(name)}`);
+  const cost = names.map((name) => {
+    const n = Object.hasOwn(permits, name) ? (permits as Record<string, unknown>)[name] : undefined;
+    if (n === undefined || n === 0) return 0;
+    positiveInteger(`permits.${name}`, n);
+    return n;
+  });
+  if (cost.every((n) => n === 0))
+    throw new RangeError(`permits: expected a cost in one of ${listOf(names)}, got none`);
+  return cost;
+}
+
+/** The cost of almost every request, made once. */
+const one: Cost = Object.freeze([1]);
+
+/** Refuses more than the limits can ever grant. */
+export function assertWithin(limiter: string, named: NamedLimits, cost: Cost, permits: AskedPermits): void {
+  const { record, names, limits } = named;
+  if (!cost.some((n, i) => n > capacityOf(limits[i]))) return;
+  const most = record
+    ? Object.fromEntries(names.map((name, i) => [name, capacityOf(limits[i])]))
+    : capacityOf(limits[0]);
+  throw new PermitsExceedLimitError(limiter, permits, most);
+}
+
+function listOf(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(', ');
+}
+
+/** A cost as it is shown to the user: as a number where there is one limit. */
+export function permitsOf({ record, names }: NamedLimits, cost: Cost): AskedPermits {
+  return record ? Object.fromEntries(names.map((name, i) => [name, cost[i]])) : cost[0];
+}

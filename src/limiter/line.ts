@@ -1,0 +1,54 @@
+import type { Cost, PermitSource } from '../stores/store.ts';
+import type { Entry } from './entry.ts';
+import type { Permit } from './permit.ts';
+
+/** One or more requests that were granted at the same moment. */
+export interface Grant {
+  readonly cost: Cost;
+  /** Epoch milliseconds by the store's clock, whole. */
+  readonly moment: number;
+  readonly epoch: number;
+  readonly source: PermitSource;
+}
+
+/** Someone with requests in the line. Hears of each of them once, in order, perhaps before `ask` returns. */
+export interface Waiter<T = unknown> {
+  /** One request was granted, and its moment has come. `data` is what it was asked with. */
+  granted(grant: Grant, data: T): void;
+  /** One request cannot be granted in its time; it is not charged. `retryAfter` is in milliseconds, where it is known. */
+  late(retryAfter: number | undefined, data: T): void;
+  /** One request cannot be granted at all; it is not charged. */
+  refused(error: Error, data: T): void;
+}
+
+/**
+ * The line of one limiter in one process: the port that operators and promises stand on.
+ *
+ * `P` is how permits are asked for. The line answers through its waiters, in the turn of the call where the store does.
+ */
+export interface Line<P> {
+  /** The limiter's name, for messages. */
+  readonly name: string;
+  /** The permits as a cost; throws for what no limit could mean or grant. */
+  costOf(permits: P): Cost;
+  /** Joins the line with one request. `timeout` in milliseconds: 0 does not wait. */
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T): Entry;
+  /** Joins the line with one more request that waits without a bound and carries nothing: the line only counts it. */
+  count(waiter: Waiter<undefined>, cost: Cost): void;
+  /** Leaves the line with all requests of an entry that are not granted yet, and gives back what was booked for them. */
+  cancel(entry: Entry): void;
+  /** Leaves the line with all requests of a waiter. */
+  abandon(waiter: Waiter<never>): void;
+  /** Gives one grant back: the permit was not used. */
+  giveBack(grant: Grant): void;
+  /** The permit of a grant, as it is handed to the user. `asked` is when, by `now`. */
+  permitOf(grant: Grant, permits: P, asked: number): Permit<P>;
+  /** Monotonic milliseconds. */
+  now(): number;
+}
+
+/** What the operators need of a limiter: every limiter of this package is one. */
+export interface Limiter<P = number> {
+  /** The line of this process. Its shape may change in any release: use the limiter's own methods. */
+  readonly line: Line<P>;
+}

@@ -1,0 +1,92 @@
+import type { Cluster, Redis } from 'ioredis';
+import type { SchedulerClock } from '../clock.ts';
+import { assertLimit, type Limit } from '../limits/limit.ts';
+import type { Store } from '../stores/store.ts';
+import * as check from '../validate.ts';
+import type { NamedLimits } from './cost.ts';
+
+/** Options of a {@link RateLimiter}. */
+export interface RateLimiterOptions<Name extends string = string> {
+  /** The limit's identity across the fleet: any non-empty string. */
+  name: string;
+  /** The limit; or a record of several, which are granted all or nothing, atomically. */
+  limit: Limit | Readonly<Record<Name, Limit>>;
+  /** An ioredis `Redis` or `Cluster`, which stays yours to close. Left out: the limit holds in this process, without a server. */
+  redis?: Redis | Cluster;
+  /**
+   * What every key begins with: `{prefix:name}`.
+   *
+   * @default 'sluice'
+   */
+  prefix?: string;
+  /**
+   * Who this process is among those that share the near future fairly.
+   *
+   * @default random, one per Redis connection object
+   */
+  clientId?: string;
+  /**
+   * Requests that may wait in this process: a positive integer, or Infinity.
+   *
+   * @default Infinity
+   */
+  maxQueue?: number;
+  /**
+   * A {@link memoryStore} that limiters of this process share; not together with `redis`.
+   *
+   * @default one of its own
+   */
+  store?: Store;
+  /**
+   * An RxJS scheduler, such as a `TestScheduler`, whose clock and timers the limiter uses.
+   *
+   * @default a monotonic clock and setTimeout, looked up when used
+   */
+  scheduler?: SchedulerClock;
+}
+
+/** The options that may be given, for a message when another one is. */
+const known = ['name', 'limit', 'redis', 'prefix', 'clientId', 'maxQueue', 'store', 'scheduler'];
+
+/** Refuses options that cannot be meant, each with its name, what was expected, and what came. */
+export function checkOptions(options: RateLimiterOptions<string>): void {
+  if (options === undefined) throw new TypeError('options: expected an object, got undefined');
+  check.options('options', options);
+  for (const option of Object.keys(options))
+    if (!known.includes(option))
+      throw new TypeError(`${option}: no such option; expected one of ${known.join(', ')}`);
+  const { name, redis, prefix, clientId, maxQueue, store, scheduler } = options;
+  check.nonEmptyString('name', name);
+  if (prefix !== undefined && typeof prefix !== 'string')
+    throw new TypeError(`prefix: expected a string, got ${check.show(prefix)}`);
+  if (clientId !== undefined) check.nonEmptyString('clientId', clientId);
+  if (maxQueue !== undefined) check.positiveIntegerOrInfinity('maxQueue', maxQueue);
+  if (redis !== undefined) check.methods('redis', redis, 'an ioredis Redis or Cluster', ['defineCommand']);
+  if (store !== undefined) check.methods('store', store, 'a memoryStore()', ['open']);
+  if (scheduler !== undefined)
+    check.methods('scheduler', scheduler, 'an RxJS scheduler', ['now', 'schedule']);
+  if (redis !== undefined && store !== undefined)
+    throw new TypeError('store: expected no store together with redis');
+}
+
+/** The limits of a limiter with their names; refuses what is neither a limit nor a record of limits. */
+export function namedLimits(limit: unknown): NamedLimits {
+  if (
+    typeof limit !== 'object' ||
+    limit === null ||
+    Object.getPrototypeOf(limit) === null ||
+    'kind' in limit
+  ) {
+    assertLimit('limit', limit);
+    return { record: false, names: [''], limits: [limit] };
+  }
+  const names = Object.keys(limit);
+  if (names.length === 0)
+    throw new RangeError('limit: expected a limit, or a record with at least one, got {}');
+  const limits = names.map((name) => {
+    const one = (limit as Record<string, unknown>)[name];
+    assertLimit(`limit.${name}`, one);
+    return one;
+  });
+  return { record: true, names, limits };
+}

@@ -1,0 +1,55 @@
+import type { PermitSource } from '../stores/store.ts';
+import { show, wholeUpTo } from '../validate.ts';
+
+/** What was granted. */
+export interface Permit<P = number> {
+  /** What was asked for. */
+  readonly permits: P;
+  /** Milliseconds between asking and granting, by this process's monotonic clock. */
+  readonly waited: number;
+  /** The granted moment: epoch milliseconds by the store's clock, whole. */
+  readonly grantedAt: number;
+  /** Who granted it. */
+  readonly source: PermitSource;
+  /**
+   * Gives back what was not used: for a call that was never made, or an estimate that was too high.
+   *
+   * It counts from the permit's own moment: what would have come back by now anyway is not restored. Only the first call
+   * counts; it is not a semaphore's release.
+   *
+   * @param unused permits that were not used; all of them by default
+   * @returns once the store has taken it, or cannot be reached: what is lost then comes back by itself
+   * @throws TypeError, RangeError when `unused` is more than was granted, or no number of permits
+   * @example
+   * const permit = await limiter.acquire({ requests: 1, tokens: 1250 });
+   * const { usage } = await complete(prompt);
+   * await permit.refund({ tokens: 1250 - usage.total });
+   */
+  refund(unused?: P): Promise<void>;
+}
+
+/** The unused part of permits as a cost, for each limit; may be 0. */
+export function unusedCost(
+  names: readonly string[],
+  record: boolean,
+  cost: readonly number[],
+  unused: unknown,
+): number[] {
+  if (unused === undefined) return [...cost];
+  if (!record || typeof unused === 'number') {
+    // A number is charged to every limit, and given back to those that were charged.
+    wholeUpTo('unused', unused, Math.min(...cost.filter((n) => n > 0)));
+    return cost.map((n) => (n > 0 ? unused : 0));
+  }
+  if (typeof unused !== 'object' || unused === null || Array.isArray(unused))
+    throw new TypeError(`unused: expected a number or a record of permits, got ${show(unused)}`);
+  for (const name of Object.keys(unused))
+    if (!names.includes(name))
+      throw new RangeError(`unused: expected names of the limits, got ${show(name)}`);
+  return names.map((name, i) => {
+    const n = Object.hasOwn(unused, name) ? (unused as Record<string, unknown>)[name] : undefined;
+    if (n === undefined) return 0;
+    wholeUpTo(`unused.${name}`, n, cost[i]);
+    return n;
+  });
+}

@@ -1,0 +1,87 @@
+import { AcquireTimeoutError, type AskedPermits } from '../errors.ts';
+import type { Cost } from '../stores/store.ts';
+import { abortSignal, duration, options as optionsObject } from '../validate.ts';
+import type { Entry } from './entry.ts';
+import type { Grant, Line, Waiter } from './line.ts';
+import type { Permit } from './permit.ts';
+
+/** How long a request may wait, and what may cancel it. */
+export interface AcquireOptions {
+  /**
+   * Milliseconds that the request may wait for its permits: may be fractional, 0 for not at all, or Infinity.
+   *
+   * @default Infinity
+   */
+  timeout?: number;
+  /** Cancels the request: it rejects with the signal's reason, and what was booked for it is given back. */
+  signal?: AbortSignal;
+}
+
+/** Refuses options of the wrong type or out of range. */
+export function checkAcquireOptions(options: AcquireOptions | undefined): void {
+  optionsObject('options', options);
+  const { timeout, signal } = options ?? {};
+  if (timeout !== undefined) duration('timeout', timeout);
+  abortSignal('signal', signal);
+}
+
+/** One request of a promise: its permit; or nothing, where it could not be granted in its time. */
+export class Request<P> implements Waiter<undefined> {
+  readonly #line: Line<P>;
+  readonly #permits: P;
+  readonly #asked: number;
+  readonly #timeout: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #resolve: (permit: Permit<P>) => void;
+  readonly #reject: (reason: unknown) => void;
+  #entry: Entry | undefined;
+  #settled = false;
+
+  constructor(
+    line: Line<P>,
+    permits: P,
+    cost: Cost,
+    { timeout = Infinity, signal }: AcquireOptions,
+    resolve: (permit: Permit<P>) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#line = line;
+    this.#permits = permits;
+    this.#timeout = timeout;
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#asked = line.now();
+    signal?.addEventListener('abort', this.#abort);
+    this.#entry = line.ask(this, cost, timeout, undefined);
+  }
+
+  granted(grant: Grant): void {
+    this.#settle();
+    this.#resolve(this.#line.permitOf(grant, this.#permits, this.#asked));
+  }
+
+  late(retryAfter: number | undefined): void {
+    this.#settle();
+    this.#reject(
+      new AcquireTimeoutError(this.#line.name, this.#permits as AskedPermits, this.#timeout, retryAfter),
+    );
+  }
+
+  refused(error: Error): void {
+    this.#settle();
+    this.#reject(error);
+  }
+
+  readonly #abort = (): void => {
+    if (this.#settled) return;
+    this.#settle();
+    if (this.#entry) this.#line.cancel(this.#entry);
+    this.#reject(this.#signal!.reason);
+  };
+
+  #settle(): void {
+    this.#settled = true;
+    this.#signal?.removeEventListener('abort', this.#abort);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Cluster, Redis } from 'ioredis';
+import decide from '../../../lua/decide.lua';
+import peek from '../../../lua/peek.lua';
+import refund from '../../../lua/refund.lua';
+import reserve from '../../../lua/reserve.lua';
+
+/** What a script is called with: the keys first, then the arguments. */
+type Parameter = string | number;
+
+/** A script as a command of a connection. */
+export type Script = (keys: readonly string[], args: readonly Parameter[]) => Promise<unknown>;
+
+/** The scripts as commands of the caller's connection. */
+export type Scripts = Record<'reserve' | 'refund' | 'decide' | 'peek', Script>;
+
+const texts: Record<keyof Scripts, string> = { reserve, refund, decide, peek };
+
+/** A short hash of a text (FNV-1a, 32 bits): two versions of this package can share one connection. */
+function hash(text: string): string {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  return (value >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Defines the scripts on the caller's connection, once. ioredis sends their hashes, and their texts where those are unknown. */
+export function scriptsOf(redis: Redis | Cluster): Scripts {
+  const define = (script: keyof Scripts): Script => {
+    const lua = texts[script];
+    const command = `sluice_${script}_${hash(lua)}`;
+    const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    if (typeof commands[command] !== 'function') redis.defineCommand(command, { lua });
+    return (keys, args) => commands[command](keys.length, ...keys, ...args);
+  };
+  return {
+    reserve: define('reserve'),
+    refund: define('refund'),
+    decide: define('decide'),
+    peek: define('peek'),
+  };
+}

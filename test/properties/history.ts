@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import type { Run } from '../../src/stores/store.ts';
+import { type LimitSpec, mostOf } from './specs.ts';
+
+/** What a client gives back of one of its grants: of how many requests, and how much of each limit in percent. */
+export interface Pick {
+  /** Which of the client's grants and reservations, in percent of their line. */
+  place: number;
+  count: number;
+  parts: readonly number[];
+}
+
+/** One thing that happens. Plain data, so that the same history can be replayed on any store. */
+export type Step =
+  | { kind: 'advance'; us: number }
+  /** The server's clock is set back. */
+  | { kind: 'stepBack'; ms: number }
+  | { kind: 'reserve'; client: number; runs: readonly Run[]; horizon: number; held: number }
+  | { kind: 'decide'; client: number; cost: readonly number[] }
+  | { kind: 'peek'; client: number }
+  | { kind: 'refund'; client: number; picks: readonly Pick[] }
+  /** Gives back every `every`th reservation that lies ahead. */
+  | { kind: 'cancel'; client: number; every: number; newestFirst: boolean }
+  /** The client's last refund arrives once more. */
+  | { kind: 'resend'; client: number };
+
+export interface History {
+  startUs: number;
+  limits: readonly LimitSpec[];
+  steps: readonly Step[];
+}
+
+export interface Content {
+  refunds?: boolean;
+  stepsBack?: boolean;
+  maxLength?: number;
+}
+
+const clients = 3;
+const client = fc.integer({ min: 0, max: clients - 1 });
+
+/** Permits of up to three limits before the limits are known: mostly few, sometimes none, sometimes all. */
+const rawCost = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 2 }) },
+    { weight: 2, arbitrary: fc.integer({ min: 0, max: 13 }) },
+  ),
+  { minLength: 3, maxLength: 3 },
+);
+
+/** The cost in the limits of the history: within what they can grant, but for the one in a while that is too much. */
+function costOf(raw: readonly number[], limits: readonly LimitSpec[]): number[] {
+  const cost = limits.map((limit, i) => (raw[i] === 13 ? mostOf(limit) + 1 : Math.min(raw[i], mostOf(limit))));
+  return cost.some((n) => n > 0) ? cost : cost.map((_, i) => (i === 0 ? 1 : 0));
+}
+
+const wait = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(0) },
+  { weight: 4, arbitrary: fc.constant(Infinity) },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: 200 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 3000 }).map((us) => us / 1000) },
+);
+
+const run = fc.record({ count: fc.integer({ min: 1, max: 6 }), cost: rawCost, maxWait: wait });
+
+const advance = fc.record({
+  kind: fc.constant('advance' as const),
+  us: fc.oneof(
+    { weight: 4, arbitrary: fc.integer({ min: 0, max: 3000 }) },
+    { weight: 4, arbitrary: fc.integer({ min: 0, max: 70 }).map((ms) => ms * 1000) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 500_000 }) },
+    // Long enough for a ledger to be forgotten, unless something is booked so far ahead.
+    { weight: 1, arbitrary: fc.integer({ min: 100, max: 5000 }).map((ms) => ms * 1000) },
+  ),
+});
+
+const reserve = fc.record({
+  kind: fc.constant('reserve' as const),
+  client,
+  runs: fc.array(run, { minLength: 1, maxLength: 3 }),
+  horizon: fc.integer({ min: 0, max: 300 }),
+  held: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200 })),
+});
+
+const decide = fc.record({ kind: fc.constant('decide' as const), client, cost: rawCost });
+const peek = fc.record({ kind: fc.constant('peek' as const), client });
+
+const part = fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, fc.integer({ min: 0, max: 100 }));
+const refund = fc.record({
+  kind: fc.constant('refund' as const),
+  client,
+  picks: fc.array(
+    fc.record({
+      place: fc.integer({ min: 0, max: 99 }),
+      count: fc.integer({ min: 1, max: 6 }),
+      parts: fc.oneof(
+        { weight: 3, arbitrary: fc.constant([100, 100, 100]) },
+        fc.array(part, { minLength: 3, maxLength: 3 }),
+      ),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+});
+const cancel = fc.record({
+  kind: fc.constant('cancel' as const),
+  client,
+  every: fc.integer({ min: 1, max: 4 }),
+  newestFirst: fc.boolean(),
+});
+const resend = fc.record({ kind: fc.constant('resend' as const), client });
+const stepBack = fc.record({ kind: fc.constant('stepBack' as const), ms: fc.integer({ min: 1, max: 80 }) });
+
+/** Near zero, where a test's clock starts; anywhere; and today. */
+const startUs = fc.oneof(
+  fc.constantFrom(0, 1_000_000, 1_700_000_000_000_000),
+  fc.integer({ min: 0, max: 10_000_000 }),
+);
+
+/** Random histories under the given limits. */
+export function histories(
+  limits: fc.Arbitrary<readonly LimitSpec[]>,
+  { refunds = true, stepsBack = true, maxLength = 60 }: Content = {},
+): fc.Arbitrary<History> {
+  const step = fc.oneof(
+    { weight: 8, arbitrary: advance },
+    { weight: 8, arbitrary: reserve },
+    { weight: 2, arbitrary: decide },
+    { weight: 1, arbitrary: peek },
+    { weight: refunds ? 4 : 0, arbitrary: refund },
+    { weight: refunds ? 2 : 0, arbitrary: cancel },
+    { weight: refunds ? 1 : 0, arbitrary: resend },
+    { weight: stepsBack ? 1 : 0, arbitrary: stepBack },
+  );
+  const steps = fc.array(step, { minLength: 1, maxLength, size: 'max' });
+  return fc.record({ startUs, limits, steps }).map((history) => ({
+    ...history,
+    steps: history.steps.map((one): Step => {
+      if (one.kind === 'decide') return { ...one, cost: costOf(one.cost, history.limits) };
+      if (one.kind !== 'reserve') return one;
+      return { ...one, runs: one.runs.map((r) => ({ ...r, cost: costOf(r.cost, history.limits) })) };
+    }),
+  }));
+}
+
+/** A history under one limit. */
+export function historiesOf(limit: fc.Arbitrary<LimitSpec>, content?: Content): fc.Arbitrary<History> {
+  return histories(
+    limit.map((one) => [one]),
+    content,
+  );
+}

@@ -1,0 +1,37 @@
+import { overAnyRestarts, overAnyWindows, overBucket, overGrid, overSliding, type Standing } from './oracle.ts';
+import type { LimitSpec } from './specs.ts';
+import type { Grant, World } from './world.ts';
+
+/** Throws when what stands breaks one of the limits. */
+export function judge(limits: readonly LimitSpec[], { standing }: World): void {
+  limits.forEach((limit, i) => {
+    const breach = breachOf(limit, standing, i);
+    if (breach) throw new Error(`over: limit ${i}: ${breach}`);
+  });
+}
+
+/**
+ * Sliding windows and buckets hold in true time, and by the ledger's own clock, which stands still after a step until the
+ * server's has caught up. Fixed windows hold by the ledger's clock: in true time, one that lies across a step is longer.
+ * With `'epoch'` the grid moves with a step: what was granted between one step and the next is counted on the grid, by the
+ * server's time; over all steps, the counter started anew at moments an interval or more apart.
+ */
+function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string | undefined {
+  const byLedger = permitsOf(grants, i, ({ ledgerMoment }) => ledgerMoment);
+  const inTruth = permitsOf(grants, i, ({ trueMoment }) => trueMoment);
+  if (limit.kind === 'slidingWindow') return overSliding(limit, inTruth) ?? overSliding(limit, byLedger);
+  if (limit.kind === 'tokenBucket') return overBucket(limit, inTruth) ?? overBucket(limit, byLedger);
+  if (limit.align === 'first') return overAnyWindows(limit, byLedger);
+  for (const era of new Set(grants.map((grant) => grant.era))) {
+    const ofEra = grants.filter((grant) => grant.era === era);
+    const breach = overGrid(limit, permitsOf(ofEra, i, ({ moment }) => moment));
+    if (breach) return breach;
+  }
+  return overAnyRestarts(limit, byLedger);
+}
+
+function permitsOf(grants: readonly Grant[], i: number, momentOf: (grant: Grant) => number): Standing[] {
+  return grants
+    .map((grant) => ({ t: momentOf(grant), n: grant.cost[i] * grant.count }))
+    .filter(({ n }) => n > 0);
+}

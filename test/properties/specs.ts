@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+
+/** A limit as plain data: a history can be printed, kept, and replayed on another store. */
+export type LimitSpec =
+  | { kind: 'slidingWindow'; permits: number; interval: number; resolution: number }
+  | { kind: 'fixedWindow'; permits: number; interval: number; align: 'first' | 'epoch' }
+  | { kind: 'tokenBucket'; permits: number; interval: number; burst: number };
+
+export function limitOf(spec: LimitSpec): Limit {
+  if (spec.kind === 'slidingWindow') return slidingWindow(spec);
+  if (spec.kind === 'fixedWindow') return fixedWindow(spec);
+  return tokenBucket(spec);
+}
+
+/** The most that one request may ask for. */
+export function mostOf(spec: LimitSpec): number {
+  return spec.kind === 'tokenBucket' ? spec.burst : spec.permits;
+}
+
+// Small numbers, so that a short history crowds its windows.
+const permits = fc.integer({ min: 1, max: 8 });
+const interval = fc.integer({ min: 1, max: 60 });
+
+export const exactSlidingWindows: fc.Arbitrary<LimitSpec> = fc.record({
+  kind: fc.constant('slidingWindow'),
+  permits,
+  interval,
+  resolution: fc.constant(1),
+});
+
+export const coarseSlidingWindows: fc.Arbitrary<LimitSpec> = fc
+  .record({
+    kind: fc.constant('slidingWindow' as const),
+    permits,
+    interval,
+    resolution: fc.integer({ min: 2, max: 60 }),
+  })
+  .map((spec) => ({ ...spec, resolution: Math.min(spec.resolution, spec.interval) }));
+
+export const fixedWindows = (align: 'first' | 'epoch'): fc.Arbitrary<LimitSpec> =>
+  fc.record({ kind: fc.constant('fixedWindow'), permits, interval, align: fc.constant(align) });
+
+export const tokenBuckets: fc.Arbitrary<LimitSpec> = fc.record({
+  kind: fc.constant('tokenBucket'),
+  permits,
+  interval,
+  burst: fc.integer({ min: 1, max: 12 }),
+});
+
+export const leakyBuckets: fc.Arbitrary<LimitSpec> = fc.record({
+  kind: fc.constant('tokenBucket'),
+  permits,
+  interval,
+  burst: fc.constant(1),
+});
+
+export const anyLimit: fc.Arbitrary<LimitSpec> = fc.oneof(
+  exactSlidingWindows,
+  coarseSlidingWindows,
+  fixedWindows('first'),
+  fixedWindows('epoch'),
+  tokenBuckets,
+  leakyBuckets,
+);

@@ -1,0 +1,56 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  for (const folder of folders) removeFolder(folder);
+});
+// A signal ends a process without its `exit` event, unless somebody listens for the signal.
+for (const [signal, code] of [
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => process.exit(code));
+}
+
+/** Kills the child when this process ends in whatever way it can notice, if it still runs by then. */
+export function killAtExit(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  // A server that nobody stopped must not keep the tests from ending.
+  child.unref();
+}
+
+/** Whether the child has ended, in whatever way. */
+export function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Kills the child, even one that is frozen, and waits until it is gone. */
+export async function killNow(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.ref();
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** A new folder among the system's temporary ones, removed when this process ends at the latest. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rxjs-sluice-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** Removes a folder that `temporaryFolder` made. */
+export function removeFolder(folder: string): void {
+  folders.delete(folder);
+  // A server that was killed a moment ago may have left a file half way through being renamed.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}

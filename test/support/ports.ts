@@ -1,0 +1,25 @@
+import { createServer } from 'node:net';
+
+// Below the range the system takes the ports of outgoing connections from. In that range a server that is down for a
+// moment could lose its port to some connection, or a client dialling the empty port could be connected to itself.
+const lowest = 10_000;
+const highest = 22_000;
+/** How far above its port a cluster node opens its bus. */
+const bus = 10_000;
+
+/** A port of 127.0.0.1 that is free, and whose cluster bus port is free as well. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = lowest + Math.floor(Math.random() * (highest - lowest));
+    if ((await isFree(port)) && (await isFree(port + bus))) return port;
+  }
+  throw new Error('no free port on 127.0.0.1');
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+      .once('error', () => resolve(false))
+      .listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}

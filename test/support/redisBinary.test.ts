@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { removeFolder, temporaryFolder } from './leftovers.ts';
+
+const module = JSON.stringify(new URL('./redisBinary.mjs', import.meta.url).href);
+const script = `import(${module}).then((m) => console.log(JSON.stringify(m.redisBinary())))`;
+
+let folder: string;
+test.before.each(() => {
+  folder = temporaryFolder();
+});
+test.after.each(() => removeFolder(folder));
+
+const lookup = () => spawnSync(process.execPath, ['-e', script], { env: { PATH: folder }, encoding: 'utf8' });
+const put = (name: string, mode: number) => writeFileSync(join(folder, name), '', { mode });
+
+test("valkey's programs do as well", () => {
+  put('valkey-server', 0o755);
+  put('valkey-cli', 0o755);
+  const { stdout } = lookup();
+  assert.equal(JSON.parse(stdout), {
+    server: join(folder, 'valkey-server'),
+    cli: join(folder, 'valkey-cli'),
+  });
+});
+
+test('where there is none and no apt-get, it fails and says the line to run', () => {
+  put('redis-server', 0o644);
+  put('redis-cli', 0o755);
+  const { status, stderr } = lookup();
+  assert.is(status, 1);
+  assert.match(stderr, /run `.*install.* redis.*`/);
+});
+
+test.run();

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { redisBinary } from './redisBinary.mjs';
+import { type RedisServer, startRedis } from './redisServer.ts';
+import { openSlot, type SlotMove } from './slotMove.ts';
+import { until } from './until.ts';
+
+type SlotRange = [first: number, last: number, master: [host: string, port: number, id: string]];
+
+/** Starts three masters that share the slots among them, and waits until each says that the cluster is well. */
+export async function startCluster(): Promise<RedisCluster> {
+  const config = ['cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 5000'];
+  const nodes = await Promise.all([1, 2, 3].map(() => startRedis({ config })));
+  const cluster = new RedisCluster(nodes);
+  try {
+    const addresses = nodes.map(({ host, port }) => `${host}:${port}`);
+    await promisify(execFile)(redisBinary().cli, ['--cluster', 'create', ...addresses, '--cluster-yes']);
+    await cluster.settled();
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+  return cluster;
+}
+
+/** A cluster of three masters of the tests' own. */
+export class RedisCluster {
+  /** Wraps servers that `redis-cli` has made a cluster of. */
+  constructor(readonly nodes: readonly RedisServer[]) {}
+
+  /** What `new Cluster(…)` of ioredis takes as its startup nodes. */
+  get addresses(): { host: string; port: number }[] {
+    return this.nodes.map(({ host, port }) => ({ host, port }));
+  }
+
+  /** The slot a key lies in. */
+  async slotOf(key: string): Promise<number> {
+    return Number(await this.nodes[0].command('CLUSTER', 'KEYSLOT', key));
+  }
+
+  /** The node that serves a slot, as the node asked sees it. */
+  async ownerOf(slot: number, asked = this.nodes[0]): Promise<RedisServer> {
+    const ranges = (await asked.command('CLUSTER', 'SLOTS')) as SlotRange[];
+    const range = ranges.find(([first, last]) => first <= slot && slot <= last);
+    const owner = this.nodes.find(({ port }) => port === range?.[2][1]);
+    if (!owner) throw new Error(`nobody serves slot ${slot}`);
+    return owner;
+  }
+
+  /** Begins to move a slot to another node; the slot stays half way until the move is finished. */
+  async openSlot(slot: number, to?: RedisServer): Promise<SlotMove> {
+    const from = await this.ownerOf(slot);
+    const target = to ?? this.nodes.find((node) => node !== from)!;
+    return openSlot(slot, from, target, this.nodes);
+  }
+
+  /** Moves a slot and its keys to another node; clients learn of it by MOVED. */
+  async moveSlot(slot: number, to?: RedisServer): Promise<SlotMove> {
+    const move = await this.openSlot(slot, to);
+    await move.moveKeys();
+    await move.finish();
+    return move;
+  }
+
+  /** Waits until every node sees every slot served, and the same owners. */
+  async settled(): Promise<void> {
+    await until('the cluster is well', async () => {
+      const states = await Promise.all(this.nodes.map((node) => node.command('CLUSTER', 'INFO')));
+      if (!states.every((state) => String(state).includes('cluster_state:ok'))) return false;
+      const slots = await Promise.all(this.nodes.map((node) => node.command('CLUSTER', 'SLOTS')));
+      return new Set(slots.map((slot) => JSON.stringify((slot as SlotRange[]).sort(byFirst)))).size === 1;
+    });
+  }
+
+  /** Ends every node for good. */
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()));
+  }
+}
+
+function byFirst(a: SlotRange, b: SlotRange): number {
+  return a[0] - b[0];
+}

@@ -1,0 +1,108 @@
+import { type RedisServer, startRedis } from './redisServer.ts';
+import { until } from './until.ts';
+
+const group = 'sluice';
+
+/** Starts a master, its replica and three sentinels, and waits until they all know each other. */
+export async function startSentinels(): Promise<RedisSentinel> {
+  const started: RedisServer[] = [];
+  const start = async (...args: Parameters<typeof startRedis>) => {
+    const server = await startRedis(...args);
+    started.push(server);
+    return server;
+  };
+  try {
+    // Without the delay a master waits five seconds for further replicas before it serves the first.
+    const config = ['repl-diskless-sync-delay 0'];
+    const master = await start({ config });
+    const replica = await start({ config: [...config, `replicaof ${master.host} ${master.port}`] });
+    await until('the replica follows', () => follows(replica));
+    const watch = [
+      `sentinel monitor ${group} ${master.host} ${master.port} 2`,
+      `sentinel down-after-milliseconds ${group} 1000`,
+      `sentinel failover-timeout ${group} 3000`,
+    ];
+    const sentinels = await Promise.all([1, 2, 3].map(() => start({ config: watch, sentinel: true })));
+    const trio = new RedisSentinel([master, replica], sentinels);
+    await trio.settled();
+    return trio;
+  } catch (error) {
+    await Promise.all(started.map((server) => server.stop()));
+    throw error;
+  }
+}
+
+/** A master, a replica and the three sentinels that watch them (two must agree), of the tests' own. */
+export class RedisSentinel {
+  /** The name ioredis asks the sentinels for. */
+  readonly name = group;
+
+  /** Wraps servers that `startSentinels` has started. */
+  constructor(
+    readonly nodes: readonly RedisServer[],
+    readonly sentinels: readonly RedisServer[],
+  ) {}
+
+  /** What `new Redis({ sentinels, name })` takes as its sentinels. */
+  get addresses(): { host: string; port: number }[] {
+    return this.sentinels.map(({ host, port }) => ({ host, port }));
+  }
+
+  /** The master, as the sentinel asked sees it. */
+  async master(asked = this.sentinels[0]): Promise<RedisServer> {
+    const address = (await asked.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', group)) as [string, string];
+    const master = this.nodes.find(({ port }) => port === Number(address[1]));
+    if (!master) throw new Error(`the sentinels name a master nobody started: ${address}`);
+    return master;
+  }
+
+  /** Has the sentinels promote the replica though the master is well, and gives the new master. */
+  async failover(): Promise<RedisServer> {
+    const old = await this.master();
+    // Refused while the sentinel has not yet heard from the replica, or still remembers another failover.
+    await until('a failover begins', () => this.sentinels[0].command('SENTINEL', 'FAILOVER', group));
+    return this.masterAfter(old);
+  }
+
+  /** Waits until every sentinel names another master than the old one (killed or frozen, say), and it takes writes. */
+  async masterAfter(old: RedisServer): Promise<RedisServer> {
+    return until(
+      'the sentinels promote the replica',
+      async () => {
+        const named = await Promise.all(this.sentinels.map((sentinel) => this.master(sentinel)));
+        const [master] = named;
+        if (master === old || named.some((other) => other !== master)) return false;
+        return (await infoSays(master, 'role:master')) && master;
+      },
+      { within: 30_000 },
+    );
+  }
+
+  /** Waits until each sentinel knows the replica and the two other sentinels, and the replica has all the data. */
+  async settled(): Promise<void> {
+    await until('the sentinels know each other', async () => {
+      const views = await Promise.all(this.sentinels.map((s) => s.command('SENTINEL', 'MASTER', group)));
+      return views.every((view) => {
+        const fields = view as string[];
+        const field = (name: string) => Number(fields[fields.indexOf(name) + 1]);
+        return field('num-slaves') === 1 && field('num-other-sentinels') === 2;
+      });
+    });
+    const master = await this.master();
+    const replicas = this.nodes.filter((node) => node !== master);
+    await until('the replica follows', async () => (await Promise.all(replicas.map(follows))).every(Boolean));
+  }
+
+  /** Ends the sentinels and the servers for good. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.sentinels, ...this.nodes].map((server) => server.stop()));
+  }
+}
+
+function follows(replica: RedisServer): Promise<boolean> {
+  return infoSays(replica, 'master_link_status:up');
+}
+
+async function infoSays(server: RedisServer, line: string): Promise<boolean> {
+  return String(await server.command('INFO', 'replication')).includes(`${line}\r`);
+}

@@ -1,0 +1,21 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { turns } from './turns.mjs';
+
+test('each writer is heard when those before it have ended', () => {
+  const heard: string[] = [];
+  const [first, second, third] = turns(3, (text) => text && heard.push(text));
+  second.write('b');
+  first.write('a');
+  third.write('c');
+  third.end();
+  assert.equal(heard, ['a']);
+  first.end();
+  assert.equal(heard, ['a', 'b']);
+  second.write('B');
+  assert.equal(heard, ['a', 'b', 'B']);
+  second.end();
+  assert.equal(heard, ['a', 'b', 'B', 'c']);
+});
+
+test.run();
