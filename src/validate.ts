@@ -64,6 +64,13 @@ export function options(name: string, value: unknown): void {
   throw new TypeError(`${name}: expected an object, got ${show(value)}`);
 }
 
+/** Refuses an option that is not known: a misspelt one would be ignored otherwise. */
+export function knownOptions(given: object, known: readonly string[]): void {
+  for (const option of Object.keys(given))
+    if (!known.includes(option))
+      throw new TypeError(`${option}: no such option; expected one of ${known.join(', ')}`);
+}
+
 export function functionValue(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new TypeError(`${name}: expected a function, got ${show(value)}`);
 }

@@ -196,7 +196,6 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   #request(permits: Permits<Name> = 1, options: AcquireOptions = {}): Promise<Permit<Permits<Name>>> {
     checkAcquireOptions(options);
     const cost = this.#line.costOf(permits);
-    if (options.signal?.aborted) return Promise.reject(options.signal.reason);
     return new Promise((resolve, reject) => new Request(this.#line, permits, cost, options, resolve, reject));
   }
 

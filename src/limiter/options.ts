@@ -45,16 +45,13 @@ export interface RateLimiterOptions<Name extends string = string> {
   scheduler?: SchedulerClock;
 }
 
-/** The options that may be given, for a message when another one is. */
 const known = ['name', 'limit', 'redis', 'prefix', 'clientId', 'maxQueue', 'store', 'scheduler'];
 
 /** Refuses options that cannot be meant, each with its name, what was expected, and what came. */
 export function checkOptions(options: RateLimiterOptions<string>): void {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   check.options('options', options);
-  for (const option of Object.keys(options))
-    if (!known.includes(option))
-      throw new TypeError(`${option}: no such option; expected one of ${known.join(', ')}`);
+  check.knownOptions(options, known);
   const { name, redis, prefix, clientId, maxQueue, store, scheduler } = options;
   check.nonEmptyString('name', name);
   if (prefix !== undefined && typeof prefix !== 'string')

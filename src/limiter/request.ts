@@ -1,6 +1,6 @@
 import { AcquireTimeoutError, type AskedPermits } from '../errors.ts';
 import type { Cost } from '../stores/store.ts';
-import { abortSignal, duration, options as optionsObject } from '../validate.ts';
+import { abortSignal, duration, knownOptions, options as optionsObject } from '../validate.ts';
 import type { Entry } from './entry.ts';
 import type { Grant, Line, Waiter } from './line.ts';
 import type { Permit } from './permit.ts';
@@ -20,12 +20,13 @@ export interface AcquireOptions {
 /** Refuses options of the wrong type or out of range. */
 export function checkAcquireOptions(options: AcquireOptions | undefined): void {
   optionsObject('options', options);
+  knownOptions(options ?? {}, ['timeout', 'signal']);
   const { timeout, signal } = options ?? {};
   if (timeout !== undefined) duration('timeout', timeout);
   abortSignal('signal', signal);
 }
 
-/** One request of a promise: its permit; or nothing, where it could not be granted in its time. */
+/** One request, as promises and single observables make it: it ends with a permit or a reason. */
 export class Request<P> implements Waiter<undefined> {
   readonly #line: Line<P>;
   readonly #permits: P;
@@ -52,6 +53,11 @@ export class Request<P> implements Waiter<undefined> {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#asked = line.now();
+    if (signal?.aborted) {
+      this.#settled = true;
+      reject(signal.reason);
+      return;
+    }
     signal?.addEventListener('abort', this.#abort);
     this.#entry = line.ask(this, cost, timeout, undefined);
   }
@@ -73,10 +79,15 @@ export class Request<P> implements Waiter<undefined> {
     this.#reject(error);
   }
 
-  readonly #abort = (): void => {
+  /** Leaves the line, and says nothing more; without effect once it has been answered. */
+  cancel(): void {
     if (this.#settled) return;
     this.#settle();
     if (this.#entry) this.#line.cancel(this.#entry);
+  }
+
+  readonly #abort = (): void => {
+    this.cancel();
     this.#reject(this.#signal!.reason);
   };
 

@@ -1,0 +1,37 @@
+export { permits$ } from './creation/permits.ts';
+export {
+  AcquireTimeoutError,
+  type AskedPermits,
+  LimiterClosedError,
+  PermitsExceedLimitError,
+  QueueOverflowError,
+  RateLimitExceededError,
+  SluiceError,
+  StoreError,
+  StoreUnavailableError,
+} from './errors.ts';
+export type { Permits } from './limiter/cost.ts';
+export type { Limiter } from './limiter/line.ts';
+export type { RateLimiterOptions } from './limiter/options.ts';
+export type { Permit } from './limiter/permit.ts';
+export { type Decision, type LimiterStats, RateLimiter } from './limiter/RateLimiter.ts';
+export type { AcquireOptions } from './limiter/request.ts';
+export {
+  type FixedWindow,
+  type FixedWindowOptions,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  type RateOptions,
+  type SlidingWindow,
+  type SlidingWindowOptions,
+  slidingWindow,
+  type TokenBucket,
+  type TokenBucketOptions,
+  tokenBucket,
+} from './limits/limit.ts';
+export { acquirePermits } from './operators/acquirePermits.ts';
+export { throttleDistributed } from './operators/throttleDistributed.ts';
+export type { ThrottleDistributedOptions } from './operators/throttleOptions.ts';
+export { memoryStore } from './stores/memory/memoryStore.ts';
+export type { PermitSource, Store } from './stores/store.ts';

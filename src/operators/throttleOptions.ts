@@ -1,0 +1,86 @@
+import type { Permit } from '../limiter/permit.ts';
+import * as check from '../validate.ts';
+
+/** Options of {@link throttleDistributed}. */
+export interface ThrottleDistributedOptions<T, P = number, R = T> {
+  /**
+   * Permits that a value costs: a number, a record of the limits' names, or a function of the value and its index.
+   *
+   * @default 1
+   */
+  permits?: P | ((value: T, index: number) => P);
+  /**
+   * What happens to a value whose permits are not there now: it waits, is dropped, or raises RateLimitExceededError.
+   *
+   * @default 'wait'
+   */
+  strategy?: 'wait' | 'drop' | 'error';
+  /**
+   * Milliseconds that a value may wait: may be fractional, 0 or Infinity.
+   *
+   * @default Infinity with the strategy 'wait', 0 with the others
+   */
+  timeout?: number;
+  /**
+   * What happens, with the strategy 'wait', to a value that cannot have its permits in time: AcquireTimeoutError, or it is dropped.
+   *
+   * @default 'error'
+   */
+  onTimeout?: 'error' | 'drop';
+  /**
+   * Values that may wait in this subscription: a positive integer, or Infinity.
+   *
+   * @default Infinity
+   */
+  maxQueue?: number;
+  /**
+   * What happens when `maxQueue` values wait and one more comes: QueueOverflowError, or the oldest or the newest is dropped.
+   *
+   * @default 'error'
+   */
+  overflow?: 'error' | 'dropOldest' | 'dropNewest';
+  /**
+   * What is emitted for a value and its permit.
+   *
+   * @default the value
+   */
+  project?: (value: T, permit: Permit<P>) => R;
+}
+
+/** The options with their defaults, checked. */
+export interface ThrottlePlan<T, P, R> {
+  permits: P | ((value: T, index: number) => P);
+  strategy: 'wait' | 'drop' | 'error';
+  timeout: number;
+  onTimeout: 'error' | 'drop';
+  maxQueue: number;
+  overflow: 'error' | 'dropOldest' | 'dropNewest';
+  project: ((value: T, permit: Permit<P>) => R) | undefined;
+  /** Whether nothing tells one waiting value from another, so that the line need only count them. */
+  counted: boolean;
+}
+
+const known = ['permits', 'strategy', 'timeout', 'onTimeout', 'maxQueue', 'overflow', 'project'];
+
+/** Fills in the defaults, and refuses what cannot be meant. */
+export function planOf<T, P, R>(options: ThrottleDistributedOptions<T, P, R> = {}): ThrottlePlan<T, P, R> {
+  check.options('options', options);
+  check.knownOptions(options, known);
+  const {
+    permits = 1 as P,
+    strategy = 'wait',
+    onTimeout = 'error',
+    maxQueue = Infinity,
+    overflow = 'error',
+  } = options;
+  const { timeout = strategy === 'wait' ? Infinity : 0, project } = options;
+  check.oneOf('strategy', strategy, ['wait', 'drop', 'error']);
+  check.duration('timeout', timeout);
+  check.oneOf('onTimeout', onTimeout, ['error', 'drop']);
+  check.positiveIntegerOrInfinity('maxQueue', maxQueue);
+  check.oneOf('overflow', overflow, ['error', 'dropOldest', 'dropNewest']);
+  if (project !== undefined) check.functionValue('project', project);
+  const dropsOldest = overflow === 'dropOldest' && maxQueue !== Infinity;
+  const counted = typeof permits !== 'function' && timeout === Infinity && !project && !dropsOldest;
+  return { permits, strategy, timeout, onTimeout, maxQueue, overflow, project, counted };
+}
