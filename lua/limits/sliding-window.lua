@@ -3,7 +3,7 @@
 -- The newest entry is kept open in the state; those before it lie in a list, each as two doubles. The list is read in
 -- chunks, as far as the question needs, and written once at the end.
 
-local CHUNK = 64
+local CHUNK = 16
 local PURGE_LIMIT = 1024
 local POP_LIMIT = 64
 
@@ -100,7 +100,8 @@ end
 
 function slidingWindow.fit(state, now, t, n)
   local taken, index = state.total, 0
-  while true do
+  -- Where the oldest still counts, the list need not be read.
+  while state.oldest <= t - state.interval do
     local time, count = entry(state, index)
     if not time or time > t - state.interval then break end
     taken = taken - count
@@ -116,8 +117,9 @@ function slidingWindow.commit(state, now, t, n)
     state.openCount = state.openCount + n
   else
     if state.openTime > 0 then
-      if state.len + #state.pushed == 0 then state.oldest = state.openTime end
       state.pushed[#state.pushed + 1] = { state.openTime, state.openCount }
+    else
+      state.oldest = slot
     end
     state.openTime, state.openCount = slot, n
   end

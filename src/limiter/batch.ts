@@ -1,5 +1,6 @@
 import type { Cost, Run } from '../stores/store.ts';
-import { Entry, type EntryList, sameCost } from './entry.ts';
+import { type Entry, sameCost } from './entry.ts';
+import type { Queue } from './queue.ts';
 import type { Share } from './share.ts';
 
 /** A run of a call, with the entries that it asks for. */
@@ -11,25 +12,27 @@ export interface SentRun extends Run {
 const mostRuns = 128;
 
 /** Gathers what one call asks for, from the first entry that is not booked on, and marks it as sent. */
-export function gather(line: EntryList, first: Entry | undefined, share: Share, now: number): SentRun[] {
+export function gather(queue: Queue, share: Share, now: number): SentRun[] {
   const runs: SentRun[] = [];
   let load = 0;
   let part = 0;
-  for (let entry = first; entry; entry = entry.next) {
-    const room = share.room(entry.cost, load, part);
+  for (const waiting of queue.entries(queue.unbooked)) {
+    const room = share.room(waiting.cost, load, part);
     if (room === 0) break;
-    const maxWait =
-      entry.deadline === Infinity ? Infinity : entry.timeout === 0 ? 0 : Math.max(0, entry.deadline - now);
-    const run = runFor(runs, entry.cost, maxWait);
+    const run = runFor(runs, waiting.cost, longestWait(waiting, now));
     if (!run) break;
-    if (room < entry.count) entry = splitFront(line, entry, room);
-    entry.stage = 'sent';
+    const entry = room < waiting.count ? queue.splitFront(waiting, room) : waiting;
+    queue.send(entry);
     run.entries.push(entry);
     run.count += entry.count;
     load += share.loadOf(entry.cost) * entry.count;
     part += share.partOf(entry.cost) * entry.count;
   }
   return runs;
+}
+
+function longestWait({ timeout, deadline }: Entry, now: number): number {
+  return timeout === 0 || timeout === Infinity ? timeout : Math.max(0, deadline - now);
 }
 
 function runFor(runs: SentRun[], cost: Cost, maxWait: number): SentRun | undefined {
@@ -39,13 +42,4 @@ function runFor(runs: SentRun[], cost: Cost, maxWait: number): SentRun | undefin
   const run = { count: 0, cost, maxWait, entries: [] };
   runs.push(run);
   return run;
-}
-
-/** Puts the first `count` requests of an entry into one of their own, in front of the rest. */
-export function splitFront(line: EntryList, entry: Entry, count: number): Entry {
-  const front = new Entry(entry.waiter, entry.cost, count, entry.timeout, entry.deadline, entry.data);
-  front.stage = entry.stage;
-  entry.count -= count;
-  line.insertBefore(front, entry);
-  return front;
 }

@@ -1,0 +1,121 @@
+import type { Cost } from '../stores/store.ts';
+import { Deadlines } from './deadlines.ts';
+import { Entry, EntryList, sameCost } from './entry.ts';
+import type { Waiter } from './line.ts';
+import { News } from './news.ts';
+
+/** All requests that wait, in the order in which they came: those at the head are booked, the others not yet. */
+export class Queue {
+  readonly #list = new EntryList();
+  readonly deadlines = new Deadlines();
+  readonly news = new News();
+  /** The first entry that is not booked. */
+  unbooked: Entry | undefined;
+  /** Requests. */
+  waiting = 0;
+  /** Entries that will not wait, and are not sent. */
+  hasty = 0;
+  /** Permits that the requests which are not booked ask of each limit. */
+  readonly asked: number[];
+
+  constructor(limits: number) {
+    this.asked = new Array(limits).fill(0);
+  }
+
+  get first(): Entry | undefined {
+    return this.#list.first;
+  }
+
+  join(entry: Entry): void {
+    this.#list.append(entry);
+    this.unbooked ??= entry;
+    this.waiting += entry.count;
+    this.#ask(entry.cost, entry.count);
+    if (entry.timeout === 0) this.hasty++;
+  }
+
+  /** Adds one request to the last entry, if that is of the same waiter and asks for the same. */
+  extend(waiter: Waiter<unknown>, cost: Cost): boolean {
+    const { last } = this.#list;
+    if (last?.stage !== 'queued' || last.waiter !== waiter || !sameCost(last.cost, cost)) return false;
+    last.count++;
+    this.waiting++;
+    this.#ask(cost, 1);
+    return true;
+  }
+
+  leave(entry: Entry): void {
+    if (entry.stage !== 'booked') this.#ask(entry.cost, -entry.count);
+    if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
+    if (entry === this.unbooked) this.unbooked = entry.next;
+    this.deadlines.remove(entry);
+    this.#list.remove(entry);
+    this.waiting -= entry.count;
+  }
+
+  /** One request of the first entry has been granted. */
+  leaveOne(entry: Entry): void {
+    if (entry.count === 1) {
+      this.leave(entry);
+      return;
+    }
+    entry.count--;
+    this.waiting--;
+  }
+
+  late(entry: Entry, retryAfter?: number): void {
+    this.leave(entry);
+    this.news.late(entry, retryAfter);
+  }
+
+  refuse(entry: Entry, error: Error): void {
+    this.leave(entry);
+    this.news.refused(entry, error);
+  }
+
+  send(entry: Entry): void {
+    if (entry.timeout === 0) this.hasty--;
+    entry.stage = 'sent';
+  }
+
+  requeue(entry: Entry): void {
+    if (entry.timeout === 0) this.hasty++;
+    entry.stage = 'queued';
+  }
+
+  /** Books at most `count` requests of the first entry that is not booked, and says how many. */
+  book(count: number): number {
+    const first = this.unbooked!;
+    const entry = count < first.count ? this.splitFront(first, count) : first;
+    if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
+    entry.stage = 'booked';
+    this.unbooked = entry.next;
+    this.deadlines.remove(entry);
+    this.#ask(entry.cost, -entry.count);
+    return entry.count;
+  }
+
+  /** Puts the first `count` requests of an entry into one of their own, in front of the rest. */
+  splitFront(entry: Entry, count: number): Entry {
+    const { waiter, cost, timeout, deadline, data } = entry;
+    const front = new Entry(waiter, cost, count, timeout, deadline, data);
+    front.stage = entry.stage;
+    entry.count -= count;
+    this.#list.insertBefore(front, entry);
+    if (entry === this.unbooked) this.unbooked = front;
+    return front;
+  }
+
+  /** The entries from one on, the first by default; each may leave while it is looked at. */
+  *entries(from = this.#list.first): Generator<Entry> {
+    for (let entry = from; entry; ) {
+      const { next } = entry;
+      yield entry;
+      entry = next;
+    }
+  }
+
+  #ask(cost: Cost, count: number): void {
+    for (let i = 0; i < cost.length; i++) this.asked[i] += cost[i] * count;
+  }
+}

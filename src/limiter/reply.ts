@@ -1,0 +1,67 @@
+import { PermitsExceedLimitError } from '../errors.ts';
+import { type Ledger, outcome, type ReserveReply, type Segment } from '../stores/store.ts';
+import type { SentRun } from './batch.ts';
+import type { Bookings } from './bookings.ts';
+import { type NamedLimits, permitsOf } from './cost.ts';
+import type { Denial } from './denial.ts';
+import type { Queue } from './queue.ts';
+import type { Share } from './share.ts';
+
+/** What a reply is applied to. */
+export interface LineParts {
+  name: string;
+  named: NamedLimits;
+  ledger: Ledger;
+  queue: Queue;
+  bookings: Bookings;
+  share: Share;
+  denial: Denial;
+}
+
+/** Brings a reply into the line: moments for those who got them, refusals, and back into the queue with the others. */
+export function applyReply(parts: LineParts, runs: SentRun[], reply: ReserveReply, received: number): void {
+  parts.share.contenders = reply.contenders;
+  let index = 0;
+  let answered = 0;
+  for (const segment of reply.segments) {
+    const run = runs[index];
+    if (segment.delay >= 0) book(parts, run, segment, reply, received);
+    else settle(parts, run, segment, received);
+    answered += segment.count;
+    if (answered < run.count) continue;
+    index++;
+    answered = 0;
+  }
+  for (const { entries } of runs)
+    for (const entry of entries) if (entry.stage === 'sent') parts.queue.requeue(entry);
+}
+
+function book(
+  { bookings, ledger, share }: LineParts,
+  { cost }: SentRun,
+  { delay, count }: Segment,
+  { now, epoch }: ReserveReply,
+  received: number,
+): void {
+  // What is granted at once has its moment rounded up.
+  const moment = delay === 0 ? Math.ceil(now) : Math.round(now + delay);
+  bookings.book({ cost, moment, epoch, source: ledger.source }, count, received + delay, share.loadOf(cost));
+}
+
+/** What becomes of the requests of a run that were neither granted nor booked. */
+function settle(
+  { name, named, ledger, queue, share, denial }: LineParts,
+  { cost, entries, maxWait }: SentRun,
+  { delay, retryAfter }: Segment,
+  received: number,
+): void {
+  for (const entry of entries) {
+    if (entry.stage !== 'sent') continue;
+    if (delay === outcome.refused) queue.late(entry, retryAfter);
+    else if (delay === outcome.never)
+      queue.refuse(entry, new PermitsExceedLimitError(name, permitsOf(named, cost)));
+  }
+  // A store in this process is asked as quickly as it is remembered.
+  if (delay === outcome.refused && maxWait === 0 && !ledger.sync)
+    denial.remember(cost, retryAfter, received, Math.min(retryAfter, share.horizon));
+}
