@@ -34,11 +34,7 @@ if wait == 0 then
   if stride > 0 then ledger.frontier = math.max(ledger.frontier, t) + stride end
 end
 
-local reply, full = { wait == 0 and 1 or 0, wait, 0 }, now
-for i, state in ipairs(ledger.limits) do
-  local available, comesBack = algebraOf(state).peek(state, now, instant.at)
-  reply[3 + i], full = available, math.max(full, comesBack)
-end
-reply[3] = math.max(0, full * 1000 - instant.us)
+local reply = { wait == 0 and 1 or 0, wait, math.max(0, fullAt(ledger, now) * 1000 - instant.us) }
+for i, state in ipairs(ledger.limits) do reply[3 + i] = algebraOf(state).available(state, now, instant.at) end
 saveLedger(KEYS[1], ledger, instant)
 return reply

@@ -57,7 +57,7 @@ end
 local function serve(run)
   local cost, remaining = run.cost, run.count
   if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
-  local load, stride = loadOf(ledger, cost), 0
+  local stride = 0
   if paced then stride = strideOf(ledger, cost) end
   while remaining > 0 do
     local t, wait = offer(ledger, instant, cost, stride)
@@ -66,7 +66,11 @@ local function serve(run)
     left = left or (wait > 0 and held > 0 and held >= share)
     if left then return answer(remaining, LEFT) end
     local granted = fitAll(ledger, now, t, cost, remaining)
-    if wait > 0 then granted = math.min(granted, math.max(1, math.ceil((share - held) / load))) end
+    local load = 0
+    if wait > 0 then
+      load = loadOf(ledger, cost)
+      granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
+    end
     if stride > 0 then
       local from = math.max(ledger.frontier, t)
       granted = math.min(granted, math.max(1, math.ceil((t + 1 - from) / stride)))

@@ -7,8 +7,8 @@ local PACING = 0.8
 -- Milliseconds that a request takes of its limits' full rate: of the slowest of them.
 local function loadOf(ledger, cost)
   local load = 0
-  for i, n in ipairs(cost) do
-    local state = ledger.limits[i]
+  for i = 1, #cost do
+    local n, state = cost[i], ledger.limits[i]
     if n > 0 then load = math.max(load, n * state.interval / state.permits) end
   end
   return load
@@ -17,8 +17,8 @@ end
 -- Milliseconds by which a request moves the frontier.
 local function strideOf(ledger, cost)
   local stride = 0
-  for i, n in ipairs(cost) do
-    local state = ledger.limits[i]
+  for i = 1, #cost do
+    local n, state = cost[i], ledger.limits[i]
     if n > 0 and state.kind ~= 't' then
       stride = math.max(stride, PACING * n * state.interval / state.permits)
     end
@@ -28,8 +28,8 @@ end
 
 -- Whether a limit could never grant so much.
 local function isTooMuch(ledger, cost)
-  for i, n in ipairs(cost) do
-    local state = ledger.limits[i]
+  for i = 1, #cost do
+    local n, state = cost[i], ledger.limits[i]
     if n > (state.burst or state.permits) then return true end
   end
   return false
@@ -38,8 +38,8 @@ end
 -- The first moment at which every limit can grant the cost, and the wait until then in microseconds.
 local function offer(ledger, instant, cost, stride)
   local free = instant.now
-  for i, n in ipairs(cost) do
-    local state = ledger.limits[i]
+  for i = 1, #cost do
+    local n, state = cost[i], ledger.limits[i]
     if n > 0 then free = math.max(free, algebraOf(state).earliest(state, instant.now, instant.at, n)) end
   end
   if stride > 0 then free = math.max(free, math.floor(ledger.frontier)) end
@@ -52,8 +52,8 @@ end
 -- How many requests can be granted at the moment, of at most `most`.
 local function fitAll(ledger, now, t, cost, most)
   local count = most
-  for i, n in ipairs(cost) do
-    local state = ledger.limits[i]
+  for i = 1, #cost do
+    local n, state = cost[i], ledger.limits[i]
     if n > 0 then count = math.min(count, algebraOf(state).fit(state, now, t, n)) end
   end
   return count
@@ -61,8 +61,8 @@ end
 
 -- Records so many requests at a moment, in every limit that they are charged to.
 local function commitAll(ledger, now, t, cost, count)
-  for i, n in ipairs(cost) do
-    local state = ledger.limits[i]
+  for i = 1, #cost do
+    local n, state = cost[i], ledger.limits[i]
     if n > 0 then algebraOf(state).commit(state, now, t, n * count) end
   end
 end

@@ -31,7 +31,8 @@ end
 
 local function packLedger(ledger)
   local kinds, states = {}, {}
-  for i, state in ipairs(ledger.limits) do
+  for i = 1, #ledger.limits do
+    local state = ledger.limits[i]
     kinds[i], states[i] = state.kind, algebraOf(state).pack(state)
   end
   return struct.pack(HEADER, VERSION, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier,
@@ -108,7 +109,7 @@ local function openLedger(key, spec, logs, serverUs)
   end
   if not ledger or ledger.expires <= ledger.seen then ledger = createLedger(spec, logs, serverUs) end
   local now = math.floor(serverUs / 1000) + ledger.shift
-  for _, state in ipairs(ledger.limits) do algebraOf(state).roll(state, now, ledger.shift) end
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i]).roll(ledger.limits[i], now, ledger.shift) end
   if ledger.spec ~= spec then
     convert(ledger, spec, logs, now)
     changeEpoch(ledger, serverUs)
@@ -116,18 +117,23 @@ local function openLedger(key, spec, logs, serverUs)
   return ledger, { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
 end
 
--- Saves the ledger until all of it has come back. Answers the moment when that is.
-local function saveLedger(key, ledger, instant)
-  local full = instant.now + 1
-  for _, state in ipairs(ledger.limits) do
-    local algebra = algebraOf(state)
-    local _, comesBack = algebra.peek(state, instant.now, instant.at)
-    full = math.max(full, comesBack)
-    algebra.save(state, instant.now)
+-- The moment at which everything granted and booked will have come back.
+local function fullAt(ledger, now)
+  local full = now
+  for i = 1, #ledger.limits do
+    local state = ledger.limits[i]
+    full = math.max(full, algebraOf(state).full(state, now))
   end
-  ledger.expires = full
-  redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', full - instant.now))
   return full
+end
+
+-- Saves the ledger for as long as it is needed. Answers until when that is.
+local function saveLedger(key, ledger, instant)
+  local now = instant.now
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i]).save(ledger.limits[i], now) end
+  ledger.expires = math.max(now + 1, fullAt(ledger, now))
+  redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', ledger.expires - now))
+  return ledger.expires
 end
 
 -- The server's time in microseconds; a test may hand in its own.

@@ -61,14 +61,17 @@ function fixedWindow.refund(state, now, t, n)
   if t >= state.start and t < endOf(state) then state.used = state.used - math.min(n, state.used) end
 end
 
-function fixedWindow.peek(state, now, at)
+function fixedWindow.available(state, now, at)
   local stop = endOf(state)
-  local open, used = state.start, state.used
-  if now >= stop then used = 0 end
-  if state.used == 0 then open = stop elseif now >= stop then open = now end
-  local available = math.max(0, state.permits - used)
-  if open > at then available = 0 end
-  return available, math.max(now, stop)
+  if now >= stop then return state.permits end
+  local open = state.start
+  if state.used == 0 then open = stop end
+  if open > at then return 0 end
+  return math.max(0, state.permits - state.used)
+end
+
+function fixedWindow.full(state, now)
+  return math.max(now, endOf(state))
 end
 
 function fixedWindow.adopt(state, spec)

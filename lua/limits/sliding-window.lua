@@ -174,12 +174,14 @@ function slidingWindow.refund(state, now, t, n)
   dropEmptyEnd(state)
 end
 
-function slidingWindow.peek(state, now, at)
-  local available = slidingWindow.fit(state, now, now, 1)
-  if state.newest > at then available = 0 end
-  local full = now
-  if state.openTime > 0 then full = math.max(now, state.openTime + state.interval) end
-  return math.max(0, available), full
+function slidingWindow.available(state, now, at)
+  if state.newest > at then return 0 end
+  return math.max(0, slidingWindow.fit(state, now, now, 1))
+end
+
+function slidingWindow.full(state, now)
+  if state.openTime == 0 then return now end
+  return math.max(now, state.openTime + state.interval)
 end
 
 function slidingWindow.adopt(state, spec)

@@ -89,10 +89,12 @@ function tokenBucket.refund(state, now, t, n)
   state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
 end
 
-function tokenBucket.peek(state, now)
-  local units = unitsAt(state, now)
-  local missing = state.burst * state.interval - units
-  return math.max(0, math.floor(units / state.interval)), now + math.ceil(missing / state.permits)
+function tokenBucket.available(state, now)
+  return math.max(0, math.floor(unitsAt(state, now) / state.interval))
+end
+
+function tokenBucket.full(state, now)
+  return now + math.ceil((state.burst * state.interval - unitsAt(state, now)) / state.permits)
 end
 
 local function takenOf(state)

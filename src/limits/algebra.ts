@@ -8,16 +8,8 @@ export interface Taken {
   newest: number;
 }
 
-/** What can be had at a moment. */
-export interface Peek {
-  /** Permits that could be granted at once. */
-  available: number;
-  /** The moment at which everything granted and booked will have come back. */
-  full: number;
-}
-
 /**
- * A limit: five functions of a state and a time, and what a change of the limit needs.
+ * A limit: functions of a state and a time, and what a change of the limit needs.
  *
  * Times are whole milliseconds of the state's own clock, which never goes back. `now` is the true time rounded down,
  * `at` the true time rounded up: the first moment that can still be granted. The same functions stand in `lua/limits`.
@@ -33,8 +25,10 @@ export interface Algebra<L extends Limit, S> {
   commit(state: S, now: number, t: number, n: number): void;
   /** Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. */
   refund(state: S, now: number, t: number, n: number): void;
-  /** What could be had now. Changes nothing. */
-  peek(state: S, now: number, at: number): Peek;
+  /** Permits that could be granted at once. Changes nothing. */
+  available(state: S, now: number, at: number): number;
+  /** The moment at which everything granted and booked will have come back. */
+  full(state: S, now: number): number;
   /** Brings the state up to `now`: forgets what no longer counts. `shift` is what its clock is ahead of the server's by. */
   roll(state: S, now: number, shift: number): void;
   /** The same state under another limit of the same kind, by what is taken. */

@@ -51,11 +51,14 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (t >= state.start && t < endOf(state)) state.used -= Math.min(n, state.used);
   },
 
-  peek(state, now, at) {
-    const end = endOf(state);
-    const open = state.used === 0 ? end : now >= end ? now : state.start;
-    const used = now >= end ? 0 : state.used;
-    return { available: open > at ? 0 : Math.max(0, state.permits - used), full: Math.max(now, end) };
+  available(state, now, at) {
+    if (now >= endOf(state)) return state.permits;
+    const open = state.used === 0 ? endOf(state) : state.start;
+    return open > at ? 0 : Math.max(0, state.permits - state.used);
+  },
+
+  full(state, now) {
+    return Math.max(now, endOf(state));
   },
 
   roll(state, now, shift) {

@@ -77,15 +77,12 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     dropEmptyEnd(state);
   },
 
-  peek(state, now, at) {
-    const last = state.times.length - 1;
-    let taken = state.total;
-    for (let i = state.head; i <= last && state.times[i] <= now - state.interval; i++)
-      taken -= state.counts[i];
-    return {
-      available: state.newest > at ? 0 : Math.max(0, state.permits - taken),
-      full: last < state.head ? now : Math.max(now, state.times[last] + state.interval),
-    };
+  available(state, now, at) {
+    return state.newest > at ? 0 : Math.max(0, slidingWindowAlgebra.fit(state, now, now, 1));
+  },
+
+  full({ times, head, interval }, now) {
+    return times.length === head ? now : Math.max(now, times[times.length - 1] + interval);
   },
 
   roll(state, now) {

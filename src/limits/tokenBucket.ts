@@ -74,13 +74,12 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     state.peak1 += back;
   },
 
-  peek(state, now) {
-    const units = unitsAt(state, now);
-    const missing = state.burst * state.interval - units;
-    return {
-      available: Math.max(0, Math.floor(units / state.interval)),
-      full: now + Math.ceil(missing / state.permits),
-    };
+  available(state, now) {
+    return Math.max(0, Math.floor(unitsAt(state, now) / state.interval));
+  },
+
+  full(state, now) {
+    return now + Math.ceil((state.burst * state.interval - unitsAt(state, now)) / state.permits);
   },
 
   roll(state, now) {

@@ -1,7 +1,7 @@
 import { algebraOf } from '../../limits/states.ts';
 import type { Cost, DecideReply } from '../store.ts';
 import { countContenders } from './contenders.ts';
-import type { Instant, LedgerState } from './ledgerState.ts';
+import { fullAt, type Instant, type LedgerState } from './ledgerState.ts';
 import { commitAll, offer, strideOf } from './reserve.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
@@ -15,11 +15,7 @@ export function decide(ledger: LedgerState, instant: Instant, client: string, co
     commitAll(ledger, now, t, cost, 1);
     if (stride > 0) ledger.frontier = Math.max(ledger.frontier, t) + stride;
   }
-  let full = now;
-  const available = ledger.limits.map((state) => {
-    const seen = algebraOf(state).peek(state, now, at);
-    full = Math.max(full, seen.full);
-    return seen.available;
-  });
+  const available = ledger.limits.map((state) => algebraOf(state).available(state, now, at));
+  const full = fullAt(ledger, now);
   return { granted, available, retryAfter: wait / 1000, resetAfter: Math.max(0, full - instant.us / 1000) };
 }

@@ -107,9 +107,14 @@ function convert(
   return true;
 }
 
-/** Notes when the ledger will be full again. */
-export function closeLedger(ledger: LedgerState, { now, at }: Instant): void {
-  let full = now + 1;
-  for (const state of ledger.limits) full = Math.max(full, algebraOf(state).peek(state, now, at).full);
-  ledger.expires = full;
+/** The moment at which everything granted and booked will have come back. */
+export function fullAt(ledger: LedgerState, now: number): number {
+  let full = now;
+  for (const state of ledger.limits) full = Math.max(full, algebraOf(state).full(state, now));
+  return full;
+}
+
+/** Notes until when the ledger is needed. */
+export function closeLedger(ledger: LedgerState, { now }: Instant): void {
+  ledger.expires = Math.max(now + 1, fullAt(ledger, now));
 }

@@ -79,8 +79,8 @@ function openMemoryLedger(
     },
     peek(reply) {
       const { ledger, instant } = opened();
-      const available = ledger.limits.map(
-        (state) => algebraOf(state).peek(state, instant.now, instant.at).available,
+      const available = ledger.limits.map((state) =>
+        algebraOf(state).available(state, instant.now, instant.at),
       );
       closeLedger(ledger, instant);
       reply(null, available);

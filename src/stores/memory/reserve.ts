@@ -16,7 +16,7 @@ export interface Offer {
 }
 
 /** Milliseconds that a request takes of its limits' full rate: of the slowest of them. */
-export function loadOf({ limits }: LedgerState, cost: Cost): number {
+function loadOf({ limits }: LedgerState, cost: Cost): number {
   let load = 0;
   for (let i = 0; i < cost.length; i++)
     if (cost[i] > 0) load = Math.max(load, (cost[i] * limits[i].interval) / limits[i].permits);
@@ -110,7 +110,6 @@ function serve(
     segments.push({ count, delay: outcome.never, retryAfter: Infinity });
     return;
   }
-  const load = loadOf(ledger, cost);
   const stride = paced ? strideOf(ledger, cost) : 0;
   let remaining = count;
   while (remaining > 0) {
@@ -126,6 +125,7 @@ function serve(
       return;
     }
     let granted = fitAll(ledger, now, t, cost, remaining);
+    const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
     if (stride > 0) {
       const from = Math.max(ledger.frontier, t);

@@ -1,0 +1,32 @@
+import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../limits/limit.ts';
+import { UsageError } from './failure.ts';
+
+const makers: Record<string, (permits: number, interval: number, burst?: number) => Limit> = {
+  'sliding-window': (permits, interval) => slidingWindow({ permits, interval }),
+  'fixed-window': (permits, interval) => fixedWindow({ permits, interval }),
+  'token-bucket': (permits, interval, burst) => tokenBucket({ permits, interval, burst }),
+  'leaky-bucket': (permits, interval) => leakyBucket({ permits, interval }),
+};
+
+/** What `--algorithm` may be; the first is the default. */
+export const algorithms = Object.keys(makers);
+
+const optionOf: Record<string, string> = { permits: '--limit', interval: '--interval', burst: '--burst' };
+
+/** The limit that the options describe; refuses what is none, in the words of the command line. */
+export function limitOf(options: {
+  algorithm: string;
+  limit: number;
+  interval: number;
+  burst?: number;
+}): Limit {
+  const { algorithm, limit, interval, burst } = options;
+  if (burst !== undefined && algorithm !== 'token-bucket')
+    throw new UsageError(`--burst: expected --algorithm token-bucket with it, got ${algorithm}`);
+  try {
+    return makers[algorithm](limit, interval, burst);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new UsageError(message.replace(/\b(permits|interval|burst)\b/g, (word) => optionOf[word]));
+  }
+}

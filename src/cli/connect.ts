@@ -1,0 +1,36 @@
+import type { Redis } from 'ioredis';
+import { UsageError } from './failure.ts';
+
+/**
+ * Connects to Redis.
+ *
+ * @param url where it is
+ * @throws UsageError where ioredis is not installed
+ * @throws Error with the reason, where Redis cannot be reached
+ */
+export async function connect(url: string): Promise<Redis> {
+  const ioredis = await import('ioredis').catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new UsageError('--redis (or REDIS_URL) needs ioredis, which is not installed: npm install ioredis');
+  });
+  // Patient enough for a failover; then whoever started the command has to hear of it.
+  const redis = new ioredis.Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 5_000,
+    commandTimeout: 5_000,
+    maxRetriesPerRequest: 10,
+  });
+  let reason: NodeJS.ErrnoException | undefined;
+  redis.on('error', (error) => {
+    reason = error;
+  });
+  try {
+    await redis.connect();
+  } catch (error) {
+    redis.disconnect();
+    reason ??= error as Error;
+    // Where a name has several addresses, the error of all of them has no message.
+    throw new Error(`Redis cannot be reached: ${reason.message || reason.code}`, { cause: error });
+  }
+  return redis;
+}

@@ -1,0 +1,42 @@
+import type { Arguments } from './arguments.ts';
+import { type Outcome, outcomeOf } from './failure.ts';
+import { type Gate, openGate } from './gate.ts';
+import { Output } from './output.ts';
+import { Progress } from './progress.ts';
+import { pump, type Tally } from './pump.ts';
+
+/**
+ * Passes this process's standard input on until it ends, its output is closed, a signal comes, or something fails.
+ *
+ * @returns how it ended; by then everything reserved has been given back
+ */
+export async function run(options: Arguments): Promise<Outcome> {
+  const { stdin, stdout, stderr } = process;
+  const tally: Tally = { lines: 0, waiting: 0 };
+  const progress = stderr.isTTY && !options.quiet ? new Progress(stderr, tally) : undefined;
+  const output = new Output(stdout, () => {
+    if (stdout.isTTY) progress?.clear();
+  });
+  let gate: Gate | undefined;
+
+  async function work(): Promise<Outcome> {
+    gate = await openGate(options);
+    await pump(stdin, output, gate.limiter, options, tally);
+    return { code: 0 };
+  }
+
+  const outcome = await Promise.race([
+    work().catch(outcomeOf),
+    output.failed.catch(outcomeOf),
+    signalled('SIGINT', 130),
+    signalled('SIGTERM', 143),
+  ]);
+  progress?.end();
+  await gate?.close();
+  return outcome;
+}
+
+/** Heard once: whoever is in a hurry can send the signal again. */
+function signalled(signal: NodeJS.Signals, code: number): Promise<Outcome> {
+  return new Promise((resolve) => process.once(signal, () => resolve({ code })));
+}
