@@ -9,8 +9,8 @@
 -- ARGV[3…]  the cost in permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
--- Reply: a list: 1 if granted, else 0; the wait until it could be granted and the time until all has come back, in
--- microseconds; then the permits left at once, of each limit.
+-- Reply: a list: 1 if granted, else 0; the wait until it could be granted, or -1 for never, and the time until all has
+-- come back, in microseconds; then the permits left at once, of each limit.
 
 -- @include "ledger/state"
 -- @include "ledger/contenders"
@@ -29,12 +29,14 @@ local stride = 0
 if paced then stride = strideOf(ledger, cost) end
 
 local t, wait = offer(ledger, instant, cost, stride)
-if wait == 0 then
+local tooMuch = isTooMuch(ledger, cost)
+local granted = wait == 0 and not tooMuch
+if granted then
   commitAll(ledger, now, t, cost, 1)
   if stride > 0 then ledger.frontier = math.max(ledger.frontier, t) + stride end
 end
 
-local reply = { wait == 0 and 1 or 0, wait, math.max(0, fullAt(ledger, now) * 1000 - instant.us) }
+local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, fullAt(ledger, now) * 1000 - instant.us) }
 for i, state in ipairs(ledger.limits) do reply[3 + i] = algebraOf(state).available(state, now, instant.at) end
 saveLedger(KEYS[1], ledger, instant)
 return reply

@@ -1,7 +1,7 @@
--- Takes grants and reservations back, once for each sequence of a client. The twin of src/stores/memory/refund.ts.
+-- Takes grants and reservations back, once for each sequence of a limiter. The twin of src/stores/memory/refund.ts.
 --
 -- KEYS[1]   the ledger
--- KEYS[2]   the client's last sequence
+-- KEYS[2]   the limiter's last sequence
 -- KEYS[3…]  the log of each limit
 --
 -- ARGV[1]   the limits, as in reserve.lua
@@ -40,9 +40,12 @@ if fresh then
     position = position + 3 + #logs
   end
 end
--- Remembered for as long as the same call, sent again, could still change anything.
-local till = saveLedger(KEYS[1], ledger, instant)
 if fresh then
+  -- Remembered for as long as the same call, sent again, could take anything back: until all that stood before it has
+  -- come back, and for one interval more, as a window that it emptied may have started anew.
+  local till = instant.now + 1
+  for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
   redis.call('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
 end
+saveLedger(KEYS[1], ledger, instant)
 return fresh and 1 or 0

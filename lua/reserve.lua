@@ -65,7 +65,7 @@ local function serve(run)
     if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
     left = left or (wait > 0 and held > 0 and held >= share)
     if left then return answer(remaining, LEFT) end
-    local granted = fitAll(ledger, now, t, cost, remaining)
+    local granted = fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
     local load = 0
     if wait > 0 then
       load = loadOf(ledger, cost)

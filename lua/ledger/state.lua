@@ -5,8 +5,8 @@
 -- The ledger of one limiter: opened at the server's time under the limits in force, and saved once at the end.
 -- The twin of src/stores/memory/ledgerState.ts. All but the logs lies in one string, so that a call is one GET and one SET.
 --
--- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …]: as long as it is the text
--- in the ledger, nobody has to read it.
+-- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …], the names as they stand in
+-- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
 
 local VERSION = 1
 local HEADER = '<dddddddddIc0Ic0Ic0'
@@ -20,9 +20,9 @@ local function changeEpoch(ledger, serverUs)
   ledger.epoch = math.max(ledger.epoch + 1, serverUs)
 end
 
-local function createLedger(spec, logs, serverUs)
+local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
-    epoch = math.max(1, serverUs), shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
+    epoch = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
     pacedUntil = 0, soleUntil = 0, crowdUntil = 0, sole = '', spec = spec, limits = {},
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebras[limit[2]].create(limit, logs[i]) end
@@ -87,7 +87,6 @@ local function convert(ledger, spec, logs, now)
     if old and old.state.kind == limit[2] then
       local same = old.spec[3] == limit[3] and old.spec[4] == limit[4] and old.spec[5] == limit[5]
       limits[i] = old.state
-      limits[i].log = logs[i]
       if not same then algebraOf(old.state).adopt(old.state, limit) end
     else
       local p, t = permits, newest
@@ -105,9 +104,16 @@ local function openLedger(key, spec, logs, serverUs)
   local ledger
   if data then
     ledger = unpackLedger(data, logs)
+    -- Other limits than the caller's, or in another order: their logs are not those that it names.
+    if ledger.spec ~= spec then
+      for i, limit in ipairs(cjson.decode(ledger.spec)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
+    end
     followClock(ledger, serverUs)
   end
-  if not ledger or ledger.expires <= ledger.seen then ledger = createLedger(spec, logs, serverUs) end
+  if not ledger or ledger.expires <= ledger.seen then
+    -- Above the epoch of a ledger that is over, though the clock has stepped back since.
+    ledger = createLedger(spec, logs, math.max((ledger and ledger.epoch or 0) + 1, serverUs), serverUs)
+  end
   local now = math.floor(serverUs / 1000) + ledger.shift
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i]).roll(ledger.limits[i], now, ledger.shift) end
   if ledger.spec ~= spec then
@@ -127,13 +133,12 @@ local function fullAt(ledger, now)
   return full
 end
 
--- Saves the ledger for as long as it is needed. Answers until when that is.
+-- Saves the ledger for as long as it is needed.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i]).save(ledger.limits[i], now) end
   ledger.expires = math.max(now + 1, fullAt(ledger, now))
   redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', ledger.expires - now))
-  return ledger.expires
 end
 
 -- The server's time in microseconds; a test may hand in its own.

@@ -17,7 +17,7 @@ export async function connect(url: string): Promise<Redis> {
   const redis = new ioredis.Redis(url, {
     lazyConnect: true,
     connectTimeout: 5_000,
-    commandTimeout: 5_000,
+    commandTimeout: 3_000,
     maxRetriesPerRequest: 10,
   });
   let reason: NodeJS.ErrnoException | undefined;

@@ -7,8 +7,10 @@ export interface FixedWindowState {
   permits: number;
   interval: number;
   align: 'first' | 'epoch';
-  /** The moment at which the window starts; where `used` is 0, the moment before which none may start. */
+  /** The moment at which the window starts. */
   start: number;
+  /** The moment before which the next window may not start. A step of the clock never brings it forward. */
+  end: number;
   /** Permits granted and booked in it. */
   used: number;
   /** What the state's clock is ahead of the server's by: windows are aligned to the server's. */
@@ -23,61 +25,68 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     interval,
     align,
     start: 0,
+    end: 0,
     used: 0,
     shift: 0,
   }),
 
   earliest(state, now, at, n) {
-    const end = endOf(state);
-    if (now >= end) return now;
-    if (state.used > 0 && state.used + n <= state.permits) return state.start <= at ? now : state.start;
-    return state.used === 0 && end <= at ? now : end;
+    const { start, end, used, permits } = state;
+    // A window of the grid opens with its first millisecond, not with the fraction before it.
+    const soonest = state.align === 'epoch' && alignDown(state, at) > now ? at : now;
+    if (soonest >= end) return soonest;
+    if (used > 0 && used + n <= permits) return start <= at ? soonest : start;
+    return used === 0 && end <= at ? soonest : end;
   },
 
-  fit(state, _now, t, n) {
-    const used = t < endOf(state) ? state.used : 0;
-    return Math.floor((state.permits - used) / n);
+  fit({ permits, used, end }, _now, t, n) {
+    return Math.floor((permits - (t < end ? used : 0)) / n);
   },
 
   commit(state, _now, t, n) {
-    if (state.used === 0 || t >= endOf(state)) {
+    if (state.used === 0 || t >= state.end) {
       state.start = state.align === 'epoch' ? alignDown(state, t) : t;
+      state.end = state.start + state.interval;
       state.used = 0;
     }
     state.used += n;
   },
 
   refund(state, _now, t, n) {
-    if (t >= state.start && t < endOf(state)) state.used -= Math.min(n, state.used);
+    if (t < state.start || t >= state.end) return;
+    state.used -= Math.min(n, state.used);
+    // An empty window is no window: the next may start where it did.
+    if (state.used === 0) state.end = state.start;
   },
 
-  available(state, now, at) {
-    if (now >= endOf(state)) return state.permits;
-    const open = state.used === 0 ? endOf(state) : state.start;
-    return open > at ? 0 : Math.max(0, state.permits - state.used);
+  available({ permits, used, start, end }, now, at) {
+    if (now >= end) return permits;
+    const open = used === 0 ? end : start;
+    return open > at ? 0 : Math.max(0, permits - used);
   },
 
-  full(state, now) {
-    return Math.max(now, endOf(state));
+  full({ end }, now) {
+    return Math.max(now, end);
   },
 
   roll(state, now, shift) {
     state.shift = shift;
-    if (now >= endOf(state)) state.used = 0;
+    // After a step of the clock a window lies across the grid: the next one waits for the grid.
+    if (state.align === 'epoch') state.end = alignUp(state, state.end);
+    if (now < state.end) return;
+    state.used = 0;
+    // Nor may a window that a later step opens begin before the one of now.
+    if (state.align === 'epoch') state.end = alignDown(state, now);
   },
 
   adopt(state, { permits, interval, align }) {
     Object.assign(state, { permits, interval, align });
+    if (state.used > 0) state.end = state.start + interval;
+    if (align === 'epoch') state.end = alignUp(state, state.end);
   },
 
   taken: ({ used, start }) => ({ permits: used, newest: start }),
 };
-
-/** When the next window may start. After a step of the clock a window lies across the grid: the next one waits for the grid. */
-function endOf(state: FixedWindowState): number {
-  const end = state.used === 0 ? state.start : state.start + state.interval;
-  return state.align === 'epoch' ? alignUp(state, end) : end;
-}
 
 function alignDown({ interval, shift }: FixedWindowState, t: number): number {
   return Math.floor((t - shift) / interval) * interval + shift;

@@ -6,7 +6,12 @@ const seed = SLUICE_SEED ? Number(SLUICE_SEED) : Math.floor(Math.random() * 2 **
 console.log(`SLUICE_SEED=${seed}`);
 
 /** A test of a promise over random values: SLUICE_SEED repeats one, SLUICE_RUNS makes it longer. */
-export function promise<T>(title: string, runs: number, values: fc.Arbitrary<T>, check: (value: T) => void): void {
+export function promise<T>(
+  title: string,
+  runs: number,
+  values: fc.Arbitrary<T>,
+  check: (value: T) => void,
+): void {
   test(title, () => {
     fc.assert(fc.property(values, check), {
       seed,

@@ -1,38 +1,12 @@
 import fc from 'fast-check';
-import type { Run } from '../../src/stores/store.ts';
-import { type LimitSpec, mostOf } from './specs.ts';
+import { type LimitSpec, mostOf, record } from './specs.ts';
+import type { History, Step } from './steps.ts';
 
-/** What a client gives back of one of its grants: of how many requests, and how much of each limit in percent. */
-export interface Pick {
-  /** Which of the client's grants and reservations, in percent of their line. */
-  place: number;
-  count: number;
-  parts: readonly number[];
-}
-
-/** One thing that happens. Plain data, so that the same history can be replayed on any store. */
-export type Step =
-  | { kind: 'advance'; us: number }
-  /** The server's clock is set back. */
-  | { kind: 'stepBack'; ms: number }
-  | { kind: 'reserve'; client: number; runs: readonly Run[]; horizon: number; held: number }
-  | { kind: 'decide'; client: number; cost: readonly number[] }
-  | { kind: 'peek'; client: number }
-  | { kind: 'refund'; client: number; picks: readonly Pick[] }
-  /** Gives back every `every`th reservation that lies ahead. */
-  | { kind: 'cancel'; client: number; every: number; newestFirst: boolean }
-  /** The client's last refund arrives once more. */
-  | { kind: 'resend'; client: number };
-
-export interface History {
-  startUs: number;
-  limits: readonly LimitSpec[];
-  steps: readonly Step[];
-}
-
+/** What may happen in a history besides requests and the passing of time. */
 export interface Content {
   refunds?: boolean;
   stepsBack?: boolean;
+  /** The most steps of a history. */
   maxLength?: number;
 }
 
@@ -40,7 +14,7 @@ const clients = 3;
 const client = fc.integer({ min: 0, max: clients - 1 });
 
 /** Permits of up to three limits before the limits are known: mostly few, sometimes none, sometimes all. */
-const rawCost = fc.array(
+export const rawCost = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 2 }) },
     { weight: 2, arbitrary: fc.integer({ min: 0, max: 13 }) },
@@ -49,8 +23,10 @@ const rawCost = fc.array(
 );
 
 /** The cost in the limits of the history: within what they can grant, but for the one in a while that is too much. */
-function costOf(raw: readonly number[], limits: readonly LimitSpec[]): number[] {
-  const cost = limits.map((limit, i) => (raw[i] === 13 ? mostOf(limit) + 1 : Math.min(raw[i], mostOf(limit))));
+export function costOf(raw: readonly number[], limits: readonly LimitSpec[]): number[] {
+  const cost = limits.map((limit, i) =>
+    raw[i] === 13 ? mostOf(limit) + 1 : Math.min(raw[i], mostOf(limit)),
+  );
   return cost.some((n) => n > 0) ? cost : cost.map((_, i) => (i === 0 ? 1 : 0));
 }
 
@@ -61,9 +37,9 @@ const wait = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 3000 }).map((us) => us / 1000) },
 );
 
-const run = fc.record({ count: fc.integer({ min: 1, max: 6 }), cost: rawCost, maxWait: wait });
+const run = record({ count: fc.integer({ min: 1, max: 6 }), cost: rawCost, maxWait: wait });
 
-const advance = fc.record({
+const advance = record({
   kind: fc.constant('advance' as const),
   us: fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 3000 }) },
@@ -74,7 +50,7 @@ const advance = fc.record({
   ),
 });
 
-const reserve = fc.record({
+const reserve = record({
   kind: fc.constant('reserve' as const),
   client,
   runs: fc.array(run, { minLength: 1, maxLength: 3 }),
@@ -82,15 +58,15 @@ const reserve = fc.record({
   held: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200 })),
 });
 
-const decide = fc.record({ kind: fc.constant('decide' as const), client, cost: rawCost });
-const peek = fc.record({ kind: fc.constant('peek' as const), client });
+const decide = record({ kind: fc.constant('decide' as const), client, cost: rawCost });
+const peek = record({ kind: fc.constant('peek' as const), client });
 
 const part = fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, fc.integer({ min: 0, max: 100 }));
-const refund = fc.record({
+const refund = record({
   kind: fc.constant('refund' as const),
   client,
   picks: fc.array(
-    fc.record({
+    record({
       place: fc.integer({ min: 0, max: 99 }),
       count: fc.integer({ min: 1, max: 6 }),
       parts: fc.oneof(
@@ -101,14 +77,15 @@ const refund = fc.record({
     { minLength: 1, maxLength: 4 },
   ),
 });
-const cancel = fc.record({
+const cancel = record({
   kind: fc.constant('cancel' as const),
   client,
   every: fc.integer({ min: 1, max: 4 }),
   newestFirst: fc.boolean(),
+  ahead: fc.boolean(),
 });
-const resend = fc.record({ kind: fc.constant('resend' as const), client });
-const stepBack = fc.record({ kind: fc.constant('stepBack' as const), ms: fc.integer({ min: 1, max: 80 }) });
+const resend = record({ kind: fc.constant('resend' as const), client });
+const stepBack = record({ kind: fc.constant('stepBack' as const), ms: fc.integer({ min: 1, max: 80 }) });
 
 /** Near zero, where a test's clock starts; anywhere; and today. */
 const startUs = fc.oneof(
@@ -132,7 +109,7 @@ export function histories(
     { weight: stepsBack ? 1 : 0, arbitrary: stepBack },
   );
   const steps = fc.array(step, { minLength: 1, maxLength, size: 'max' });
-  return fc.record({ startUs, limits, steps }).map((history) => ({
+  return record({ startUs, limits, steps }).map((history) => ({
     ...history,
     steps: history.steps.map((one): Step => {
       if (one.kind === 'decide') return { ...one, cost: costOf(one.cost, history.limits) };

@@ -1,4 +1,11 @@
-import { overAnyRestarts, overAnyWindows, overBucket, overGrid, overSliding, type Standing } from './oracle.ts';
+import {
+  overAnyRestarts,
+  overAnyWindows,
+  overBucket,
+  overGrid,
+  overSliding,
+  type Standing,
+} from './oracle.ts';
 import type { LimitSpec } from './specs.ts';
 import type { Grant, World } from './world.ts';
 
@@ -11,23 +18,37 @@ export function judge(limits: readonly LimitSpec[], { standing }: World): void {
 }
 
 /**
- * Sliding windows and buckets hold in true time, and by the ledger's own clock, which stands still after a step until the
- * server's has caught up. Fixed windows hold by the ledger's clock: in true time, one that lies across a step is longer.
- * With `'epoch'` the grid moves with a step: what was granted between one step and the next is counted on the grid, by the
- * server's time; over all steps, the counter started anew at moments an interval or more apart.
+ * Sliding windows and buckets hold to the microsecond in true time, and by the ledger's own clock, which stands still
+ * after a step until the server's has caught up. Fixed windows hold by the ledger's clock: in true time, one that lies
+ * across a step is longer. With `'epoch'` the grid moves with a step: what was granted between one step and the next is
+ * counted on the grid, by the server's time; over all steps, the counter started anew an interval or more apart.
  */
 function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string | undefined {
   const byLedger = permitsOf(grants, i, ({ ledgerMoment }) => ledgerMoment);
-  const inTruth = permitsOf(grants, i, ({ trueMoment }) => trueMoment);
-  if (limit.kind === 'slidingWindow') return overSliding(limit, inTruth) ?? overSliding(limit, byLedger);
-  if (limit.kind === 'tokenBucket') return overBucket(limit, inTruth) ?? overBucket(limit, byLedger);
+  const inTruth = permitsOf(grants, i, ({ trueUs }) => trueUs);
+  if (limit.kind === 'slidingWindow')
+    return overSliding(limit, byLedger) ?? overSliding(inMicroseconds(limit), inTruth);
+  if (limit.kind === 'tokenBucket')
+    return overBucket(limit, byLedger) ?? overBucket(inMicroseconds(limit), inTruth);
   if (limit.align === 'first') return overAnyWindows(limit, byLedger);
   for (const era of new Set(grants.map((grant) => grant.era))) {
     const ofEra = grants.filter((grant) => grant.era === era);
-    const breach = overGrid(limit, permitsOf(ofEra, i, ({ moment }) => moment));
+    const breach =
+      overGrid(
+        limit,
+        permitsOf(ofEra, i, ({ moment }) => moment),
+      ) ??
+      overGrid(
+        inMicroseconds(limit),
+        permitsOf(ofEra, i, ({ serverUs }) => serverUs),
+      );
     if (breach) return breach;
   }
   return overAnyRestarts(limit, byLedger);
+}
+
+function inMicroseconds<L extends LimitSpec>(limit: L): L {
+  return { ...limit, interval: limit.interval * 1000 };
 }
 
 function permitsOf(grants: readonly Grant[], i: number, momentOf: (grant: Grant) => number): Standing[] {

@@ -1,17 +1,15 @@
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import type { DecideReply, Ledger, Reply, ReserveReply, Store } from '../../src/stores/store.ts';
-import type { History } from './history.ts';
+import type { Ledger, Store } from '../../src/stores/store.ts';
 import { limitOf } from './specs.ts';
-import { type Call, createWorld, plan, settleDecide, settleReserve, type World } from './world.ts';
+import type { History } from './steps.ts';
+import { type Call, type CallReply, createWorld, plan, settle, type World } from './world.ts';
 
-/** Something a ledger can be asked at a time of the history's own: one process of the fleet. */
+/** A world, and the ledgers of its clients. */
 export interface Fleet {
   world: World;
   /** Performs a call at its server's time, and notes in the world what it granted. */
   call(call: Call): CallReply;
 }
-
-export type CallReply = ReserveReply | DecideReply | number[] | undefined;
 
 /** The clients of a history, each with its own ledger on one store, under a clock that the history moves. */
 export function openFleet(history: History, store: Store = memoryStore()): Fleet {
@@ -30,23 +28,15 @@ export function openFleet(history: History, store: Store = memoryStore()): Fleet
     return opened;
   }
 
-  function call(call: Call): CallReply {
-    serverUs = call.serverUs;
-    const ledger = ledgerOf(call.client);
-    if (call.kind === 'peek') return answer<number[]>((reply) => ledger.peek(reply));
-    if (call.kind === 'refund')
-      return answer<void>((reply) => ledger.refund(call.refunds, call.sequence, reply)) as undefined;
-    if (call.kind === 'decide') {
-      const decision = answer<DecideReply>((reply) => ledger.decide(call.cost, reply));
-      settleDecide(world, call, decision);
-      return decision;
-    }
-    const reserved = answer<ReserveReply>((reply) => ledger.reserve(call.request, reply));
-    settleReserve(world, call, reserved);
-    return reserved;
-  }
-
-  return { world, call };
+  return {
+    world,
+    call(call) {
+      serverUs = call.serverUs;
+      const reply = ask(ledgerOf(call.client), call);
+      settle(world, call, reply);
+      return reply;
+    },
+  };
 }
 
 /** Replays the history; `look` sees the world before each refund takes something from it, and at the end. */
@@ -62,13 +52,17 @@ export function replay(history: History, fleet: Fleet, look: (world: World) => v
   return replies;
 }
 
-/** The answer of a store that answers before the call returns. */
-function answer<T>(ask: (reply: Reply<T>) => void): T {
-  let result: { error: Error | null; value?: T } | undefined;
-  ask((error, value) => {
-    result = { error, value };
-  });
-  if (!result) throw new Error('the store did not answer at once');
-  if (result.error) throw result.error;
-  return result.value as T;
+/** The answer of a ledger that answers before the call returns. */
+function ask(ledger: Ledger, call: Call): CallReply {
+  let answer: { error: Error | null; reply?: unknown } | undefined;
+  const reply = (error: Error | null, reply?: unknown) => {
+    answer = { error, reply };
+  };
+  if (call.kind === 'peek') ledger.peek(reply);
+  else if (call.kind === 'decide') ledger.decide(call.cost, reply);
+  else if (call.kind === 'refund') ledger.refund(call.refunds, call.sequence, reply);
+  else ledger.reserve(call.request, reply);
+  if (!answer) throw new Error('the store did not answer at once');
+  if (answer.error) throw answer.error;
+  return answer.reply as CallReply;
 }

@@ -18,37 +18,40 @@ export function mostOf(spec: LimitSpec): number {
   return spec.kind === 'tokenBucket' ? spec.burst : spec.permits;
 }
 
+/** Plain objects: those of fast-check have no prototype now and then. */
+export function record<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
+  return fc.record<T>(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
+}
+
 // Small numbers, so that a short history crowds its windows.
 const permits = fc.integer({ min: 1, max: 8 });
 const interval = fc.integer({ min: 1, max: 60 });
 
-export const exactSlidingWindows: fc.Arbitrary<LimitSpec> = fc.record({
+export const exactSlidingWindows: fc.Arbitrary<LimitSpec> = record({
   kind: fc.constant('slidingWindow'),
   permits,
   interval,
   resolution: fc.constant(1),
 });
 
-export const coarseSlidingWindows: fc.Arbitrary<LimitSpec> = fc
-  .record({
-    kind: fc.constant('slidingWindow' as const),
-    permits,
-    interval,
-    resolution: fc.integer({ min: 2, max: 60 }),
-  })
-  .map((spec) => ({ ...spec, resolution: Math.min(spec.resolution, spec.interval) }));
+export const coarseSlidingWindows: fc.Arbitrary<LimitSpec> = record({
+  kind: fc.constant('slidingWindow' as const),
+  permits,
+  interval,
+  resolution: fc.integer({ min: 2, max: 60 }),
+}).map((spec) => ({ ...spec, resolution: Math.min(spec.resolution, spec.interval) }));
 
 export const fixedWindows = (align: 'first' | 'epoch'): fc.Arbitrary<LimitSpec> =>
-  fc.record({ kind: fc.constant('fixedWindow'), permits, interval, align: fc.constant(align) });
+  record({ kind: fc.constant('fixedWindow'), permits, interval, align: fc.constant(align) });
 
-export const tokenBuckets: fc.Arbitrary<LimitSpec> = fc.record({
+export const tokenBuckets: fc.Arbitrary<LimitSpec> = record({
   kind: fc.constant('tokenBucket'),
   permits,
   interval,
   burst: fc.integer({ min: 1, max: 12 }),
 });
 
-export const leakyBuckets: fc.Arbitrary<LimitSpec> = fc.record({
+export const leakyBuckets: fc.Arbitrary<LimitSpec> = record({
   kind: fc.constant('tokenBucket'),
   permits,
   interval,
@@ -63,3 +66,9 @@ export const anyLimit: fc.Arbitrary<LimitSpec> = fc.oneof(
   tokenBuckets,
   leakyBuckets,
 );
+
+/** One to three limits, of any kinds. */
+export const fewLimits: fc.Arbitrary<readonly LimitSpec[]> = fc.array(anyLimit, {
+  minLength: 1,
+  maxLength: 3,
+});

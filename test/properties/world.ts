@@ -1,5 +1,6 @@
 import type { Cost, DecideReply, Refund, ReserveReply, ReserveRequest } from '../../src/stores/store.ts';
-import type { History, Pick, Step } from './history.ts';
+import { cancel, give } from './givingBack.ts';
+import type { History, Step } from './steps.ts';
 
 /** A call on a ledger, as plain data, and the server's time at which it arrives. */
 export type Call = { client: number; serverUs: number } & (
@@ -9,6 +10,9 @@ export type Call = { client: number; serverUs: number } & (
   | { kind: 'peek' }
 );
 
+/** What a ledger answers: permits left for a peek, nothing for a refund. */
+export type CallReply = ReserveReply | DecideReply | number[] | undefined;
+
 /** Requests that were granted or booked, and not given back. */
 export interface Grant {
   client: number;
@@ -16,10 +20,12 @@ export interface Grant {
   count: number;
   /** The granted moment by the server's clock, as the client was told. */
   moment: number;
-  /** The same moment if the server's clock had never been set back. */
-  trueMoment: number;
   /** The same moment by a clock that stands still until the server's has caught up after a step: the ledger's. */
   ledgerMoment: number;
+  /** When the client may go, in microseconds by the server's clock: its moment, or before that when it is granted at once. */
+  serverUs: number;
+  /** The same in true time: if the server's clock had never been set back. */
+  trueUs: number;
   /** How often the ledger had seen the server's clock go back. */
   era: number;
   /** What a refund must carry; 0 where there is no giving back. */
@@ -67,33 +73,42 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   if (step.kind === 'resend')
     return { ...base, kind: 'refund', refunds: knows.last, sequence: knows.sequence };
-  knows.last = step.kind === 'cancel' ? cancel(world, step) : step.picks.flatMap((pick) => give(world, client, pick));
+  knows.last =
+    step.kind === 'cancel' ? cancel(world, step) : step.picks.flatMap((pick) => give(world, client, pick));
   return { ...base, kind: 'refund', refunds: knows.last, sequence: ++knows.sequence };
 }
 
-/** Notes what the reply to a reserve call granted and booked. */
-export function settleReserve(world: World, call: Call & { kind: 'reserve' }, { now, epoch, segments }: ReserveReply) {
-  knownBy(world, call.client).epoch = epoch;
+/** Notes what the reply to a call granted and booked. */
+export function settle(world: World, call: Call, reply: CallReply): void {
+  const { client, serverUs } = call;
+  if (call.kind === 'decide' && (reply as DecideReply).granted)
+    note(world, client, call.cost, 1, serverUs, 0);
+  if (call.kind !== 'reserve') return;
+  const { epoch, segments } = reply as ReserveReply;
+  knownBy(world, client).epoch = epoch;
   // Segments follow the runs: each run's are as many requests as it has.
   let i = 0;
   for (const { count, cost } of call.request.runs)
     for (let left = count; left > 0; i++) {
-      const segment = segments[i];
-      left -= segment.count;
-      if (segment.delay < 0) continue;
-      const moment = segment.delay === 0 ? Math.ceil(now) : Math.round(now + segment.delay);
-      note(world, call.client, cost, segment.count, moment, epoch);
+      const { count: some, delay } = segments[i];
+      left -= some;
+      if (delay >= 0) note(world, client, cost, some, serverUs + Math.round(delay * 1000), epoch);
     }
 }
 
-export function settleDecide(world: World, call: Call & { kind: 'decide' }, { granted }: DecideReply): void {
-  if (granted) note(world, call.client, call.cost, 1, Math.ceil(call.serverUs / 1000), 0);
-}
-
-function note(world: World, client: number, cost: Cost, count: number, moment: number, epoch: number): void {
+function note(
+  world: World,
+  client: number,
+  cost: Cost,
+  count: number,
+  serverUs: number,
+  epoch: number,
+): void {
   const { setBack, shift, era } = world;
-  const trueMoment = moment + setBack;
-  world.standing.push({ client, cost, count, moment, trueMoment, ledgerMoment: moment + shift, era, epoch });
+  const moment = Math.ceil(serverUs / 1000);
+  const trueUs = serverUs + setBack * 1000;
+  const ledgerMoment = moment + shift;
+  world.standing.push({ client, cost, count, moment, ledgerMoment, serverUs, trueUs, era, epoch });
 }
 
 /** The clock that the design promises the ledger to have: it never goes back, and nobody waits for it to catch up. */
@@ -109,31 +124,4 @@ function knownBy(world: World, client: number) {
   const known = world.clients.get(client) ?? { epoch: 0, sequence: 0, last: [] };
   world.clients.set(client, known);
   return known;
-}
-
-function cancel(world: World, { client, every, newestFirst }: Step & { kind: 'cancel' }): Refund[] {
-  const ahead = refundable(world, client).filter(({ moment }) => moment * 1000 > world.serverUs);
-  const chosen = ahead.filter((_, i) => i % every === 0);
-  if (newestFirst) chosen.reverse();
-  return chosen.map((grant) => giveBack(world, grant, grant.count, grant.cost));
-}
-
-function give(world: World, client: number, { place, count, parts }: Pick): Refund[] {
-  const line = refundable(world, client);
-  const grant = line[Math.floor((place * line.length) / 100)];
-  const cost = grant?.cost.map((n, i) => Math.floor((n * parts[i]) / 100)) ?? [];
-  return cost.some((n) => n > 0) ? [giveBack(world, grant, Math.min(count, grant.count), cost)] : [];
-}
-
-function refundable({ standing }: World, client: number): Grant[] {
-  return standing.filter((grant) => grant.client === client && grant.epoch > 0);
-}
-
-/** What the client gives up stands no more, whether or not the ledger makes anything of it. */
-function giveBack(world: World, grant: Grant, count: number, cost: Cost): Refund {
-  const rest = grant.cost.map((n, i) => n - cost[i]);
-  world.standing.splice(world.standing.indexOf(grant), 1);
-  if (grant.count > count) world.standing.push({ ...grant, count: grant.count - count });
-  if (rest.some((n) => n > 0)) world.standing.push({ ...grant, cost: rest, count });
-  return { moment: grant.moment, epoch: grant.epoch, cost, count };
 }

@@ -2,6 +2,7 @@ import { type RedisServer, startRedis } from './redisServer.ts';
 import { until } from './until.ts';
 
 const group = 'sluice';
+const patience = { within: 30_000 };
 
 /** Starts a master, its replica and three sentinels, and waits until they all know each other. */
 export async function startSentinels(): Promise<RedisSentinel> {
@@ -74,11 +75,15 @@ export class RedisSentinel {
         if (master === old || named.some((other) => other !== master)) return false;
         return (await infoSays(master, 'role:master')) && master;
       },
-      { within: 30_000 },
+      patience,
     );
   }
 
-  /** Waits until each sentinel knows the replica and the two other sentinels, and the replica has all the data. */
+  /**
+   * Waits until each sentinel knows the replica and the two other sentinels, and the replica has all the data.
+   * The sentinels take ten seconds to make a replica of an old master, be it one that a failover replaced or one that
+   * was killed and started again.
+   */
   async settled(): Promise<void> {
     await until('the sentinels know each other', async () => {
       const views = await Promise.all(this.sentinels.map((s) => s.command('SENTINEL', 'MASTER', group)));
@@ -90,7 +95,11 @@ export class RedisSentinel {
     });
     const master = await this.master();
     const replicas = this.nodes.filter((node) => node !== master);
-    await until('the replica follows', async () => (await Promise.all(replicas.map(follows))).every(Boolean));
+    await until(
+      'the replica follows',
+      async () => (await Promise.all(replicas.map(follows))).every(Boolean),
+      patience,
+    );
   }
 
   /** Ends the sentinels and the servers for good. */

@@ -28,7 +28,7 @@ export function runGroup({ folder, files, write, limit, grace = 20_000 }) {
   };
   process.once('exit', kill);
 
-  let text = '';
+  let tail = '';
   let cause;
   const killBecause = (reason) => {
     cause = reason;
@@ -38,9 +38,11 @@ export function runGroup({ folder, files, write, limit, grace = 20_000 }) {
   let counts;
   const heard = (chunk) => {
     write(chunk);
-    text += chunk;
     if (counts) return;
-    counts = summary.exec(stripVTControlCharacters(text.slice(-1000)));
+    tail += stripVTControlCharacters(chunk);
+    counts = summary.exec(tail);
+    // The summary may come in pieces, but is never longer than this.
+    tail = tail.slice(-1000);
     if (!counts) return;
     clearTimeout(timer);
     timer = setTimeout(killBecause, grace, `was still alive ${grace / 1000} s after its tests`);

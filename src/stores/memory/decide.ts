@@ -2,7 +2,7 @@ import { algebraOf } from '../../limits/states.ts';
 import type { Cost, DecideReply } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { fullAt, type Instant, type LedgerState } from './ledgerState.ts';
-import { commitAll, offer, strideOf } from './reserve.ts';
+import { commitAll, isTooMuch, offer, strideOf } from './reserve.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
 export function decide(ledger: LedgerState, instant: Instant, client: string, cost: Cost): DecideReply {
@@ -10,12 +10,18 @@ export function decide(ledger: LedgerState, instant: Instant, client: string, co
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
   const stride = paced ? strideOf(ledger, cost) : 0;
   const { t, wait } = offer(ledger, instant, cost, stride);
-  const granted = wait === 0;
+  const tooMuch = isTooMuch(ledger, cost);
+  const granted = wait === 0 && !tooMuch;
   if (granted) {
     commitAll(ledger, now, t, cost, 1);
     if (stride > 0) ledger.frontier = Math.max(ledger.frontier, t) + stride;
   }
   const available = ledger.limits.map((state) => algebraOf(state).available(state, now, at));
   const full = fullAt(ledger, now);
-  return { granted, available, retryAfter: wait / 1000, resetAfter: Math.max(0, full - instant.us / 1000) };
+  return {
+    granted,
+    available,
+    retryAfter: tooMuch ? Infinity : wait / 1000,
+    resetAfter: Math.max(0, full - instant.us / 1000),
+  };
 }

@@ -21,7 +21,7 @@ export interface LedgerState {
   contenders: Contenders;
   names: readonly string[];
   limits: LimitState[];
-  /** The last sequence of refunds of each client, and until when it is remembered. */
+  /** The last sequence of refunds of each limiter, and until when it is remembered. */
   sequences: Map<string, { last: number; until: number }>;
 }
 
@@ -44,7 +44,11 @@ export function openLedger(
 ): { ledger: LedgerState; instant: Instant } {
   let ledger = kept;
   if (ledger) followClock(ledger, serverUs);
-  if (!ledger || ledger.expires <= ledger.seen) ledger = createLedger(names, limits, serverUs);
+  if (!ledger || ledger.expires <= ledger.seen) {
+    // Above the epoch of a ledger that is over, though the clock has stepped back since.
+    const epoch = Math.max((kept?.epoch ?? 0) + 1, serverUs);
+    ledger = createLedger(names, limits, epoch, serverUs);
+  }
   const { shift } = ledger;
   const now = Math.floor(serverUs / 1000) + shift;
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
@@ -52,9 +56,14 @@ export function openLedger(
   return { ledger, instant: { us: serverUs + shift * 1000, now, at: Math.ceil(serverUs / 1000) + shift } };
 }
 
-function createLedger(names: readonly string[], limits: readonly Limit[], serverUs: number): LedgerState {
+function createLedger(
+  names: readonly string[],
+  limits: readonly Limit[],
+  epoch: number,
+  serverUs: number,
+): LedgerState {
   return {
-    epoch: Math.max(1, serverUs),
+    epoch,
     shift: 0,
     seen: Math.floor(serverUs / 1000),
     expires: 0,

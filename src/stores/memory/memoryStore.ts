@@ -46,6 +46,8 @@ function openMemoryLedger(
   sweep: (serverMs: number) => void,
 ): Ledger {
   const key = JSON.stringify([prefix, name]);
+  // The sequence counts from 1 in every limiter, of the same client too.
+  const line = `${clientId}:${globalThis.crypto.randomUUID()}`;
   const serverUs = () => Math.round((origin + clock.now()) * 1000);
   const opened = () => {
     const us = serverUs();
@@ -66,9 +68,9 @@ function openMemoryLedger(
     },
     refund(refunds, sequence, reply) {
       const { ledger, instant } = opened();
-      const fresh = refund(ledger, instant, clientId, refunds, sequence);
+      const fresh = refund(ledger, instant, line, refunds, sequence);
+      if (fresh) rememberSequence(ledger, instant, line, sequence);
       closeLedger(ledger, instant);
-      if (fresh) rememberSequence(ledger, instant, clientId, sequence);
       reply(null);
     },
     decide(cost, reply) {

@@ -2,15 +2,15 @@ import { algebraOf } from '../../limits/states.ts';
 import type { Refund } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
-/** Takes grants and reservations back, once for each sequence of a client: says whether it did. The twin of `lua/refund.lua`. */
+/** Takes grants and reservations back, once for each sequence of a limiter: says whether it did. The twin of `lua/refund.lua`. */
 export function refund(
   ledger: LedgerState,
   { now }: Instant,
-  client: string,
+  line: string,
   refunds: readonly Refund[],
   sequence: number,
 ): boolean {
-  const known = ledger.sequences.get(client);
+  const known = ledger.sequences.get(line);
   if (known && known.until > now && sequence <= known.last) return false;
   for (const { moment, epoch, cost, count } of refunds) {
     // What was granted before the epoch changed is counted in another way now, or not at all.
@@ -22,13 +22,18 @@ export function refund(
   return true;
 }
 
-/** Remembers the sequence for as long as a refund that is sent again could still change anything. */
+/**
+ * Remembers the sequence for as long as the same call, made again, could take anything back: until all that stood before
+ * it has come back, and for one interval more, as a window that it emptied may have started anew. Call it before the
+ * ledger is closed.
+ */
 export function rememberSequence(
   ledger: LedgerState,
   { now }: Instant,
-  client: string,
+  line: string,
   sequence: number,
 ): void {
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
-  ledger.sequences.set(client, { last: sequence, until: ledger.expires });
+  const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
+  ledger.sequences.set(line, { last: sequence, until: Math.max(now + 1, ledger.expires + longest) });
 }

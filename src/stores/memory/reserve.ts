@@ -33,7 +33,7 @@ export function strideOf({ limits }: LedgerState, cost: Cost): number {
 }
 
 /** Whether a limit could never grant so much. */
-function isTooMuch({ limits }: LedgerState, cost: Cost): boolean {
+export function isTooMuch({ limits }: LedgerState, cost: Cost): boolean {
   return cost.some((n, i) => n > capacityOf(limits[i]));
 }
 
@@ -124,7 +124,7 @@ function serve(
       segments.push({ count: remaining, delay: outcome.left, retryAfter: 0 });
       return;
     }
-    let granted = fitAll(ledger, now, t, cost, remaining);
+    let granted = fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
     if (stride > 0) {

@@ -4,7 +4,8 @@
  */
 const special = /[%}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-function escaped(text: string): string {
+/** A text as a part of a key: different texts stay different. */
+export function escaped(text: string): string {
   return text.replace(special, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
@@ -14,8 +15,8 @@ export interface Keys {
   contenders: string;
   /** The log of each limit, in their order. */
   logs: string[];
-  /** The last sequence of refunds of a client. */
-  sequence(clientId: string): string;
+  /** The last sequence of refunds of one line of a client. */
+  sequence(line: string): string;
 }
 
 /** The keys of the limiter of that name: `{prefix:name}`, and what lies under it. */
@@ -26,6 +27,6 @@ export function keysOf(prefix: string, name: string, limits: readonly string[]):
     ledger,
     contenders: `${ledger}:contenders`,
     logs: limits.map((limit) => `${ledger}:log:${escaped(limit)}`),
-    sequence: (clientId) => `${ledger}:sequence:${escaped(clientId)}`,
+    sequence: (line) => `${ledger}:sequence:${line}`,
   };
 }

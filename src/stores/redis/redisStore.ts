@@ -9,7 +9,7 @@ import {
   type Store,
 } from '../store.ts';
 import { errorOf } from './errors.ts';
-import { keysOf } from './keys.ts';
+import { escaped, keysOf } from './keys.ts';
 import { type Script, scriptsOf } from './scripts.ts';
 
 /** The extra number of a limit in the scripts, after its permits and interval. */
@@ -21,10 +21,16 @@ function extraOf(limit: Limit): number {
 
 const kinds = { slidingWindow: 's', fixedWindow: 'f', tokenBucket: 't' } as const;
 
-/** The limits as the scripts read them. */
+/** The limits as the scripts read them, named as in the keys of their logs. */
 export function specOf(names: readonly string[], limits: readonly Limit[]): string {
   return JSON.stringify(
-    limits.map((limit, i) => [names[i], kinds[limit.kind], limit.permits, limit.interval, extraOf(limit)]),
+    limits.map((limit, i) => [
+      escaped(names[i]),
+      kinds[limit.kind],
+      limit.permits,
+      limit.interval,
+      extraOf(limit),
+    ]),
   );
 }
 
@@ -52,7 +58,10 @@ export function openRedisLedger(
   const keys = keysOf(prefix, name, names);
   const spec = specOf(names, limits);
   const shared = [keys.ledger, keys.contenders, ...keys.logs];
-  const own = [keys.ledger, keys.sequence(clientId), ...keys.logs];
+  const client = escaped(clientId);
+  // The sequence counts from 1 in every limiter: another one of the same client, or of its next life, has a key of its own.
+  const line = `${client}:${globalThis.crypto.randomUUID()}`;
+  const own = [keys.ledger, keys.sequence(line), ...keys.logs];
 
   /** Calls a script, and hands on what `read` makes of its answer, or an error of ours. */
   function call<T>(
@@ -82,7 +91,7 @@ export function openRedisLedger(
     sync: false,
     source: 'redis',
     reserve({ runs, horizon, held, epoch }, reply) {
-      const args: (string | number)[] = [clientId, spec, horizon, held, epoch, runs.length];
+      const args: (string | number)[] = [client, spec, horizon, held, epoch, runs.length];
       for (const { count, maxWait, cost } of runs) args.push(count, microseconds(maxWait), ...cost);
       const read = (answer: number[] | number): ReserveReply => {
         if (typeof answer === 'number') {
@@ -102,9 +111,14 @@ export function openRedisLedger(
     decide(cost, reply) {
       const read = (answer: number[] | number) => {
         const [granted, wait, reset, ...available] = listed(answer);
-        return { granted: granted === 1, available, retryAfter: wait / 1000, resetAfter: reset / 1000 };
+        return {
+          granted: granted === 1,
+          available,
+          retryAfter: wait < 0 ? Infinity : wait / 1000,
+          resetAfter: reset / 1000,
+        };
       };
-      call(scripts.decide, shared, [clientId, spec, ...cost], read, reply);
+      call(scripts.decide, shared, [client, spec, ...cost], read, reply);
     },
     peek(reply) {
       call(scripts.peek, shared, [spec], listed, reply);

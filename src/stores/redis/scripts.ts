@@ -22,14 +22,19 @@ function hash(text: string): string {
   return (value >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Defines the scripts on the caller's connection, once. ioredis sends their hashes, and their texts where those are unknown. */
+/** The scripts as commands of the caller's connection. ioredis sends their hashes, and their texts where those are unknown. */
 export function scriptsOf(redis: Redis | Cluster): Scripts {
+  const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const define = (script: keyof Scripts): Script => {
     const lua = texts[script];
-    const command = `sluice_${script}_${hash(lua)}`;
-    const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    if (typeof commands[command] !== 'function') redis.defineCommand(command, { lua });
-    return (keys, args) => commands[command](keys.length, ...keys, ...args);
+    const name = `sluice_${script}_${hash(lua)}`;
+    return (keys, args) => {
+      // A command for each number of keys: its first argument is a key then, by which auto-pipelining finds the node.
+      const command = `${name}_${keys.length}`;
+      if (typeof commands[command] !== 'function')
+        redis.defineCommand(command, { lua, numberOfKeys: keys.length });
+      return commands[command](...keys, ...args);
+    };
   };
   return {
     reserve: define('reserve'),

@@ -1,0 +1,16 @@
+/** Prints rows under their heads, numbers to the right, each column as wide as it must be. */
+export function printTable(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  const cells = [heads, ...rows].map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? shown(cell) : cell)),
+  );
+  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  for (const row of cells)
+    console.log(
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
+    );
+}
+
+/** Three digits, whatever the size. */
+function shown(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import type { DecideReply, ReserveReply, Run } from '../../src/stores/store.ts';
+import { promise } from './campaign.ts';
+import { costOf, histories, rawCost } from './history.ts';
+import { type Fleet, openFleet, replay } from './replay.ts';
+import { fewLimits, mostOf } from './specs.ts';
+import type { History } from './steps.ts';
+
+/** A history, and a request that a visitor makes in the middle of it. */
+interface Visit {
+  history: History;
+  /** After so much of it, in percent. */
+  when: number;
+  run: Run;
+}
+
+const visitor = 99;
+
+// Without steps of the clock: an additional call at another time would see more of a step than the others do.
+const visits: fc.Arbitrary<Visit> = fc
+  .record({
+    history: histories(fewLimits, { stepsBack: false }),
+    when: fc.integer({ min: 0, max: 100 }),
+    raw: rawCost,
+    count: fc.integer({ min: 1, max: 6 }),
+    maxWait: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 10 })),
+  })
+  .map(({ history, when, raw, count, maxWait }) => {
+    const cost = costOf(raw, history.limits).map((n, i) => Math.min(n, mostOf(history.limits[i])));
+    // A request that may wait comes alone: it is granted, booked or refused as a whole.
+    return { history, when, run: { cost, maxWait, count: maxWait > 0 ? 1 : count } };
+  });
+
+/** Replays the history with the visit in the middle, and says what came before and after it. */
+function around({ history, when }: Visit, visit: (fleet: Fleet) => void): unknown[] {
+  const fleet = openFleet(history);
+  const middle = Math.floor((history.steps.length * when) / 100);
+  const before = replay({ ...history, steps: history.steps.slice(0, middle) }, fleet);
+  visit(fleet);
+  const { serverUs } = fleet.world;
+  const available = fleet.call({ kind: 'peek', client: 0, serverUs });
+  const after = replay({ ...history, steps: history.steps.slice(middle) }, fleet);
+  return [before, available, after];
+}
+
+promise('a refused request changes nothing for anybody', 4000, visits, (visit) => {
+  const { run } = visit;
+  const reserve = (fleet: Fleet, count: number): number => {
+    const { serverUs } = fleet.world;
+    const request = { runs: [{ ...run, count }], horizon: 100, held: 0, epoch: 0 };
+    const { segments } = fleet.call({ kind: 'reserve', client: visitor, serverUs, request }) as ReserveReply;
+    return segments.reduce((sum, segment) => sum + (segment.delay >= 0 ? segment.count : 0), 0);
+  };
+  let granted = 0;
+  const asked = around(visit, (fleet) => {
+    granted = reserve(fleet, run.count);
+  });
+  const spared = around(visit, (fleet) => {
+    if (granted > 0) reserve(fleet, granted);
+  });
+  assert.deepEqual(asked, spared);
+});
+
+promise('a denied decision changes nothing for anybody', 3000, visits, (visit) => {
+  const decide = (fleet: Fleet): boolean => {
+    const { serverUs } = fleet.world;
+    const call = { kind: 'decide', client: visitor, serverUs, cost: visit.run.cost } as const;
+    return (fleet.call(call) as DecideReply).granted;
+  };
+  let granted = false;
+  const asked = around(visit, (fleet) => {
+    granted = decide(fleet);
+  });
+  const spared = around(visit, (fleet) => {
+    if (granted) decide(fleet);
+  });
+  assert.deepEqual(asked, spared);
+});
+
+test.run();

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'uvu';
+import type { DecideReply, ReserveReply } from '../../src/stores/store.ts';
+import { promise } from './campaign.ts';
+import { histories, historiesOf } from './history.ts';
+import { type Fleet, openFleet, replay } from './replay.ts';
+import { anyLimit, fewLimits, mostOf } from './specs.ts';
+import type { History, Step } from './steps.ts';
+
+const someone = 99;
+
+/** Replays the history, and hands on each reserve step with its reply. */
+function eachReserve(
+  history: History,
+  look: (step: Step & { kind: 'reserve' }, reply: ReserveReply) => void,
+) {
+  const fleet = openFleet(history);
+  for (const step of history.steps) {
+    const [reply] = replay({ ...history, steps: [step] }, fleet);
+    if (step.kind === 'reserve') look(step, reply as ReserveReply);
+  }
+}
+
+function decide(fleet: Fleet, cost: readonly number[]): DecideReply {
+  const { serverUs } = fleet.world;
+  return fleet.call({ kind: 'decide', client: someone, serverUs, cost }) as DecideReply;
+}
+
+promise(
+  'every request of a call is answered, and none waits longer than it may',
+  3000,
+  histories(fewLimits),
+  (history) => {
+    eachReserve(history, ({ runs }, { segments }) => {
+      const rest = [...segments];
+      for (const { count, maxWait } of runs)
+        for (let left = count; left > 0; ) {
+          const segment = rest.shift();
+          assert.ok(segment && segment.count >= 1 && segment.count <= left);
+          assert.ok(segment.delay <= maxWait);
+          left -= segment.count;
+        }
+      assert.deepEqual(rest, []);
+    });
+  },
+);
+
+promise('what is booked ahead is due on a whole millisecond', 2000, histories(fewLimits), (history) => {
+  eachReserve(history, (_, { now, segments }) => {
+    for (const { delay } of segments) if (delay > 0) assert.equal(Math.round((now + delay) * 1000) % 1000, 0);
+  });
+});
+
+const calm = { refunds: false, stepsBack: false };
+
+promise('one limit grants in the order of arrival', 3000, historiesOf(anyLimit, calm), (history) => {
+  let newest = 0;
+  eachReserve(history, (_, { now, segments }) => {
+    for (const { delay } of segments) {
+      if (delay < 0) continue;
+      const moment = Math.ceil(Math.round((now + delay) * 1000) / 1000);
+      assert.ok(moment >= newest, `${moment} was granted after ${newest}`);
+      newest = moment;
+    }
+  });
+});
+
+const still = histories(fewLimits, { stepsBack: false });
+
+promise('nobody passes those who stand in the line of a sliding window', 3000, still, (history) => {
+  const sliding = history.limits.map(({ kind }) => kind === 'slidingWindow');
+  const fleet = openFleet(history);
+  const { standing } = fleet.world;
+  for (const step of history.steps) {
+    const before = standing.length;
+    replay({ ...history, steps: [step] }, fleet);
+    if (step.kind !== 'reserve' && step.kind !== 'decide') continue;
+    for (let i = Math.max(1, before); i < standing.length; i++) {
+      const { cost, moment } = standing[i];
+      const passed = standing
+        .slice(0, i)
+        .find((other) => other.moment > moment && meet(other.cost, cost, sliding));
+      assert.equal(passed, undefined, `${moment} was granted after ${passed?.moment}`);
+    }
+  }
+});
+
+/** Whether two costs are charged to a limit in common, among some. */
+function meet(a: readonly number[], b: readonly number[], among: readonly boolean[]): boolean {
+  return among.some((counts, i) => counts && a[i] > 0 && b[i] > 0);
+}
+
+promise('a denial says when the same will be granted', 3000, still, (history) => {
+  const fleet = openFleet(history);
+  replay(history, fleet);
+  const cost = history.limits.map(mostOf);
+  const denial = decide(fleet, cost);
+  if (denial.granted) return;
+  fleet.world.serverUs += Math.round(denial.retryAfter * 1000);
+  assert.equal(decide(fleet, cost).granted, true);
+});
+
+test.run();

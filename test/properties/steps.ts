@@ -1,0 +1,30 @@
+import type { Run } from '../../src/stores/store.ts';
+import type { LimitSpec } from './specs.ts';
+
+/** What a client gives back of one of its grants: of how many requests, and how much of each limit in percent. */
+export interface Pick {
+  /** Which of the client's grants and reservations, in percent of their line. */
+  place: number;
+  count: number;
+  parts: readonly number[];
+}
+
+/** One thing that happens. Plain data, so that the same history can be replayed on any store. */
+export type Step =
+  | { kind: 'advance'; us: number }
+  /** The server's clock is set back. */
+  | { kind: 'stepBack'; ms: number }
+  | { kind: 'reserve'; client: number; runs: readonly Run[]; horizon: number; held: number }
+  | { kind: 'decide'; client: number; cost: readonly number[] }
+  | { kind: 'peek'; client: number }
+  | { kind: 'refund'; client: number; picks: readonly Pick[] }
+  /** Gives back every `every`th grant or reservation, of all that the client has or of those that lie ahead. */
+  | { kind: 'cancel'; client: number; every: number; newestFirst: boolean; ahead: boolean }
+  /** The client's last refund arrives once more. */
+  | { kind: 'resend'; client: number };
+
+export interface History {
+  startUs: number;
+  limits: readonly LimitSpec[];
+  steps: readonly Step[];
+}

@@ -1,0 +1,54 @@
+import { inspect } from 'node:util';
+import { type RunHelpers, TestScheduler } from 'rxjs/testing';
+import * as assert from 'uvu/assert';
+import { leakyBucket, RateLimiter, type RateLimiterOptions } from '../../src/index.ts';
+
+/** A leaky bucket of 1 permit per 3 frames. */
+export const onePerThree = leakyBucket({ permits: 1, interval: 3 });
+
+/** What a test in virtual time works with: RxJS's helpers, and limiters that live in the same time. */
+export interface Marbles extends RunHelpers {
+  scheduler: TestScheduler;
+  /** A limiter named `api`. */
+  limiter(limit: RateLimiterOptions['limit'], options?: Partial<RateLimiterOptions>): RateLimiter;
+  /** Works at a frame, after what was arranged for that frame before. */
+  at(frame: number, work: () => void): void;
+}
+
+/** A test in virtual time, of a millisecond a frame. In the end nobody may wait at any of its limiters. */
+export function marbles(work: (helpers: Marbles) => void | Promise<void>): () => Promise<void> {
+  return async () => {
+    const scheduler = new TestScheduler((actual, expected) =>
+      assert.equal(actual.map(inOneLine), expected.map(inOneLine)),
+    );
+    const limiters: RateLimiter[] = [];
+    await scheduler.run((helpers) =>
+      work({
+        ...helpers,
+        scheduler,
+        limiter(limit, options) {
+          const limiter = new RateLimiter({ name: 'api', limit, scheduler, ...options });
+          limiters.push(limiter);
+          return limiter;
+        },
+        at: (frame, work) => scheduler.schedule(work, frame),
+      }),
+    );
+    for (const limiter of limiters) assertIdle(limiter);
+  };
+}
+
+/** Nobody waits at the limiter, and nothing is booked. */
+export function assertIdle(limiter: RateLimiter): void {
+  const { queued, reserved } = limiter.stats();
+  assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
+}
+
+/** A notification or a subscription with all that it says, so that a failure shows as few lines. */
+function inOneLine(message: object): string {
+  if (!('notification' in message)) return inspect(message);
+  const { frame, notification } = message as { frame: number; notification: { error?: unknown } };
+  const { error } = notification;
+  if (!(error instanceof Error)) return `${frame} ${inspect(notification, { breakLength: Infinity })}`;
+  return `${frame} ${error} ${inspect({ ...error }, { breakLength: Infinity })}`;
+}
