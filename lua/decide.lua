@@ -24,7 +24,7 @@ end
 local serverUs = serverTime(ARGV[3 + #logs])
 local ledger, instant = openLedger(KEYS[1], ARGV[2], logs, serverUs)
 local now = instant.now
-local paced = contenders.count(ledger, KEYS[2], ARGV[1], false, now) > 1 or now < ledger.pacedUntil
+local paced = countContenders(ledger, KEYS[2], ARGV[1], false, now) > 1 or now < ledger.pacedUntil
 local stride = 0
 if paced then stride = strideOf(ledger, cost) end
 
@@ -37,6 +37,6 @@ if granted then
 end
 
 local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, fullAt(ledger, now) * 1000 - instant.us) }
-for i, state in ipairs(ledger.limits) do reply[3 + i] = algebraOf(state).available(state, now, instant.at) end
+for i, state in ipairs(ledger.limits) do reply[3 + i] = algebraOf(state.kind).available(state, now, instant.at) end
 saveLedger(KEYS[1], ledger, instant)
 return reply

@@ -15,6 +15,6 @@ local logs = {}
 for i = 3, #KEYS do logs[i - 2] = KEYS[i] end
 local ledger, instant = openLedger(KEYS[1], ARGV[1], logs, serverTime(ARGV[2]))
 local reply = {}
-for i, state in ipairs(ledger.limits) do reply[i] = algebraOf(state).available(state, instant.now, instant.at) end
+for i, state in ipairs(ledger.limits) do reply[i] = algebraOf(state.kind).available(state, instant.now, instant.at) end
 saveLedger(KEYS[1], ledger, instant)
 return reply

@@ -34,7 +34,7 @@ if fresh then
     if epoch == ledger.epoch then
       for i, state in ipairs(ledger.limits) do
         local n = tonumber(ARGV[position + 2 + i])
-        if n > 0 then algebraOf(state).refund(state, instant.now, moment + ledger.shift, n * requests) end
+        if n > 0 then algebraOf(state.kind).refund(state, instant.now, moment + ledger.shift, n * requests) end
       end
     end
     position = position + 3 + #logs

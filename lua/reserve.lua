@@ -43,7 +43,7 @@ end
 local serverUs = serverTime(ARGV[position])
 local ledger, instant = openLedger(KEYS[1], ARGV[2], logs, serverUs)
 local now = instant.now
-local rivals = contenders.count(ledger, KEYS[2], client, waits, now)
+local rivals = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = rivals > 1 or now < ledger.pacedUntil
 share = share / rivals
 
@@ -66,6 +66,8 @@ local function serve(run)
     left = left or (wait > 0 and held > 0 and held >= share)
     if left then return answer(remaining, LEFT) end
     local granted = fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
+    -- Keys that somebody else has written to must not keep the server busy for ever.
+    if granted < 1 then error('the log does not agree with the ledger') end
     local load = 0
     if wait > 0 then
       load = loadOf(ledger, cost)
@@ -90,7 +92,7 @@ for _, run in ipairs(runs) do serve(run) end
 
 if rivals > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + LINGERS) end
 local stays = held > 0 or left
-contenders.note(ledger, KEYS[2], client, stays and math.max(now, last) + LINGERS or 0, now)
+noteContender(ledger, KEYS[2], client, stays and math.max(now, last) + LINGERS or 0, now)
 saveLedger(KEYS[1], ledger, instant)
 
 if plain and ledger.epoch == tonumber(ARGV[5]) then return serverUs end

@@ -2,10 +2,8 @@
 -- src/stores/memory/contenders.ts. One client alone is kept in the ledger itself, so that a call without contention
 -- pays nothing for the counting; several are kept in the sorted set `key`, scored by when they are forgotten.
 
-local contenders = {}
-
 -- How many there are, with this client if it joins them; at least 1.
-function contenders.count(ledger, key, client, joins, now)
+local function countContenders(ledger, key, client, joins, now)
   local others = 0
   if ledger.sole ~= client and ledger.soleUntil > now then others = 1 end
   if ledger.crowdUntil > now then
@@ -25,7 +23,7 @@ local function join(ledger, key, client, till, now)
 end
 
 -- Remembers the client until a moment; one that is past takes it out.
-function contenders.note(ledger, key, client, till, now)
+local function noteContender(ledger, key, client, till, now)
   local stays = till > now
   if ledger.crowdUntil > now then
     if stays then join(ledger, key, client, till, now) else redis.call('ZREM', key, client) end

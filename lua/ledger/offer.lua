@@ -40,7 +40,7 @@ local function offer(ledger, instant, cost, stride)
   local free = instant.now
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
-    if n > 0 then free = math.max(free, algebraOf(state).earliest(state, instant.now, instant.at, n)) end
+    if n > 0 then free = math.max(free, algebraOf(state.kind).earliest(state, instant.now, instant.at, n)) end
   end
   if stride > 0 then free = math.max(free, math.floor(ledger.frontier)) end
   local t = math.max(instant.at, free)
@@ -54,7 +54,7 @@ local function fitAll(ledger, now, t, cost, most)
   local count = most
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
-    if n > 0 then count = math.min(count, algebraOf(state).fit(state, now, t, n)) end
+    if n > 0 then count = math.min(count, algebraOf(state.kind).fit(state, now, t, n)) end
   end
   return count
 end
@@ -63,6 +63,6 @@ end
 local function commitAll(ledger, now, t, cost, count)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
-    if n > 0 then algebraOf(state).commit(state, now, t, n * count) end
+    if n > 0 then algebraOf(state.kind).commit(state, now, t, n * count) end
   end
 end

@@ -10,10 +10,13 @@
 
 local VERSION = 1
 local HEADER = '<dddddddddIc0Ic0Ic0'
-local algebras = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
+local makers = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
+local algebras = {}
 
-local function algebraOf(state)
-  return algebras[state.kind]
+-- The functions of the limits of a kind, made when they are first asked for.
+local function algebraOf(kind)
+  if not algebras[kind] then algebras[kind] = makers[kind]() end
+  return algebras[kind]
 end
 
 local function changeEpoch(ledger, serverUs)
@@ -25,30 +28,33 @@ local function createLedger(spec, logs, epoch, serverUs)
     epoch = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
     pacedUntil = 0, soleUntil = 0, crowdUntil = 0, sole = '', spec = spec, limits = {},
   }
-  for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebras[limit[2]].create(limit, logs[i]) end
+  for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
 end
 
 local function packLedger(ledger)
-  local kinds, states = {}, {}
+  local kinds, states = '', ''
   for i = 1, #ledger.limits do
     local state = ledger.limits[i]
-    kinds[i], states[i] = state.kind, algebraOf(state).pack(state)
+    kinds, states = kinds .. state.kind, states .. algebraOf(state.kind).encode(state)
   end
   return struct.pack(HEADER, VERSION, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier,
     ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec,
-    #kinds, table.concat(kinds)) .. table.concat(states)
+    #kinds, kinds) .. states
 end
 
 local function unpackLedger(data, logs)
-  local ledger, version, kinds, position = { limits = {} }, nil, nil, nil
-  version, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier, ledger.pacedUntil,
-    ledger.soleUntil, ledger.crowdUntil, ledger.sole, ledger.spec, kinds, position = struct.unpack(HEADER, data)
+  local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, sole, spec, kinds, position =
+    struct.unpack(HEADER, data)
   if version ~= VERSION then error('the key holds no ledger of version ' .. VERSION) end
+  local limits = {}
   for i = 1, #kinds do
-    ledger.limits[i], position = algebras[kinds:sub(i, i)].unpack(data, position, logs[i])
+    limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
   end
-  return ledger
+  return {
+    epoch = epoch, shift = shift, seen = seen, expires = expires, frontier = frontier, pacedUntil = pacedUntil,
+    soleUntil = soleUntil, crowdUntil = crowdUntil, sole = sole, spec = spec, limits = limits,
+  }
 end
 
 -- A clock that has stepped back is followed from where the ledger stood.
@@ -64,7 +70,7 @@ end
 
 -- A state of the limit that starts with permits taken: as many as it knows of, as one grant at the newest moment.
 local function startWith(limit, log, permits, newest, now, shift)
-  local algebra = algebras[limit[2]]
+  local algebra = algebraOf(limit[2])
   local state = algebra.create(limit, log)
   algebra.roll(state, now, shift)
   local taken = math.min(permits, state.burst or state.permits)
@@ -77,7 +83,7 @@ local function convert(ledger, spec, logs, now)
   local before, permits, newest = {}, 0, 0
   for i, limit in ipairs(cjson.decode(ledger.spec)) do
     local state = ledger.limits[i]
-    local p, t = algebraOf(state).taken(state)
+    local p, t = algebraOf(state.kind).taken(state)
     before[limit[1]] = { spec = limit, state = state }
     permits, newest = math.max(permits, p), math.max(newest, t)
   end
@@ -87,10 +93,10 @@ local function convert(ledger, spec, logs, now)
     if old and old.state.kind == limit[2] then
       local same = old.spec[3] == limit[3] and old.spec[4] == limit[4] and old.spec[5] == limit[5]
       limits[i] = old.state
-      if not same then algebraOf(old.state).adopt(old.state, limit) end
+      if not same then algebraOf(old.state.kind).adopt(old.state, limit) end
     else
       local p, t = permits, newest
-      if old then p, t = algebraOf(old.state).taken(old.state) end
+      if old then p, t = algebraOf(old.state.kind).taken(old.state) end
       limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
     end
   end
@@ -115,7 +121,7 @@ local function openLedger(key, spec, logs, serverUs)
     ledger = createLedger(spec, logs, math.max((ledger and ledger.epoch or 0) + 1, serverUs), serverUs)
   end
   local now = math.floor(serverUs / 1000) + ledger.shift
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i]).roll(ledger.limits[i], now, ledger.shift) end
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
   if ledger.spec ~= spec then
     convert(ledger, spec, logs, now)
     changeEpoch(ledger, serverUs)
@@ -128,7 +134,7 @@ local function fullAt(ledger, now)
   local full = now
   for i = 1, #ledger.limits do
     local state = ledger.limits[i]
-    full = math.max(full, algebraOf(state).full(state, now))
+    full = math.max(full, algebraOf(state.kind).full(state, now))
   end
   return full
 end
@@ -136,7 +142,7 @@ end
 -- Saves the ledger for as long as it is needed.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i]).save(ledger.limits[i], now) end
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).save(ledger.limits[i], now) end
   ledger.expires = math.max(now + 1, fullAt(ledger, now))
   redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', ledger.expires - now))
 end

@@ -1,116 +1,125 @@
 -- The token bucket, in units of 1/interval of a permit. The twin of src/limits/tokenBucket.ts.
+--
+-- A function that makes the functions of the limit, so that a script makes only those of the limits that it meets.
 
-local tokenBucket = {}
+local function tokenBucket()
+  local function create(spec)
+    return {
+      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5],
+      units = spec[5] * spec[4], ts = 0, tail = 0, since0 = 0, peak0 = 0, since1 = 0, peak1 = 0,
+    }
+  end
 
-function tokenBucket.create(spec)
+  local function decode(data, position)
+    local permits, interval, burst, units, ts, tail, since0, peak0, since1, peak1, after =
+      struct.unpack('<dddddddddd', data, position)
+    return {
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, tail = tail,
+      since0 = since0, peak0 = peak0, since1 = since1, peak1 = peak1,
+    }, after
+  end
+
+  local function encode(state)
+    return struct.pack('<dddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.tail,
+      state.since0, state.peak0, state.since1, state.peak1)
+  end
+
+  local function unitsAt(state, now)
+    local cap = state.burst * state.interval
+    -- Compared before it is multiplied: a product of a long time would not be exact.
+    if now - state.ts >= (cap - state.units) / state.permits then return cap end
+    return state.units + (now - state.ts) * state.permits
+  end
+
+  -- What the bucket holds at t, just before a grant there.
+  local function levelAt(state, now, t)
+    return math.min(state.burst * state.interval, unitsAt(state, now) + (t - now) * state.permits)
+  end
+
+  -- Once the later moment has come, its peak takes the place of the earlier one, and a new one begins at the tail.
+  local function turnPeaks(state, now)
+    if now < state.since1 then return end
+    state.since0, state.peak0 = state.since1, state.peak1
+    state.since1, state.peak1 = state.tail, 0
+  end
+
+  -- Keeps the highest level before any booking of this phase: bookings form a phase while the newest of them lies ahead.
+  local function notePeak(state, now, t, level)
+    turnPeaks(state, now)
+    if state.tail <= now then
+      state.since0, state.since1, state.peak0, state.peak1 = t, t, level, level
+      return
+    end
+    state.peak0, state.peak1 = math.max(state.peak0, level), math.max(state.peak1, level)
+  end
+
+  local function roll(state, now)
+    state.units = unitsAt(state, now)
+    state.ts = now
+  end
+
+  local function earliest(state, now, at, n)
+    local missing = n * state.interval - unitsAt(state, now)
+    if missing <= 0 then return now end
+    return now + math.ceil(missing / state.permits)
+  end
+
+  local function fit(state, now, t, n)
+    return math.floor(levelAt(state, now, t) / (n * state.interval))
+  end
+
+  local function commit(state, now, t, n)
+    local level = levelAt(state, now, t)
+    if t > now then notePeak(state, now, t, level) end
+    -- Waiting longer than the permits need overflows the bucket: that is not credited.
+    state.units = level - (t - now) * state.permits - n * state.interval
+    state.ts = now
+    state.tail = math.max(state.tail, t)
+  end
+
+  local function refund(state, now, t, n)
+    local cap, cost = state.burst * state.interval, n * state.interval
+    turnPeaks(state, now)
+    -- What was booked after it, or has come back since, must not be restored twice.
+    local back = math.max(0, cost - math.max(0, math.max(now, state.tail) - t) * state.permits)
+    if t > now and t >= state.since0 then
+      -- Where the bucket never came near its brim after t, more can be put back without overflowing it.
+      local peak = state.peak0
+      if t >= state.since1 then peak = state.peak1 end
+      back = math.max(back, math.min(cost, cap - math.max(peak, state.units)))
+    end
+    state.units = math.min(cap, state.units + back)
+    state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
+  end
+
+  local function available(state, now)
+    return math.max(0, math.floor(unitsAt(state, now) / state.interval))
+  end
+
+  local function full(state, now)
+    return now + math.ceil((state.burst * state.interval - unitsAt(state, now)) / state.permits)
+  end
+
+  local function takenOf(state)
+    return (state.burst * state.interval - state.units) / state.interval
+  end
+
+  local function adopt(state, spec)
+    local taken = takenOf(state)
+    state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
+    state.units = state.burst * state.interval - math.ceil(taken * state.interval)
+    -- Nothing can be known of the levels before: no refund of what was booked before may use them.
+    state.since0, state.since1, state.peak0, state.peak1 = state.tail + 1, state.tail + 1, 0, 0
+  end
+
+  local function taken(state)
+    return math.ceil(takenOf(state)), state.tail
+  end
+
+  local function save() end
+
   return {
-    kind = 't', permits = spec[3], interval = spec[4], burst = spec[5],
-    units = spec[5] * spec[4], ts = 0, tail = 0, since0 = 0, peak0 = 0, since1 = 0, peak1 = 0,
+    create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
+    commit = commit, refund = refund, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }
 end
-
-function tokenBucket.unpack(data, position)
-  local state = { kind = 't' }
-  state.permits, state.interval, state.burst, state.units, state.ts, state.tail, state.since0, state.peak0,
-    state.since1, state.peak1, position = struct.unpack('<dddddddddd', data, position)
-  return state, position
-end
-
-function tokenBucket.pack(state)
-  return struct.pack('<dddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.tail,
-    state.since0, state.peak0, state.since1, state.peak1)
-end
-
-local function unitsAt(state, now)
-  local cap = state.burst * state.interval
-  -- Compared before it is multiplied: a product of a long time would not be exact.
-  if now - state.ts >= (cap - state.units) / state.permits then return cap end
-  return state.units + (now - state.ts) * state.permits
-end
-
--- What the bucket holds at t, just before a grant there.
-local function levelAt(state, now, t)
-  return math.min(state.burst * state.interval, unitsAt(state, now) + (t - now) * state.permits)
-end
-
--- Once the later moment has come, its peak takes the place of the earlier one, and a new one begins at the tail.
-local function turnPeaks(state, now)
-  if now < state.since1 then return end
-  state.since0, state.peak0 = state.since1, state.peak1
-  state.since1, state.peak1 = state.tail, 0
-end
-
--- Keeps the highest level before any booking of this phase: bookings form a phase while the newest of them lies ahead.
-local function notePeak(state, now, t, level)
-  turnPeaks(state, now)
-  if state.tail <= now then
-    state.since0, state.since1, state.peak0, state.peak1 = t, t, level, level
-    return
-  end
-  state.peak0, state.peak1 = math.max(state.peak0, level), math.max(state.peak1, level)
-end
-
-function tokenBucket.roll(state, now)
-  state.units = unitsAt(state, now)
-  state.ts = now
-end
-
-function tokenBucket.earliest(state, now, at, n)
-  local missing = n * state.interval - unitsAt(state, now)
-  if missing <= 0 then return now end
-  return now + math.ceil(missing / state.permits)
-end
-
-function tokenBucket.fit(state, now, t, n)
-  return math.floor(levelAt(state, now, t) / (n * state.interval))
-end
-
-function tokenBucket.commit(state, now, t, n)
-  local level = levelAt(state, now, t)
-  if t > now then notePeak(state, now, t, level) end
-  -- Waiting longer than the permits need overflows the bucket: that is not credited.
-  state.units = level - (t - now) * state.permits - n * state.interval
-  state.ts = now
-  state.tail = math.max(state.tail, t)
-end
-
-function tokenBucket.refund(state, now, t, n)
-  local cap, cost = state.burst * state.interval, n * state.interval
-  turnPeaks(state, now)
-  -- What was booked after it, or has come back since, must not be restored twice.
-  local back = math.max(0, cost - math.max(0, math.max(now, state.tail) - t) * state.permits)
-  if t > now and t >= state.since0 then
-    -- Where the bucket never came near its brim after t, more can be put back without overflowing it.
-    local peak = state.peak0
-    if t >= state.since1 then peak = state.peak1 end
-    back = math.max(back, math.min(cost, cap - math.max(peak, state.units)))
-  end
-  state.units = math.min(cap, state.units + back)
-  state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
-end
-
-function tokenBucket.available(state, now)
-  return math.max(0, math.floor(unitsAt(state, now) / state.interval))
-end
-
-function tokenBucket.full(state, now)
-  return now + math.ceil((state.burst * state.interval - unitsAt(state, now)) / state.permits)
-end
-
-local function takenOf(state)
-  return (state.burst * state.interval - state.units) / state.interval
-end
-
-function tokenBucket.adopt(state, spec)
-  local taken = takenOf(state)
-  state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
-  state.units = state.burst * state.interval - math.ceil(taken * state.interval)
-  -- Nothing can be known of the levels before: no refund of what was booked before may use them.
-  state.since0, state.since1, state.peak0, state.peak1 = state.tail + 1, state.tail + 1, 0, 0
-end
-
-function tokenBucket.taken(state)
-  return math.ceil(takenOf(state)), state.tail
-end
-
-function tokenBucket.save() end
