@@ -28,9 +28,27 @@ function lua({ complete }) {
   };
 }
 
-const compile = () =>
+/** Makes a module of commander's files, which are CommonJS: they require constants only, at their top. */
+function commander() {
+  return {
+    name: 'commander',
+    transform(code, id) {
+      if (!/[\\/]commander[\\/].*\.js$/.test(id)) return null;
+      const required = [...new Set(Array.from(code.matchAll(/\brequire\('(.+?)'\)/g), ([, name]) => name))];
+      const imports = required
+        .map((name, i) => `import required${i} from ${JSON.stringify(name)};\n`)
+        .join('');
+      const table = required.map((name, i) => `${JSON.stringify(name)}: required${i}`).join(', ');
+      const head = `const exports = {};\nconst require = (name) => ({ ${table} })[name];\n`;
+      return { code: `${imports}${head}${code}\nexport default exports;`, map: null };
+    },
+  };
+}
+
+const compile = ({ noCheck = false } = {}) =>
   typescript({
     tsconfig: './tsconfig.json',
+    noCheck,
     noEmit: false,
     allowImportingTsExtensions: false,
     rewriteRelativeImportExtensions: true,
@@ -39,22 +57,24 @@ const compile = () =>
   });
 const types = (file) => ({ input: 'src/index.ts', external, plugins: [dts()], output: { file } });
 
-export default [
-  {
-    input: 'src/index.ts',
-    external,
-    plugins: [lua({ complete: true }), compile()],
-    output: [
-      { file: 'dist/index.js', format: 'es' },
-      { file: 'dist/index.cjs', format: 'cjs' },
-    ],
-  },
-  {
-    input: 'src/cli/main.ts',
-    external: [...external, 'rxjs-sluice'],
-    plugins: [lua({ complete: false }), nodeResolve({ preferBuiltins: true }), compile()],
-    output: { file: 'dist/cli.js', format: 'es', banner: '#!/usr/bin/env node' },
-  },
-  types('dist/index.d.ts'),
-  types('dist/index.d.cts'),
-];
+const library = (options) => ({
+  input: 'src/index.ts',
+  external,
+  plugins: [lua({ complete: true }), compile(options)],
+  output: [
+    { file: 'dist/index.js', format: 'es' },
+    { file: 'dist/index.cjs', format: 'cjs' },
+  ],
+});
+const command = {
+  input: 'src/cli/main.ts',
+  external,
+  plugins: [lua({ complete: false }), commander(), nodeResolve({ preferBuiltins: true }), compile()],
+  output: { file: 'dist/cli.js', format: 'es', banner: '#!/usr/bin/env node' },
+};
+
+/** With `--configQuick` just what runs, unchecked: whoever wants to see the demo should not wait for the rest. */
+export default ({ configQuick }) =>
+  configQuick
+    ? library({ noCheck: true })
+    : [library(), command, types('dist/index.d.ts'), types('dist/index.d.cts')];

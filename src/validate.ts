@@ -47,7 +47,7 @@ export function duration(name: string, value: unknown): asserts value is number 
   number(name, value, 'milliseconds, 0 or more', (n) => n >= 0);
 }
 
-export function oneOf<T extends string>(
+export function oneOf<T extends string | boolean>(
   name: string,
   value: unknown,
   choices: readonly T[],
@@ -55,7 +55,7 @@ export function oneOf<T extends string>(
   if (choices.includes(value as T)) return;
   const expected = choices.map((choice) => JSON.stringify(choice)).join(', ');
   const message = `${name}: expected one of ${expected}, got ${show(value)}`;
-  throw typeof value === 'string' ? new RangeError(message) : new TypeError(message);
+  throw typeof value === typeof choices[0] ? new RangeError(message) : new TypeError(message);
 }
 
 /** An options object, or nothing. */

@@ -9,7 +9,7 @@ import { runGroup } from './support/uvuGroup.mjs';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests spend their time waiting for servers; the others spend it computing. */
-const withServers = /^(cluster|conformance|faults|fleet|redis|support)\//;
+const withServers = /^(cli|cluster|conformance|demo|faults|fleet|redis|support)\//;
 const limit = 11 * 60_000;
 
 const patterns = process.argv.slice(2).map((pattern) => new RegExp(pattern));

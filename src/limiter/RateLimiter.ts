@@ -4,6 +4,7 @@ import { capacityOf } from '../limits/limit.ts';
 import { memoryStore } from '../stores/memory/memoryStore.ts';
 import { redisStore } from '../stores/redis/redisStore.ts';
 import type { DecideReply, Ledger, Reply } from '../stores/store.ts';
+import * as check from '../validate.ts';
 import { clientIdOf } from './clientId.ts';
 import type { NamedLimits, Permits } from './cost.ts';
 import { LedgerLine } from './ledgerLine.ts';
@@ -136,7 +137,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   async decide(permits?: Permits<Name>): Promise<Decision> {
     const cost = this.#line.costOf(permits === undefined ? 1 : permits);
     this.#assertOpen();
-    const reply = await answer<DecideReply>((done) => this.#ledger.decide(cost, done));
+    const reply = await answer<DecideReply>((done) =>
+      this.#line.decide(() => this.#ledger.decide(cost, done)),
+    );
     const least = reply.available.reduce((min, n, i) => (n < reply.available[min] ? i : min), 0);
     return {
       granted: reply.granted,
@@ -158,11 +161,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async availablePermits(options?: { detail?: false }): Promise<number>;
   async availablePermits(options: { detail: true }): Promise<Record<Name, number>>;
-  async availablePermits({
-    detail = false,
-  }: {
-    detail?: boolean;
-  } = {}): Promise<number | Record<Name, number>> {
+  async availablePermits(options: { detail?: boolean } = {}): Promise<number | Record<Name, number>> {
+    check.options('options', options);
+    check.knownOptions(options, ['detail']);
+    const { detail = false } = options;
+    check.oneOf('detail', detail, [true, false]);
     this.#assertOpen();
     const available = await answer<number[]>((done) => this.#ledger.peek(done));
     if (!detail) return Math.min(...available);

@@ -8,6 +8,15 @@ export interface SentRun extends Run {
   entries: Entry[];
 }
 
+/** A call that is under way. */
+export interface Call {
+  runs: SentRun[];
+  /** When it was sent, by the line's clock. */
+  sent: number;
+  /** How often a denial had been made void by then. */
+  denials: number;
+}
+
 /** At most so many runs go into a call: each costs the script its arguments. */
 const mostRuns = 128;
 

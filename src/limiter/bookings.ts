@@ -1,8 +1,7 @@
 import { type Entry, sameCost } from './entry.ts';
-import type { Grant } from './line.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
-import { Reservations } from './reservations.ts';
+import { type Reservation, Reservations } from './reservations.ts';
 
 /** Which moments are booked for which requests: those at the head of the queue have them in order, one for one. */
 export class Bookings {
@@ -18,7 +17,7 @@ export class Bookings {
   }
 
   /** Books moments for those who are next in line, as far as they ask for just that; gives back the rest. */
-  book(grant: Grant, count: number, due: number, load: number): void {
+  book({ grant, count, due, soonest, load }: Reservation): void {
     let booked = 0;
     for (let entry = this.#queue.unbooked; entry && booked < count; entry = this.#queue.unbooked) {
       if (!sameCost(entry.cost, grant.cost)) break;
@@ -26,7 +25,7 @@ export class Bookings {
       else booked += this.#queue.book(count - booked);
     }
     if (booked < count) this.#refunds.add(grant, count - booked);
-    if (booked > 0 && this.reservations.add({ grant, count: booked, due, load })) this.#refuseLate();
+    if (booked > 0 && this.reservations.add({ grant, count: booked, due, soonest, load })) this.#refuseLate();
   }
 
   /**
@@ -41,7 +40,7 @@ export class Bookings {
     let after = 0;
     for (; next?.stage === 'booked'; next = next.next) after += next.count;
     for (const freed of this.reservations.takeBefore(after, count))
-      if (after === 0) this.book(freed.grant, freed.count, freed.due, freed.load);
+      if (after === 0) this.book(freed);
       else this.#refunds.add(freed.grant, freed.count);
   }
 

@@ -6,6 +6,8 @@ export class Denial {
   #since = 0;
   #until = 0;
   #retryAfter = 0;
+  /** How often a denial was made void. */
+  forgotten = 0;
 
   /** Remembers that a cost was denied at `now`, for so many milliseconds. */
   remember(cost: Cost, retryAfter: number, now: number, lasts: number): void {
@@ -21,7 +23,9 @@ export class Denial {
     return this.#retryAfter - (now - this.#since);
   }
 
+  /** Something was given back: what was denied may be there now. */
   forget(): void {
+    this.forgotten++;
     this.#until = 0;
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { LimiterClosedError, QueueOverflowError } from '../errors.ts';
 import type { Cost, Ledger } from '../stores/store.ts';
 import { Alarm } from './alarm.ts';
-import { gather, type SentRun } from './batch.ts';
+import { type Call, gather } from './batch.ts';
 import { Bookings } from './bookings.ts';
 import type { NamedLimits } from './cost.ts';
 import { Denial } from './denial.ts';
@@ -11,7 +11,7 @@ import { leastWait } from './forecast.ts';
 import type { Grant, Waiter } from './line.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
-import { applyReply } from './reply.ts';
+import { applyReply, type TimedReply } from './reply.ts';
 import { Share } from './share.ts';
 import { afterTurn } from './turn.ts';
 
@@ -38,7 +38,8 @@ export class Dispatcher {
   readonly #share: Share;
   readonly #denial = new Denial();
   readonly #alarm: Alarm;
-  #call: SentRun[] | undefined;
+  #call: Call | undefined;
+  readonly #decisions: (() => void)[] = [];
   #epoch = 0;
   /** Before this time a store that cannot book is not asked again. */
   #retryAt = 0;
@@ -109,8 +110,10 @@ export class Dispatcher {
   /** Takes the requests of an entry out of the line. */
   cancel(entry: Entry): void {
     if (entry.stage === 'gone') return;
-    if (entry.stage === 'booked') this.#bookings.free(entry);
-    else this.#queue.leave(entry);
+    if (entry.stage === 'booked') {
+      this.#bookings.free(entry);
+      this.#denial.forget();
+    } else this.#queue.leave(entry);
     this.#wake();
   }
 
@@ -124,6 +127,12 @@ export class Dispatcher {
   giveBack(grant: Grant, settled?: () => void): void {
     this.#refunds.add(grant, 1, settled);
     this.#denial.forget();
+    this.#wake();
+  }
+
+  /** Has something decided by the store, once those who came before are sent, or are known to have to wait. */
+  decide(ask: () => void): void {
+    this.#decisions.push(ask);
     this.#wake();
   }
 
@@ -156,10 +165,9 @@ export class Dispatcher {
   #knownWait(cost: Cost, timeout: number): number {
     const now = this.now();
     if (timeout === 0) return this.#stands(now) ? Infinity : (this.#denial.waitFor(cost, now) ?? 0);
+    const wait = leastWait(this.#options.named.limits, cost, this.#queue.asked);
     const { last } = this.#bookings.reservations;
-    const booked = last !== undefined && last.due > now;
-    const asked = this.#queue.asked.map((n, i) => n + cost[i]);
-    return (booked ? last.due - now : 0) + leastWait(this.#options.named.limits, cost, asked, booked);
+    return Math.max(last?.soonest ?? 0, this.#call?.sent ?? now) + wait - now;
   }
 
   /** Whether anyone in the line is known to have to wait. */
@@ -191,6 +199,7 @@ export class Dispatcher {
       this.#again = true;
       return;
     }
+    const { ledger } = this.#options;
     this.#pumping = true;
     try {
       work?.();
@@ -198,9 +207,12 @@ export class Dispatcher {
         this.#again = false;
         this.#queue.news.tell();
         this.#deliver();
-        this.#expire();
         this.#refunds.flush(() => this.#pump());
-        this.#send();
+        // A store that answers at once can still grant at the very deadline.
+        if (ledger.sync) this.#send();
+        if (!this.#again) this.#expire();
+        if (!ledger.sync) this.#send();
+        this.#askDecisions();
       } while (this.#again);
     } finally {
       this.#pumping = false;
@@ -236,28 +248,41 @@ export class Dispatcher {
     if (this.#call || !this.#queue.unbooked || !this.#share.isLow(held)) return;
     const sent = this.now();
     if (sent < this.#retryAt) return;
-    const runs = gather(this.#queue, this.#share, sent);
-    this.#call = runs;
+    const call = { runs: gather(this.#queue, this.#share, sent), sent, denials: this.#denial.forgotten };
+    this.#call = call;
     this.#calls++;
-    const { ledger } = this.#options;
-    ledger.reserve({ runs, horizon: this.#share.horizon, held, epoch: this.#epoch }, (error, reply) => {
+    const { horizon } = this.#share;
+    this.#options.ledger.reserve({ runs: call.runs, horizon, held, epoch: this.#epoch }, (error, reply) => {
       const received = this.now();
       this.#pump(() => {
         this.#call = undefined;
-        if (!reply) {
-          for (const { entries } of runs)
-            for (const entry of entries) if (entry.stage === 'sent') this.#queue.refuse(entry, error!);
-          return;
-        }
-        if (!ledger.sync) this.#share.measured(received - sent);
-        this.#epoch = reply.epoch;
-        this.#retryAt = reply.retryAfter === undefined ? 0 : received + reply.retryAfter;
-        const { name, named } = this.#options;
-        const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
-        applyReply({ name, named, ledger, queue, bookings, share, denial }, runs, reply, received);
-        this.#refuseHopeless(received);
+        if (reply) this.#apply(call, { ...reply, sent, received });
+        else this.#fail(call, error!);
       });
     });
+  }
+
+  #fail({ runs }: Call, error: Error): void {
+    for (const { entries } of runs)
+      for (const entry of entries) if (entry.stage === 'sent') this.#queue.refuse(entry, error);
+  }
+
+  #apply(call: Call, reply: TimedReply): void {
+    const { name, named, ledger } = this.#options;
+    const { sent, received, retryAfter } = reply;
+    if (!ledger.sync) this.#share.measured(received - sent);
+    this.#epoch = reply.epoch;
+    this.#retryAt = retryAfter === undefined ? 0 : received + retryAfter;
+    const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
+    applyReply({ name, named, ledger, queue, bookings, share, denial }, call, reply);
+    this.#refuseHopeless(received);
+  }
+
+  /** Nobody passes those of this process who came before: the store knows them when they are sent. */
+  #askDecisions(): void {
+    if (this.#decisions.length === 0 || (this.#queue.unbooked && !this.#closed && !this.#stands(this.now())))
+      return;
+    for (const ask of this.#decisions.splice(0)) ask();
   }
 
   /** Those leave who will not wait when others have to, and those whose time is too short for what stands before them. */
@@ -270,19 +295,20 @@ export class Dispatcher {
     if (queue.deadlines.next === Infinity || !last || last.due <= now) return;
     const asked = queue.asked.map(() => 0);
     for (const entry of queue.entries(queue.unbooked)) {
-      for (let i = 0; i < asked.length; i++) asked[i] += entry.cost[i] * entry.count;
-      if (entry.deadline === Infinity || entry.timeout === 0) continue;
-      const due = last.due + leastWait(this.#options.named.limits, entry.cost, asked, true);
-      if (due <= entry.deadline) continue;
-      for (let i = 0; i < asked.length; i++) asked[i] -= entry.cost[i] * entry.count;
-      queue.late(entry, due - now);
+      const { cost, count, timeout, deadline } = entry;
+      if (timeout === Infinity) for (let i = 0; i < asked.length; i++) asked[i] += cost[i] * count;
+      else if (timeout > 0) {
+        const soonest = last.soonest + leastWait(this.#options.named.limits, cost, asked);
+        if (soonest > deadline) queue.late(entry, soonest - now);
+      }
     }
   }
 
   /** Sets the timer for whatever comes next. */
   #setAlarm(): void {
     const { reservations } = this.#bookings;
-    const retry = this.#queue.unbooked && !this.#call && this.#retryAt > 0 ? this.#retryAt : Infinity;
+    const waits = this.#queue.unbooked && !this.#call && this.#retryAt > this.now();
+    const retry = waits ? this.#retryAt : Infinity;
     this.#alarm.set(Math.min(reservations.first?.due ?? Infinity, retry, this.#queue.deadlines.next));
   }
 }

@@ -56,6 +56,11 @@ export class LedgerLine<P> implements Line<P> {
     return this.#dispatcher.now();
   }
 
+  /** Asks the store for a decision, behind those who came before. */
+  decide(ask: () => void): void {
+    this.#dispatcher.decide(ask);
+  }
+
   get stats() {
     return this.#dispatcher.stats;
   }

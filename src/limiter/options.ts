@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { SchedulerClock } from '../clock.ts';
-import { assertLimit, type Limit } from '../limits/limit.ts';
+import { assertLimit, isLimit, type Limit } from '../limits/limit.ts';
 import type { Store } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import type { NamedLimits } from './cost.ts';
@@ -68,12 +68,7 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
 
 /** The limits of a limiter with their names; refuses what is neither a limit nor a record of limits. */
 export function namedLimits(limit: unknown): NamedLimits {
-  if (
-    typeof limit !== 'object' ||
-    limit === null ||
-    Object.getPrototypeOf(limit) === null ||
-    'kind' in limit
-  ) {
+  if (!isRecord(limit)) {
     assertLimit('limit', limit);
     return { record: false, names: [''], limits: [limit] };
   }
@@ -81,9 +76,15 @@ export function namedLimits(limit: unknown): NamedLimits {
   if (names.length === 0)
     throw new RangeError('limit: expected a limit, or a record with at least one, got {}');
   const limits = names.map((name) => {
-    const one = (limit as Record<string, unknown>)[name];
+    const one = limit[name];
     assertLimit(`limit.${name}`, one);
     return one;
   });
   return { record: true, names, limits };
+}
+
+/** Whether this is meant as several limits; what says its kind looks like one limit, made by hand. */
+function isRecord(limit: unknown): limit is Readonly<Record<string, unknown>> {
+  if (typeof limit !== 'object' || limit === null || Array.isArray(limit) || isLimit(limit)) return false;
+  return typeof (limit as { kind?: unknown }).kind !== 'string';
 }

@@ -15,7 +15,7 @@ export class Queue {
   waiting = 0;
   /** Entries that will not wait, and are not sent. */
   hasty = 0;
-  /** Permits that the requests which are not booked ask of each limit. */
+  /** Permits that those ask of each limit who are not booked, and will wait for them whatever happens. */
   readonly asked: number[];
 
   constructor(limits: number) {
@@ -30,7 +30,7 @@ export class Queue {
     this.#list.append(entry);
     this.unbooked ??= entry;
     this.waiting += entry.count;
-    this.#ask(entry.cost, entry.count);
+    this.#ask(entry, entry.count);
     if (entry.timeout === 0) this.hasty++;
   }
 
@@ -40,12 +40,12 @@ export class Queue {
     if (last?.stage !== 'queued' || last.waiter !== waiter || !sameCost(last.cost, cost)) return false;
     last.count++;
     this.waiting++;
-    this.#ask(cost, 1);
+    this.#ask(last, 1);
     return true;
   }
 
   leave(entry: Entry): void {
-    if (entry.stage !== 'booked') this.#ask(entry.cost, -entry.count);
+    if (entry.stage !== 'booked') this.#ask(entry, -entry.count);
     if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
     if (entry === this.unbooked) this.unbooked = entry.next;
     this.deadlines.remove(entry);
@@ -91,7 +91,7 @@ export class Queue {
     entry.stage = 'booked';
     this.unbooked = entry.next;
     this.deadlines.remove(entry);
-    this.#ask(entry.cost, -entry.count);
+    this.#ask(entry, -entry.count);
     return entry.count;
   }
 
@@ -115,7 +115,8 @@ export class Queue {
     }
   }
 
-  #ask(cost: Cost, count: number): void {
+  #ask({ cost, timeout }: Entry, count: number): void {
+    if (timeout < Infinity) return;
     for (let i = 0; i < cost.length; i++) this.asked[i] += cost[i] * count;
   }
 }

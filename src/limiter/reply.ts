@@ -1,6 +1,6 @@
 import { PermitsExceedLimitError } from '../errors.ts';
 import { type Ledger, outcome, type ReserveReply, type Segment } from '../stores/store.ts';
-import type { SentRun } from './batch.ts';
+import type { Call, SentRun } from './batch.ts';
 import type { Bookings } from './bookings.ts';
 import { type NamedLimits, permitsOf } from './cost.ts';
 import type { Denial } from './denial.ts';
@@ -18,15 +18,21 @@ export interface LineParts {
   denial: Denial;
 }
 
+/** A reply, and when its call was sent and it was received, by the line's clock. */
+export interface TimedReply extends ReserveReply {
+  sent: number;
+  received: number;
+}
+
 /** Brings a reply into the line: moments for those who got them, refusals, and back into the queue with the others. */
-export function applyReply(parts: LineParts, runs: SentRun[], reply: ReserveReply, received: number): void {
+export function applyReply(parts: LineParts, { runs, denials }: Call, reply: TimedReply): void {
   parts.share.contenders = reply.contenders;
   let index = 0;
   let answered = 0;
   for (const segment of reply.segments) {
     const run = runs[index];
-    if (segment.delay >= 0) book(parts, run, segment, reply, received);
-    else settle(parts, run, segment, received);
+    if (segment.delay >= 0) book(parts, run, segment, reply);
+    else settle(parts, run, segment, reply.received, denials);
     answered += segment.count;
     if (answered < run.count) continue;
     index++;
@@ -40,12 +46,12 @@ function book(
   { bookings, ledger, share }: LineParts,
   { cost }: SentRun,
   { delay, count }: Segment,
-  { now, epoch }: ReserveReply,
-  received: number,
+  { now, epoch, sent, received }: TimedReply,
 ): void {
   // What is granted at once has its moment rounded up.
   const moment = delay === 0 ? Math.ceil(now) : Math.round(now + delay);
-  bookings.book({ cost, moment, epoch, source: ledger.source }, count, received + delay, share.loadOf(cost));
+  const grant = { cost, moment, epoch, source: ledger.source };
+  bookings.book({ grant, count, due: received + delay, soonest: sent + delay, load: share.loadOf(cost) });
 }
 
 /** What becomes of the requests of a run that were neither granted nor booked. */
@@ -54,6 +60,7 @@ function settle(
   { cost, entries, maxWait }: SentRun,
   { delay, retryAfter }: Segment,
   received: number,
+  denials: number,
 ): void {
   for (const entry of entries) {
     if (entry.stage !== 'sent') continue;
@@ -61,7 +68,7 @@ function settle(
     else if (delay === outcome.never)
       queue.refuse(entry, new PermitsExceedLimitError(name, permitsOf(named, cost)));
   }
-  // A store in this process is asked as quickly as it is remembered.
-  if (delay === outcome.refused && maxWait === 0 && !ledger.sync)
+  // A store in this process is asked as quickly as it is remembered, and what was given back meanwhile may be free.
+  if (delay === outcome.refused && maxWait === 0 && !ledger.sync && denial.forgotten === denials)
     denial.remember(cost, retryAfter, received, Math.min(retryAfter, share.horizon));
 }

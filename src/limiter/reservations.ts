@@ -7,6 +7,8 @@ export interface Reservation {
   count: number;
   /** When they may be granted, by the line's clock. */
   readonly due: number;
+  /** The earliest time, by the line's clock, at which that moment can have been meant: the reply took some time. */
+  readonly soonest: number;
   /** Milliseconds of the limit's full rate that each of them takes. */
   readonly load: number;
 }

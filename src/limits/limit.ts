@@ -1,4 +1,4 @@
-import { oneOf, options as optionsObject, positiveInteger, show } from '../validate.ts';
+import { knownOptions, oneOf, options as optionsObject, positiveInteger, show } from '../validate.ts';
 
 declare const brand: unique symbol;
 const made = new WeakSet<object>();
@@ -80,9 +80,14 @@ export function capacityOf(limit: { permits: number; burst?: number }): number {
   return limit.burst ?? limit.permits;
 }
 
+/** Whether a value was made by the functions of this module. */
+export function isLimit(value: unknown): value is Limit {
+  return typeof value === 'object' && value !== null && made.has(value);
+}
+
 /** Refuses what was not made by the functions of this module. */
 export function assertLimit(name: string, value: unknown): asserts value is Limit {
-  if (typeof value === 'object' && value !== null && made.has(value)) return;
+  if (isLimit(value)) return;
   throw new TypeError(
     `${name}: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got ${show(value)}`,
   );
@@ -97,7 +102,7 @@ export function assertLimit(name: string, value: unknown): asserts value is Limi
  * slidingWindow({ permits: 100, interval: 1_000 });
  */
 export function slidingWindow(options: SlidingWindowOptions): SlidingWindow {
-  const { permits, interval } = rate(options);
+  const { permits, interval } = rate(options, ['resolution']);
   const { resolution = Math.max(1, Math.floor(interval / 1000)) } = options;
   positiveInteger('resolution', resolution);
   if (resolution > interval)
@@ -116,7 +121,7 @@ export function slidingWindow(options: SlidingWindowOptions): SlidingWindow {
  * fixedWindow({ permits: 5_000, interval: 3_600_000, align: 'epoch' });
  */
 export function fixedWindow(options: FixedWindowOptions): FixedWindow {
-  const { permits, interval } = rate(options);
+  const { permits, interval } = rate(options, ['align']);
   const { align = 'first' } = options;
   oneOf('align', align, ['first', 'epoch']);
   return make({ kind: 'fixedWindow', permits, interval, align });
@@ -131,7 +136,7 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindow {
  * tokenBucket({ permits: 10, interval: 1_000, burst: 50 });
  */
 export function tokenBucket(options: TokenBucketOptions): TokenBucket {
-  const { permits, interval } = rate(options);
+  const { permits, interval } = rate(options, ['burst']);
   const { burst = permits } = options;
   positiveInteger('burst', burst);
   product('burst', burst, interval);
@@ -140,6 +145,9 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
 
 /**
  * Permits come out one by one, evenly spaced: a token bucket that holds one.
+ *
+ * Moments are whole milliseconds, so the spacing is `interval / permits` rounded up: 900 a second are granted every
+ * 2 ms. Above some 100 permits a second take a {@link tokenBucket} with a small `burst`, which loses nothing.
  *
  * @param options `permits` per `interval` (ms)
  * @throws TypeError, RangeError for an option of the wrong type or out of range
@@ -151,9 +159,11 @@ export function leakyBucket(options: RateOptions): TokenBucket {
   return make({ kind: 'tokenBucket', permits, interval, burst: 1 });
 }
 
-function rate(options: RateOptions): RateOptions {
+/** The options that every limit has; refuses those that this one does not know. */
+function rate(options: RateOptions, further: string[] = []): RateOptions {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   optionsObject('options', options);
+  knownOptions(options, ['permits', 'interval', ...further]);
   const { permits, interval } = options;
   positiveInteger('permits', permits);
   positiveInteger('interval', interval);

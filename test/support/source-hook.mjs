@@ -8,3 +8,9 @@ export async function load(url, context, next) {
   const { text } = assemble(fileURLToPath(path));
   return { format: 'module', shortCircuit: true, source: `export default ${JSON.stringify(text)};` };
 }
+
+/** The package by its own name is its sources. */
+export function resolve(specifier, context, next) {
+  if (specifier !== 'rxjs-sluice') return next(specifier, context);
+  return next(new URL('../../src/index.ts', import.meta.url).href, context);
+}

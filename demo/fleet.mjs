@@ -1,0 +1,41 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { work } from './work.mjs';
+
+/** One process, this one, on the embedded store. */
+export function alone() {
+  return { processes: 1, run: work, stop() {} };
+}
+
+/** Some processes that share what is to be done, and one limit over Redis. */
+export async function fleet(processes) {
+  const children = Array.from({ length: processes }, () => fork(new URL('./worker.mjs', import.meta.url)));
+  await Promise.all(children.map(answer));
+  return {
+    processes,
+    async run({ lines, ...job }) {
+      const answers = children.map((child, i) => {
+        child.send({ ...job, lines: lines.filter((_, index) => index % processes === i) });
+        return answer(child);
+      });
+      return (await Promise.all(answers)).flat();
+    },
+    stop() {
+      for (const child of children) child.disconnect();
+    },
+  };
+}
+
+async function answer(child) {
+  const ended = new AbortController();
+  const { signal } = ended;
+  try {
+    const [message] = await Promise.race([
+      once(child, 'message', { signal }),
+      once(child, 'exit', { signal }).then(() => Promise.reject(new Error('a worker ended too early'))),
+    ]);
+    return message;
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,0 +1,7 @@
+import { connect } from './connect.mjs';
+import { work } from './work.mjs';
+
+const redis = await connect(process.env.REDIS_URL);
+process.on('message', async (job) => process.send(await work({ ...job, redis })));
+process.on('disconnect', () => redis.disconnect());
+process.send('ready');

@@ -1,0 +1,84 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endAll, fromSources, numbered, sluice, start } from './sluice.ts';
+
+test.after.each(endAll);
+
+/** Milliseconds that "at once" may take on a busy machine. */
+const atOnce = 1_500;
+
+async function interrupted(signal: 'SIGINT' | 'SIGTERM') {
+  const { child, ended, wrote } = start(['--limit', '2', '--interval', '60000']);
+  child.stdin.write(numbered(10));
+  await wrote(2);
+  const sent = performance.now();
+  child.kill(signal);
+  return { ...(await ended), within: performance.now() - sent };
+}
+
+test('SIGINT ends it at once with 130, and SIGTERM with 143', async () => {
+  const runs = await Promise.all([interrupted('SIGINT'), interrupted('SIGTERM')]);
+  for (const [i, { within, ...run }] of runs.entries()) {
+    assert.equal(run, { code: [130, 143][i], stdout: '0\n1\n', stderr: '' });
+    assert.ok(within < atOnce);
+  }
+});
+
+test('SIGINT ends it at once while nobody reads its output', async () => {
+  const { child, ended } = start(['--limit', '10000000'], { reads: false });
+  child.stdin.write('x'.repeat(99).concat('\n').repeat(20_000));
+  await new Promise((resolve) => child.stdout.once('readable', resolve));
+  const sent = performance.now();
+  child.kill('SIGINT');
+  assert.is((await ended).code, 130);
+  assert.ok(performance.now() - sent < atOnce);
+});
+
+test('a closed output ends it with 0', async () => {
+  const { child, ended, wrote, text } = start(['--limit', '1', '--interval', '100']);
+  child.stdin.write(numbered(1000));
+  await wrote(3);
+  child.stdout.destroy();
+  assert.is((await ended).code, 0);
+  assert.is(text.stderr, '');
+});
+
+test('a line that cannot pass within --timeout ends it with 1 and one line', async () => {
+  const { code, stdout, stderr } = await sluice(
+    ['--limit', '2', '--interval', '60000', '--timeout', '50'],
+    numbered(5),
+  );
+  assert.is(code, 1);
+  assert.is(stdout, '0\n1\n');
+  assert.match(stderr, /^sluice: .*within 50 ms.*\n$/);
+});
+
+test('--timeout is of a line that has no other before it', async () => {
+  const { code, stdout } = await sluice(
+    ['--limit', '2', '--interval', '100', '--timeout', '250'],
+    numbered(10),
+  );
+  assert.is(code, 0);
+  assert.is(stdout, numbered(10));
+});
+
+test('a Redis that cannot be reached ends it with 1 and one line', async () => {
+  const { code, stdout, stderr } = await sluice(['--limit', '2'], 'a\n', {
+    REDIS_URL: 'redis://localhost:1',
+  });
+  assert.equal([code, stdout], [1, '']);
+  assert.match(stderr, /^sluice: Redis cannot be reached: .*ECONNREFUSED.*\n$/);
+});
+
+test('without ioredis, --redis ends it with 2 and the line that says what to install', async () => {
+  const hook = `export const resolve = (name, context, next) => next(name === 'ioredis' ? 'not-installed' : name, context);`;
+  const registered = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
+  const node = ['--import', `data:text/javascript,${encodeURIComponent(registered)}`, ...fromSources];
+  const { child, ended } = start(['--limit', '2', '--redis', 'redis://127.0.0.1:1'], { node });
+  child.stdin.end('a\n');
+  const { code, stderr } = await ended;
+  assert.is(code, 2);
+  assert.match(stderr, /^sluice: .*npm install ioredis\n$/);
+});
+
+test.run();

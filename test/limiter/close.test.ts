@@ -1,0 +1,70 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LimiterClosedError } from '../../src/errors.ts';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import { rejection } from '../support/badInput.ts';
+import { fateOf, timed } from '../support/fakeTime.ts';
+
+const limit = slidingWindow({ permits: 5, interval: 1000 });
+
+timed('closing gives back what was booked, for others of the same limit', async (clock) => {
+  const store = memoryStore();
+  const [a, b] = [0, 1].map(() => new RateLimiter({ name: 'api', limit, store }));
+  await a.acquire(3);
+  for (let i = 0; i < 9; i++) fateOf(a.acquire(4));
+  await a.close();
+  assert.is(await b.availablePermits(), 2);
+  await clock.tickAsync(1000);
+  assert.is(await b.availablePermits(), 5);
+});
+
+timed('closing again is the same as closing once', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit });
+  fateOf(limiter.acquire(5));
+  const waits = fateOf(limiter.acquire());
+  await Promise.all([limiter.close(), limiter.close()]);
+  await limiter.close();
+  assert.instance(waits.reason, LimiterClosedError);
+});
+
+timed('a limiter closes itself at the end of the block that uses it', async (clock) => {
+  let outside: RateLimiter;
+  {
+    await using limiter = new RateLimiter({ name: 'api', limit });
+    await limiter.acquire(5);
+    fateOf(limiter.acquire());
+    outside = limiter;
+  }
+  assert.is(clock.countTimers(), 0);
+  assert.instance(await rejection(outside.acquire()), LimiterClosedError);
+});
+
+timed('every call on a closed limiter rejects with ERR_SLUICE_CLOSED', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit });
+  await limiter.close();
+  const calls = {
+    acquire: () => limiter.acquire(),
+    tryAcquire: () => limiter.tryAcquire(),
+    decide: () => limiter.decide(),
+    availablePermits: () => limiter.availablePermits(),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    const error = await rejection(call());
+    assert.instance(error, LimiterClosedError, name);
+    assert.is((error as LimiterClosedError).code, 'ERR_SLUICE_CLOSED', name);
+    assert.match(error.message, '"api"', name);
+  }
+});
+
+timed('whoever hears of the closing may ask again, and is refused', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit });
+  await limiter.acquire(5);
+  const again = fateOf(limiter.acquire().catch(() => limiter.acquire()));
+  await limiter.close();
+  await clock.tickAsync(0);
+  assert.instance(again.reason, LimiterClosedError);
+});
+
+test.run();

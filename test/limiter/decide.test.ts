@@ -1,0 +1,114 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Decision, RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { fateOf, timed } from '../support/fakeTime.ts';
+
+const rate = { permits: 5, interval: 1000 };
+
+/** A decision as a row: granted, limit, remaining, retryAfter, resetAfter. */
+const row = ({ granted, limit, remaining, retryAfter, resetAfter }: Decision) => [
+  granted,
+  limit,
+  remaining,
+  retryAfter,
+  resetAfter,
+];
+
+/** Decisions on 3 permits at 300 ms, on 3 more at 400 ms, and on 2 at 400 ms. */
+const expected: [string, Limit, unknown[][]][] = [
+  [
+    'sliding window',
+    slidingWindow(rate),
+    [
+      [true, 5, 2, 0, 1000],
+      [false, 5, 2, 900, 900],
+      [true, 5, 0, 0, 1000],
+    ],
+  ],
+  [
+    'fixed window',
+    fixedWindow(rate),
+    [
+      [true, 5, 2, 0, 1000],
+      [false, 5, 2, 900, 900],
+      [true, 5, 0, 0, 900],
+    ],
+  ],
+  [
+    'fixed window that is aligned to the epoch',
+    fixedWindow({ ...rate, align: 'epoch' }),
+    [
+      [true, 5, 2, 0, 700],
+      [false, 5, 2, 600, 600],
+      [true, 5, 0, 0, 600],
+    ],
+  ],
+  [
+    'token bucket',
+    tokenBucket({ permits: 3, interval: 1000, burst: 5 }),
+    [
+      [true, 5, 2, 0, 1000],
+      // 0.3 of a permit has come back: 0.7 are missing, and 2.7 until it is full.
+      [false, 5, 2, 234, 900],
+      [true, 5, 0, 0, 1567],
+    ],
+  ],
+];
+
+for (const [kind, limit, rows] of expected)
+  timed(
+    `decide says in whole milliseconds and permits what is left and when more will be: ${kind}`,
+    async (clock) => {
+      const limiter = new RateLimiter({ name: 'api', limit });
+      await clock.tickAsync(300);
+      const decisions = [await limiter.decide(3)];
+      await clock.tickAsync(100);
+      decisions.push(await limiter.decide(3), await limiter.decide(2));
+      assert.equal(decisions.map(row), rows);
+    },
+  );
+
+timed('decide names the burst of a leaky bucket as its limit', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: leakyBucket(rate) });
+  assert.equal(row(await limiter.decide()), [true, 1, 0, 0, 200]);
+  assert.equal(row(await limiter.decide()), [false, 1, 0, 200, 200]);
+});
+
+timed('decide speaks of the limit with the least left, where there are several', async () => {
+  const limiter = new RateLimiter({
+    name: 'api',
+    limit: {
+      requests: slidingWindow({ permits: 3, interval: 1000 }),
+      tokens: slidingWindow({ permits: 100, interval: 60_000, resolution: 1 }),
+    },
+  });
+  assert.equal(row(await limiter.decide({ requests: 1, tokens: 40 })), [true, 3, 2, 0, 60_000]);
+  assert.equal(row(await limiter.decide({ tokens: 59 })), [true, 100, 1, 0, 60_000]);
+  assert.equal(row(await limiter.decide({ requests: 1, tokens: 2 })), [false, 100, 1, 60_000, 60_000]);
+});
+
+timed('decide does not take what was booked for those who wait', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: slidingWindow(rate) });
+  await limiter.acquire(3);
+  const big = fateOf(limiter.acquire(4));
+  assert.is((await limiter.decide()).granted, false);
+  await clock.tickAsync(1000);
+  assert.is(big.value?.waited, 1000);
+});
+
+timed('asking what is available takes nothing, and forgets nothing that is booked', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: { a: slidingWindow(rate), b: tokenBucket(rate) } });
+  await limiter.acquire({ a: 1, b: 3 });
+  for (let i = 0; i < 3; i++) {
+    assert.is(await limiter.availablePermits(), 2);
+    assert.is(await limiter.availablePermits({ detail: false }), 2);
+    assert.equal(await limiter.availablePermits({ detail: true }), { a: 4, b: 2 });
+  }
+  fateOf(limiter.acquire({ b: 5 }));
+  assert.is(await limiter.availablePermits(), 0);
+  await clock.tickAsync(5000);
+  assert.equal(await limiter.availablePermits({ detail: true }), { a: 5, b: 5 });
+});
+
+test.run();

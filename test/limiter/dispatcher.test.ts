@@ -1,0 +1,131 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { StoreError } from '../../src/errors.ts';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { timed } from '../support/fakeTime.ts';
+import { diary, openLine } from '../support/lines.ts';
+import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+
+const limit = slidingWindow({ permits: 1000, interval: 1000 });
+
+function open() {
+  const ledger = scriptedLedger();
+  return { ledger, line: openLine(limit, ledger), heard: diary<number>() };
+}
+
+/** What a call asked for, as rows: count, cost, longest wait. */
+const runsOf = (ledger: ReturnType<typeof scriptedLedger>, call: number) =>
+  ledger.reserves[call].request.runs.map(({ count, cost, maxWait }) => [count, cost[0], maxWait]);
+
+timed('all that is asked for in one turn goes in one call, as one run where it is alike', (clock) => {
+  const { ledger, line, heard } = open();
+  for (let i = 0; i < 20; i++) line.ask(heard, [1], Infinity, i);
+  assert.is(ledger.reserves.length, 0);
+  clock.tick(0);
+  assert.is(ledger.reserves.length, 1);
+  assert.equal(runsOf(ledger, 0), [[20, 1, Infinity]]);
+});
+
+timed('requests of another cost or time-out make runs of their own, in their order', (clock) => {
+  const { ledger, line, heard } = open();
+  const asked = [
+    [1, Infinity],
+    [1, Infinity],
+    [2, Infinity],
+    [1, 500],
+    [1, 500],
+    [1, 0],
+    [1, Infinity],
+  ];
+  for (const [i, [cost, timeout]] of asked.entries()) line.ask(heard, [cost], timeout, i);
+  clock.tick(0);
+  assert.equal(runsOf(ledger, 0), [
+    [2, 1, Infinity],
+    [1, 2, Infinity],
+    [2, 1, 500],
+    [1, 1, 0],
+    [1, 1, Infinity],
+  ]);
+});
+
+timed(
+  'what is asked for while a call is under way goes in the next, with what is left of its time',
+  (clock) => {
+    const { ledger, line, heard } = open();
+    line.ask(heard, [1], Infinity, 0);
+    clock.tick(5);
+    for (let i = 1; i <= 3; i++) line.ask(heard, [1], 100, i);
+    clock.tick(5);
+    line.ask(heard, [1], Infinity, 4);
+    assert.is(ledger.reserves.length, 1);
+    const { request, reply } = ledger.reserves[0];
+    reply(null, booked(request, [0]));
+    assert.equal(runsOf(ledger, 1), [
+      [3, 1, 95],
+      [1, 1, Infinity],
+    ]);
+    assert.equal(heard.all('granted'), [0]);
+  },
+);
+
+timed('requests that only count are one run however many they are, as far as a call may ask', (clock) => {
+  const { ledger, line, heard } = open();
+  for (let i = 0; i < 1_000; i++) line.count(heard as never, [1]);
+  clock.tick(0);
+  const [[count]] = runsOf(ledger, 0);
+  assert.is(runsOf(ledger, 0).length, 1);
+  assert.ok(count > 1 && count <= 1000);
+  const { request, reply } = ledger.reserves[0];
+  reply(null, booked(request, [0]));
+  assert.is(heard.all('granted').length, count);
+});
+
+timed('an error of the store rejects those who were sent, and the others go on', (clock) => {
+  const { ledger, line, heard } = open();
+  line.ask(heard, [1], Infinity, 0);
+  line.ask(heard, [2], 50, 1);
+  clock.tick(1);
+  line.ask(heard, [1], Infinity, 2);
+  const error = new StoreError('line', new Error('WRONGTYPE'));
+  ledger.reserves[0].reply(error);
+  assert.equal(heard.all('refused'), [0, 1]);
+  assert.ok(heard.endings.every((ending) => ending.what === 'refused' && ending.error === error));
+  const { request, reply } = ledger.reserves[1];
+  reply(null, booked(request, [0]));
+  assert.equal(heard.all('granted'), [2]);
+  clock.tick(0);
+  assert.is(clock.countTimers(), 0);
+});
+
+timed('a delay counts from the receipt of the reply', (clock) => {
+  const { ledger, line, heard } = open();
+  line.ask(heard, [1], Infinity, 0);
+  clock.tick(30);
+  const { request, reply } = ledger.reserves[0];
+  reply(null, booked(request, [100]));
+  clock.tick(99);
+  assert.is(heard.endings.length, 0);
+  clock.tick(1);
+  assert.is(heard.endings[0].at, 130);
+});
+
+timed('whoever asks from within an answer finds the line in order', (clock) => {
+  const { ledger, line, heard } = open();
+  const again = {
+    ...heard,
+    granted: (...answer: Parameters<typeof heard.granted>) => {
+      heard.granted(...answer);
+      if (answer[1] < 5) line.ask(again, [1], Infinity, answer[1] + 1);
+    },
+  };
+  line.ask(again, [1], Infinity, 0);
+  clock.tick(0);
+  for (let i = 0; i <= 5; i++) {
+    const { request, reply } = ledger.reserves[i];
+    reply(null, booked(request, [0]));
+  }
+  assert.equal(heard.all('granted'), [0, 1, 2, 3, 4, 5]);
+  assert.is(ledger.reserves.length, 6);
+});
+
+test.run();

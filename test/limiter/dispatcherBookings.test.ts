@@ -1,0 +1,105 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { timed } from '../support/fakeTime.ts';
+import { diary, openLine } from '../support/lines.ts';
+import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+
+const limit = slidingWindow({ permits: 1000, interval: 1000 });
+
+/** A line whose requests are booked one by one: so many permits, so long ahead, with so much time. */
+function open(
+  clock: { tick(ms: number): unknown },
+  bookings: readonly (readonly [number, number, number?])[],
+) {
+  const ledger = scriptedLedger();
+  const line = openLine(limit, ledger);
+  const heard = diary<number>();
+  const entries = bookings.map(([cost, , timeout = Infinity], i) => line.ask(heard, [cost], timeout, i));
+  clock.tick(0);
+  const { request, reply } = ledger.reserves[0];
+  const segments = bookings.map(([, delay]) => ({ count: 1, delay, retryAfter: 0 }));
+  reply(null, booked(request, [], { segments }));
+  /** What was given back once this turn is over, as rows: count, cost, moment. */
+  const givenBack = () => {
+    clock.tick(0);
+    const all = ledger.refunds.flatMap(({ refunds }) => refunds);
+    return all.map(({ count, cost, moment }) => [count, cost[0], moment - 1_700_000_000_000]);
+  };
+  const ends = () => heard.endings.map(({ data, what, at }) => [data, what, at]);
+  return { ledger, line, heard, entries, givenBack, ends };
+}
+
+timed('neighbours of the same cost move up, and the last of their moments is given back', (clock) => {
+  const bookings = [50, 60, 70].map((delay) => [1, delay] as const);
+  const { line, entries, givenBack, ends } = open(clock, [...bookings, [2, 90], [1, 95]]);
+  line.cancel(entries[0]);
+  assert.equal(givenBack(), [[1, 1, 70]]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [1, 'granted', 50],
+    [2, 'granted', 60],
+    [3, 'granted', 90],
+    [4, 'granted', 95],
+  ]);
+});
+
+timed('a cancelled moment without neighbours of its cost is given back, and nobody moves', (clock) => {
+  const { line, entries, givenBack, ends } = open(clock, [
+    [1, 50],
+    [2, 60],
+    [1, 70],
+  ]);
+  line.cancel(entries[1]);
+  assert.equal(givenBack(), [[1, 2, 60]]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [0, 'granted', 50],
+    [2, 'granted', 70],
+  ]);
+});
+
+timed('an earlier moment for the same cost goes to who asked first', (clock) => {
+  const { ends } = open(clock, [
+    [1, 90],
+    [1, 50],
+  ]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [0, 'granted', 50],
+    [1, 'granted', 90],
+  ]);
+});
+
+timed('whoever would get too late a moment by that is refused at once, and it is given back', (clock) => {
+  const { ends, givenBack } = open(clock, [
+    [1, 90],
+    [1, 50, 60],
+  ]);
+  assert.equal(ends(), [[1, 'late', 0]]);
+  assert.equal(givenBack(), [[1, 1, 90]]);
+  clock.tick(100);
+  assert.equal(ends()[1], [0, 'granted', 50]);
+});
+
+timed('who will not wait is refused as soon as those have to wait who asked before', (clock) => {
+  const ledger = scriptedLedger();
+  const line = openLine(limit, ledger);
+  const heard = diary<string>();
+  line.ask(heard, [1], Infinity, 'patient');
+  clock.tick(10);
+  // Behind one who is not booked, so that it is not sent at once either.
+  line.ask(heard, [100], Infinity, 'big');
+  line.ask(heard, [1], 0, 'hurried');
+  const { request, reply } = ledger.reserves[0];
+  reply(null, booked(request, [500]));
+  clock.tick(0);
+  const again = ledger.reserves[1];
+  again?.reply(null, booked(again.request, [600]));
+  assert.equal(
+    heard.endings.map(({ data, what, at }) => [data, what, at]),
+    [['hurried', 'late', 10]],
+  );
+});
+
+test.run();

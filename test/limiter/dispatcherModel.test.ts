@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  capacityOf,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  slidingWindow,
+  tokenBucket,
+} from '../../src/limits/limit.ts';
+import { type Asked, Fleet, type Step } from './fleet.ts';
+
+const ms = (min: number, max: number) => fc.integer({ min, max });
+const rate = { permits: ms(1, 8), interval: ms(10, 300) };
+const trip = fc.record({ there: ms(0, 40), back: ms(0, 40) });
+
+const limits: fc.Arbitrary<Limit> = fc.oneof(
+  fc.record({ ...rate, resolution: fc.constant(1) }).map(slidingWindow),
+  fc.record(rate).map(fixedWindow),
+  fc.record({ ...rate, burst: ms(1, 12) }).map(tokenBucket),
+  fc.record(rate).map(leakyBucket),
+);
+
+const steps = (capacity: number): fc.Arbitrary<Step[]> => {
+  const ask = fc.record({
+    kind: fc.constant('ask' as const),
+    client: ms(0, 1),
+    // Mostly small and alike, so that requests have neighbours of the same cost.
+    cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, ms(1, capacity)),
+    timeout: fc.oneof(fc.constant(Infinity), fc.constant(0), ms(1, 400)),
+  });
+  const cancel = fc.record({ kind: fc.constant('cancel' as const), request: fc.nat() });
+  const refund = fc.record({ kind: fc.constant('refund' as const), request: fc.nat() });
+  const advance = fc.record({ kind: fc.constant('advance' as const), ms: ms(0, 120) });
+  const change = fc.record({ kind: fc.constant('trip' as const), client: ms(0, 1), trip });
+  const step = fc.oneof<[fc.WeightedArbitrary<Step>, ...fc.WeightedArbitrary<Step>[]]>(
+    { weight: 8, arbitrary: ask },
+    { weight: 3, arbitrary: cancel },
+    { weight: 2, arbitrary: refund },
+    { weight: 4, arbitrary: advance },
+    { weight: 1, arbitrary: change },
+  );
+  return fc.array(step, { maxLength: 60 });
+};
+
+interface History {
+  limit: Limit;
+  trips: { there: number; back: number }[];
+  steps: Step[];
+}
+
+const histories: fc.Arbitrary<History> = limits.chain((limit) =>
+  fc.record({
+    limit: fc.constant(limit),
+    trips: fc.array(trip, { minLength: 1, maxLength: 2 }),
+    steps: steps(capacityOf(limit)),
+  }),
+);
+
+/** Longer than any answer takes to come, and a refund after it. */
+const quiet = 400;
+
+/** Whether each of the grants that stand keeps the limit, by looking at every window. */
+function assertNeverOver({ limit }: History, { standing }: Fleet): void {
+  const grants = standing.sort((a, b) => a.moment - b.moment);
+  for (let from = 0; from < grants.length; from++) {
+    let taken = 0;
+    for (let to = from; to < grants.length; to++) {
+      taken += grants[to].cost;
+      const time = grants[to].moment - grants[from].moment;
+      const most =
+        limit.kind === 'tokenBucket'
+          ? limit.burst + (time * limit.permits) / limit.interval
+          : // Whoever looks across the end of a fixed window sees two of them.
+            limit.permits * (limit.kind === 'fixedWindow' ? 2 : 1);
+      if (limit.kind !== 'tokenBucket' && time >= limit.interval) break;
+      assert.ok(taken <= most + 1e-9, `${taken} within ${time} ms, and at most ${most}`);
+    }
+  }
+}
+
+function assertEnding({ timeout, at, cancelled, endings, cost }: Asked): void {
+  assert.is(endings.length, cancelled ? 0 : 1, 'every request ends once');
+  const [ending] = endings;
+  if (!ending) return;
+  if (timeout > 0) assert.ok(ending.at <= at + timeout, 'never later than its timeout');
+  if (ending.what === 'granted') {
+    assert.equal(ending.grant.cost, [cost]);
+    assert.ok(ending.grant.moment <= 1_700_000_000_000 + ending.at, 'never before its moment');
+  }
+}
+
+function assertInOrder(fleet: Fleet): void {
+  const clients = fleet.lines.map(() => -1);
+  for (const { client, index } of fleet.granted) {
+    assert.ok(index > clients[client], 'granted in the order of the requests');
+    clients[client] = index;
+  }
+}
+
+async function replay(history: History, check: (fleet: Fleet) => Promise<void>): Promise<void> {
+  const fleet = new Fleet(history.limit, history.trips);
+  try {
+    for (const step of history.steps) fleet.run(step);
+    await check(fleet);
+    assertInOrder(fleet);
+    assertNeverOver(history, fleet);
+    for (const { wire } of fleet.lines) {
+      assert.ok(wire.most.reserve <= 1, 'one reserve call at a time');
+      assert.ok(wire.most.refund <= 1, 'one refund call at a time');
+    }
+  } finally {
+    fleet.end();
+  }
+}
+
+const numRuns = 1500;
+
+test('every request ends once, in time and in order, the limit holds, and all comes back', () =>
+  fc.assert(
+    fc.asyncProperty(histories, (history) =>
+      replay(history, async (fleet) => {
+        assert.ok(fleet.settle(), 'nobody waits for ever');
+        for (const asked of fleet.asked) assertEnding(asked);
+        fleet.run({ kind: 'advance', ms: 30_000 });
+        assert.is(fleet.available, capacityOf(history.limit), 'no permit is lost');
+        assert.ok(await fleet.close(quiet), 'closing ends');
+        assert.is(fleet.clock.countTimers(), 0);
+      }),
+    ),
+    { numRuns },
+  ));
+
+test('a line that is closed gives back all that it has not granted', () =>
+  fc.assert(
+    fc.asyncProperty(histories, (history) =>
+      replay(history, async (fleet) => {
+        assert.ok(await fleet.close(quiet), 'closing ends');
+        for (const asked of fleet.asked) assertEnding(asked);
+        assert.is(fleet.clock.countTimers(), 0);
+        const { limit } = history;
+        if (limit.kind !== 'slidingWindow') return;
+        const gone = Date.now() - limit.interval;
+        const taken = fleet.standing.reduce((sum, { cost, moment }) => sum + (moment > gone ? cost : 0), 0);
+        assert.is(fleet.available, limit.permits - taken);
+      }),
+    ),
+    { numRuns },
+  ));
+
+test.run();

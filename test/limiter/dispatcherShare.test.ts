@@ -1,0 +1,100 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { outcome } from '../../src/stores/store.ts';
+import { timed } from '../support/fakeTime.ts';
+import { diary, openLine } from '../support/lines.ts';
+import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+
+/** One permit weighs one millisecond of the rate. */
+const limit = slidingWindow({ permits: 1000, interval: 1000 });
+
+function open(count: number) {
+  const ledger = scriptedLedger();
+  const line = openLine(limit, ledger);
+  const heard = diary<number>();
+  for (let i = 0; i < count; i++) line.ask(heard, [1], Infinity, i);
+  const last = () => ledger.reserves[ledger.reserves.length - 1];
+  const sent = () => last().request.runs.reduce((sum, { count }) => sum + count, 0);
+  return { ledger, line, heard, last, sent };
+}
+
+timed('the horizon is four round trips, and 20 ms at least', (clock) => {
+  const { heard, line, last } = open(1);
+  for (const trip of [1, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100]) {
+    clock.tick(0);
+    clock.tick(trip);
+    const { request, reply } = last();
+    assert.ok(request.horizon >= 20);
+    assert.ok(request.horizon <= 400);
+    line.ask(heard, [1], Infinity, 1);
+    reply(null, booked(request, [0]));
+  }
+  assert.ok(last().request.horizon > 380);
+  assert.ok(line.stats.roundTrip > 95 && line.stats.roundTrip <= 100);
+});
+
+timed('a process without rivals asks for a sixteenth of the permits at once', (clock) => {
+  const { sent } = open(1000);
+  clock.tick(0);
+  assert.is(sent(), Math.ceil(1000 / 16));
+});
+
+timed('a process with rivals asks for its fair share alone, and says what it holds', (clock) => {
+  const { ledger, last, sent, line } = open(1000);
+  clock.tick(0);
+  const { request, reply } = last();
+  // Five of them are booked, and the rest stays in the line: the share of ten clients is used up.
+  const segments = [
+    { count: 5, delay: 50, retryAfter: 0 },
+    { count: sent() - 5, delay: outcome.left, retryAfter: 0 },
+  ];
+  reply(null, booked(request, [], { contenders: 10, segments }));
+  assert.equal([line.stats.contenders, line.stats.reserved, line.stats.queued], [10, 5, 995]);
+  assert.is(ledger.reserves.length, 1);
+  clock.tick(50);
+  assert.is(ledger.reserves.length, 2);
+  assert.is(last().request.held, 0);
+  // The larger of 2 K, K being a tenth of the 20 permits of the horizon, and of the tenth of a sixteenth of the window.
+  assert.is(sent(), Math.ceil(1000 / (16 * 10)));
+});
+
+timed('a process asks again once half of its share is left', (clock) => {
+  const { ledger, last, line } = open(1000);
+  clock.tick(0);
+  const { request, reply } = last();
+  const first = Array.from({ length: 20 }, (_, i) => ({ count: 1, delay: 100 + i, retryAfter: 0 }));
+  const left = { count: request.runs[0].count - 20, delay: outcome.left, retryAfter: 0 };
+  reply(null, booked(request, [], { segments: [...first, left] }));
+  assert.is(line.stats.reserved, 20);
+  clock.tick(108);
+  assert.equal([ledger.reserves.length, line.stats.reserved], [1, 11]);
+  clock.tick(1);
+  assert.equal([ledger.reserves.length, line.stats.reserved], [2, 10]);
+  assert.is(last().request.held, 10);
+});
+
+timed('a single request larger than the share is asked for all the same', (clock) => {
+  const { line, heard, last, sent } = open(0);
+  line.ask(heard, [1000], Infinity, 0);
+  clock.tick(0);
+  assert.is(sent(), 1);
+  const { request, reply } = last();
+  reply(null, booked(request, [0], { contenders: 1000 }));
+  line.ask(heard, [1000], Infinity, 1);
+  clock.tick(0);
+  assert.is(sent(), 1);
+});
+
+timed('the epoch of the last reply goes with the next call', (clock) => {
+  const { last, line, heard } = open(1);
+  clock.tick(0);
+  assert.is(last().request.epoch, 0);
+  const { request, reply } = last();
+  reply(null, booked(request, [0], { epoch: 77 }));
+  line.ask(heard, [1], Infinity, 1);
+  clock.tick(0);
+  assert.is(last().request.epoch, 77);
+});
+
+test.run();

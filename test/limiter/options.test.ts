@@ -1,0 +1,112 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import {
+  assertRefuses,
+  type Bad,
+  missing,
+  noObject,
+  noPositiveIntegerOrInfinity,
+  noString,
+} from '../support/badInput.ts';
+
+const limit = slidingWindow({ permits: 5, interval: 1000 });
+
+/** A limiter with one option that the types would not allow. */
+function giving(option: string) {
+  return (value: unknown) => new RateLimiter({ name: 'api', limit, [option]: value } as never);
+}
+
+test('what is no object of options is refused', () =>
+  assertRefuses(
+    (options) => new RateLimiter(options as never),
+    [missing, ...noObject],
+    'options',
+    'an object',
+  ));
+
+test('a name that is no string or empty is refused', () =>
+  assertRefuses(
+    giving('name'),
+    [missing, ['', RangeError, '""'], ...noString],
+    'name',
+    'a non-empty string',
+  ));
+
+test('a prefix that is no string is refused; an empty one is not', async () => {
+  await assertRefuses(giving('prefix'), noString, 'prefix', 'a string');
+  assert.not.throws(() => giving('prefix')(''));
+});
+
+test('a client id that is no string or empty is refused', () =>
+  assertRefuses(giving('clientId'), [['', RangeError, '""'], ...noString], 'clientId', 'a non-empty string'));
+
+test('a bound on the queue that is no positive integer or Infinity is refused', async () => {
+  const expected = 'a positive integer or Infinity';
+  await assertRefuses(giving('maxQueue'), noPositiveIntegerOrInfinity, 'maxQueue', expected);
+  assert.not.throws(() => giving('maxQueue')(Infinity));
+});
+
+const noService: readonly Bad[] = [...noObject, [{}, TypeError, 'an object']];
+
+test('a connection that is none is refused', () =>
+  assertRefuses(giving('redis'), noService, 'redis', 'an ioredis Redis or Cluster'));
+
+test('a store that is none is refused', () =>
+  assertRefuses(giving('store'), noService, 'store', 'a memoryStore()'));
+
+test('a scheduler that is none is refused', () =>
+  assertRefuses(giving('scheduler'), noService, 'scheduler', 'an RxJS scheduler'));
+
+test('a store together with a connection is refused', () => {
+  const options = { name: 'api', limit, store: memoryStore(), redis: { defineCommand() {} } as never };
+  assert.throws(() => new RateLimiter(options), /^store: expected no store together with redis/);
+});
+
+test('an option that does not exist is refused by its name', () => {
+  for (const option of ['maxqueue', 'limits', '__proto__', 'toString'])
+    assert.throws(
+      () => new RateLimiter({ name: 'api', limit, ...JSON.parse(`{ "${option}": 1 }`) }),
+      (error: unknown) => error instanceof TypeError && error.message.startsWith(`${option}: no such option`),
+      option,
+    );
+});
+
+test('a limit that is none is refused', () =>
+  assertRefuses(
+    giving('limit'),
+    [
+      missing,
+      [null, TypeError, 'null'],
+      [5, TypeError, '5'],
+      ['5 per second', TypeError, '"5 per second"'],
+      [slidingWindow, TypeError, 'a function'],
+      [[limit], TypeError, 'an array'],
+      [{ kind: 'slidingWindow', permits: 5, interval: 1000 }, TypeError, 'an object'],
+    ],
+    'limit',
+    'a limit',
+  ));
+
+test('a record without limits is refused', () =>
+  assertRefuses(
+    giving('limit'),
+    [[{}, RangeError, '{}']],
+    'limit',
+    'a limit, or a record with at least one',
+  ));
+
+test('a record with something else than limits is refused, and says under which name', () => {
+  const record = (value: unknown) =>
+    new RateLimiter({ name: 'api', limit: { good: limit, bad: value } as never });
+  return assertRefuses(record, [missing, ...noObject], 'limit.bad', 'a limit made by');
+});
+
+test('an option that is undefined counts as left out', () => {
+  for (const option of ['redis', 'prefix', 'clientId', 'maxQueue', 'store', 'scheduler'])
+    assert.not.throws(() => giving(option)(undefined), option);
+});
+
+test.run();

@@ -1,0 +1,72 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PermitsExceedLimitError } from '../../src/errors.ts';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { rejection } from '../support/badInput.ts';
+import { fateOf, timed, times } from '../support/fakeTime.ts';
+
+const open = () =>
+  new RateLimiter({
+    name: 'api',
+    limit: {
+      requests: slidingWindow({ permits: 3, interval: 1000 }),
+      tokens: tokenBucket({ permits: 100, interval: 1000 }),
+    },
+  });
+
+timed('several limits are granted at the moment when all of them can', async (clock) => {
+  const limiter = open();
+  const costs = [
+    { requests: 1, tokens: 100 },
+    { requests: 1, tokens: 50 },
+    { requests: 1, tokens: 1 },
+    { requests: 1, tokens: 1 },
+  ];
+  const fates = costs.map((permits) => fateOf(limiter.acquire(permits)));
+  await clock.tickAsync(5000);
+  assert.equal(times(fates), [0, 500, 510, 1000]);
+});
+
+timed('a request that one limit refuses is charged to none', async () => {
+  const limiter = open();
+  await limiter.acquire({ tokens: 60 });
+  assert.is(await limiter.tryAcquire({ requests: 1, tokens: 50 }), false);
+  assert.equal(await limiter.availablePermits({ detail: true }), { requests: 3, tokens: 40 });
+});
+
+timed('a limit that is left out, undefined or 0 is neither charged nor waited for', async () => {
+  const limiter = open();
+  await limiter.acquire({ requests: 3 });
+  for (const permits of [{ tokens: 1 }, { requests: 0, tokens: 1 }, { requests: undefined, tokens: 1 }])
+    assert.is(await limiter.tryAcquire(permits), true);
+  assert.equal(await limiter.availablePermits({ detail: true }), { requests: 0, tokens: 97 });
+});
+
+timed('a number is charged to every limit', async () => {
+  const limiter = open();
+  const permit = await limiter.acquire(2);
+  assert.is(permit.permits, 2);
+  assert.equal(await limiter.availablePermits({ detail: true }), { requests: 1, tokens: 98 });
+});
+
+timed('a permit of several limits carries the record that was asked for', async () => {
+  const asked = { requests: 1, tokens: 40 };
+  assert.equal((await open().acquire(asked)).permits, asked);
+});
+
+timed('more than one of the limits can ever grant is refused at once, with the most of each', async () => {
+  const limiter = open();
+  const error = await rejection(limiter.acquire({ requests: 4, tokens: 1 }));
+  assert.instance(error, PermitsExceedLimitError);
+  assert.equal((error as PermitsExceedLimitError).permits, { requests: 4, tokens: 1 });
+  assert.equal((error as PermitsExceedLimitError).limit, { requests: 3, tokens: 100 });
+  assert.is(await limiter.availablePermits(), 3);
+});
+
+timed('a single limit has no names to ask by', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 3, interval: 1000 }) });
+  assert.instance(await rejection(limiter.acquire({ '': 1 } as never)), TypeError);
+});
+
+test.run();

@@ -1,0 +1,64 @@
+import { test } from 'uvu';
+import { fixedWindow, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { assertRefuses, type Bad, missing, noObject, noPositiveInteger } from '../support/badInput.ts';
+
+const integer = 'a positive safe integer';
+const factories = Object.entries({ slidingWindow, fixedWindow, tokenBucket, leakyBucket });
+
+/** The factory with one option that the types would not allow. */
+function giving(factory: (options: never) => unknown, option: string) {
+  return (value: unknown) => factory({ permits: 5, interval: 1000, [option]: value } as never);
+}
+
+for (const [kind, factory] of factories) {
+  test(`${kind} refuses what is no object of options`, () =>
+    assertRefuses((options) => factory(options as never), [missing, ...noObject], 'options', 'an object'));
+
+  for (const option of ['permits', 'interval'])
+    test(`${kind} refuses ${option} of the wrong type, sign or size`, () =>
+      assertRefuses(giving(factory, option), [missing, ...noPositiveInteger], option, integer));
+
+  test(`${kind} refuses permits that cannot be counted exactly over the interval`, () => {
+    const tooMuch: Bad = [2 ** 43, RangeError, `${2 ** 43} · 1024`];
+    const call = (permits: unknown) => factory({ permits, interval: 1024 } as never);
+    return assertRefuses(call, [tooMuch], 'permits', 'permits · interval below 2^53');
+  });
+}
+
+test('slidingWindow refuses a resolution of the wrong type, sign or size', () =>
+  assertRefuses(giving(slidingWindow, 'resolution'), noPositiveInteger, 'resolution', integer));
+
+test('slidingWindow refuses a resolution longer than its interval', () =>
+  assertRefuses(
+    giving(slidingWindow, 'resolution'),
+    [[1001, RangeError, '1001']],
+    'resolution',
+    'at most the interval, 1000 ms',
+  ));
+
+test('fixedWindow refuses an alignment that it does not know', () =>
+  assertRefuses(
+    giving(fixedWindow, 'align'),
+    [
+      ['last', RangeError, '"last"'],
+      ['', RangeError, '""'],
+      [null, TypeError, 'null'],
+      [0, TypeError, '0'],
+      [['first'], TypeError, 'an array'],
+    ],
+    'align',
+    'one of "first", "epoch"',
+  ));
+
+test('tokenBucket refuses a burst of the wrong type, sign or size', () =>
+  assertRefuses(giving(tokenBucket, 'burst'), noPositiveInteger, 'burst', integer));
+
+test('tokenBucket refuses a burst that cannot be counted exactly over the interval', () =>
+  assertRefuses(
+    giving(tokenBucket, 'burst'),
+    [[2 ** 50, RangeError, `${2 ** 50} · 1000`]],
+    'burst',
+    'burst · interval below 2^53',
+  ));
+
+test.run();
