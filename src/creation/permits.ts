@@ -33,6 +33,7 @@ export function permits$<P>(
     const request = new Request(line, permits, line.costOf(permits), options ?? {}, granted, (error) =>
       subscriber.error(error),
     );
-    return () => request.cancel();
+    subscriber.add(() => request.cancel());
+    request.ask();
   });
 }

@@ -199,7 +199,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   #request(permits: Permits<Name> = 1, options: AcquireOptions = {}): Promise<Permit<Permits<Name>>> {
     checkAcquireOptions(options);
     const cost = this.#line.costOf(permits);
-    return new Promise((resolve, reject) => new Request(this.#line, permits, cost, options, resolve, reject));
+    return new Promise((resolve, reject) =>
+      new Request(this.#line, permits, cost, options, resolve, reject).ask(),
+    );
   }
 
   #assertOpen(): void {

@@ -82,16 +82,17 @@ export class Dispatcher {
     return this.#options.clock.now();
   }
 
-  /** Joins the line with one request. */
-  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T): Entry {
+  /** Joins the line with one request, perhaps in place of another one of the same waiter. */
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Entry): Entry {
     const now = timeout === Infinity ? 0 : this.now();
     const entry = new Entry(waiter as Waiter<unknown>, cost, 1, timeout, now + timeout, data);
-    if (this.#isRefused(entry.waiter, cost, timeout, data)) {
-      entry.stage = 'gone';
-      return entry;
-    }
-    this.#queue.join(entry);
-    this.#wake();
+    // A moment that is booked already is left to whoever comes instead.
+    const booked = instead?.stage === 'booked';
+    if (instead && !booked) this.#remove(instead);
+    if (this.#isRefused(entry.waiter, cost, timeout, data, booked ? 1 : 0)) entry.stage = 'gone';
+    else this.#queue.join(entry);
+    if (instead && booked) this.#remove(instead);
+    if (instead || entry.stage !== 'gone') this.#wake();
     if (timeout > 0 && timeout < Infinity && (entry.stage === 'queued' || entry.stage === 'sent')) {
       this.#queue.deadlines.add(entry);
       if (!this.#pumping) this.#setAlarm();
@@ -110,17 +111,23 @@ export class Dispatcher {
   /** Takes the requests of an entry out of the line. */
   cancel(entry: Entry): void {
     if (entry.stage === 'gone') return;
-    if (entry.stage === 'booked') {
-      this.#bookings.free(entry);
-      this.#denial.forget();
-    } else this.#queue.leave(entry);
+    this.#remove(entry);
     this.#wake();
   }
 
   /** Takes all requests of a waiter out of the line. */
   abandon(waiter: Waiter<never>): void {
-    for (const entry of this.#queue.entries())
-      if (entry.waiter === (waiter as Waiter<unknown>)) this.cancel(entry);
+    // From the end, so that none of them moves up, and nothing is granted before all have left.
+    for (const entry of this.#queue.backwards())
+      if (entry.waiter === (waiter as Waiter<unknown>)) this.#remove(entry);
+    this.#wake();
+  }
+
+  #remove(entry: Entry): void {
+    if (entry.stage === 'booked') {
+      this.#bookings.free(entry);
+      this.#denial.forget();
+    } else if (entry.stage !== 'gone') this.#queue.leave(entry);
   }
 
   /** Gives a grant back that was not used; `settled` is called once the store has answered. */
@@ -148,10 +155,10 @@ export class Dispatcher {
   }
 
   /** Refuses at the door who cannot wait, or would wait in vain, and says whether it did. */
-  #isRefused(waiter: Waiter<unknown>, cost: Cost, timeout: number, data: unknown): boolean {
+  #isRefused(waiter: Waiter<unknown>, cost: Cost, timeout: number, data: unknown, leaving = 0): boolean {
     const { name, maxQueue } = this.#options;
     if (this.#closed) waiter.refused(new LimiterClosedError(name), data);
-    else if (timeout > 0 && this.#queue.waiting >= maxQueue)
+    else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue)
       waiter.refused(new QueueOverflowError(name, maxQueue), data);
     else {
       const wait = timeout === Infinity ? 0 : this.#knownWait(cost, timeout);

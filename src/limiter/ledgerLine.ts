@@ -26,8 +26,8 @@ export class LedgerLine<P> implements Line<P> {
     return cost;
   }
 
-  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T): Entry {
-    return this.#dispatcher.ask(waiter, cost, timeout, data);
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Entry): Entry {
+    return this.#dispatcher.ask(waiter, cost, timeout, data, instead);
   }
 
   count(waiter: Waiter<undefined>, cost: Cost): void {

@@ -31,8 +31,11 @@ export interface Line<P> {
   readonly name: string;
   /** The permits as a cost; throws for what no limit could mean or grant. */
   costOf(permits: P): Cost;
-  /** Joins the line with one request. `timeout` in milliseconds: 0 does not wait. */
-  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T): Entry;
+  /**
+   * Joins the line with one request. `timeout` in milliseconds: 0 does not wait. `instead` leaves the line, and its moment
+   * to this one where they cost the same.
+   */
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Entry): Entry;
   /** Joins the line with one more request that waits without a bound and carries nothing: the line only counts it. */
   count(waiter: Waiter<undefined>, cost: Cost): void;
   /** Leaves the line with all requests of an entry that are not granted yet, and gives back what was booked for them. */

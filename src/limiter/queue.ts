@@ -115,6 +115,15 @@ export class Queue {
     }
   }
 
+  /** The entries from the last one on; each, and those behind it, may leave while it is looked at. */
+  *backwards(): Generator<Entry> {
+    for (let entry = this.#list.last; entry; ) {
+      const { previous } = entry;
+      yield entry;
+      entry = previous;
+    }
+  }
+
   #ask({ cost, timeout }: Entry, count: number): void {
     if (timeout < Infinity) return;
     for (let i = 0; i < cost.length; i++) this.asked[i] += cost[i] * count;

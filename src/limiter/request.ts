@@ -32,6 +32,7 @@ export class Request<P> implements Waiter<undefined> {
   readonly #permits: P;
   readonly #asked: number;
   readonly #timeout: number;
+  readonly #cost: Cost;
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (permit: Permit<P>) => void;
   readonly #reject: (reason: unknown) => void;
@@ -53,21 +54,36 @@ export class Request<P> implements Waiter<undefined> {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#asked = line.now();
+    this.#cost = cost;
+  }
+
+  /** Joins the line. */
+  ask(): this {
+    const signal = this.#signal;
     if (signal?.aborted) {
       this.#settled = true;
-      reject(signal.reason);
-      return;
+      this.#reject(signal.reason);
+      return this;
     }
     signal?.addEventListener('abort', this.#abort);
-    this.#entry = line.ask(this, cost, timeout, undefined);
+    const entry = this.#line.ask(this, this.#cost, this.#timeout, undefined);
+    // It may have been cancelled while it asked.
+    if (this.#settled) this.#line.cancel(entry);
+    else this.#entry = entry;
+    return this;
   }
 
   granted(grant: Grant): void {
+    if (this.#settled) {
+      this.#line.giveBack(grant);
+      return;
+    }
     this.#settle();
     this.#resolve(this.#line.permitOf(grant, this.#permits, this.#asked));
   }
 
   late(retryAfter: number | undefined): void {
+    if (this.#settled) return;
     this.#settle();
     this.#reject(
       new AcquireTimeoutError(this.#line.name, this.#permits as AskedPermits, this.#timeout, retryAfter),
@@ -75,6 +91,7 @@ export class Request<P> implements Waiter<undefined> {
   }
 
   refused(error: Error): void {
+    if (this.#settled) return;
     this.#settle();
     this.#reject(error);
   }

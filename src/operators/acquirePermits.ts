@@ -42,6 +42,7 @@ export function acquirePermits<T, P>(
         () => source.subscribe(subscriber),
         (error) => subscriber.error(error),
       );
-      return () => request.cancel();
+      subscriber.add(() => request.cancel());
+      request.ask();
     });
 }

@@ -16,6 +16,8 @@ interface Item<T, P> {
   value: T;
   permits: P;
   asked: number;
+  entry: Entry | undefined;
+  state: 'waits' | 'done' | 'dropped';
 }
 
 /**
@@ -30,7 +32,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   readonly #plan: ThrottlePlan<T, P, R>;
   readonly #values = new Ring<T>();
   /** Where the oldest may have to make room. */
-  readonly #entries = new Ring<Entry>();
+  readonly #items = new Ring<Item<T, P>>();
   #cost: Cost | undefined;
   #index = 0;
   #waiting = 0;
@@ -46,6 +48,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
 
   protected override _next(value: T): void {
     const { maxQueue, overflow, counted } = this.#plan;
+    const index = this.#index++;
     const full = this.#waiting >= maxQueue;
     if (full && overflow === 'dropNewest') return;
     if (full && overflow === 'error') {
@@ -55,17 +58,19 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     let cost: Cost;
     let permits: P;
     try {
-      permits = this.#permitsOf(value);
+      permits = this.#permitsOf(value, index);
       cost = this.#costOf(permits);
     } catch (error) {
       this.#output.error(error);
       return;
     }
-    this.#waiting++;
+    // The function may have unsubscribed.
+    if (this.#output.closed) return;
     if (counted) {
+      this.#waiting++;
       this.#values.push(value);
       this.#line.count(this as Waiter<undefined>, cost);
-    } else this.#ask({ value, permits, asked: this.#line.now() }, cost, full);
+    } else this.#ask({ value, permits, asked: this.#line.now(), entry: undefined, state: 'waits' }, cost);
   }
 
   protected override _complete(): void {
@@ -75,7 +80,12 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   granted(grant: Grant, item: Item<T, P> | undefined): void {
+    if (item?.state === 'dropped') {
+      this.#line.giveBack(grant);
+      return;
+    }
     this.#waiting--;
+    if (item) item.state = 'done';
     const value = item ? item.value : this.#values.shift();
     this.#dropGone();
     let output: R;
@@ -91,7 +101,9 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   late(retryAfter: number | undefined, item: Item<T, P> | undefined): void {
+    if (item?.state === 'dropped' || this.#output.closed) return;
     this.#waiting--;
+    item!.state = 'done';
     this.#dropGone();
     const { strategy, onTimeout, timeout } = this.#plan;
     const permits = item!.permits as AskedPermits;
@@ -103,27 +115,35 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   refused(error: Error): void {
-    this.#output.error(error);
+    if (!this.#output.closed) this.#output.error(error);
   }
 
-  #ask(item: Item<T, P>, cost: Cost, full: boolean): void {
-    const entry = this.#line.ask(this, cost, this.#plan.timeout, item);
-    if (this.#plan.overflow !== 'dropOldest' || entry.stage === 'gone') return;
-    this.#entries.push(entry);
-    if (!full) return;
-    // Asked for first, the newest can take over what was booked for the oldest.
-    this.#waiting--;
-    this.#line.cancel(this.#entries.shift());
+  #ask(item: Item<T, P>, cost: Cost): void {
+    const { overflow, maxQueue, timeout } = this.#plan;
+    let oldest: Item<T, P> | undefined;
+    if (overflow === 'dropOldest') {
+      if (this.#waiting >= maxQueue) {
+        oldest = this.#items.shift();
+        oldest.state = 'dropped';
+        this.#waiting--;
+        this.#dropGone();
+      }
+      this.#items.push(item);
+    }
+    this.#waiting++;
+    item.entry = this.#line.ask(this, cost, timeout, item, oldest?.entry);
+    // A value that came meanwhile may have dropped it.
+    if ((item.state as string) === 'dropped') this.#line.cancel(item.entry);
   }
 
   #project({ value, permits, asked }: Item<T, P>, grant: Grant): R {
     return this.#plan.project!(value, this.#line.permitOf(grant, permits, asked));
   }
 
-  #permitsOf(value: T): P {
+  #permitsOf(value: T, index: number): P {
     const { permits } = this.#plan;
     return typeof permits === 'function'
-      ? (permits as (value: T, index: number) => P)(value, this.#index++)
+      ? (permits as (value: T, index: number) => P)(value, index)
       : permits;
   }
 
@@ -134,7 +154,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   #dropGone(): void {
-    while (this.#entries.length > 0 && this.#entries.peek().stage === 'gone') this.#entries.shift();
+    while (this.#items.length > 0 && this.#items.peek().state === 'done') this.#items.shift();
   }
 
   #completeWhenDone(): void {
@@ -144,6 +164,6 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   #stop(): void {
     if (this.#waiting > 0) this.#line.abandon(this);
     this.#values.clear();
-    this.#entries.clear();
+    this.#items.clear();
   }
 }

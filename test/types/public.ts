@@ -22,7 +22,10 @@ declare function assert<Expected>(): <Actual>(
 
 const limit = slidingWindow({ permits: 1, interval: 1 });
 const one = new RateLimiter({ name: 'one', limit });
-const two = new RateLimiter({ name: 'two', limit: { requests: limit, tokens: tokenBucket({ permits: 9, interval: 9 }) } });
+const two = new RateLimiter({
+  name: 'two',
+  limit: { requests: limit, tokens: tokenBucket({ permits: 9, interval: 9 }) },
+});
 
 new RateLimiter({ name: 'a', limit, redis: new Redis() });
 new RateLimiter({ name: 'a', limit, redis: new Cluster([]) });
@@ -54,7 +57,12 @@ two.acquire().then((permit) => permit.refund({ token: 1 }));
 assert<Observable<string>>()(of('a').pipe(throttleDistributed(one)));
 assert<Observable<string>>()(of('a').pipe(throttleDistributed(one, { permits: (value) => value.length })));
 assert<Observable<number>>()(
-  of('a').pipe(throttleDistributed(two, { permits: { tokens: 3 }, project: (value, permit) => value.length + permit.waited })),
+  of('a').pipe(
+    throttleDistributed(two, {
+      permits: { tokens: 3 },
+      project: (value, permit) => value.length + permit.waited,
+    }),
+  ),
 );
 assert<Observable<string>>()(of('a').pipe(acquirePermits(two, { requests: 2 }, { timeout: 5 })));
 permits$(one).subscribe((permit) => assert<number>()(permit.grantedAt));

@@ -5,6 +5,7 @@ import {
   type LedgerConfig,
   outcome,
   type ReserveReply,
+  type Run,
   type Segment,
   type Store,
 } from '../store.ts';
@@ -99,7 +100,9 @@ export function openRedisLedger(
           return { now: answer / 1000, epoch, contenders: 1, segments };
         }
         const [now, newEpoch, contenders] = answer;
-        return { now: now / 1000, epoch: newEpoch, contenders, segments: segmentsOf(answer) };
+        const segments = segmentsOf(answer);
+        if (!coversAll(runs, segments)) throw malformed(answer);
+        return { now: now / 1000, epoch: newEpoch, contenders, segments };
       };
       call(scripts.reserve, shared, args, read, reply);
     },
@@ -110,7 +113,7 @@ export function openRedisLedger(
     },
     decide(cost, reply) {
       const read = (answer: number[] | number) => {
-        const [granted, wait, reset, ...available] = listed(answer);
+        const [granted, wait, reset, ...available] = listed(answer, 3 + limits.length);
         return {
           granted: granted === 1,
           available,
@@ -121,21 +124,25 @@ export function openRedisLedger(
       call(scripts.decide, shared, [client, spec, ...cost], read, reply);
     },
     peek(reply) {
-      call(scripts.peek, shared, [spec], listed, reply);
+      call(scripts.peek, shared, [spec], (answer) => listed(answer, limits.length), reply);
     },
   };
 }
 
-/** The answer as numbers: a connection may be set to hand on strings. */
+/** The answer as whole numbers: a connection may be set to hand on strings. */
 function numbers(answer: unknown): number[] | number {
-  const value = Array.isArray(answer) ? answer.map(Number) : Number(answer);
-  if ([value].flat().every(Number.isSafeInteger)) return value;
-  throw new TypeError(`malformed reply: ${JSON.stringify(answer)}`);
+  for (const item of Array.isArray(answer) ? answer : [answer])
+    if (!/^-?\d+$/.test(String(item))) throw malformed(answer);
+  return Array.isArray(answer) ? answer.map(Number) : Number(answer);
 }
 
-function listed(answer: number[] | number): number[] {
-  if (Array.isArray(answer)) return answer;
-  throw new TypeError(`malformed reply: expected a list, got ${answer}`);
+function listed(answer: number[] | number, length: number): number[] {
+  if (Array.isArray(answer) && answer.length === length) return answer;
+  throw malformed(answer);
+}
+
+function malformed(answer: unknown): TypeError {
+  return new TypeError(`malformed reply: ${JSON.stringify(answer)}`);
 }
 
 /** Pairs of a count and a delay, after the three numbers of the reply's head. */
@@ -149,4 +156,19 @@ function segmentsOf(answer: number[]): Segment[] {
     else segments.push({ count, delay: outcome.refused, retryAfter: (outcome.never - delay) / 1000 });
   }
   return segments;
+}
+
+/** Whether the segments answer every request, each run's by themselves. */
+function coversAll(runs: readonly Run[], segments: readonly Segment[]): boolean {
+  let i = 0;
+  for (const { count } of runs) {
+    let left = count;
+    while (left > 0) {
+      const given = segments[i++]?.count;
+      if (!(given > 0)) return false;
+      left -= given;
+    }
+    if (left < 0) return false;
+  }
+  return i === segments.length;
 }

@@ -1,0 +1,60 @@
+import { config, Subject } from 'rxjs';
+import sinon from 'sinon';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter, slidingWindow, throttleDistributed } from '../../../src/index.ts';
+import { assertIdle, marbles, onePerThree } from '../../support/marbles.ts';
+
+const test = suite('throttleDistributed, what is left after the end');
+
+test(
+  'after an error nothing is said any more, not even in vain',
+  marbles(({ limiter, flush }) => {
+    const inVain = sinon.fake();
+    config.onStoppedNotification = inVain;
+    try {
+      const source = new Subject<string>();
+      const failed = sinon.fake();
+      const twoPerThree = limiter(slidingWindow({ permits: 2, interval: 3 }));
+      source.pipe(throttleDistributed(twoPerThree, { timeout: 1 })).subscribe({
+        next(value) {
+          // Two values that the same answer refuses.
+          if (value === 'b') for (const next of ['c', 'd']) source.next(next);
+        },
+        error: failed,
+      });
+      for (const next of ['a', 'b']) source.next(next);
+      flush();
+      assert.is(failed.callCount, 1);
+      assert.is(inVain.callCount, 0);
+    } finally {
+      config.onStoppedNotification = null;
+    }
+  }),
+);
+
+for (const [how, end] of Object.entries({
+  'an unsubscription': (_: Subject<number>, leave: () => void) => leave(),
+  'an error': (source: Subject<number>) => source.error('error'),
+})) {
+  test(`no timer is left after ${how}`, () => {
+    const clock = sinon.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    try {
+      const limiter = new RateLimiter({ name: 'api', limit: onePerThree });
+      const source = new Subject<number>();
+      const emitted = sinon.fake();
+      const throttled = source.pipe(throttleDistributed(limiter));
+      const subscription = throttled.subscribe({ next: emitted, error: () => {} });
+      for (let i = 0; i < 100; i++) source.next(i);
+      assert.is(clock.countTimers(), 1);
+      end(source, () => subscription.unsubscribe());
+      assert.is(clock.countTimers(), 0);
+      assert.equal(emitted.args, [[0]]);
+      assertIdle(limiter);
+    } finally {
+      clock.restore();
+    }
+  });
+}
+
+test.run();

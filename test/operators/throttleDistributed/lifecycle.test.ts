@@ -1,0 +1,124 @@
+import { map, mergeMap, Observable, of, repeat, retry, take } from 'rxjs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { slidingWindow, throttleDistributed } from '../../../src/index.ts';
+import { marbles, onePerThree } from '../../support/marbles.ts';
+
+const test = suite('throttleDistributed, from subscription to end');
+
+test(
+  'an error of the source passes at once, before the values that wait',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('  abc#');
+    const subscription = ' ^--!';
+    const expected = '     a--#';
+    expectObservable(source.pipe(throttleDistributed(limiter(onePerThree)))).toBe(expected);
+    expectSubscriptions(source.subscriptions).toBe(subscription);
+  }),
+);
+
+test(
+  'unsubscribing leaves the source at once, and nothing comes after it',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('  abc---|');
+    const unsubscribed = ' --!';
+    const subscription = ' ^-!';
+    const expected = '     a--';
+    expectObservable(source.pipe(throttleDistributed(limiter(onePerThree))), unsubscribed).toBe(expected);
+    expectSubscriptions(source.subscriptions).toBe(subscription);
+  }),
+);
+
+test(
+  'unsubscribing after the source has completed drops the values that wait',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('  abc|');
+    const unsubscribed = ' -----!';
+    const subscription = ' ^--!';
+    const expected = '     a--b--';
+    expectObservable(source.pipe(throttleDistributed(limiter(onePerThree))), unsubscribed).toBe(expected);
+    expectSubscriptions(source.subscriptions).toBe(subscription);
+  }),
+);
+
+test(
+  'a chain around it is not broken when its result is unsubscribed from',
+  marbles(({ hot, limiter, expectObservable, expectSubscriptions }) => {
+    const source = hot('   -abcd---|');
+    const unsubscribed = ' -----!';
+    const subscription = ' ^----!';
+    const expected = '     -a--b-';
+    const result = source.pipe(
+      mergeMap((value) => of(value)),
+      throttleDistributed(limiter(onePerThree)),
+      mergeMap((value) => of(value)),
+    );
+    expectObservable(result, unsubscribed).toBe(expected);
+    expectSubscriptions(source.subscriptions).toBe(subscription);
+  }),
+);
+
+test(
+  'a consumer that has enough stops a synchronous source at that very value',
+  marbles(({ limiter }) => {
+    const pulled: number[] = [];
+    const synchronous = new Observable<number>((subscriber) => {
+      // The bound only ends a test that fails.
+      for (let i = 0; !subscriber.closed && i < 1_000; i++) {
+        pulled.push(i);
+        subscriber.next(i);
+      }
+    });
+    const wide = limiter(slidingWindow({ permits: 2_000, interval: 3 }));
+    const emitted: number[] = [];
+    synchronous.pipe(throttleDistributed(wide), take(3)).subscribe((value) => emitted.push(value));
+    assert.equal(pulled, [0, 1, 2]);
+    assert.equal(emitted, [0, 1, 2]);
+  }),
+);
+
+test(
+  'each subscription has its own values and its own subscription to the source, and both share the limit',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('ab|');
+    const result = source.pipe(throttleDistributed(limiter(onePerThree)));
+    expectObservable(result).toBe('a-----(b|)');
+    expectObservable(result).toBe('---a-----(b|)');
+    expectSubscriptions(source.subscriptions).toBe(['^-!', '^-!']);
+  }),
+);
+
+test(
+  'a retry starts afresh, without what waited at the error',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('ab#');
+    const result = source.pipe(throttleDistributed(limiter(onePerThree)), retry(1));
+    expectObservable(result).toBe('a--a#');
+    expectSubscriptions(source.subscriptions).toBe(['^-!', '--^-!']);
+  }),
+);
+
+test(
+  'a repeat starts when the last value has come',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('ab|');
+    const result = source.pipe(throttleDistributed(limiter(onePerThree)), repeat(2));
+    expectObservable(result).toBe('a--b--a--(b|)');
+    expectSubscriptions(source.subscriptions).toBe(['^-!', '---^-!']);
+  }),
+);
+
+test(
+  'an operator behind it that throws ends it, and leaves the source',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('abc---|');
+    const picky = map((value: string) => {
+      if (value === 'b') throw 'error';
+      return value;
+    });
+    expectObservable(source.pipe(throttleDistributed(limiter(onePerThree)), picky)).toBe('a--#');
+    expectSubscriptions(source.subscriptions).toBe('^--!');
+  }),
+);
+
+test.run();

@@ -1,0 +1,129 @@
+import { Subject, type Subscription, takeUntil } from 'rxjs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixedWindow, slidingWindow, throttleDistributed } from '../../../src/index.ts';
+import { marbles, onePerThree } from '../../support/marbles.ts';
+
+const test = suite('throttleDistributed, consumers that act on the line while they are given a value');
+const wide = slidingWindow({ permits: 100, interval: 3 });
+const threePerFive = fixedWindow({ permits: 3, interval: 5 });
+
+for (const [what, limit, expected] of [
+  ['at once', wide, '(abcd|)'],
+  ['in time', onePerThree, 'a--b--c--(d|)'],
+] as const) {
+  test(
+    `what a consumer pushes into the source comes ${what} and in order, and so does completion`,
+    marbles(({ limiter, expectObservable, at }) => {
+      const source = new Subject<string>();
+      const result = new Subject<string>();
+      source.pipe(throttleDistributed(limiter(limit))).subscribe({
+        next(value) {
+          if (value === 'a') for (const next of ['b', 'c']) source.next(next);
+          result.next(value);
+          if (value === 'b') {
+            source.next('d');
+            source.complete();
+          }
+        },
+        complete: () => result.complete(),
+      });
+      expectObservable(result).toBe(expected);
+      at(0, () => source.next('a'));
+    }),
+  );
+}
+
+test(
+  'a consumer that fails the source hears of it at once, and of nothing after it',
+  marbles(({ limiter }) => {
+    const source = new Subject<string>();
+    const heard: string[] = [];
+    source.pipe(throttleDistributed(limiter(wide))).subscribe({
+      next(value) {
+        heard.push(value);
+        source.next('b');
+        source.error('error');
+      },
+      error: (error) => heard.push(error),
+    });
+    source.next('a');
+    assert.equal(heard, ['a', 'error']);
+  }),
+);
+
+test(
+  'of values that are due together, a consumer that unsubscribes gets no more, and the rest is given back',
+  marbles(async ({ cold, limiter, flush, at }) => {
+    const limited = limiter(threePerFive);
+    const emitted: string[] = [];
+    const subscription: Subscription = cold('(abcdef)')
+      .pipe(throttleDistributed(limited))
+      .subscribe((value) => {
+        emitted.push(value);
+        if (value === 'd') subscription.unsubscribe();
+      });
+    let left: Promise<number> | undefined;
+    at(6, () => {
+      left = limited.availablePermits();
+    });
+    flush();
+    assert.equal(emitted, ['a', 'b', 'c', 'd']);
+    assert.is(await left, 2);
+  }),
+);
+
+test(
+  'a consumer can end another subscription whose value is due at the same moment',
+  marbles(async ({ cold, limiter, flush, at, expectObservable }) => {
+    const limited = limiter(threePerFive);
+    const stop = new Subject<void>();
+    cold('(abcd)')
+      .pipe(throttleDistributed(limited))
+      .subscribe((value) => {
+        if (value === 'd') stop.next();
+      });
+    expectObservable(cold('(xy)').pipe(throttleDistributed(limited), takeUntil(stop))).toBe('-----|');
+    let left: Promise<number> | undefined;
+    at(6, () => {
+      left = limited.availablePermits();
+    });
+    flush();
+    assert.is(await left, 2);
+  }),
+);
+
+test(
+  'a subscription that a consumer starts stands behind those who wait',
+  marbles(({ cold, limiter, expectObservable }) => {
+    const shared = limiter(onePerThree);
+    const started = new Subject<string>();
+    expectObservable(started).toBe('---------x');
+    cold('(abc)')
+      .pipe(throttleDistributed(shared))
+      .subscribe((value) => {
+        if (value === 'a') cold('x').pipe(throttleDistributed(shared)).subscribe(started);
+      });
+    expectObservable(cold('-y').pipe(throttleDistributed(shared))).toBe('------------y');
+  }),
+);
+
+test(
+  "what a consumer pushes while another value comes stays behind that, with overflow 'dropOldest'",
+  marbles(({ limiter, flush, at }) => {
+    const source = new Subject<string>();
+    const emitted: string[] = [];
+    const limited = limiter(fixedWindow({ permits: 2, interval: 5 }));
+    // When c and d are due, and have not come yet.
+    at(5, () => source.next('e'));
+    source.pipe(throttleDistributed(limited, { maxQueue: 2, overflow: 'dropOldest' })).subscribe((value) => {
+      emitted.push(value);
+      if (value === 'd') source.next('f');
+    });
+    for (const value of ['a', 'b', 'c', 'd']) source.next(value);
+    flush();
+    assert.equal(emitted.slice(-2), ['e', 'f']);
+  }),
+);
+
+test.run();

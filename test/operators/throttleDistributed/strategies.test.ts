@@ -1,0 +1,140 @@
+import { catchError, type Observable, throwError } from 'rxjs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  AcquireTimeoutError,
+  RateLimitExceededError,
+  SluiceError,
+  throttleDistributed,
+} from '../../../src/index.ts';
+import { marbles, onePerThree } from '../../support/marbles.ts';
+
+const test = suite('throttleDistributed, strategies and timeouts');
+
+/** For where only the kind of the error counts. */
+const nameOfError = catchError<string, Observable<never>>(({ name }) => throwError(() => name));
+
+test(
+  "the strategy 'drop' lets a value pass now or not at all, and the dropped cost nothing",
+  marbles(({ cold, limiter, expectObservable }) => {
+    const source = cold('abcd|');
+    const expected = '   a--d|';
+    const result = source.pipe(throttleDistributed(limiter(onePerThree), { strategy: 'drop' }));
+    expectObservable(result).toBe(expected);
+  }),
+);
+
+test(
+  "the strategy 'drop' does not overtake those who wait",
+  marbles(({ cold, limiter, expectObservable }) => {
+    const shared = limiter(onePerThree);
+    const waits = cold('  ab--c|');
+    const hasty = cold('  ---x--y--z|');
+    const expected = '    a--b--(c|)';
+    const leftOver = '    ---------z|';
+    expectObservable(waits.pipe(throttleDistributed(shared))).toBe(expected);
+    expectObservable(hasty.pipe(throttleDistributed(shared, { strategy: 'drop' }))).toBe(leftOver);
+  }),
+);
+
+test(
+  "the strategy 'drop' with a timeout lets a value wait for so long",
+  marbles(({ cold, limiter, expectObservable }) => {
+    const source = cold('abc|');
+    const expected = '   a--(b|)';
+    const result = source.pipe(throttleDistributed(limiter(onePerThree), { strategy: 'drop', timeout: 2 }));
+    expectObservable(result).toBe(expected);
+  }),
+);
+
+test(
+  "the strategy 'error' raises RateLimitExceededError where a value would have to wait",
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('abc|');
+    const result = source.pipe(throttleDistributed(limiter(onePerThree), { strategy: 'error' }));
+    expectObservable(result).toBe('a#', undefined, new RateLimitExceededError('api', 1, 2));
+    expectSubscriptions(source.subscriptions).toBe('^!');
+  }),
+);
+
+test(
+  "the strategy 'error' with a timeout lets a value wait for so long",
+  marbles(({ cold, limiter, expectObservable }) => {
+    const options = { strategy: 'error', timeout: 2 } as const;
+    const result = cold('a-bc|').pipe(throttleDistributed(limiter(onePerThree), options), nameOfError);
+    expectObservable(result).toBe('a--(b#)', undefined, 'RateLimitExceededError');
+  }),
+);
+
+test('RateLimitExceededError says who it is, and when to come again', () => {
+  const error = new RateLimitExceededError('api', 2, 2.5);
+  assert.instance(error, SluiceError);
+  assert.is(error.name, 'RateLimitExceededError');
+  assert.is(error.code, 'ERR_SLUICE_LIMIT');
+  assert.is(error.permits, 2);
+  assert.is(error.retryAfter, 2.5);
+  assert.is(error.message, 'limiter "api": 2 permits: not there now; try again in 3 ms');
+});
+
+test(
+  'a value that cannot have its permits within the timeout is refused as soon as that is known',
+  marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
+    const source = cold('abc|');
+    const result = source.pipe(throttleDistributed(limiter(onePerThree), { timeout: 1.5 }));
+    expectObservable(result).toBe('a#', undefined, new AcquireTimeoutError('api', 1, 1.5, 2));
+    expectSubscriptions(source.subscriptions).toBe('^!');
+  }),
+);
+
+test(
+  'a timeout just as long as the wait is long enough',
+  marbles(({ cold, limiter, expectObservable }) => {
+    const source = cold('ab-c|');
+    const result = source.pipe(throttleDistributed(limiter(onePerThree), { timeout: 2 }), nameOfError);
+    expectObservable(result).toBe('a--(b#)', undefined, 'AcquireTimeoutError');
+  }),
+);
+
+test(
+  'an infinite timeout waits',
+  marbles(({ cold, limiter, expectObservable }) => {
+    const result = cold('abc|').pipe(throttleDistributed(limiter(onePerThree), { timeout: Infinity }));
+    expectObservable(result).toBe('a--b--(c|)');
+  }),
+);
+
+test(
+  "onTimeout 'drop' drops what would be late, uncharged, and keeps the order of the others",
+  marbles(({ cold, limiter, expectObservable }) => {
+    // c would wait 4 frames, d 3, e 2.
+    const source = cold('abcde|');
+    const expected = '   a--b--(e|)';
+    const options = { timeout: 2, onTimeout: 'drop' } as const;
+    expectObservable(source.pipe(throttleDistributed(limiter(onePerThree), options))).toBe(expected);
+  }),
+);
+
+test(
+  "a timeout of 0 with onTimeout 'drop' does not wait",
+  marbles(({ cold, limiter, expectObservable }) => {
+    const source = cold('abcd|');
+    const expected = '   a--d|';
+    const options = { timeout: 0, onTimeout: 'drop' } as const;
+    expectObservable(source.pipe(throttleDistributed(limiter(onePerThree), options))).toBe(expected);
+  }),
+);
+
+test(
+  'a value behind a line that is too long for it is refused at once',
+  marbles(({ cold, limiter, expectObservable }) => {
+    // More than a process books ahead.
+    const crowd = cold('(abcdefghijklmnop)');
+    const hasty = cold('-x|');
+    const shared = limiter(onePerThree);
+    const options = { timeout: 20, onTimeout: 'drop' } as const;
+    expectObservable(crowd.pipe(throttleDistributed(shared)), '---------!').toBe('a--b--c');
+    expectObservable(hasty.pipe(throttleDistributed(shared, options))).toBe('--|');
+  }),
+);
+
+test.run();
