@@ -11,7 +11,7 @@ import { leastWait } from './forecast.ts';
 import type { Grant, Waiter } from './line.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
-import { applyReply, type TimedReply } from './reply.ts';
+import { applyReply, type LineParts, type TimedReply } from './reply.ts';
 import { Share } from './share.ts';
 import { afterTurn } from './turn.ts';
 
@@ -37,9 +37,11 @@ export class Dispatcher {
   readonly #bookings: Bookings;
   readonly #share: Share;
   readonly #denial = new Denial();
+  readonly #parts: LineParts;
   readonly #alarm: Alarm;
   #call: Call | undefined;
   readonly #decisions: (() => void)[] = [];
+  readonly #goOn = () => this.#pump();
   #epoch = 0;
   /** Before this time a store that cannot book is not asked again. */
   #retryAt = 0;
@@ -52,13 +54,15 @@ export class Dispatcher {
   #granted = 0;
 
   constructor(options: DispatcherOptions) {
-    const { ledger, clock, named } = options;
+    const { name, ledger, clock, named } = options;
     this.#options = options;
     this.#queue = new Queue(named.limits.length);
     this.#refunds = new Refunds(ledger);
     this.#bookings = new Bookings(this.#queue, this.#refunds, () => clock.now());
     this.#share = new Share(named.limits);
-    this.#alarm = new Alarm(clock, () => this.#pump());
+    const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
+    this.#parts = { name, named, ledger, queue, bookings, share, denial };
+    this.#alarm = new Alarm(clock, this.#goOn);
   }
 
   get stats() {
@@ -214,7 +218,7 @@ export class Dispatcher {
         this.#again = false;
         this.#queue.news.tell();
         this.#deliver();
-        this.#refunds.flush(() => this.#pump());
+        this.#refunds.flush(this.#goOn);
         // A store that answers at once can still grant at the very deadline.
         if (ledger.sync) this.#send();
         if (!this.#again) this.#expire();
@@ -223,8 +227,8 @@ export class Dispatcher {
       } while (this.#again);
     } finally {
       this.#pumping = false;
+      this.#setAlarm();
     }
-    this.#setAlarm();
     if (!this.#call && this.#refunds.idle) for (const tell of this.#whenIdle.splice(0)) tell();
   }
 
@@ -275,13 +279,11 @@ export class Dispatcher {
   }
 
   #apply(call: Call, reply: TimedReply): void {
-    const { name, named, ledger } = this.#options;
     const { sent, received, retryAfter } = reply;
-    if (!ledger.sync) this.#share.measured(received - sent);
+    if (!this.#options.ledger.sync) this.#share.measured(received - sent);
     this.#epoch = reply.epoch;
     this.#retryAt = retryAfter === undefined ? 0 : received + retryAfter;
-    const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
-    applyReply({ name, named, ledger, queue, bookings, share, denial }, call, reply);
+    applyReply(this.#parts, call, reply);
     this.#refuseHopeless(received);
   }
 
