@@ -183,7 +183,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   /**
    * Cancels what waits, gives back what is booked, and leaves no timer. The Redis connection stays open: it is yours.
    *
-   * @returns once nothing is under way any more; those who waited reject with LimiterClosedError
+   * @returns once nothing is under way any more, or after a second where Redis does not answer; those who waited reject with
+   * LimiterClosedError
    * @example
    * await using limiter = new RateLimiter({ name: 'api', limit }); // or, by hand: await limiter.close()
    */

@@ -15,6 +15,9 @@ import { applyReply, type LineParts, type TimedReply } from './reply.ts';
 import { Share } from './share.ts';
 import { afterTurn } from './turn.ts';
 
+/** Milliseconds that closing waits for a store that does not answer. */
+const longestGoodbye = 1_000;
+
 /** What a dispatcher works with. */
 export interface DispatcherOptions {
   name: string;
@@ -147,15 +150,18 @@ export class Dispatcher {
     this.#wake();
   }
 
-  /** Refuses all who wait, gives back what is booked, and resolves when nothing is under way any more. */
+  /** Refuses all who wait, gives back what is booked, and resolves when nothing is under way any more, or within a second. */
   close(): Promise<void> {
     this.#closed = true;
     for (const entry of this.#queue.entries())
       this.#queue.refuse(entry, new LimiterClosedError(this.#options.name));
     this.#bookings.giveBackAll();
-    const idle = new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    this.#pump();
-    return idle;
+    return new Promise((resolve) => {
+      // A store that does not answer must not keep the caller: what it still books is lost until it comes back by itself.
+      const cancel = this.#options.clock.after(longestGoodbye, resolve);
+      this.#whenIdle.push(cancel, resolve);
+      this.#pump();
+    });
   }
 
   /** Refuses at the door who cannot wait, or would wait in vain, and says whether it did. */

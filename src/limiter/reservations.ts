@@ -6,7 +6,7 @@ export interface Reservation {
   readonly grant: Grant;
   count: number;
   /** When they may be granted, by the line's clock. */
-  readonly due: number;
+  due: number;
   /** The earliest time, by the line's clock, at which that moment can have been meant: the reply took some time. */
   readonly soonest: number;
   /** Milliseconds of the limit's full rate that each of them takes. */
@@ -36,17 +36,16 @@ export class Reservations {
    */
   add(reservation: Reservation): boolean {
     let index = this.#list.length;
-    while (index > this.#head && this.#goesBefore(reservation, this.#list[index - 1])) index--;
+    while (index > this.#head && goesBefore(reservation, this.#list[index - 1])) index--;
     const moved = index < this.#list.length;
-    if (moved) this.#list.splice(index, 0, reservation);
-    else this.#list.push(reservation);
+    if (moved) reservation.due = Math.min(reservation.due, dueBefore(reservation, this.#list[index]));
+    this.#list.splice(index, 0, reservation);
+    // A reply that was read late makes its moments seem late: none comes after a later moment.
+    for (let i = index - 1; i >= this.#head && this.#list[i].due > reservation.due; i--)
+      this.#list[i].due = dueBefore(this.#list[i], reservation);
     this.count += reservation.count;
     this.held += reservation.load * reservation.count;
     return moved;
-  }
-
-  #goesBefore(a: Reservation, b: Reservation): boolean {
-    return a.due < b.due && sameCost(a.grant.cost, b.grant.cost);
   }
 
   /** Takes one moment from the first reservation: its time has come. */
@@ -95,4 +94,16 @@ export class Reservations {
     // Sums of fractions drift: with nothing booked, nothing is held.
     this.held = this.count === 0 ? 0 : Math.max(0, this.held - load * count);
   }
+}
+
+/** Whether a moment lies before another one, for requests that are alike. */
+function goesBefore(a: Reservation, b: Reservation): boolean {
+  if (!sameCost(a.grant.cost, b.grant.cost)) return false;
+  return a.grant.epoch === b.grant.epoch ? a.grant.moment < b.grant.moment : a.due < b.due;
+}
+
+/** When a moment is due, given another one that is known to come no earlier by the store's clock. */
+function dueBefore(a: Reservation, b: Reservation): number {
+  const known = a.grant.epoch === b.grant.epoch && a.grant.moment <= b.grant.moment;
+  return known ? Math.min(a.due, b.due) : a.due;
 }

@@ -22,6 +22,15 @@ function hash(text: string): string {
   return (value >>> 0).toString(16).padStart(8, '0');
 }
 
+/**
+ * Lets ioredis send a command by itself where the connection has `enableAutoPipelining`: what this process asks for goes
+ * in one call as it is, and a script that the server has forgotten fails the whole of an automatic pipeline.
+ */
+function keepOutOfPipelines({ options }: Redis | Cluster, command: string): void {
+  if (!options?.enableAutoPipelining) return;
+  options.autoPipeliningIgnoredCommands = [...(options.autoPipeliningIgnoredCommands ?? []), command];
+}
+
 /** The scripts as commands of the caller's connection. ioredis sends their hashes, and their texts where those are unknown. */
 export function scriptsOf(redis: Redis | Cluster): Scripts {
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
@@ -31,8 +40,10 @@ export function scriptsOf(redis: Redis | Cluster): Scripts {
     return (keys, args) => {
       // A command for each number of keys: its first argument is a key then, by which auto-pipelining finds the node.
       const command = `${name}_${keys.length}`;
-      if (typeof commands[command] !== 'function')
+      if (typeof commands[command] !== 'function') {
+        keepOutOfPipelines(redis, command);
         redis.defineCommand(command, { lua, numberOfKeys: keys.length });
+      }
       return commands[command](...keys, ...args);
     };
   };

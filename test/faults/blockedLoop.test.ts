@@ -1,0 +1,46 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { overSliding } from '../properties/oracle.ts';
+import { killAtExit, killNow } from '../support/leftovers.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { limit, requests, type Sight } from './blocked.ts';
+
+const register = new URL('../support/register.mjs', import.meta.url).href;
+const blockedProcess = fileURLToPath(new URL('./blockedProcess.ts', import.meta.url));
+
+const test = suite<{ server: RedisServer }>('blocked event loop');
+test.before(async (context) => {
+  context.server = await startRedis();
+});
+test.after(({ server }) => server.stop());
+
+test('an event loop that stands still for a second neither loses nor reorders, and nothing is early', async ({
+  server,
+}) => {
+  const child = fork(blockedProcess, [String(server.port)], { execArgv: ['--import', register] });
+  killAtExit(child);
+  child.ref();
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the process ended with ${code} before it had told anything`);
+  });
+  const [sights] = (await Promise.race([once(child, 'message'), ended])) as [Sight[]];
+  ended.catch(() => {});
+  await killNow(child);
+
+  assert.equal(
+    sights.map(({ index }) => index),
+    Array.from({ length: requests }, (_, i) => i),
+  );
+  // On one machine the process reads the same clock as the server; a millisecond for how it is rounded and slewed.
+  const early = sights.filter(({ grantedAt, heard }) => heard < grantedAt - 1);
+  assert.equal(early, []);
+  const gaps = sights.map(({ heard }, i) => (i === 0 ? 0 : heard - sights[i - 1].heard));
+  assert.ok(Math.max(...gaps) >= 900, 'the loop stood still');
+  const grants = sights.map(({ grantedAt }) => ({ t: grantedAt, n: 1 }));
+  assert.is(overSliding(limit, grants), undefined);
+});
+
+test.run();

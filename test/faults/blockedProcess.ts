@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { RateLimiter } from '../../src/index.ts';
+import { limitOf } from '../properties/specs.ts';
+import { limit, requests } from './blocked.ts';
+import { Requests } from './requests.ts';
+
+/*
+ * A process that asks for permits, and whose event loop stands still for a second meanwhile. It is started with the port
+ * of the server as its argument, and tells its parent when it heard of which grant.
+ */
+
+const redis = new Redis(Number(process.argv[2]));
+await redis.ping();
+const asked = new Requests(new RateLimiter({ name: 'blocked', limit: limitOf(limit), redis }));
+asked.askMany(requests);
+await sleep(300);
+const till = performance.now() + 1000;
+while (performance.now() < till);
+await asked.allEnded();
+const sights = asked.endings.map(({ index, heard, permit }) => ({
+  index,
+  heard,
+  grantedAt: permit?.grantedAt,
+}));
+process.send!(sights, () => redis.disconnect());

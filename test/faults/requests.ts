@@ -1,0 +1,86 @@
+import type { AcquireOptions, Permit, Permits, RateLimiter } from '../../src/index.ts';
+import type { Standing } from '../properties/oracle.ts';
+
+/** A permit of a limiter of one limit. */
+export type Granted = Permit<Permits>;
+
+/** One request, and how it ended. */
+export interface Ending {
+  /** Its place in the order in which all were asked. */
+  index: number;
+  /** Milliseconds from asking to the end. */
+  lasted: number;
+  /** The wall clock when the caller heard of it: on one machine, the server's. */
+  heard: number;
+  permit?: Granted;
+  error?: unknown;
+}
+
+/** Requests of one limiter, and their endings in the order in which the callers heard of them. */
+export class Requests {
+  readonly endings: Ending[] = [];
+  readonly #limiter: RateLimiter;
+  readonly #all: Promise<Ending>[] = [];
+
+  constructor(limiter: RateLimiter) {
+    this.#limiter = limiter;
+  }
+
+  get asked(): number {
+    return this.#all.length;
+  }
+
+  ask(permits = 1, options: AcquireOptions = {}): Promise<Ending> {
+    const index = this.#all.length;
+    const since = performance.now();
+    const end = (how: { permit?: Granted; error?: unknown }): Ending => {
+      const ending = { index, lasted: performance.now() - since, heard: Date.now(), ...how };
+      this.endings.push(ending);
+      return ending;
+    };
+    const ended = this.#limiter.acquire(permits, options).then(
+      (permit) => end({ permit }),
+      (error: unknown) => end({ error }),
+    );
+    this.#all.push(ended);
+    return ended;
+  }
+
+  askMany(count: number, permits = 1, options: AcquireOptions = {}): void {
+    for (let i = 0; i < count; i++) void this.ask(permits, options);
+  }
+
+  /** All that was granted. */
+  get permits(): Granted[] {
+    return this.endings.flatMap(({ permit }) => permit ?? []);
+  }
+
+  /** All that failed, with what it failed. */
+  get errors(): unknown[] {
+    return this.endings.flatMap(({ permit, error }) => (permit ? [] : [error]));
+  }
+
+  /** Waits until each request has ended, and fails if one hangs. */
+  async allEnded(within = 10_000): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<never>((_, reject) => {
+      const hangs = () => new Error(`${this.asked - this.endings.length} of ${this.asked} requests hang`);
+      timer = setTimeout(() => reject(hangs()), within);
+    });
+    try {
+      await Promise.race([Promise.all(this.#all), tooLong]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Permits as a judge counts them. */
+export function standing(permits: readonly Granted[]): Standing[] {
+  return permits.map(({ grantedAt, permits: n }) => ({ t: grantedAt, n: n as number }));
+}
+
+/** Whether numbers never fall. */
+export function rises(numbers: readonly number[]): boolean {
+  return numbers.every((n, i) => i === 0 || n >= numbers[i - 1]);
+}

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis, type RedisOptions } from 'ioredis';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter, StoreUnavailableError } from '../../src/index.ts';
+import { overSliding } from '../properties/oracle.ts';
+import { limitOf } from '../properties/specs.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { Requests, rises, standing } from './requests.ts';
+
+const [permits, interval] = [20, 200];
+const spec = { kind: 'slidingWindow', permits, interval, resolution: 1 } as const;
+
+interface Context {
+  server: RedisServer;
+  opened: Redis[];
+  open: (options: RedisOptions) => Requests;
+}
+
+const test = suite<Context>('Redis killed and restarted');
+test.before.each(async (context) => {
+  const server = await startRedis();
+  context.server = server;
+  context.opened = [];
+  context.open = (options) => {
+    const redis = new Redis(server.port, { retryStrategy: () => 50, ...options });
+    redis.on('error', () => {});
+    context.opened.push(redis);
+    return new Requests(new RateLimiter({ name: 'restart', limit: limitOf(spec), redis }));
+  };
+});
+test.after.each(async ({ opened, server }) => {
+  for (const redis of opened) redis.disconnect();
+  await server.stop();
+});
+
+/**
+ * Kills the server, and starts it again when all that it had booked is over: what it granted is forgotten, so the limit
+ * is counted anew from there. Answers with that moment.
+ */
+async function killAndRestart(server: RedisServer): Promise<number> {
+  await server.kill();
+  await sleep(2 * interval);
+  const restarted = Date.now();
+  await server.start();
+  return restarted;
+}
+
+function assertNeverOver(all: Requests[], restarted: number): void {
+  const granted = all.flatMap((requests) => requests.permits);
+  const before = granted.filter(({ grantedAt }) => grantedAt < restarted);
+  const after = granted.filter(({ grantedAt }) => grantedAt >= restarted);
+  assert.ok(before.length > 0 && after.length > 0);
+  assert.is(overSliding(spec, standing(before)), undefined);
+  assert.is(overSliding(spec, standing(after)), undefined);
+}
+
+test('requests that ioredis holds for a reconnect go on after the restart, in order, within the limit', async (context) => {
+  const { server, open } = context;
+  const all = [open({ maxRetriesPerRequest: null }), open({ maxRetriesPerRequest: null })];
+  for (const requests of all) requests.askMany(60);
+  await sleep(150);
+  const restarted = await killAndRestart(server);
+  await Promise.all(all.map((requests) => requests.allEnded()));
+  assertNeverOver(all, restarted);
+  for (const requests of all) {
+    assert.equal(requests.errors, []);
+    assert.ok(rises(requests.endings.map(({ index }) => index)));
+  }
+});
+
+test('requests that ioredis gives up reject, and new ones are granted after the restart', async (context) => {
+  const { server, open } = context;
+  const all = [open({ maxRetriesPerRequest: 1 }), open({ maxRetriesPerRequest: 0 })];
+  for (const requests of all) requests.askMany(60);
+  await sleep(150);
+  const restarted = await killAndRestart(server);
+  await Promise.all(all.map((requests) => requests.allEnded()));
+  for (const requests of all) {
+    assert.ok(requests.errors.length > 0);
+    for (const error of requests.errors) assert.instance(error, StoreUnavailableError);
+    const failed = requests.errors.length;
+    // The connection may be about to come up.
+    while (!(await requests.ask()).permit) await sleep(20);
+    requests.askMany(30);
+    await requests.allEnded();
+    assert.ok(requests.permits.length >= requests.asked - failed - 20);
+  }
+  assertNeverOver(all, restarted);
+});
+
+test('killed and restarted again and again under load, no request hangs', async ({ server, open }) => {
+  const all = [open({ maxRetriesPerRequest: null }), open({ maxRetriesPerRequest: 1 })];
+  let finished = false;
+  const waiters = all.flatMap((requests) =>
+    Array.from({ length: 8 }, async () => {
+      while (!finished) {
+        const { permit } = await requests.ask();
+        // Without a server, those that ioredis gives up would come back at once.
+        if (!permit) await sleep(10);
+      }
+    }),
+  );
+  for (let i = 0; i < 3; i++) {
+    await sleep(150 + 200 * Math.random());
+    await server.restart();
+  }
+  await sleep(200);
+  finished = true;
+  await Promise.all(all.map((requests) => requests.allEnded()));
+  await Promise.all(waiters);
+  assert.equal(all[0].errors, []);
+  for (const error of all[1].errors) assert.instance(error, StoreUnavailableError);
+});
+
+test.run();

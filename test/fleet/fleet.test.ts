@@ -1,0 +1,66 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { overBucket, overSliding } from '../properties/oracle.ts';
+import type { LimitSpec } from '../properties/specs.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { ProcessFleet } from './fleet.ts';
+import { jain, permitsWithin } from './measures.ts';
+
+const processes = 6;
+const interval = 1000;
+const permits = 200;
+/** Milliseconds that the fleet asks for, and when one of it is killed. */
+const lasts = 5300;
+const killAfter = 2300;
+
+const test = suite<{ server: RedisServer; fleet: ProcessFleet }>('fleet');
+test.before(async (context) => {
+  context.server = await startRedis();
+});
+test.before.each(async (context) => {
+  await context.server.command('FLUSHALL');
+  context.fleet = await ProcessFleet.start(processes, context.server.port);
+});
+test.after.each(({ fleet }) => fleet.stop());
+test.after(({ server }) => server.stop());
+
+const limits = [
+  { kind: 'slidingWindow', permits, interval, resolution: 1, over: overSliding },
+  { kind: 'tokenBucket', permits, interval, burst: permits / 2, over: overBucket },
+] as const;
+
+for (const { over, ...limit } of limits)
+  test(`six processes under a ${limit.kind}, one killed: never over, all of it used, in fair shares, nothing lost`, async ({
+    fleet,
+  }) => {
+    const outcomes = await fleet.run({ limit: limit as LimitSpec, waiters: 30, lasts }, killAfter);
+    const [killed, ...survivors] = outcomes;
+    const grants = outcomes.flatMap((outcome) => outcome.grants);
+
+    assert.is(killed.tally, undefined);
+    assert.ok(killed.grants.length > 0);
+    assert.is(over(limit as never, grants), undefined);
+    for (const { tally, grants } of survivors) {
+      const { asked, granted, refused, cancelled } = tally!;
+      assert.is(asked, granted + refused + cancelled);
+      assert.is(granted, grants.length);
+      assert.ok(refused > 0 && cancelled > 0);
+    }
+
+    // Whole windows, from the second one on, in which everybody was hungry all the time.
+    const first = grants.reduce((min, { t }) => Math.min(min, t), Infinity);
+    const [from, to] = [first + interval, first + 5 * interval];
+    // What the killed process held, and what it had not told yet, counts as not used: it is a few permits.
+    const utilisation = permitsWithin(grants, from, to) / ((permits * (to - from)) / interval);
+    const fairness = jain(survivors.map((outcome) => permitsWithin(outcome.grants, from, to)));
+    const sum = (of: 'calls' | 'longest') => survivors.reduce((total, { tally }) => total + tally![of], 0);
+    const survived = survivors.flatMap((outcome) => outcome.grants).reduce((total, { n }) => total + n, 0);
+    console.log(
+      `${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}, ` +
+        `${(sum('calls') / survived).toFixed(2)} calls per permit, at most ${sum('longest')} requests booked ahead`,
+    );
+    assert.ok(utilisation >= 0.95, `utilisation ${utilisation}`);
+    assert.ok(fairness >= 0.95, `fairness ${fairness}`);
+  });
+
+test.run();

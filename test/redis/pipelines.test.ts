@@ -1,0 +1,32 @@
+import * as assert from 'uvu/assert';
+import { fixedWindow, RateLimiter } from '../../src/index.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('automatic pipelines');
+const limit = fixedWindow({ permits: 10, interval: 60_000 });
+
+test("calls go beside the caller's pipeline, whoever opens it", async ({ connect }) => {
+  const redis = connect({ enableAutoPipelining: true });
+  await redis.ping();
+  const limiter = new RateLimiter({ name: 'api', limit, redis });
+  const [other, available] = await Promise.all([redis.get('other'), limiter.availablePermits()]);
+  assert.is(other, null);
+  assert.is(available, 10);
+});
+
+test('a flush of the scripts goes unseen with them too', async ({ connect }) => {
+  const redis = connect({ enableAutoPipelining: true });
+  const limiter = new RateLimiter({ name: 'api', limit, redis });
+  await limiter.acquire();
+  await redis.script('FLUSH');
+  await Promise.all([limiter.acquire(), limiter.decide(), redis.get('other')]);
+  assert.is(await limiter.availablePermits(), 7);
+});
+
+test('the options of other connections stay as they are', async ({ connect }) => {
+  const [one, other] = [connect({ enableAutoPipelining: true }), connect({ enableAutoPipelining: true })];
+  await new RateLimiter({ name: 'api', limit, redis: one }).acquire();
+  assert.equal(other.options.autoPipeliningIgnoredCommands, []);
+});
+
+test.run();
