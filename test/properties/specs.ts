@@ -7,10 +7,10 @@ export type LimitSpec =
   | { kind: 'fixedWindow'; permits: number; interval: number; align: 'first' | 'epoch' }
   | { kind: 'tokenBucket'; permits: number; interval: number; burst: number };
 
-export function limitOf(spec: LimitSpec): Limit {
-  if (spec.kind === 'slidingWindow') return slidingWindow(spec);
-  if (spec.kind === 'fixedWindow') return fixedWindow(spec);
-  return tokenBucket(spec);
+export function limitOf({ kind, ...options }: LimitSpec): Limit {
+  if (kind === 'slidingWindow') return slidingWindow(options);
+  if (kind === 'fixedWindow') return fixedWindow(options);
+  return tokenBucket(options);
 }
 
 /** The most that one request may ask for. */

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cluster, type ClusterOptions } from 'ioredis';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { overBucket, overSliding } from '../properties/oracle.ts';
+import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
+
+interface OnCluster {
+  cluster: RedisCluster;
+  connect(options?: ClusterOptions): Cluster;
+}
+
+const test = suite<OnCluster>('limiters on a cluster');
+let connections: Cluster[] = [];
+test.before(async (context) => {
+  context.cluster = await startCluster();
+  context.connect = (options) => {
+    const connection = new Cluster(context.cluster.addresses, options);
+    connections.push(connection);
+    return connection;
+  };
+});
+test.after.each(() => {
+  for (const connection of connections) connection.disconnect();
+  connections = [];
+});
+test.after(({ cluster }) => cluster.stop());
+
+const settings: [string, ClusterOptions][] = [
+  ['a cluster', {}],
+  ['a cluster with automatic pipelines', { enableAutoPipelining: true }],
+  ['a cluster that reads from replicas', { scaleReads: 'slave' }],
+];
+
+for (const [title, options] of settings)
+  test(`limiters on all nodes of ${title} grant what they may`, async ({ cluster, connect }) => {
+    const redis = connect(options);
+    const names = Array.from({ length: 12 }, (_, i) => `${title} ${i}`);
+    const owners = names.map(async (name) => cluster.ownerOf(await cluster.slotOf(`{sluice:${name}}`)));
+    assert.is(new Set(await Promise.all(owners)).size, 3);
+    const window = slidingWindow({ permits: 5, interval: 60_000 });
+    const bucket = tokenBucket({ permits: 9, interval: 60_000 });
+    await Promise.all(
+      names.map(async (name) => {
+        const limiter = new RateLimiter({ name, limit: { window, bucket }, redis });
+        const permit = await limiter.acquire(2);
+        const granted = await Promise.all([1, 2, 3, 4].map(() => limiter.tryAcquire()));
+        assert.equal(granted, [true, true, true, false]);
+        await permit.refund(1);
+        const { granted: once, remaining } = await limiter.decide();
+        assert.equal({ once, remaining }, { once: true, remaining: 0 });
+        assert.equal(await limiter.availablePermits({ detail: true }), { window: 0, bucket: 4 });
+        await limiter.close();
+      }),
+    );
+  });
+
+test('a slot that moves while its limiter is in use costs nobody a permit, and grants none too many', async ({
+  cluster,
+  connect,
+}) => {
+  const limits = {
+    window: slidingWindow({ permits: 30, interval: 300, resolution: 1 }),
+    bucket: tokenBucket({ permits: 40, interval: 300, burst: 20 }),
+  };
+  const processes = [connect(), connect()].map(
+    (redis) => new RateLimiter({ name: 'moving', limit: limits, redis }),
+  );
+  const moments: number[] = [];
+  let moving = true;
+  const asking = processes.map(async (limiter) => {
+    while (moving) {
+      const permits = await Promise.all([1, 2, 3].map(() => limiter.acquire()));
+      moments.push(...permits.map(({ grantedAt }) => grantedAt));
+    }
+  });
+  const slot = await cluster.slotOf('{sluice:moving}');
+  const [first, second] = await moveTwice(cluster, slot, moments);
+  moving = false;
+  await Promise.all(asking);
+  assert.is.not(first, second);
+  const standing = moments.map((t) => ({ t, n: 1 }));
+  assert.is(overSliding(limits.window, standing), undefined);
+  assert.is(overBucket(limits.bucket, standing), undefined);
+  await Promise.all(processes.map((limiter) => limiter.close()));
+  await cluster.settled();
+});
+
+/** Moves the slot there and back, slowly, while grants go on before, between and after; says who owned it. */
+async function moveTwice(cluster: RedisCluster, slot: number, moments: number[]): Promise<string[]> {
+  const owners: string[] = [];
+  for (let i = 0; i < 2; i++) {
+    await sleep(400);
+    const before = moments.length;
+    const move = await cluster.openSlot(slot);
+    await sleep(150);
+    await move.moveKeys();
+    await sleep(150);
+    await move.finish();
+    owners.push(move.to.url);
+    await sleep(400);
+    assert.ok(moments.length > before, 'grants go on');
+  }
+  return owners;
+}
+
+test.run();

@@ -1,0 +1,165 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { StoreError, StoreUnavailableError, slidingWindow } from '../../src/index.ts';
+import { type AskedLedger, ledgerOf, operations, refundsOf } from './ledgers.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('errors');
+const limit = slidingWindow({ permits: 3, interval: 60_000, resolution: 1 });
+
+/** What the call rejects with: a StoreError that names the limiter, and keeps what Redis said. */
+async function refused(call: Promise<unknown>, what: RegExp): Promise<void> {
+  const error = await call.then(
+    () => assert.unreachable('nothing was refused'),
+    (reason) => reason,
+  );
+  assert.instance(error, StoreError);
+  assert.is(error.code, 'ERR_SLUICE_STORE');
+  assert.match(error.message, '"n"');
+  assert.instance(error.cause, Error);
+  assert.match((error.cause as Error).message, what);
+}
+
+/** Puts something of another kind at a key. */
+const others: [string, (redis: Redis, key: string) => Promise<unknown>, RegExp][] = [
+  ['a list', (redis, key) => redis.lpush(key, 'x'), /WRONGTYPE/],
+  ['a hash', (redis, key) => redis.hset(key, 'a', 1), /WRONGTYPE/],
+  ['a set', (redis, key) => redis.sadd(key, 'a'), /WRONGTYPE/],
+  ['garbage', (redis, key) => redis.set(key, 'x'), /too short/],
+  ['a long text', (redis, key) => redis.set(key, Buffer.alloc(84)), /no ledger of version/],
+];
+
+for (const [title, put, what] of others)
+  for (const [operation, call] of operations)
+    test(`${operation} says that the ledger's key holds ${title}, and leaves it`, async ({ redis }) => {
+      await put(redis, '{p:n}');
+      const before = await redis.dumpBuffer('{p:n}');
+      await refused(call(ledgerOf(redis, { '': limit })), what);
+      assert.ok(before!.equals((await redis.dumpBuffer('{p:n}'))!));
+    });
+
+for (const [title, put] of others.slice(0, 4))
+  test(`refund says that the key of its sequence holds ${title}`, async ({ redis }) => {
+    const ledger = ledgerOf(redis, { '': limit });
+    const reply = await ledger.reserve([1]);
+    await ledger.refund(refundsOf(reply, [1]), 1);
+    const [key] = await redis.keys('*:sequence:*');
+    await redis.del(key);
+    await put(redis, key);
+    await refused(ledger.refund(refundsOf(reply, [1]), 2), /WRONGTYPE|too short/);
+  });
+
+test('a log of another kind is refused as long as it is needed, and nothing is granted over it', async ({
+  redis,
+}) => {
+  for (const put of [
+    () => redis.set('{p:n}:log:', 'x'),
+    () => redis.hset('{p:n}:log:', 'a', 1),
+    () => redis.rpush('{p:n}:log:', 'x', 'y'),
+  ]) {
+    await redis.flushall();
+    const ledger = ledgerOf(redis, { '': limit });
+    for (let i = 0; i < 3; i++) {
+      await ledger.reserve([1]);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await redis.del('{p:n}:log:');
+    await put();
+    await refused(ledger.reserve([1], { maxWait: Infinity }), /WRONGTYPE|too short/);
+    await refused(ledger.decide([1]), /WRONGTYPE|too short/);
+  }
+});
+
+test('contenders of another kind are refused', async ({ redis }) => {
+  const clients = ['a', 'b'].map((clientId) => ledgerOf(redis, { '': limit }, { clientId }));
+  for (const ledger of clients) await ledger.reserve([3], { count: 2, maxWait: Infinity });
+  await redis.set('{p:n}:contenders', 'x');
+  await refused(clients[0].reserve([1], { maxWait: Infinity }), /WRONGTYPE/);
+  await refused(clients[0].decide([1]), /WRONGTYPE/);
+});
+
+for (const missing of ['-eval -evalsha', '-set', '-get', '~other:*'])
+  test(`a user who may not (${missing}) is told so`, async ({ server, connect }) => {
+    const keys = missing.startsWith('~') ? [missing] : ['~*', ...missing.split(' ')];
+    await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', ...keys);
+    const redis = connect({ username: 'limited', password: 'secret' });
+    for (const [, call] of operations)
+      await refused(call(ledgerOf(redis, { '': limit })), /NOPERM|ACL|permission|can't (run|access)/);
+  });
+
+const nonsense = [
+  null,
+  undefined,
+  '',
+  'OK',
+  {},
+  [],
+  [[]],
+  1.5,
+  NaN,
+  '1.5',
+  ['x'],
+  [null, null, null],
+  [1, 2, 'x', 4],
+];
+const malformed: [string, (ledger: AskedLedger) => Promise<unknown>, unknown[]][] = [
+  // Segments that answer fewer or more requests than there were, or two runs together.
+  [
+    'reserve',
+    (ledger) => ledger.reserve([1], { count: 2 }),
+    [
+      [1, 1, 1],
+      [1, 1, 1, 1, 0],
+      [1, 1, 1, 3, 0],
+    ],
+  ],
+  [
+    'reserve',
+    (ledger) => ledger.reserve([1]),
+    [
+      [1, 1, 1, 0, 0],
+      [1, 1, 1, -1, 0],
+      [1, 1, 1, 1, 0, 1, 0],
+      [1, 1, 1, 1],
+    ],
+  ],
+  ['decide', (ledger) => ledger.decide([1]), [1, [1, 0, 0], [1, 0, 0, 5, 5]]],
+  ['peek', (ledger) => ledger.peek(), [1, [1, 2]]],
+];
+
+for (const [operation, call, answers] of malformed)
+  test(`an answer to ${operation} that makes no sense is refused`, async () => {
+    for (const answer of [...nonsense, ...answers]) {
+      const redis = {
+        defineCommand: (name: string) => Object.assign(redis, { [name]: async () => answer }),
+      };
+      await refused(call(ledgerOf(redis as unknown as Redis, { '': limit })), /malformed/);
+    }
+  });
+
+test('a server that is not there is unavailable, not wrong', async ({ server, connect }) => {
+  const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
+  await redis.ping();
+  const ledger = ledgerOf(redis, { '': limit });
+  await server.kill();
+  const error = await ledger.peek().catch((reason) => reason);
+  assert.instance(error, StoreUnavailableError);
+  assert.instance(error.cause, Error);
+  await server.start();
+});
+
+test('a flush of all scripts goes unseen', async ({ redis, server }) => {
+  const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 100, interval: 60_000 }) });
+  let granted = 0;
+  for (let i = 0; i < 10; i++) {
+    for (const [, call] of operations) await call(ledger);
+    granted += 2;
+    await server.command('SCRIPT', 'FLUSH');
+    const replies = await Promise.all([1, 2, 3].map(() => ledger.reserve([1])));
+    granted += replies.length;
+    await server.command('SCRIPT', 'FLUSH');
+  }
+  assert.equal(await ledger.peek(), [100 - granted]);
+});
+
+test.run();

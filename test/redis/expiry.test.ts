@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { fixedWindow, leakyBucket, slidingWindow, tokenBucket } from '../../src/index.ts';
+import type { Refund } from '../../src/stores/store.ts';
+import { until } from '../support/until.ts';
+import { type AskedLedger, ledgerOf, refundsOf } from './ledgers.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('expiry');
+
+/** Milliseconds that each key still lives. */
+async function lives(redis: Redis): Promise<Map<string, number>> {
+  const keys = await redis.keys('*');
+  const left = await Promise.all(keys.map((key) => redis.pttl(key)));
+  return new Map(keys.map((key, i) => [key, left[i]]));
+}
+
+/** As long as expected, rounded up, but for the time that the test itself has taken. */
+function assertLives(left: number | undefined, expected: number): void {
+  assert.ok(
+    left !== undefined && left <= expected + 2 && left > expected - 1500,
+    `${left} ms, not ${expected}`,
+  );
+}
+
+const minute = 60_000;
+const limits = [
+  ['a sliding window', slidingWindow({ permits: 2, interval: minute, resolution: 1 }), minute],
+  [
+    'a sliding window of slots',
+    slidingWindow({ permits: 2, interval: minute, resolution: minute }),
+    2 * minute,
+  ],
+  ['a fixed window', fixedWindow({ permits: 2, interval: minute }), minute],
+  ['a token bucket', tokenBucket({ permits: 2, interval: minute }), minute / 2],
+  ['a leaky bucket', leakyBucket({ permits: 2, interval: minute }), minute / 2],
+] as const;
+
+for (const [title, limit, recovery] of limits)
+  test(`${title} is forgotten when it is full again`, async ({ redis }) => {
+    const { resetAfter } = await ledgerOf(redis, { '': limit }).decide([1]);
+    const left = await lives(redis);
+    assert.equal([...left.keys()], ['{p:n}']);
+    assert.ok(resetAfter <= recovery + 1);
+    assertLives(left.get('{p:n}'), Math.ceil(resetAfter));
+  });
+
+test('a window on the clock is forgotten when it ends', async ({ redis }) => {
+  const limit = fixedWindow({ permits: 2, interval: minute, align: 'epoch' });
+  await ledgerOf(redis, { '': limit }).decide([1]);
+  const [seconds, micros] = await redis.time();
+  const left = minute - ((Number(seconds) * 1000 + Number(micros) / 1000) % minute);
+  assertLives((await lives(redis)).get('{p:n}'), Math.ceil(left) + 1000);
+});
+
+test('reservations live until all of them have come back, with the log that holds them', async ({
+  redis,
+}) => {
+  const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 1, interval: minute, resolution: 1 }) });
+  await ledger.reserve([1], { count: 5, maxWait: Infinity });
+  const left = await lives(redis);
+  assert.equal([...left.keys()].sort(), ['{p:n}', '{p:n}:log:']);
+  for (const ms of left.values()) assertLives(ms, 5 * minute);
+});
+
+test('a ledger that got everything back is forgotten at once', async ({ redis }) => {
+  const ledger = ledgerOf(redis, { '': tokenBucket({ permits: 2, interval: minute }) });
+  const reply = await ledger.reserve([1], { count: 2 });
+  await ledger.refund(refundsOf(reply, [1]), 1);
+  // The refund itself is remembered, for as long as it could be sent again.
+  await until('only the refund is left', async () => (await lives(redis)).size === 1);
+  assert.match([...(await lives(redis)).keys()][0], /^\{p:n\}:sequence:/);
+});
+
+test('nothing is left of a limiter whose interval has passed', async ({ redis }) => {
+  const windows = {
+    a: slidingWindow({ permits: 1, interval: 40, resolution: 1 }),
+    b: fixedWindow({ permits: 1, interval: 40 }),
+  };
+  const ledger = ledgerOf(redis, windows);
+  await ledger.refund(
+    refundsOf(await ledger.reserve([1, 1], { count: 3, maxWait: Infinity }), [1, 1]).slice(1),
+    1,
+  );
+  assert.ok((await redis.dbsize()) > 1);
+  await until('no key is left', async () => (await redis.dbsize()) === 0, { within: 3_000 });
+});
+
+const operation = fc.record({
+  client: fc.nat(2),
+  kind: fc.constantFrom('reserve', 'reserve', 'reserve', 'decide', 'refund', 'peek', 'wait'),
+  count: fc.integer({ min: 1, max: 8 }),
+  cost: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 3, maxLength: 3 }),
+  maxWait: fc.constantFrom(0, 30, Infinity),
+});
+
+test('whatever was done, every key expires by itself', async ({ redis }) => {
+  const windows = (interval: number) => ({
+    a: slidingWindow({ permits: 3, interval, resolution: 1 }),
+    b: tokenBucket({ permits: 3, interval }),
+    c: fixedWindow({ permits: 3, interval }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(operation, { maxLength: 25 }),
+      fc.constantFrom(5, 50, 5000),
+      async (steps, interval) => {
+        await redis.flushall();
+        const clients = [0, 1, 2].map((i) => ledgerOf(redis, windows(interval), { clientId: `${i}` }));
+        const granted: Refund[][] = [[], [], []];
+        for (const [i, { client, ...step }] of steps.entries()) {
+          await perform(clients[client], step, granted[client], i);
+          for (const [key, left] of await lives(redis)) {
+            // -2 says that the key has expired meanwhile.
+            assert.ok(left !== -1 && left < 300 * interval + 5000, `${key} lives for ${left} ms`);
+          }
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+async function perform(
+  ledger: AskedLedger,
+  { kind, count, cost, maxWait }: { kind: string; count: number; cost: number[]; maxWait: number },
+  granted: Refund[],
+  sequence: number,
+): Promise<void> {
+  const some = cost.some((n) => n > 0) ? cost : [1, 0, 0];
+  if (kind === 'reserve') granted.push(...refundsOf(await ledger.reserve(some, { count, maxWait }), some));
+  else if (kind === 'decide') await ledger.decide(some);
+  else if (kind === 'peek') await ledger.peek();
+  else if (kind === 'refund') await ledger.refund(granted.splice(-count), sequence + 1);
+  else await new Promise((resolve) => setTimeout(resolve, count));
+}
+
+test.run();

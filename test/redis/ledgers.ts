@@ -1,0 +1,53 @@
+import type { Cluster, Redis } from 'ioredis';
+import type { Limit } from '../../src/index.ts';
+import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
+import { scriptsOf } from '../../src/stores/redis/scripts.ts';
+import type { Cost, DecideReply, Ledger, Refund, ReserveReply } from '../../src/stores/store.ts';
+
+/** A ledger of limits by their names, as promises. */
+export interface AskedLedger {
+  reserve(cost: Cost, options?: { count?: number; maxWait?: number; held?: number }): Promise<ReserveReply>;
+  refund(refunds: readonly Refund[], sequence: number): Promise<void>;
+  decide(cost: Cost): Promise<DecideReply>;
+  peek(): Promise<number[]>;
+}
+
+/** Opens a ledger in Redis. */
+export function ledgerOf(
+  redis: Redis | Cluster,
+  limits: Record<string, Limit>,
+  { name = 'n', prefix = 'p', clientId = 'me' } = {},
+): AskedLedger {
+  const config = { name, prefix, clientId, names: Object.keys(limits), limits: Object.values(limits) };
+  const ledger = openRedisLedger(config, scriptsOf(redis));
+  return {
+    reserve: (cost, { count = 1, maxWait = 0, held = 0 } = {}) =>
+      answer((reply) =>
+        ledger.reserve({ runs: [{ count, cost, maxWait }], horizon: 1e9, held, epoch: 0 }, reply),
+      ),
+    refund: (refunds, sequence) => answer((reply) => ledger.refund(refunds, sequence, reply)),
+    decide: (cost) => answer((reply) => ledger.decide(cost, reply)),
+    peek: () => answer((reply) => ledger.peek(reply)),
+  };
+}
+
+/** What gives back all that a reply granted and booked at one cost. */
+export function refundsOf({ now, epoch, segments }: ReserveReply, cost: Cost): Refund[] {
+  return segments
+    .filter(({ delay }) => delay >= 0)
+    .map(({ count, delay }) => ({ moment: Math.ceil(now + delay), epoch, cost, count }));
+}
+
+function answer<T>(call: (reply: (error: Error | null, value?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) =>
+    call((error, value) => (error ? reject(error) : resolve(value as T))),
+  );
+}
+
+/** Each operation of a ledger. */
+export const operations: [keyof Ledger, (ledger: AskedLedger) => Promise<unknown>][] = [
+  ['reserve', (ledger) => ledger.reserve([1])],
+  ['refund', (ledger) => ledger.refund([{ moment: 1, epoch: 1, cost: [1], count: 1 }], 1)],
+  ['decide', (ledger) => ledger.decide([1])],
+  ['peek', (ledger) => ledger.peek()],
+];

@@ -1,0 +1,70 @@
+import type { LimitState } from '../../src/limits/states.ts';
+import type { Instant, LedgerState } from '../../src/stores/memory/ledgerState.ts';
+import { specOf } from '../../src/stores/redis/redisStore.ts';
+import type { Config } from './twins.ts';
+
+/** A state as its numbers, in the order in which the ledger in Redis holds them; and the log of a sliding window. */
+export interface LimitPicture {
+  kind: string;
+  numbers: number[];
+  log: [time: number, count: number][];
+}
+
+/** All that a ledger knows, in a form in which that of Redis and that of the memory can be compared. */
+export interface Picture {
+  epoch: number;
+  shift: number;
+  seen: number;
+  expires: number;
+  frontier: number;
+  pacedUntil: number;
+  soleUntil: number;
+  sole: string;
+  /** Until when, and who: nobody while it does not matter. */
+  crowdUntil: number;
+  crowd: [client: string, until: number][];
+  spec: string;
+  limits: LimitPicture[];
+}
+
+/** The picture of a ledger in the memory. */
+export function pictureOf(
+  { contenders, limits, ...ledger }: LedgerState,
+  { now }: Instant,
+  config: Config,
+): Picture {
+  const { epoch, shift, seen, expires, frontier, pacedUntil } = ledger;
+  const { soleUntil, sole, crowdUntil, crowd } = contenders;
+  return {
+    ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
+    crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
+    spec: specOf(config.names, config.limits),
+    limits: limits.map(limitPicture),
+  };
+}
+
+function limitPicture(state: LimitState): LimitPicture {
+  const { permits, interval } = state;
+  if (state.kind === 'slidingWindow') {
+    const { resolution, total, newest, times, counts, head } = state;
+    const log = times.slice(head).map((time, i): [number, number] => [time, counts[head + i]]);
+    return { kind: 's', numbers: [permits, interval, resolution, total, newest].map(unsigned), log };
+  }
+  if (state.kind === 'fixedWindow') {
+    const { align, start, end, used, shift } = state;
+    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, start, end, used, shift];
+    return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
+  }
+  const { burst, units, ts, tail, since0, peak0, since1, peak1 } = state;
+  const numbers = [permits, interval, burst, units, ts, tail, since0, peak0, since1, peak1];
+  return { kind: 't', numbers: numbers.map(unsigned), log: [] };
+}
+
+/** Nothing depends on the sign of zero. */
+export function unsigned(n: number): number {
+  return n + 0;
+}
+
+export function byName(a: [string, number], b: [string, number]): number {
+  return a[0] < b[0] ? -1 : 1;
+}

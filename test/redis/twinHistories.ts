@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { costOf, histories } from '../properties/history.ts';
+import { fewLimits, type LimitSpec, record } from '../properties/specs.ts';
+import type { History, Step } from '../properties/steps.ts';
+import { clientsOfVersion, type Version } from './twins.ts';
+
+/** The same histories, and such in which everything takes longer: seconds and minutes. */
+export function scaled(values: fc.Arbitrary<History>): fc.Arbitrary<History> {
+  return fc
+    .record({ history: values, factor: fc.constantFrom(1, 1, 37, 1000) })
+    .map(({ history, factor }) => ({
+      ...history,
+      // The resolution stays, so that the logs are longer too.
+      limits: history.limits.map((limit) => ({ ...limit, interval: limit.interval * factor })),
+      steps: history.steps.map((step) => slower(step, factor)),
+    }));
+}
+
+function slower(step: Step, factor: number): Step {
+  if (step.kind === 'advance') return { ...step, us: step.us * factor };
+  if (step.kind === 'stepBack') return { ...step, ms: step.ms * factor };
+  if (step.kind !== 'reserve') return step;
+  const runs = step.runs.map((run) => ({ ...run, maxWait: run.maxWait * factor }));
+  return { ...step, runs, horizon: step.horizon * factor, held: step.held * factor };
+}
+
+const manyPermits: fc.Arbitrary<LimitSpec> = record({
+  kind: fc.constant('slidingWindow' as const),
+  permits: fc.integer({ min: 50, max: 200 }),
+  interval: fc.integer({ min: 200, max: 5000 }),
+  resolution: fc.integer({ min: 1, max: 3 }),
+});
+
+/** Histories whose logs are longer than what a script reads of them at a time. */
+export const longLogs = histories(
+  manyPermits.map((limit) => [limit]),
+  { maxLength: 250 },
+).map((history) => ({ ...history, steps: history.steps.map(shorter) }));
+
+function shorter(step: Step): Step {
+  return step.kind === 'advance' ? { ...step, us: Math.ceil(step.us / 30) } : step;
+}
+
+/**
+ * A log of thousands of entries: more new ones in one call than a command can take, more emptied ones at its end than one
+ * refund takes off, and more past ones than one call forgets.
+ */
+export function thousandsOfEntries(): History {
+  const limits: LimitSpec[] = [
+    { kind: 'slidingWindow', permits: 5000, interval: 4000, resolution: 1 },
+    // One a millisecond, so that each has an entry of its own.
+    { kind: 'tokenBucket', permits: 1, interval: 1, burst: 1 },
+  ];
+  const runs = [{ count: 3000, cost: [1, 1], maxWait: Infinity }];
+  const reserve: Step = { kind: 'reserve', client: 0, runs, horizon: 1e9, held: 0 };
+  const cancel: Step = { kind: 'cancel', client: 0, every: 1, newestFirst: false, ahead: true };
+  const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
+  const peek: Step = { kind: 'peek', client: 1 };
+  const steps = [
+    reserve,
+    wait(2500),
+    cancel,
+    peek,
+    reserve,
+    wait(3900),
+    peek,
+    peek,
+    peek,
+    peek,
+    wait(1),
+    cancel,
+    peek,
+  ];
+  return { startUs: 0, limits, steps: [...steps, wait(10_000), peek] };
+}
+
+/** Permits as they are drawn, for limits that are drawn apart from them. */
+const raw: LimitSpec[] = Array.from({ length: 3 }, () => ({
+  kind: 'fixedWindow',
+  permits: 12,
+  interval: 1,
+  align: 'first',
+}));
+
+const version: fc.Arbitrary<Version> = fc
+  .record({
+    limits: fewLimits,
+    names: fc.shuffledSubarray(['', 'a', 'b', 'c'], { minLength: 3, maxLength: 3 }),
+  })
+  .map(({ limits, names }) => ({ limits, names: names.slice(0, limits.length) }));
+
+/** Histories in which one version of a program takes the place of another, while some of the old one still run. */
+export const changing: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
+  .record({
+    history: scaled(histories(fc.constant(raw), { maxLength: 80 })),
+    versions: fc.array(version, { minLength: 2, maxLength: 3 }),
+    stage: fc.integer({ min: 5, max: 40 }),
+    straggler: fc.integer({ min: 3, max: 30 }),
+  })
+  .map(({ history, versions, stage, straggler }) => ({
+    history: {
+      ...history,
+      steps: history.steps.map((step, i) => {
+        const turn = Math.floor(i / stage) + (i % straggler === 0 ? 1 : 0);
+        return asVersion(step, turn % versions.length, versions);
+      }),
+    },
+    versions,
+  }));
+
+function asVersion(step: Step, index: number, versions: Version[]): Step {
+  if (step.kind === 'advance' || step.kind === 'stepBack') return step;
+  const { limits } = versions[index];
+  const fitting = (cost: readonly number[]) => costOf(cost.slice(0, limits.length), limits);
+  const moved = { ...step, client: step.client + index * clientsOfVersion };
+  if (moved.kind === 'decide') return { ...moved, cost: fitting(moved.cost) };
+  if (moved.kind !== 'reserve') return moved;
+  return { ...moved, runs: moved.runs.map((run) => ({ ...run, cost: fitting(run.cost) })) };
+}

@@ -1,0 +1,61 @@
+import type fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { test } from 'uvu';
+import { histories, historiesOf } from '../properties/history.ts';
+import * as specs from '../properties/specs.ts';
+import type { History } from '../properties/steps.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { promise } from './campaign.ts';
+import { changing, longLogs, scaled, thousandsOfEntries } from './twinHistories.ts';
+import { sameInBoth } from './twins.ts';
+
+let server: RedisServer;
+let redis: Redis;
+test.before(async () => {
+  server = await startRedis();
+  redis = new Redis(server.port, { protocol: 2 });
+});
+test.after(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+const namesOf = ({ limits }: History) => (limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`));
+
+function same(title: string, runs: number, values: fc.Arbitrary<History>): void {
+  promise(title, runs, values, (history) =>
+    sameInBoth(redis, history, [{ names: namesOf(history), limits: history.limits }]),
+  );
+}
+
+const one = (limit: fc.Arbitrary<specs.LimitSpec>) => scaled(historiesOf(limit));
+
+same('a sliding window is the same in Lua and in TypeScript', 150, one(specs.exactSlidingWindows));
+same('a sliding window of slots is the same in Lua and in TypeScript', 150, one(specs.coarseSlidingWindows));
+same('a fixed window is the same in Lua and in TypeScript', 150, one(specs.fixedWindows('first')));
+same(
+  'a fixed window on the clock is the same in Lua and in TypeScript',
+  100,
+  one(specs.fixedWindows('epoch')),
+);
+same('a token bucket is the same in Lua and in TypeScript', 150, one(specs.tokenBuckets));
+same(
+  'up to three limits together are the same in Lua and in TypeScript',
+  200,
+  scaled(histories(specs.fewLimits)),
+);
+same('a log of many entries is the same in Lua and in TypeScript', 80, longLogs);
+
+promise(
+  'limits that change, and change their names, are the same in Lua and in TypeScript',
+  500,
+  changing,
+  ({ history, versions }) => sameInBoth(redis, history, versions),
+);
+
+test('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
+  const history = thousandsOfEntries();
+  await sameInBoth(redis, history, [{ names: namesOf(history), limits: history.limits }]);
+});
+
+test.run();

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import type { Redis } from 'ioredis';
+import type { Limit } from '../../src/limits/limit.ts';
+import type { DecideReply, ReserveReply } from '../../src/stores/store.ts';
+import { type LimitSpec, limitOf } from '../properties/specs.ts';
+import type { History } from '../properties/steps.ts';
+import { type CallReply, createWorld, plan, settle } from '../properties/world.ts';
+import { memoryTwin, type Outcome } from './memoryTwin.ts';
+import { redisTwin } from './redisTwin.ts';
+
+/** The limits of a limiter, by their names. */
+export interface Config {
+  names: readonly string[];
+  limits: readonly Limit[];
+}
+
+/** The same as plain data. */
+export interface Version {
+  names: readonly string[];
+  limits: readonly LimitSpec[];
+}
+
+/** How many clients run each version of a program. */
+export const clientsOfVersion = 3;
+
+/** Replays a history in Redis and in the memory at the same times: every reply, and all that is known after it, is the same. */
+export async function sameInBoth(
+  redis: Redis,
+  history: History,
+  versions: readonly Version[],
+): Promise<void> {
+  const configs = versions.map(({ names, limits }): Config => ({ names, limits: limits.map(limitOf) }));
+  // The time of a server is never near zero, which the scripts take for none.
+  const world = createWorld({ ...history, startUs: history.startUs + 1e12 });
+  const inMemory = memoryTwin();
+  const inRedis = redisTwin(redis);
+  // The connection keeps the order: nothing has to be waited for until all is sent.
+  const flushed = redis.flushall();
+  const pairs = history.steps.flatMap((step) => {
+    const call = plan(world, step);
+    if (!call) return [];
+    const config = configs[Math.floor(call.client / clientsOfVersion)];
+    const expected = inMemory(config, call);
+    settle(world, call, expected.reply);
+    return [inRedis(config, call).then((actual) => ({ call, expected, actual }))];
+  });
+  await flushed;
+  for (const { call, expected, actual } of await Promise.all(pairs)) {
+    assert.deepEqual(comparable(actual), comparable(expected), `after ${JSON.stringify(call)}`);
+  }
+}
+
+function comparable({ reply, state }: Outcome): unknown {
+  return { reply: comparableReply(reply), state };
+}
+
+/** Whole microseconds, and a reserve request by request: how many of them a segment holds says nothing. */
+function comparableReply(reply: CallReply): unknown {
+  if (reply === undefined || Array.isArray(reply)) return reply;
+  if ('granted' in reply) {
+    const { retryAfter, resetAfter, ...decision }: DecideReply = reply;
+    return { ...decision, retryAfter: microseconds(retryAfter), resetAfter: microseconds(resetAfter) };
+  }
+  const { segments, ...rest }: ReserveReply = reply;
+  const requests = segments.flatMap(({ count, delay, retryAfter }) =>
+    Array.from({ length: count }, () => [microseconds(delay), microseconds(retryAfter)]),
+  );
+  return { ...rest, requests };
+}
+
+function microseconds(ms: number): number {
+  return Math.round(ms * 1000);
+}
