@@ -1,12 +1,13 @@
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { RateLimiter, slidingWindow, tokenBucket } from '../src/index.ts';
 import { startRedis } from '../test/support/redisServer.ts';
 import { perSecond } from './support/hungry.ts';
+import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
 export const question = 'How many permits a second can one process acquire, at a limit that does not bind?';
 
+const { RateLimiter, slidingWindow, tokenBucket } = library;
 const permits = 1e9;
 
 /** Each way to ask for one permit, by its name. */

@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis';
 import { concatMap, count, from, lastValueFrom, map, range } from 'rxjs';
-import { RateLimiter, throttleDistributed, tokenBucket } from '../src/index.ts';
 import { startRedis } from '../test/support/redisServer.ts';
+import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
 export const question = 'How many values a second pass through an operator, at a limit that does not bind?';
 
+const { RateLimiter, throttleDistributed, tokenBucket } = library;
 const limit = tokenBucket({ permits: 1e9, interval: 1_000 });
 
 export async function run(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { LimiterClosedError, QueueOverflowError } from '../errors.ts';
-import type { Cost, Ledger } from '../stores/store.ts';
+import type { Cost, Ledger, ReserveReply } from '../stores/store.ts';
 import { Alarm } from './alarm.ts';
 import { type Call, gather } from './batch.ts';
 import { Bookings } from './bookings.ts';
@@ -11,7 +11,7 @@ import { leastWait } from './forecast.ts';
 import type { Grant, Waiter } from './line.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
-import { applyReply, type LineParts, type TimedReply } from './reply.ts';
+import { applyReply, type LineParts } from './reply.ts';
 import { Share } from './share.ts';
 import { afterTurn } from './turn.ts';
 
@@ -273,7 +273,7 @@ export class Dispatcher {
       const received = this.now();
       this.#pump(() => {
         this.#call = undefined;
-        if (reply) this.#apply(call, { ...reply, sent, received });
+        if (reply) this.#apply(call, reply, received);
         else this.#fail(call, error!);
       });
     });
@@ -284,12 +284,12 @@ export class Dispatcher {
       for (const entry of entries) if (entry.stage === 'sent') this.#queue.refuse(entry, error);
   }
 
-  #apply(call: Call, reply: TimedReply): void {
-    const { sent, received, retryAfter } = reply;
-    if (!this.#options.ledger.sync) this.#share.measured(received - sent);
+  #apply(call: Call, reply: ReserveReply, received: number): void {
+    const { retryAfter } = reply;
+    if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
     this.#retryAt = retryAfter === undefined ? 0 : received + retryAfter;
-    applyReply(this.#parts, call, reply);
+    applyReply(this.#parts, call, reply, received);
     this.#refuseHopeless(received);
   }
 

@@ -18,21 +18,16 @@ export interface LineParts {
   denial: Denial;
 }
 
-/** A reply, and when its call was sent and it was received, by the line's clock. */
-export interface TimedReply extends ReserveReply {
-  sent: number;
-  received: number;
-}
-
 /** Brings a reply into the line: moments for those who got them, refusals, and back into the queue with the others. */
-export function applyReply(parts: LineParts, { runs, denials }: Call, reply: TimedReply): void {
+export function applyReply(parts: LineParts, call: Call, reply: ReserveReply, received: number): void {
+  const { runs } = call;
   parts.share.contenders = reply.contenders;
   let index = 0;
   let answered = 0;
   for (const segment of reply.segments) {
     const run = runs[index];
-    if (segment.delay >= 0) book(parts, run, segment, reply);
-    else settle(parts, run, segment, reply.received, denials);
+    if (segment.delay >= 0) book(parts, run, segment, reply, call.sent, received);
+    else settle(parts, run, segment, received, call.denials);
     answered += segment.count;
     if (answered < run.count) continue;
     index++;
@@ -46,7 +41,9 @@ function book(
   { bookings, ledger, share }: LineParts,
   { cost }: SentRun,
   { delay, count }: Segment,
-  { now, epoch, sent, received }: TimedReply,
+  { now, epoch }: ReserveReply,
+  sent: number,
+  received: number,
 ): void {
   // What is granted at once has its moment rounded up.
   const moment = delay === 0 ? Math.ceil(now) : Math.round(now + delay);
