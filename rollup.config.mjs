@@ -6,7 +6,7 @@ import { dts } from 'rollup-plugin-dts';
 import { assemble, scripts } from './tools/lua.mjs';
 
 const { peerDependencies } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
-const external = [...Object.keys(peerDependencies), /^node:/];
+const external = [...Object.keys(peerDependencies), /^rxjs\//, /^node:/];
 const luaFolder = fileURLToPath(new URL('./lua', import.meta.url));
 
 /** Inlines `lua/*.lua` as strings, and fails when a script is missing or is imported by nobody. */

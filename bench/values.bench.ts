@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { concatMap, count, from, lastValueFrom, map, range } from 'rxjs';
+import type { Permits } from '../src/index.ts';
 import { startRedis } from '../test/support/redisServer.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
@@ -24,12 +25,9 @@ export async function run(): Promise<void> {
       await lastValueFrom(range(0, values).pipe(operator, count()));
       return (values * 1_000) / (performance.now() - start);
     };
-    await rate(10_000, throttleDistributed<number, Parameters<typeof limiter.acquire>[0]>(limiter));
+    await rate(10_000, throttleDistributed<number, Permits>(limiter));
     const one = await rate(5_000, awaited);
-    const ours = await rate(
-      1_000_000,
-      throttleDistributed<number, Parameters<typeof limiter.acquire>[0]>(limiter),
-    );
+    const ours = await rate(1_000_000, throttleDistributed<number, Permits>(limiter));
     rows.push([`concatMap(acquire), ${store}`, one, 1], [`throttleDistributed, ${store}`, ours, ours / one]);
   }
   printTable(['', 'values/s', 'ratio'], rows);

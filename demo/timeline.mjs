@@ -3,7 +3,7 @@ const slot = 250;
 /** Milliseconds between two looks at the clock. */
 const glance = 50;
 /** Calls of one character. */
-const scale = 2;
+const scale = 3;
 
 /** One bar for each quarter of a second: the calls that the API allowed, and those that it refused. */
 export class Timeline {

@@ -14,7 +14,7 @@
 --           permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
--- Reply: when everything was granted at once to a client that has no rival and knows the epoch, the time of the server
+-- Reply: when everything was granted at once to the only contender, who knows the epoch, the time of the server
 -- in microseconds; else a list: that time, the epoch, the contenders, and then pairs of a count and a delay in
 -- microseconds, or LEFT, or NEVER, or, where the wait would be too long, -2 - the wait in microseconds.
 
@@ -43,11 +43,11 @@ end
 local serverUs = serverTime(ARGV[position])
 local ledger, instant = openLedger(KEYS[1], ARGV[2], logs, serverUs)
 local now = instant.now
-local rivals = countContenders(ledger, KEYS[2], client, waits, now)
-local paced = rivals > 1 or now < ledger.pacedUntil
-share = share / rivals
+local contenders = countContenders(ledger, KEYS[2], client, waits, now)
+local paced = contenders > 1 or now < ledger.pacedUntil
+share = share / contenders
 
-local reply, last, left, plain = { serverUs, ledger.epoch, rivals }, 0, false, rivals == 1
+local reply, last, left, plain = { serverUs, ledger.epoch, contenders }, 0, false, contenders == 1
 local function answer(count, delay)
   reply[#reply + 1] = count
   reply[#reply + 1] = delay
@@ -90,7 +90,7 @@ end
 
 for _, run in ipairs(runs) do serve(run) end
 
-if rivals > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + LINGERS) end
+if contenders > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + LINGERS) end
 local stays = held > 0 or left
 noteContender(ledger, KEYS[2], client, stays and math.max(now, last) + LINGERS or 0, now)
 saveLedger(KEYS[1], ledger, instant)

@@ -26,14 +26,14 @@ export class AcquireTimeoutError extends SluiceError {
   readonly permits: AskedPermits;
   /** Milliseconds that the caller was ready to wait. */
   readonly timeout: number;
-  /** Milliseconds that the wait would have taken, where that is known. */
+  /** Milliseconds from now that the permits will not be there yet, where that is known. */
   readonly retryAfter: number | undefined;
 
   constructor(limiter: string, permits: AskedPermits, timeout: number, retryAfter?: number) {
     const known =
       retryAfter === undefined
         ? 'they were not there in time'
-        : `they will be there in ${milliseconds(retryAfter)} at the earliest`;
+        : `not there for another ${milliseconds(retryAfter)} at least`;
     super(
       `limiter ${JSON.stringify(limiter)}: ${describe(permits)} within ${timeout} ms: ${known}; ` +
         'wait longer, ask for fewer, or raise the limit',

@@ -1,3 +1,4 @@
+export { type FromThrottledOptions, fromThrottled } from './creation/fromThrottled.ts';
 export { permits$ } from './creation/permits.ts';
 export {
   AcquireTimeoutError,
@@ -11,11 +12,19 @@ export {
   StoreUnavailableError,
 } from './errors.ts';
 export type { Permits } from './limiter/cost.ts';
+export {
+  type LimitedByKeyOptions,
+  type LimitedDecorator,
+  type LimiterGroup,
+  limited,
+} from './limiter/limited.ts';
 export type { Limiter } from './limiter/line.ts';
 export type { RateLimiterOptions } from './limiter/options.ts';
 export type { Permit } from './limiter/permit.ts';
 export { type Decision, type LimiterStats, RateLimiter } from './limiter/RateLimiter.ts';
+export { RateLimiterGroup, type RateLimiterGroupOptions } from './limiter/RateLimiterGroup.ts';
 export type { AcquireOptions } from './limiter/request.ts';
+export type { WrapOptions } from './limiter/wrap.ts';
 export {
   type FixedWindow,
   type FixedWindowOptions,
@@ -32,6 +41,9 @@ export {
 } from './limits/limit.ts';
 export { acquirePermits } from './operators/acquirePermits.ts';
 export { throttleDistributed } from './operators/throttleDistributed.ts';
-export type { ThrottleDistributedOptions } from './operators/throttleOptions.ts';
+export type {
+  ThrottleDistributedByKeyOptions,
+  ThrottleDistributedOptions,
+} from './operators/throttleOptions.ts';
 export { memoryStore } from './stores/memory/memoryStore.ts';
 export type { PermitSource, Store } from './stores/store.ts';

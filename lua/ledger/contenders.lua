@@ -9,8 +9,9 @@ local function countContenders(ledger, key, client, joins, now)
   if ledger.crowdUntil > now then
     redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%.0f', now))
     others = redis.call('ZCARD', key)
-    if redis.call('ZSCORE', key, client) then others = others - 1 end
-    if others == 0 then ledger.crowdUntil, ledger.soleUntil = 0, 0 end
+    local own = redis.call('ZSCORE', key, client)
+    if own then others = others - 1 end
+    if others == 0 then ledger.crowdUntil, ledger.sole, ledger.soleUntil = 0, client, tonumber(own or 0) end
   end
   if joins then others = others + 1 end
   return math.max(1, others)

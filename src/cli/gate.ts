@@ -1,10 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiter } from '../limiter/RateLimiter.ts';
 import type { Arguments } from './arguments.ts';
 import { connect } from './connect.ts';
-
-/** Milliseconds that Redis may take to take back what is reserved. */
-const farewell = 1_000;
 
 /** The limiter that the lines pass through. */
 export interface Gate {
@@ -20,7 +16,7 @@ export async function openGate({ name, limit, redis: url }: Arguments): Promise<
   return {
     limiter,
     async close() {
-      await Promise.race([limiter.close(), sleep(farewell)]);
+      await limiter.close();
       redis?.disconnect();
     },
   };

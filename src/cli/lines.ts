@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 export async function* batchesOf(input: Readable, most: number): AsyncGenerator<string[], void, undefined> {
   let rest = '';
   for await (const chunk of input) {
-    const text: string = chunk.latin1Slice();
+    const text: string = chunk.toString('latin1');
     // The rest is not searched again: a long line would cost the square of its length.
     if (!text.includes('\n')) {
       rest += text;

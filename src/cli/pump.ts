@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { from, lastValueFrom, type MonoTypeOperatorFunction, type Observable, takeUntil, tap } from 'rxjs';
+import { from, lastValueFrom, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import { takeUntil, tap } from 'rxjs/operators';
 import type { Permits } from '../limiter/cost.ts';
 import type { Permit } from '../limiter/permit.ts';
 import type { RateLimiter } from '../limiter/RateLimiter.ts';

@@ -1,9 +1,7 @@
 import { monotonicClock, schedulerClock } from '../clock.ts';
-import { AcquireTimeoutError, LimiterClosedError } from '../errors.ts';
+import { AcquireTimeoutError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
-import { memoryStore } from '../stores/memory/memoryStore.ts';
-import { redisStore } from '../stores/redis/redisStore.ts';
-import type { DecideReply, Ledger, Reply } from '../stores/store.ts';
+import type { DecideReply, Reply } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import { clientIdOf } from './clientId.ts';
 import type { NamedLimits, Permits } from './cost.ts';
@@ -12,6 +10,8 @@ import type { Limiter, Line } from './line.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import type { Permit } from './permit.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from './request.ts';
+import { storeOf } from './storeOf.ts';
+import { behindLine, callPlanOf, checkConstantPermits, type WrapOptions } from './wrap.ts';
 
 /** What {@link RateLimiter.decide} found: all that the answer to a request needs, a 429 included. */
 export interface Decision {
@@ -56,9 +56,8 @@ export interface LimiterStats {
  * });
  * await limiter.acquire();
  */
-export class RateLimiter<Name extends string = string> implements Limiter<Permits<Name>>, AsyncDisposable {
+export class RateLimiter<Name extends string = string> implements Limiter<Permits<Name>> {
   readonly #named: NamedLimits;
-  readonly #ledger: Ledger;
   readonly #line: LedgerLine<Permits<Name>>;
 
   /**
@@ -67,14 +66,21 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   constructor(options: RateLimiterOptions<Name>) {
     checkOptions(options);
-    const { name, redis, prefix = 'sluice', maxQueue = Infinity, scheduler } = options;
+    const { name, redis, prefix = 'sluice', scope, maxQueue = Infinity, scheduler } = options;
     const named = namedLimits(options.limit);
     const clock = scheduler ? schedulerClock(scheduler) : monotonicClock();
-    const store = redis ? redisStore(redis) : (options.store ?? memoryStore());
     const clientId = options.clientId ?? clientIdOf(redis ?? this);
     this.#named = named;
-    this.#ledger = store.open({ name, prefix, clientId, clock, names: named.names, limits: named.limits });
-    this.#line = new LedgerLine({ name, named, ledger: this.#ledger, clock, maxQueue });
+    const ledger = storeOf(options).open({
+      name,
+      prefix,
+      scope,
+      clientId,
+      clock,
+      names: named.names,
+      limits: named.limits,
+    });
+    this.#line = new LedgerLine({ name, named, ledger, clock, maxQueue });
   }
 
   /** The line of this process, on which the operators stand. Its shape may change in any release. */
@@ -134,12 +140,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * response.setHeader('RateLimit-Limit', limit).setHeader('RateLimit-Remaining', remaining);
    * if (!granted) response.setHeader('Retry-After', Math.ceil(retryAfter / 1000)).status(429).end();
    */
-  async decide(permits?: Permits<Name>): Promise<Decision> {
-    const cost = this.#line.costOf(permits === undefined ? 1 : permits);
-    this.#assertOpen();
-    const reply = await answer<DecideReply>((done) =>
-      this.#line.decide(() => this.#ledger.decide(cost, done)),
-    );
+  async decide(permits: Permits<Name> = 1): Promise<Decision> {
+    const cost = this.#line.costOf(permits);
+    const reply = await answer<DecideReply>((done) => this.#line.decide(cost, done));
     const least = reply.available.reduce((min, n, i) => (n < reply.available[min] ? i : min), 0);
     return {
       granted: reply.granted,
@@ -166,13 +169,39 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     check.knownOptions(options, ['detail']);
     const { detail = false } = options;
     check.oneOf('detail', detail, [true, false]);
-    this.#assertOpen();
-    const available = await answer<number[]>((done) => this.#ledger.peek(done));
+    const available = await answer<number[]>((done) => this.#line.peek(done));
     if (!detail) return Math.min(...available);
     return Object.fromEntries(this.#named.names.map((name, i) => [name, available[i]])) as Record<
       Name,
       number
     >;
+  }
+
+  /**
+   * Makes a function that acquires permits before each call, in the order of the calls.
+   *
+   * A call that throws or rejects keeps its permits: it was made, and the other side has counted it.
+   *
+   * @param fn what to call; it gets `this` and the arguments of the call
+   * @param options `permits` (1 by default; or a function of the arguments, called with the same `this`), `strategy`
+   * ('wait' by default; 'error' refuses instead of waiting), `timeout` (ms, Infinity by default, 0 with the strategy
+   * 'error') and `signal`, which bound the wait for permits alone
+   * @returns a function with the name, the length and the arguments of `fn`, and a promise of its result; it rejects like
+   * `acquire` (with RateLimitExceededError, `ERR_SLUICE_LIMIT`, in place of AcquireTimeoutError for the strategy 'error'),
+   * with what `permits` throws, and as `fn` does
+   * @throws TypeError, RangeError for an argument of the wrong type or out of range
+   * @example
+   * const user = limiter.wrap((id: string) => fetch(`https://api.example/users/${id}`));
+   * await user('ada');
+   */
+  wrap<This, Args extends unknown[], R>(
+    fn: (this: This, ...args: Args) => R,
+    options?: WrapOptions<Permits<Name>, Args, This>,
+  ): (this: This, ...args: Args) => Promise<Awaited<R>> {
+    check.functionValue('fn', fn);
+    const plan = callPlanOf(options);
+    checkConstantPermits(this.#line, plan.permits);
+    return behindLine(fn, plan, () => this.#line);
   }
 
   /** What this limiter has done and has to do, in this process. */
@@ -203,10 +232,6 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return new Promise((resolve, reject) =>
       new Request(this.#line, permits, cost, options, resolve, reject).ask(),
     );
-  }
-
-  #assertOpen(): void {
-    if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
   }
 }
 

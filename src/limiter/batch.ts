@@ -18,7 +18,7 @@ export interface Call {
 }
 
 /** At most so many runs go into a call: each costs the script its arguments. */
-const mostRuns = 128;
+const mostRuns = 1024;
 
 /** Gathers what one call asks for, from the first entry that is not booked on, and marks it as sent. */
 export function gather(queue: Queue, share: Share, now: number): SentRun[] {
@@ -40,8 +40,12 @@ export function gather(queue: Queue, share: Share, now: number): SentRun[] {
   return runs;
 }
 
+/**
+ * What the store is told that a request may wait: in whole milliseconds, so that those who came together go in one run.
+ * What is booked after the very deadline is refused here.
+ */
 function longestWait({ timeout, deadline }: Entry, now: number): number {
-  return timeout === 0 || timeout === Infinity ? timeout : Math.max(0, deadline - now);
+  return timeout === 0 || timeout === Infinity ? timeout : Math.max(1, Math.ceil(deadline - now));
 }
 
 function runFor(runs: SentRun[], cost: Cost, maxWait: number): SentRun | undefined {

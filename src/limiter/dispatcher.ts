@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { LimiterClosedError, QueueOverflowError } from '../errors.ts';
-import type { Cost, Ledger, ReserveReply } from '../stores/store.ts';
+import type { Cost, DecideReply, Ledger, Reply, ReserveReply } from '../stores/store.ts';
 import { Alarm } from './alarm.ts';
 import { type Call, gather } from './batch.ts';
 import { Bookings } from './bookings.ts';
@@ -17,6 +17,9 @@ import { afterTurn } from './turn.ts';
 
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
+
+/** Tells whoever asked that it is refused. */
+type Refuse = (error: Error) => void;
 
 /** What a dispatcher works with. */
 export interface DispatcherOptions {
@@ -43,7 +46,10 @@ export class Dispatcher {
   readonly #parts: LineParts;
   readonly #alarm: Alarm;
   #call: Call | undefined;
-  readonly #decisions: (() => void)[] = [];
+  /** Questions to the store that wait for their turn, each with the entry that stood before it. */
+  readonly #questions: { ask: () => void; refuse: Refuse; behind: Entry | undefined }[] = [];
+  /** Questions that are under way. */
+  #asked = 0;
   readonly #goOn = () => this.#pump();
   #epoch = 0;
   /** Before this time a store that cannot book is not asked again. */
@@ -81,6 +87,18 @@ export class Dispatcher {
     };
   }
 
+  /** Whether nobody waits, and nothing is booked or under way. */
+  get idle(): boolean {
+    return (
+      !this.#queue.first &&
+      this.#queue.news.none &&
+      !this.#call &&
+      this.#refunds.idle &&
+      this.#questions.length === 0 &&
+      this.#asked === 0
+    );
+  }
+
   get closed(): boolean {
     return this.#closed;
   }
@@ -91,8 +109,8 @@ export class Dispatcher {
 
   /** Joins the line with one request, perhaps in place of another one of the same waiter. */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Entry): Entry {
-    const now = timeout === Infinity ? 0 : this.now();
-    const entry = new Entry(waiter as Waiter<unknown>, cost, 1, timeout, now + timeout, data);
+    const deadline = timeout === Infinity ? Infinity : this.now() + timeout;
+    const entry = new Entry(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
     // A moment that is booked already is left to whoever comes instead.
     const booked = instead?.stage === 'booked';
     if (instead && !booked) this.#remove(instead);
@@ -110,7 +128,9 @@ export class Dispatcher {
   /** Joins the line with one more request that only counts. */
   count(waiter: Waiter<undefined>, cost: Cost): void {
     const one = waiter as Waiter<unknown>;
-    if (this.#isRefused(one, cost, Infinity, undefined) || this.#queue.extend(one, cost)) return;
+    if (this.#isRefused(one, cost, Infinity, undefined)) return;
+    // Who comes after a question must not join those before it.
+    if (this.#questions.length === 0 && this.#queue.extend(one, cost)) return;
     this.#queue.join(new Entry(one, cost, 1, Infinity, Infinity, undefined));
     this.#wake();
   }
@@ -124,9 +144,12 @@ export class Dispatcher {
 
   /** Takes all requests of a waiter out of the line. */
   abandon(waiter: Waiter<never>): void {
-    // From the end, so that none of them moves up, and nothing is granted before all have left.
-    for (const entry of this.#queue.backwards())
-      if (entry.waiter === (waiter as Waiter<unknown>)) this.#remove(entry);
+    // From the newest, so that none of them moves up, and nothing is granted before all have left.
+    for (let entry = this.#queue.newestOf(waiter as Waiter<unknown>); entry; ) {
+      const { older } = entry;
+      this.#remove(entry);
+      entry = older;
+    }
     this.#wake();
   }
 
@@ -144,9 +167,39 @@ export class Dispatcher {
     this.#wake();
   }
 
-  /** Has something decided by the store, once those who came before are sent, or are known to have to wait. */
-  decide(ask: () => void): void {
-    this.#decisions.push(ask);
+  /** Takes the cost if it is there at once, behind those who came before. */
+  decide(cost: Cost, reply: Reply<DecideReply>): void {
+    this.#ask<DecideReply>(
+      (done) => this.#options.ledger.decide(cost, done),
+      (error, decision) => {
+        if (decision?.granted) this.#granted++;
+        reply(error, decision);
+      },
+    );
+  }
+
+  /** Says what could be granted at once, behind those who came before. */
+  peek(reply: Reply<number[]>): void {
+    this.#ask<number[]>((done) => this.#options.ledger.peek(done), reply);
+  }
+
+  /** Asks the store something, once those who came before are sent, or are known to have to wait. */
+  #ask<T>(question: (done: Reply<T>) => void, reply: Reply<T>): void {
+    const refuse: Refuse = (error) => reply(error);
+    if (this.#closed) {
+      refuse(new LimiterClosedError(this.#options.name));
+      return;
+    }
+    const done: Reply<T> = (error, answer) => {
+      this.#asked--;
+      reply(error, answer);
+      this.#tellIdle();
+    };
+    const ask = () => {
+      this.#asked++;
+      question(done);
+    };
+    this.#questions.push({ ask, refuse, behind: this.#queue.last });
     this.#wake();
   }
 
@@ -156,6 +209,7 @@ export class Dispatcher {
     for (const entry of this.#queue.entries())
       this.#queue.refuse(entry, new LimiterClosedError(this.#options.name));
     this.#bookings.giveBackAll();
+    for (const { refuse } of this.#questions.splice(0)) refuse(new LimiterClosedError(this.#options.name));
     return new Promise((resolve) => {
       // A store that does not answer must not keep the caller: what it still books is lost until it comes back by itself.
       const cancel = this.#options.clock.after(longestGoodbye, resolve);
@@ -225,17 +279,23 @@ export class Dispatcher {
         this.#queue.news.tell();
         this.#deliver();
         this.#refunds.flush(this.#goOn);
+        this.#askQuestions();
         // A store that answers at once can still grant at the very deadline.
         if (ledger.sync) this.#send();
         if (!this.#again) this.#expire();
         if (!ledger.sync) this.#send();
-        this.#askDecisions();
+        this.#askQuestions();
       } while (this.#again);
     } finally {
       this.#pumping = false;
       this.#setAlarm();
     }
-    if (!this.#call && this.#refunds.idle) for (const tell of this.#whenIdle.splice(0)) tell();
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#call || !this.#refunds.idle || this.#asked > 0) return;
+    for (const tell of this.#whenIdle.splice(0)) tell();
   }
 
   /** Grants what is due, in the order of the line. */
@@ -293,11 +353,13 @@ export class Dispatcher {
     this.#refuseHopeless(received);
   }
 
-  /** Nobody passes those of this process who came before: the store knows them when they are sent. */
-  #askDecisions(): void {
-    if (this.#decisions.length === 0 || (this.#queue.unbooked && !this.#closed && !this.#stands(this.now())))
-      return;
-    for (const ask of this.#decisions.splice(0)) ask();
+  /** Nobody passes those of this process who came before: the store hears of them first, or they have to wait. */
+  #askQuestions(): void {
+    const questions = this.#questions;
+    if (questions.length === 0) return;
+    const stands = this.#stands(this.now());
+    while (questions.length > 0 && (stands || questions[0].behind?.stage !== 'queued'))
+      questions.shift()!.ask();
   }
 
   /** Those leave who will not wait when others have to, and those whose time is too short for what stands before them. */

@@ -8,6 +8,9 @@ export type Stage = 'queued' | 'sent' | 'booked' | 'gone';
 export class Entry {
   previous: Entry | undefined;
   next: Entry | undefined;
+  /** The entries of the same waiter before and after it. */
+  older: Entry | undefined;
+  newer: Entry | undefined;
   stage: Stage = 'queued';
   /** Its place in the heap of deadlines, or -1. */
   place = -1;

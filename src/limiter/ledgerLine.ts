@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { AskedPermits } from '../errors.ts';
-import type { Cost, Ledger } from '../stores/store.ts';
+import type { Cost, DecideReply, Ledger, Reply } from '../stores/store.ts';
 import { assertWithin, costOf, type NamedLimits } from './cost.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { Entry } from './entry.ts';
@@ -56,13 +56,22 @@ export class LedgerLine<P> implements Line<P> {
     return this.#dispatcher.now();
   }
 
-  /** Asks the store for a decision, behind those who came before. */
-  decide(ask: () => void): void {
-    this.#dispatcher.decide(ask);
+  /** Takes the cost if it is there at once, behind those who came before. */
+  decide(cost: Cost, reply: Reply<DecideReply>): void {
+    this.#dispatcher.decide(cost, reply);
+  }
+
+  /** Says what could be granted at once, behind those who came before. */
+  peek(reply: Reply<number[]>): void {
+    this.#dispatcher.peek(reply);
   }
 
   get stats() {
     return this.#dispatcher.stats;
+  }
+
+  get idle(): boolean {
+    return this.#dispatcher.idle;
   }
 
   get closed(): boolean {

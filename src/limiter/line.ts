@@ -1,4 +1,5 @@
 import type { Cost, PermitSource } from '../stores/store.ts';
+import type { Permits } from './cost.ts';
 import type { Entry } from './entry.ts';
 import type { Permit } from './permit.ts';
 
@@ -13,6 +14,8 @@ export interface Grant {
 
 /** Someone with requests in the line. Hears of each of them once, in order, perhaps before `ask` returns. */
 export interface Waiter<T = unknown> {
+  /** Whether it may abandon all its requests at once: the line keeps them together for that. */
+  readonly leavesTogether?: boolean;
   /** One request was granted, and its moment has come. `data` is what it was asked with. */
   granted(grant: Grant, data: T): void;
   /** One request cannot be granted in its time; it is not charged. `retryAfter` is in milliseconds, where it is known. */
@@ -48,10 +51,14 @@ export interface Line<P> {
   permitOf(grant: Grant, permits: P, asked: number): Permit<P>;
   /** Monotonic milliseconds. */
   now(): number;
+  /** Whether nobody waits, and nothing is booked or under way. */
+  readonly idle: boolean;
+  /** Whether everything is refused from now on. */
+  readonly closed: boolean;
 }
 
 /** What the operators need of a limiter: every limiter of this package is one. */
-export interface Limiter<P = number> {
+export interface Limiter<P = Permits> {
   /** The line of this process. Its shape may change in any release: use the limiter's own methods. */
   readonly line: Line<P>;
 }

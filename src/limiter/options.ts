@@ -20,6 +20,12 @@ export interface RateLimiterOptions<Name extends string = string> {
    */
   prefix?: string;
   /**
+   * Whether the fleet shares the limit, or each client has the whole of it for itself: Redisson's OVERALL and PER_CLIENT.
+   *
+   * @default 'fleet'
+   */
+  scope?: 'fleet' | 'client';
+  /**
    * Who this process is among those that share the near future fairly.
    *
    * @default random, one per Redis connection object
@@ -45,17 +51,18 @@ export interface RateLimiterOptions<Name extends string = string> {
   scheduler?: SchedulerClock;
 }
 
-const known = ['name', 'limit', 'redis', 'prefix', 'clientId', 'maxQueue', 'store', 'scheduler'];
+const known = ['name', 'limit', 'redis', 'prefix', 'scope', 'clientId', 'maxQueue', 'store', 'scheduler'];
 
 /** Refuses options that cannot be meant, each with its name, what was expected, and what came. */
 export function checkOptions(options: RateLimiterOptions<string>): void {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   check.options('options', options);
   check.knownOptions(options, known);
-  const { name, redis, prefix, clientId, maxQueue, store, scheduler } = options;
+  const { name, redis, prefix, scope, clientId, maxQueue, store, scheduler } = options;
   check.nonEmptyString('name', name);
   if (prefix !== undefined && typeof prefix !== 'string')
     throw new TypeError(`prefix: expected a string, got ${check.show(prefix)}`);
+  if (scope !== undefined) check.oneOf('scope', scope, ['fleet', 'client']);
   if (clientId !== undefined) check.nonEmptyString('clientId', clientId);
   if (maxQueue !== undefined) check.positiveIntegerOrInfinity('maxQueue', maxQueue);
   if (redis !== undefined) check.methods('redis', redis, 'an ioredis Redis or Cluster', ['defineCommand']);
@@ -66,18 +73,19 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
     throw new TypeError('store: expected no store together with redis');
 }
 
-/** The limits of a limiter with their names; refuses what is neither a limit nor a record of limits. */
-export function namedLimits(limit: unknown): NamedLimits {
+/** The limits of a limiter with their names; refuses what is neither a limit nor a record of limits, by the option's name. */
+export function namedLimits(limit: unknown, option = 'limit'): NamedLimits {
   if (!isRecord(limit)) {
-    assertLimit('limit', limit);
+    assertLimit(option, limit);
     return { record: false, names: [''], limits: [limit] };
   }
-  const names = Object.keys(limit);
+  // In one order, whatever the order of the record: another one would be other limits.
+  const names = Object.keys(limit).sort();
   if (names.length === 0)
-    throw new RangeError('limit: expected a limit, or a record with at least one, got {}');
+    throw new RangeError(`${option}: expected a limit, or a record with at least one, got {}`);
   const limits = names.map((name) => {
     const one = limit[name];
-    assertLimit(`limit.${name}`, one);
+    assertLimit(`${option}.${name}`, one);
     return one;
   });
   return { record: true, names, limits };

@@ -1,8 +1,9 @@
 import type { PermitSource } from '../stores/store.ts';
 import { show, wholeUpTo } from '../validate.ts';
+import type { Permits } from './cost.ts';
 
 /** What was granted. */
-export interface Permit<P = number> {
+export interface Permit<P = Permits> {
   /** What was asked for. */
   readonly permits: P;
   /** Milliseconds between asking and granting, by this process's monotonic clock. */

@@ -1,4 +1,4 @@
-import type { Cost } from '../stores/store.ts';
+import type { Cost, PermitSource } from '../stores/store.ts';
 import type { NamedLimits } from './cost.ts';
 import type { Grant } from './line.ts';
 import { type Permit, unusedCost } from './permit.ts';
@@ -14,6 +14,8 @@ export class PermitHandle<P> implements Permit<P> {
   #refunded = false;
   readonly permits: P;
   readonly waited: number;
+  readonly grantedAt: number;
+  readonly source: PermitSource;
 
   constructor(grant: Grant, named: NamedLimits, permits: P, waited: number, giveBack: GiveBack) {
     this.#grant = grant;
@@ -21,14 +23,8 @@ export class PermitHandle<P> implements Permit<P> {
     this.#giveBack = giveBack;
     this.permits = permits;
     this.waited = waited;
-  }
-
-  get grantedAt(): number {
-    return this.#grant.moment;
-  }
-
-  get source() {
-    return this.#grant.source;
+    this.grantedAt = grant.moment;
+    this.source = grant.source;
   }
 
   async refund(unused?: P): Promise<void> {

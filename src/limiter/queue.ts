@@ -9,6 +9,8 @@ export class Queue {
   readonly #list = new EntryList();
   readonly deadlines = new Deadlines();
   readonly news = new News();
+  /** The newest entry of each waiter that leaves with all it has. */
+  readonly #newest = new Map<Waiter<unknown>, Entry>();
   /** The first entry that is not booked. */
   unbooked: Entry | undefined;
   /** Requests. */
@@ -26,8 +28,17 @@ export class Queue {
     return this.#list.first;
   }
 
+  get last(): Entry | undefined {
+    return this.#list.last;
+  }
+
+  newestOf(waiter: Waiter<unknown>): Entry | undefined {
+    return this.#newest.get(waiter);
+  }
+
   join(entry: Entry): void {
     this.#list.append(entry);
+    if (entry.waiter.leavesTogether) this.#chain(entry, this.#newest.get(entry.waiter), undefined);
     this.unbooked ??= entry;
     this.waiting += entry.count;
     this.#ask(entry, entry.count);
@@ -50,6 +61,7 @@ export class Queue {
     if (entry === this.unbooked) this.unbooked = entry.next;
     this.deadlines.remove(entry);
     this.#list.remove(entry);
+    if (entry.waiter.leavesTogether) this.#unchain(entry);
     this.waiting -= entry.count;
   }
 
@@ -102,6 +114,7 @@ export class Queue {
     front.stage = entry.stage;
     entry.count -= count;
     this.#list.insertBefore(front, entry);
+    if (waiter.leavesTogether) this.#chain(front, entry.older, entry);
     if (entry === this.unbooked) this.unbooked = front;
     return front;
   }
@@ -115,13 +128,23 @@ export class Queue {
     }
   }
 
-  /** The entries from the last one on; each, and those behind it, may leave while it is looked at. */
-  *backwards(): Generator<Entry> {
-    for (let entry = this.#list.last; entry; ) {
-      const { previous } = entry;
-      yield entry;
-      entry = previous;
-    }
+  /** Puts an entry between two of its waiter's, so that a waiter can leave without a look at the whole line. */
+  #chain(entry: Entry, older: Entry | undefined, newer: Entry | undefined): void {
+    entry.older = older;
+    entry.newer = newer;
+    if (older) older.newer = entry;
+    if (newer) newer.older = entry;
+    else this.#newest.set(entry.waiter, entry);
+  }
+
+  #unchain(entry: Entry): void {
+    const { waiter, older, newer } = entry;
+    if (older) older.newer = newer;
+    if (newer) newer.older = older;
+    else if (older) this.#newest.set(waiter, older);
+    else this.#newest.delete(waiter);
+    entry.older = undefined;
+    entry.newer = undefined;
   }
 
   #ask({ cost, timeout }: Entry, count: number): void {

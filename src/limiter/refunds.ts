@@ -2,11 +2,14 @@ import type { Ledger, Refund } from '../stores/store.ts';
 import { sameCost } from './entry.ts';
 import type { Grant } from './line.ts';
 
+/** At most so many refunds go into a call: each costs the script its arguments. */
+const mostRefunds = 512;
+
 /** What is given back: collected, and sent in batches, one call at a time, so that their sequence is their order. */
 export class Refunds {
   readonly #ledger: Ledger;
-  #collected: Refund[] = [];
-  #settled: (() => void)[] = [];
+  readonly #collected: Refund[] = [];
+  readonly #settled: (() => void)[] = [];
   #sequence = 0;
   #underWay = false;
 
@@ -32,10 +35,9 @@ export class Refunds {
   /** Sends what is collected, unless a batch is under way; `done` is called once the store has answered. */
   flush(done: () => void): void {
     if (this.#underWay || this.#collected.length === 0) return;
-    const batch = this.#collected;
-    const settled = this.#settled;
-    this.#collected = [];
-    this.#settled = [];
+    const batch = this.#collected.splice(0, mostRefunds);
+    // Who waits hears of it with the last of what was collected.
+    const settled = this.#collected.length === 0 ? this.#settled.splice(0) : [];
     this.#underWay = true;
     // A refund that fails is lost, and so are its permits until the limit is full again: never too many are granted.
     this.#ledger.refund(batch, ++this.#sequence, () => {

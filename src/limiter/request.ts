@@ -1,6 +1,7 @@
 import { AcquireTimeoutError, type AskedPermits } from '../errors.ts';
 import type { Cost } from '../stores/store.ts';
 import { abortSignal, duration, knownOptions, options as optionsObject } from '../validate.ts';
+import { onAbort } from './abort.ts';
 import type { Entry } from './entry.ts';
 import type { Grant, Line, Waiter } from './line.ts';
 import type { Permit } from './permit.ts';
@@ -37,6 +38,7 @@ export class Request<P> implements Waiter<undefined> {
   readonly #resolve: (permit: Permit<P>) => void;
   readonly #reject: (reason: unknown) => void;
   #entry: Entry | undefined;
+  #forget: (() => void) | undefined;
   #settled = false;
 
   constructor(
@@ -65,7 +67,7 @@ export class Request<P> implements Waiter<undefined> {
       this.#reject(signal.reason);
       return this;
     }
-    signal?.addEventListener('abort', this.#abort);
+    if (signal) this.#forget = onAbort(signal, this.#abort);
     const entry = this.#line.ask(this, this.#cost, this.#timeout, undefined);
     // It may have been cancelled while it asked.
     if (this.#settled) this.#line.cancel(entry);
@@ -110,6 +112,6 @@ export class Request<P> implements Waiter<undefined> {
 
   #settle(): void {
     this.#settled = true;
-    this.#signal?.removeEventListener('abort', this.#abort);
+    this.#forget?.();
   }
 }

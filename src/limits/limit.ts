@@ -1,7 +1,12 @@
 import { knownOptions, oneOf, options as optionsObject, positiveInteger, show } from '../validate.ts';
 
 declare const brand: unique symbol;
-const made = new WeakSet<object>();
+
+/** All limits that were made, by the ES module and by the CommonJS one: a process may load both. */
+const registry = Symbol.for('rxjs-sluice.limits');
+const shared = globalThis as { [registry]?: WeakSet<object> };
+shared[registry] ??= new WeakSet();
+const made = shared[registry];
 
 /** What every limit has: it can only be made by the functions of this module, and never changes. */
 interface Branded {

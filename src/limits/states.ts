@@ -13,7 +13,7 @@ const algebras: Record<Limit['kind'], Algebra<Limit, LimitState>> = {
   tokenBucket: tokenBucketAlgebra as Algebra<Limit, LimitState>,
 };
 
-/** The five functions of the limit that a state is of. */
+/** The functions of the limit that a state is of. */
 export function algebraOf({ kind }: { kind: Limit['kind'] }): Algebra<Limit, LimitState> {
   return algebras[kind];
 }

@@ -1,7 +1,11 @@
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
 import type { Limiter } from '../limiter/line.ts';
-import { checkPermits, lineOf } from './port.ts';
-import { planOf, type ThrottleDistributedOptions } from './throttleOptions.ts';
+import { linesOf, type NamedGroup } from './lines.ts';
+import {
+  planOf,
+  type ThrottleDistributedByKeyOptions,
+  type ThrottleDistributedOptions,
+} from './throttleOptions.ts';
 import { ThrottleSubscriber } from './throttleSubscriber.ts';
 
 /**
@@ -17,8 +21,12 @@ import { ThrottleSubscriber } from './throttleSubscriber.ts';
  * Completion waits for the values that still wait. An error of the source passes at once. On either, and when the
  * subscriber leaves, what was booked for values that will not come is given back.
  *
- * @param limiter the limiter whose permits the values cost
- * @param options what a value costs, how long it may wait, how many may wait, and what happens to the others
+ * With a group, `key` says which of its limiters a value waits for: the order holds for each key, and no key waits for
+ * another one. All other options speak of the subscription as a whole.
+ *
+ * @param limiter the limiter whose permits the values cost, or a group of them
+ * @param options what a value costs, how long it may wait, how many may wait, and what happens to the others; with a group,
+ * and only then, `key`
  * @returns an operator that emits the values, or what `project` makes of them
  * @throws TypeError, RangeError for an option of the wrong type or out of range
  * @example
@@ -26,6 +34,8 @@ import { ThrottleSubscriber } from './throttleSubscriber.ts';
  *   throttleDistributed(limiter),
  *   mergeMap((url) => fetch(url)),
  * );
+ * @example
+ * urls$.pipe(throttleDistributed(group, { key: (url) => new URL(url).host }));
  */
 export function throttleDistributed<T, P>(
   limiter: Limiter<P>,
@@ -35,12 +45,20 @@ export function throttleDistributed<T, P, R>(
   limiter: Limiter<P>,
   options: ThrottleDistributedOptions<T, P, R>,
 ): OperatorFunction<T, R>;
+export function throttleDistributed<T, P>(
+  group: NamedGroup<P>,
+  options: ThrottleDistributedByKeyOptions<T, P> & { project?: undefined },
+): MonoTypeOperatorFunction<T>;
 export function throttleDistributed<T, P, R>(
-  limiter: Limiter<P>,
-  options?: ThrottleDistributedOptions<T, P, R>,
+  group: NamedGroup<P>,
+  options: ThrottleDistributedByKeyOptions<T, P, R>,
+): OperatorFunction<T, R>;
+export function throttleDistributed<T, P, R>(
+  limiter: Limiter<P> | NamedGroup<P>,
+  options?: Partial<ThrottleDistributedByKeyOptions<T, P, R>>,
 ): OperatorFunction<T, R> {
-  const line = lineOf(limiter);
   const plan = planOf(options);
-  if (typeof plan.permits !== 'function') checkPermits(line, plan.permits);
-  return (source) => new Observable((output) => source.subscribe(new ThrottleSubscriber(output, line, plan)));
+  const lines = linesOf(limiter, plan);
+  return (source) =>
+    new Observable((output) => source.subscribe(new ThrottleSubscriber(output, lines(), plan)));
 }

@@ -1,8 +1,9 @@
+import type { Permits } from '../limiter/cost.ts';
 import type { Permit } from '../limiter/permit.ts';
 import * as check from '../validate.ts';
 
 /** Options of {@link throttleDistributed}. */
-export interface ThrottleDistributedOptions<T, P = number, R = T> {
+export interface ThrottleDistributedOptions<T, P = Permits, R = T> {
   /**
    * Permits that a value costs: a number, a record of the limits' names, or a function of the value and its index.
    *
@@ -47,6 +48,13 @@ export interface ThrottleDistributedOptions<T, P = number, R = T> {
   project?: (value: T, permit: Permit<P>) => R;
 }
 
+/** Options of {@link throttleDistributed} with a group: those of a limiter, and the key of a value. */
+export interface ThrottleDistributedByKeyOptions<T, P = Permits, R = T>
+  extends ThrottleDistributedOptions<T, P, R> {
+  /** Which limiter of the group a value waits for. Values of one key keep their order; those of others do not wait for them. */
+  key: (value: T) => string;
+}
+
 /** The options with their defaults, checked. */
 export interface ThrottlePlan<T, P, R> {
   permits: P | ((value: T, index: number) => P);
@@ -56,14 +64,18 @@ export interface ThrottlePlan<T, P, R> {
   maxQueue: number;
   overflow: 'error' | 'dropOldest' | 'dropNewest';
   project: ((value: T, permit: Permit<P>) => R) | undefined;
+  /** Where the values wait for limiters of a group, how one is chosen. */
+  key: ((value: T) => string) | undefined;
   /** Whether nothing tells one waiting value from another, so that the line need only count them. */
   counted: boolean;
 }
 
-const known = ['permits', 'strategy', 'timeout', 'onTimeout', 'maxQueue', 'overflow', 'project'];
+const known = ['permits', 'key', 'strategy', 'timeout', 'onTimeout', 'maxQueue', 'overflow', 'project'];
 
 /** Fills in the defaults, and refuses what cannot be meant. */
-export function planOf<T, P, R>(options: ThrottleDistributedOptions<T, P, R> = {}): ThrottlePlan<T, P, R> {
+export function planOf<T, P, R>(
+  options: Partial<ThrottleDistributedByKeyOptions<T, P, R>> = {},
+): ThrottlePlan<T, P, R> {
   check.options('options', options);
   check.knownOptions(options, known);
   const {
@@ -73,7 +85,7 @@ export function planOf<T, P, R>(options: ThrottleDistributedOptions<T, P, R> = {
     maxQueue = Infinity,
     overflow = 'error',
   } = options;
-  const { timeout = strategy === 'wait' ? Infinity : 0, project } = options;
+  const { timeout = strategy === 'wait' ? Infinity : 0, project, key } = options;
   check.oneOf('strategy', strategy, ['wait', 'drop', 'error']);
   check.duration('timeout', timeout);
   check.oneOf('onTimeout', onTimeout, ['error', 'drop']);
@@ -81,6 +93,7 @@ export function planOf<T, P, R>(options: ThrottleDistributedOptions<T, P, R> = {
   check.oneOf('overflow', overflow, ['error', 'dropOldest', 'dropNewest']);
   if (project !== undefined) check.functionValue('project', project);
   const dropsOldest = overflow === 'dropOldest' && maxQueue !== Infinity;
-  const counted = typeof permits !== 'function' && timeout === Infinity && !project && !dropsOldest;
-  return { permits, strategy, timeout, onTimeout, maxQueue, overflow, project, counted };
+  const alike = typeof permits !== 'function' && !project && !key;
+  const counted = alike && timeout === Infinity && !dropsOldest;
+  return { permits, strategy, timeout, onTimeout, maxQueue, overflow, project, key, counted };
 }

@@ -8,12 +8,17 @@ import {
 import type { Entry } from '../limiter/entry.ts';
 import type { Grant, Line, Waiter } from '../limiter/line.ts';
 import type { Cost } from '../stores/store.ts';
+import type { Lines } from './lines.ts';
 import { Ring } from './ring.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
+
+/** So many values that have gone may lie among those that wait, before anyone looks for them. */
+const fewItems = 32;
 
 /** A value that waits, with what it costs; the line carries it. */
 interface Item<T, P> {
   value: T;
+  line: Line<P>;
   permits: P;
   asked: number;
   entry: Entry | undefined;
@@ -21,27 +26,30 @@ interface Item<T, P> {
 }
 
 /**
- * One subscription of `throttleDistributed`: it subscribes to the source, and stands in the limiter's line for each value.
+ * One subscription of `throttleDistributed`: it subscribes to the source, and stands in a limiter's line for each value.
  *
  * Values that nothing tells apart lie in a ring and are only counted by the line; others are carried by their requests.
  * It is a Subscriber so that a synchronous source stops at the very value at which its consumer has unsubscribed.
  */
 export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter<Item<T, P> | undefined> {
+  readonly leavesTogether = true;
   readonly #output: Subscriber<R>;
-  readonly #line: Line<P>;
+  readonly #lines: Lines<T, P>;
   readonly #plan: ThrottlePlan<T, P, R>;
   readonly #values = new Ring<T>();
   /** Where the oldest may have to make room. */
   readonly #items = new Ring<Item<T, P>>();
-  #cost: Cost | undefined;
+  /** What a value costs in the line of the last one, where all ask for the same permits. */
+  #cost: Cost = [];
+  #costIn: Line<P> | undefined;
   #index = 0;
   #waiting = 0;
   #completed = false;
 
-  constructor(output: Subscriber<R>, line: Line<P>, plan: ThrottlePlan<T, P, R>) {
+  constructor(output: Subscriber<R>, lines: Lines<T, P>, plan: ThrottlePlan<T, P, R>) {
     super(output);
     this.#output = output;
-    this.#line = line;
+    this.#lines = lines;
     this.#plan = plan;
     output.add(() => this.#stop());
   }
@@ -52,25 +60,27 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     const full = this.#waiting >= maxQueue;
     if (full && overflow === 'dropNewest') return;
     if (full && overflow === 'error') {
-      this.#output.error(new QueueOverflowError(this.#line.name, maxQueue));
+      this.#output.error(new QueueOverflowError(this.#lines.name, maxQueue));
       return;
     }
+    let line: Line<P>;
     let cost: Cost;
     let permits: P;
     try {
+      line = this.#lines.lineOf(value);
       permits = this.#permitsOf(value, index);
-      cost = this.#costOf(permits);
+      cost = this.#costOf(line, permits);
     } catch (error) {
       this.#output.error(error);
       return;
     }
-    // The function may have unsubscribed.
+    // One of the functions may have unsubscribed.
     if (this.#output.closed) return;
     if (counted) {
       this.#waiting++;
       this.#values.push(value);
-      this.#line.count(this as Waiter<undefined>, cost);
-    } else this.#ask({ value, permits, asked: this.#line.now(), entry: undefined, state: 'waits' }, cost);
+      line.count(this as Waiter<undefined>, cost);
+    } else this.#ask({ value, line, permits, asked: line.now(), entry: undefined, state: 'waits' }, cost);
   }
 
   protected override _complete(): void {
@@ -80,19 +90,19 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   granted(grant: Grant, item: Item<T, P> | undefined): void {
-    if (item?.state === 'dropped') {
-      this.#line.giveBack(grant);
+    // The subscriber may have left one line after the other.
+    if (item && (item.state === 'dropped' || this.#output.closed)) {
+      item.line.giveBack(grant);
       return;
     }
-    this.#waiting--;
-    if (item) item.state = 'done';
     const value = item ? item.value : this.#values.shift();
-    this.#dropGone();
+    if (item) this.#leave(item, 'done');
+    else this.#waiting--;
     let output: R;
     try {
       output = item && this.#plan.project ? this.#project(item, grant) : (value as unknown as R);
     } catch (error) {
-      this.#line.giveBack(grant);
+      item!.line.giveBack(grant);
       this.#output.error(error);
       return;
     }
@@ -102,15 +112,13 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
 
   late(retryAfter: number | undefined, item: Item<T, P> | undefined): void {
     if (item?.state === 'dropped' || this.#output.closed) return;
-    this.#waiting--;
-    item!.state = 'done';
-    this.#dropGone();
+    this.#leave(item!, 'done');
     const { strategy, onTimeout, timeout } = this.#plan;
+    const { name } = item!.line;
     const permits = item!.permits as AskedPermits;
-    if (strategy === 'error')
-      this.#output.error(new RateLimitExceededError(this.#line.name, permits, retryAfter));
+    if (strategy === 'error') this.#output.error(new RateLimitExceededError(name, permits, retryAfter));
     else if (strategy === 'wait' && onTimeout === 'error')
-      this.#output.error(new AcquireTimeoutError(this.#line.name, permits, timeout, retryAfter));
+      this.#output.error(new AcquireTimeoutError(name, permits, timeout, retryAfter));
     else this.#completeWhenDone();
   }
 
@@ -124,20 +132,29 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     if (overflow === 'dropOldest') {
       if (this.#waiting >= maxQueue) {
         oldest = this.#items.shift();
-        oldest.state = 'dropped';
-        this.#waiting--;
-        this.#dropGone();
+        this.#leave(oldest, 'dropped');
       }
       this.#items.push(item);
     }
+    const { line } = item;
     this.#waiting++;
-    item.entry = this.#line.ask(this, cost, timeout, item, oldest?.entry);
+    this.#lines.joined(line);
+    const instead = oldest?.line === line ? oldest.entry : undefined;
+    item.entry = line.ask(this, cost, timeout, item, instead);
+    if (oldest?.entry && !instead) oldest.line.cancel(oldest.entry);
     // A value that came meanwhile may have dropped it.
-    if ((item.state as string) === 'dropped') this.#line.cancel(item.entry);
+    if ((item.state as string) === 'dropped') line.cancel(item.entry);
   }
 
-  #project({ value, permits, asked }: Item<T, P>, grant: Grant): R {
-    return this.#plan.project!(value, this.#line.permitOf(grant, permits, asked));
+  #leave(item: Item<T, P>, state: 'done' | 'dropped'): void {
+    item.state = state;
+    this.#waiting--;
+    this.#lines.left(item.line);
+    this.#dropGone();
+  }
+
+  #project({ value, line, permits, asked }: Item<T, P>, grant: Grant): R {
+    return this.#plan.project!(value, line.permitOf(grant, permits, asked));
   }
 
   #permitsOf(value: T, index: number): P {
@@ -147,14 +164,24 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       : permits;
   }
 
-  #costOf(permits: P): Cost {
-    if (typeof this.#plan.permits === 'function') return this.#line.costOf(permits);
-    this.#cost ??= this.#line.costOf(permits);
+  #costOf(line: Line<P>, permits: P): Cost {
+    if (typeof this.#plan.permits === 'function') return line.costOf(permits);
+    if (this.#costIn !== line) {
+      this.#cost = line.costOf(permits);
+      this.#costIn = line;
+    }
     return this.#cost;
   }
 
   #dropGone(): void {
-    while (this.#items.length > 0 && this.#items.peek().state === 'done') this.#items.shift();
+    const items = this.#items;
+    while (items.length > 0 && items.peek().state === 'done') items.shift();
+    // Values of other keys may have passed one that waits for long: they are taken out when they are the most.
+    if (items.length <= 2 * this.#waiting + fewItems) return;
+    for (let left = items.length; left > 0; left--) {
+      const item = items.shift();
+      if (item.state === 'waits') items.push(item);
+    }
   }
 
   #completeWhenDone(): void {
@@ -162,7 +189,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   #stop(): void {
-    if (this.#waiting > 0) this.#line.abandon(this);
+    if (this.#waiting > 0) this.#lines.abandon(this);
     this.#values.clear();
     this.#items.clear();
   }

@@ -82,7 +82,11 @@ export type Reply<T> = (error: Error | null, reply?: T) => void;
 /** What a limiter tells a store of itself. */
 export interface LedgerConfig {
   name: string;
+  /** For a limiter of a group, its key: nothing is shared with a limiter without one, or with another one. */
+  key?: string;
   prefix: string;
+  /** Whether the clients share the limit, or each has the whole of it; they share it by default. */
+  scope?: 'fleet' | 'client';
   clientId: string;
   /** The names of the limits; a limiter of one limit has one, the empty string. */
   names: readonly string[];

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
@@ -12,12 +13,20 @@ const readme = readFileSync(`${root}/README.md`, 'utf8');
 async function printedBy(name: string): Promise<string[]> {
   const code = new RegExp(`<!-- example: ${name} -->\n\`\`\`ts\n([^]*?)\n\`\`\``).exec(readme);
   assert.ok(code, `the README has an example ${name}`);
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--import', './test/support/register.mjs', '--input-type=module', '--eval', code[1]],
-    { cwd: root },
-  );
-  return stdout.trimEnd().split('\n');
+  // In the tree, where its imports are found.
+  const folder = mkdtempSync(join(root, '.readme-'));
+  try {
+    const file = join(folder, 'example.mts');
+    writeFileSync(file, code[1]);
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--import', './test/support/register.mjs', file],
+      { cwd: root },
+    );
+    return stdout.trimEnd().split('\n');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 const readmeExamples = suite('the examples of the README');
@@ -32,6 +41,33 @@ readmeExamples('the first runs as printed: five values a second', async () => {
 
 readmeExamples('the marbles are as drawn', async () => {
   assert.equal(await printedBy('marbles'), ['as drawn']);
+});
+
+readmeExamples('pages are fetched as their permits come', async () => {
+  const pages = [1, 2, 3, 4, 5].flatMap((page) => [
+    `page ${page} is fetched`,
+    `page ${page} in half-second ${Math.floor((page - 1) / 2)}`,
+  ]);
+  assert.equal(await printedBy('pull'), [...pages, 'closed']);
+});
+
+readmeExamples('keys keep their order, and none waits for another one', async () => {
+  const printed = await printedBy('group');
+  const of = (second: number) =>
+    printed.filter((line) => line.endsWith(`second ${second}`)).map((line) => line.split(' in')[0]);
+  assert.equal([of(0), of(1), of(2)], [['acme 1', 'acme 2', 'zoo 1'], ['acme 3', 'zoo 2'], ['zoo 3']]);
+});
+
+readmeExamples('calls of functions and methods wait, or are refused', async () => {
+  assert.equal(await printedBy('wrap'), [
+    'hello Ada in second 0',
+    'hello Bob! in second 0',
+    'hello Cleo in second 1',
+    'mail to Ada in second 1',
+    'mail to Bob in second 1',
+    'mail to Cleo in second 1',
+    'fulfilled, fulfilled, fulfilled, rejected',
+  ]);
 });
 
 readmeExamples('name the two commands', () => {

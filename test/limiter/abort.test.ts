@@ -104,4 +104,16 @@ timed('a request that times out is not cancelled by its signal as well', async (
   assert.is(fate.reason?.name, 'AcquireTimeoutError');
 });
 
+timed('many requests on one signal are one listener, and each hears of it', async () => {
+  const limiter = open();
+  const { controller, signal, listens } = counting();
+  await limiter.acquire(5);
+  const waiting = Array.from({ length: 20 }, () => rejection(limiter.acquire(1, { signal })));
+  assert.equal(listens, { added: 1, removed: 0 });
+  const reason = new Error('shutdown');
+  controller.abort(reason);
+  for (const error of await Promise.all(waiting)) assert.is(error, reason);
+  assert.equal(listens, { added: 1, removed: 1 });
+});
+
 test.run();

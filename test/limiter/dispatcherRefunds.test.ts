@@ -80,4 +80,20 @@ timed('whoever gives a permit back hears when the store has answered', (clock) =
   assert.equal(settled, ['first', 'second']);
 });
 
+timed('however much is given back, no call carries more than it can', (clock) => {
+  const ledger = scriptedLedger();
+  const line = openLine(limit, ledger);
+  let settled = 0;
+  for (let i = 0; i < 2000; i++)
+    line.giveBack({ cost: [1 + (i % 2)], moment: i, epoch: 1, source: 'redis' }, () => settled++);
+  clock.tick(0);
+  for (let call = 0; settled < 2000 && call < 10; call++) {
+    assert.is(settled, 0);
+    ledger.refunds[call].reply(null);
+    clock.tick(0);
+  }
+  assert.is(settled, 2000);
+  assert.equal(counts(ledger), [512, 512, 512, 464]);
+});
+
 test.run();

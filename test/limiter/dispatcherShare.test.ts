@@ -97,4 +97,22 @@ timed('the epoch of the last reply goes with the next call', (clock) => {
   assert.is(last().request.epoch, 77);
 });
 
+timed(
+  'requests that came within a millisecond make one run, whatever their time-outs are to the fraction',
+  (clock) => {
+    const ledger = scriptedLedger();
+    const line = openLine(limit, ledger);
+    for (let i = 0; i < 50; i++) line.ask(diary<number>(), [1], 1000 + i / 100, i);
+    clock.tick(0);
+    const { runs } = ledger.reserves[0].request;
+    assert.equal(
+      runs.map(({ count, maxWait }) => [count, maxWait]),
+      [
+        [1, 1000],
+        [49, 1001],
+      ],
+    );
+  },
+);
+
 test.run();

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { PermitsExceedLimitError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { rejection } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 
@@ -67,6 +68,20 @@ timed('more than one of the limits can ever grant is refused at once, with the m
 timed('a single limit has no names to ask by', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 3, interval: 1000 }) });
   assert.instance(await rejection(limiter.acquire({ '': 1 } as never)), TypeError);
+});
+
+timed('limits mean the same in whatever order their record has them', async () => {
+  const store = memoryStore();
+  const [a, b] = [
+    slidingWindow({ permits: 10, interval: 1000 }),
+    slidingWindow({ permits: 5, interval: 1000 }),
+  ];
+  const one = new RateLimiter({ name: 'api', limit: { a, b }, store });
+  const other = new RateLimiter({ name: 'api', limit: { b, a }, store });
+  const permit = await one.acquire({ a: 5, b: 1 });
+  assert.equal(await other.availablePermits({ detail: true }), { a: 5, b: 4 });
+  await permit.refund();
+  assert.equal(await one.availablePermits({ detail: true }), { a: 10, b: 5 });
 });
 
 test.run();

@@ -78,6 +78,19 @@ test('all keys of a limiter begin with {prefix:name} and lie in one slot', () =>
     }
 });
 
+test('the keys of a client lie under {prefix:name}:client, and no two are the same', () => {
+  const clients = new Set(['', 'a', 'a:log:', 'a:log', 'a:contenders', ...weird]);
+  const keys = [...clients].flatMap((client) => {
+    const { ledger, contenders, logs, sequence } = keysOf('sluice', 'api', ['', 'b'], client);
+    return [ledger, contenders, ...logs, sequence('x')];
+  });
+  const fleet = keysOf('sluice', 'api', ['', 'b']);
+  assertTogether(keys, '{sluice:api}');
+  for (const key of keys) assert.ok(key.startsWith('{sluice:api}:client:'), key);
+  const all = [...keys, fleet.ledger, fleet.contenders, ...fleet.logs, fleet.sequence('x')];
+  assert.is(new Set(all.map((key) => Buffer.from(key).toString('latin1'))).size, all.length);
+});
+
 test('no two limiters, and no two keys of one, are the same', () => {
   const seen = new Set<string>();
   for (const prefix of ['', ...weird])

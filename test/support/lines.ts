@@ -35,6 +35,7 @@ export function diary<T>(): Diary<T> {
   const endings: Ending<T>[] = [];
   const at = () => performance.now();
   return {
+    leavesTogether: true,
     endings,
     all: (what) => endings.filter((ending) => ending.what === what).map(({ data }) => data),
     granted: (grant, data) => endings.push({ data, at: at(), what: 'granted', grant }),

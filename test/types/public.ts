@@ -5,11 +5,17 @@ import { TestScheduler } from 'rxjs/testing';
 import {
   acquirePermits,
   type Decision,
+  fromThrottled,
+  type LimitedByKeyOptions,
+  type Limiter,
+  limited,
   memoryStore,
   type Permit,
   permits$,
   RateLimiter,
+  RateLimiterGroup,
   slidingWindow,
+  type ThrottleDistributedOptions,
   throttleDistributed,
   tokenBucket,
 } from '../../src/index.ts';
@@ -66,9 +72,168 @@ assert<Observable<number>>()(
 );
 assert<Observable<string>>()(of('a').pipe(acquirePermits(two, { requests: 2 }, { timeout: 5 })));
 permits$(one).subscribe((permit) => assert<number>()(permit.grantedAt));
+assert<Observable<number>>()(fromThrottled([1, 2], one));
+assert<Observable<string>>()(fromThrottled('text', one, { permits: 2, timeout: 5 }));
+assert<Observable<Promise<number>>>()(fromThrottled([Promise.resolve(1)], one));
+assert<Observable<[string, number]>>()(fromThrottled(new Map([['a', 1]]), two, { permits: { tokens: 3 } }));
+async function* pages() {
+  yield { page: 1 };
+}
+assert<Observable<{ page: number }>>()(fromThrottled(pages(), one));
+assert<Observable<number>>()(fromThrottled(new ReadableStream<number>(), one));
+const numbers: Iterable<number> | AsyncIterable<number> = [1];
+assert<Observable<number>>()(fromThrottled(numbers, one));
+// @ts-expect-error a promise is no input
+fromThrottled(Promise.resolve([1]), one);
+// @ts-expect-error an Observable is no input
+fromThrottled(of(1), one);
+// @ts-expect-error permits are constant: the value is not known yet
+fromThrottled([1], one, { permits: (value: number) => value });
+// @ts-expect-error no limit has that name
+fromThrottled([1], two, { permits: { bytes: 1 } });
+const groupOfOne = new RateLimiterGroup({ name: 'group', limit });
+const groupOfTwo = new RateLimiterGroup({
+  name: 'group',
+  limit: (key) => ({ requests: limit, tokens: tokenBucket({ permits: key.length, interval: 9 }) }),
+});
+groupOfOne.get('a').acquire(2);
+assert<number>()(groupOfOne.size);
+new RateLimiterGroup({ name: 'a', limit: () => limit, redis: new Redis(), maxQueue: 1 })
+  .get('a')
+  .tryAcquire();
+groupOfTwo.get('a').acquire({ requests: 1, tokens: 2 });
+// @ts-expect-error no limit has that name
+groupOfTwo.get('a').acquire({ request: 1 });
+// @ts-expect-error a key is a string
+groupOfOne.get(5);
+// @ts-expect-error the function answers a limit
+new RateLimiterGroup({ name: 'a', limit: () => 5 });
+assert<Observable<string>>()(
+  of('a').pipe(throttleDistributed(groupOfOne, { key: (value) => value.slice(1) })),
+);
+assert<Observable<number>>()(
+  of('a').pipe(
+    throttleDistributed(groupOfTwo, {
+      key: (value) => value,
+      permits: { tokens: 3 },
+      project: (value, permit) => value.length + permit.waited,
+    }),
+  ),
+);
+// @ts-expect-error a group needs a key
+of('a').pipe(throttleDistributed(groupOfOne));
+// @ts-expect-error a limiter has no key
+of('a').pipe(throttleDistributed(one, { key: (value: string) => value }));
+// @ts-expect-error a key is a string
+of('a').pipe(throttleDistributed(groupOfOne, { key: (value: string) => value.length }));
 // @ts-expect-error no such strategy
 throttleDistributed(one, { strategy: 'skip' });
 // @ts-expect-error no limit has that name
 throttleDistributed(two, { permits: { bytes: 1 } });
 
-export const permit: Permit | undefined = undefined;
+const length = one.wrap(async (text: string, times?: number) => text.length * (times ?? 1), { timeout: 5 });
+assert<(text: string, times?: number) => Promise<number>>()(length);
+const echo: <T>(value: T) => Promise<Awaited<T>> = one.wrap(<T>(value: T) => value);
+echo('a').then(assert<string>());
+two.wrap((text: string, _more: number) => text, { permits: (text) => ({ tokens: text.length }) });
+const bound = one.wrap(
+  function (this: { weight: number }, text: string) {
+    return text;
+  },
+  {
+    permits(text) {
+      return this.weight * text.length;
+    },
+  },
+);
+bound.call({ weight: 1 }, 'a').then(assert<string>());
+// @ts-expect-error a call passes another `this`
+bound.call({}, 'a');
+// @ts-expect-error the function takes a string
+one.wrap((text: string) => text, { permits: (n: number) => n });
+// @ts-expect-error permits are no string
+one.wrap((text: string) => text, { permits: (text) => text });
+// @ts-expect-error no limit has that name
+two.wrap(() => 1, { permits: { bytes: 1 } });
+// @ts-expect-error only an operator drops
+one.wrap(() => 1, { strategy: 'drop' });
+
+const group = new RateLimiterGroup({ name: 'group', limit });
+class Api {
+  readonly weight = 2;
+
+  @limited(one)
+  async get(id: string, version?: number) {
+    return `${id}@${version}`;
+  }
+
+  @limited(two, { permits: { tokens: 3 }, strategy: 'error', timeout: 5 })
+  async echo<T>(value: T): Promise<T> {
+    return value;
+  }
+
+  @limited(group, { key: (tenant: string) => tenant, permits: (_tenant: string, n: number) => n })
+  async report(_tenant: string, n: number, _more?: boolean) {
+    return n;
+  }
+
+  @limited(one, {
+    permits(this: Api, text?: string) {
+      return this.weight + (text?.length ?? 0);
+    },
+  })
+  async maybe(text?: string) {
+    return text;
+  }
+
+  // @ts-expect-error the method would return a promise
+  @limited(one)
+  now() {
+    return 1;
+  }
+
+  // @ts-expect-error the method takes a string
+  @limited(one, { permits: (n: number) => n })
+  async other(text: string) {
+    return text;
+  }
+
+  // @ts-expect-error the text may be missing
+  @limited(one, { permits: (text: string) => text.length })
+  async optional(text?: string) {
+    return text;
+  }
+
+  // @ts-expect-error the method has no tenant
+  @limited(group, { key: (_n: number, tenant: string) => tenant })
+  async nobody(n: number) {
+    return n;
+  }
+
+  // @ts-expect-error no limit has that name
+  @limited(two, { permits: { bytes: 1 } })
+  async bytes() {}
+
+  // @ts-expect-error it is a method of another class
+  @limited(one, {
+    permits(this: Date) {
+      return this.getDay();
+    },
+  })
+  async daily() {}
+}
+assert<Promise<string>>()(new Api().get('a'));
+assert<Promise<5>>()(new Api().echo(5 as const));
+assert<(tenant: string, n: number, more?: boolean) => Promise<number>>()(new Api().report);
+// @ts-expect-error a group needs a key
+limited(group, { permits: 1 });
+// @ts-expect-error a limiter has none
+limited(one, { key: () => 'a' });
+export const byKey: LimitedByKeyOptions<number, [], Api> = { key: () => 'a' };
+
+export const permit: Promise<Permit> = one.acquire();
+/** A function of the user's, which takes any limiter. */
+export function paced(limiter: Limiter, options: ThrottleDistributedOptions<string>): Observable<string> {
+  return of('a').pipe(throttleDistributed(limiter, options));
+}
+paced(one, { timeout: 5 });

@@ -23,7 +23,8 @@ export function countContenders(contenders: Contenders, client: string, joins: b
     others = contenders.crowd.size - (contenders.crowd.has(client) ? 1 : 0);
     if (others === 0) {
       contenders.crowdUntil = 0;
-      contenders.soleUntil = 0;
+      contenders.sole = client;
+      contenders.soleUntil = contenders.crowd.get(client) ?? 0;
     }
   }
   return Math.max(1, others + (joins ? 1 : 0));

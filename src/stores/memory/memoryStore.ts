@@ -40,20 +40,20 @@ export function memoryStore(): Store {
 
 /** The ledger of one limiter: each operation opens the state at the clock's time, works on it, and closes it. */
 function openMemoryLedger(
-  { name, prefix, clientId, names, limits, clock }: LedgerConfig,
+  { name, key, prefix, scope, clientId, names, limits, clock }: LedgerConfig,
   origin: number,
   ledgers: Map<string, LedgerState>,
   sweep: (serverMs: number) => void,
 ): Ledger {
-  const key = JSON.stringify([prefix, name]);
+  const identity = JSON.stringify([prefix, name, key, scope === 'client' ? clientId : undefined]);
   // The sequence counts from 1 in every limiter, of the same client too.
   const line = `${clientId}:${globalThis.crypto.randomUUID()}`;
   const serverUs = () => Math.round((origin + clock.now()) * 1000);
   const opened = () => {
     const us = serverUs();
     sweep(us / 1000);
-    const { ledger, instant } = openLedger(ledgers.get(key), names, limits, us);
-    ledgers.set(key, ledger);
+    const { ledger, instant } = openLedger(ledgers.get(identity), names, limits, us);
+    ledgers.set(identity, ledger);
     return { ledger, instant, us };
   };
 

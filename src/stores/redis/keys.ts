@@ -19,10 +19,28 @@ export interface Keys {
   sequence(line: string): string;
 }
 
-/** The keys of the limiter of that name: `{prefix:name}`, and what lies under it. */
-export function keysOf(prefix: string, name: string, limits: readonly string[]): Keys {
-  // A colon in the prefix could belong to the name just as well.
-  const ledger = `{${escaped(prefix).replaceAll(':', '%3a')}:${escaped(name)}}`;
+/** The same for a part after which more follows: its colons could belong to that just as well. */
+function closed(text: string): string {
+  return escaped(text).replaceAll(':', '%3a');
+}
+
+/**
+ * The keys of the limiter of that name: `{prefix:name}`, and what lies under it. With a client, those of that client alone:
+ * `{prefix:name}:client:…`.
+ *
+ * The limiter of a key of a group has `{prefix:name%:key}`: in the hash tag, so that the keys of a group spread over a
+ * cluster, and behind signs that no name can bring forth, as a `%` that escapes is followed by a digit.
+ */
+export function keysOf(
+  prefix: string,
+  name: string,
+  limits: readonly string[],
+  client?: string,
+  key?: string,
+): Keys {
+  const member = key === undefined ? '' : `%:${escaped(key)}`;
+  const limiter = `{${closed(prefix)}:${escaped(name)}${member}}`;
+  const ledger = client === undefined ? limiter : `${limiter}:client:${closed(client)}`;
   return {
     ledger,
     contenders: `${ledger}:contenders`,

@@ -52,11 +52,11 @@ export function redisStore(redis: Redis | Cluster): Store {
  * `serverTime` is for tests alone, which compare the scripts with their twins at the same time: microseconds.
  */
 export function openRedisLedger(
-  { name, prefix, clientId, names, limits }: Omit<LedgerConfig, 'clock'>,
+  { name, key, prefix, scope, clientId, names, limits }: Omit<LedgerConfig, 'clock'>,
   scripts: ReturnType<typeof scriptsOf>,
   serverTime?: () => number,
 ): Ledger {
-  const keys = keysOf(prefix, name, names);
+  const keys = keysOf(prefix, name, names, scope === 'client' ? clientId : undefined, key);
   const spec = specOf(names, limits);
   const shared = [keys.ledger, keys.contenders, ...keys.logs];
   const client = escaped(clientId);
@@ -73,7 +73,14 @@ export function openRedisLedger(
     reply: (error: Error | null, value?: T) => void,
   ): void {
     if (serverTime) args.push(serverTime());
-    script(scriptKeys, args).then(
+    let answered: Promise<unknown>;
+    try {
+      answered = script(scriptKeys, args);
+    } catch (error) {
+      reply(errorOf(name, error));
+      return;
+    }
+    answered.then(
       (answer) => {
         let value: T;
         try {

@@ -10,6 +10,30 @@ type Parameter = string | number;
 /** A script as a command of a connection. */
 export type Script = (keys: readonly string[], args: readonly Parameter[]) => Promise<unknown>;
 
+/** The connections on which a call may leave: a cluster chooses one by the key. */
+function socketsOf(redis: Redis | Cluster): Redis['stream'][] {
+  return 'nodes' in redis ? redis.nodes().map(({ stream }) => stream) : [redis.stream];
+}
+
+/** Bytes that Redis reads at once. */
+const enough = 16_384;
+
+/**
+ * Lets all that is called in this turn leave in one write: many limiters of one connection may be asked together. Each call
+ * stays a command of its own, so that ioredis looks after each by itself: scripts that are not known, slots that move.
+ */
+function corked(redis: Redis | Cluster): void {
+  for (const socket of socketsOf(redis)) {
+    if (!socket?.cork) continue;
+    if (socket.writableCorked > 0) {
+      // A server that has this much to do need not wait for the rest.
+      if (socket.writableLength >= enough) socket.uncork();
+      else continue;
+    } else globalThis.process.nextTick(() => socket.uncork());
+    socket.cork();
+  }
+}
+
 /** The scripts as commands of the caller's connection. */
 export type Scripts = Record<'reserve' | 'refund' | 'decide' | 'peek', Script>;
 
@@ -44,6 +68,7 @@ export function scriptsOf(redis: Redis | Cluster): Scripts {
         keepOutOfPipelines(redis, command);
         redis.defineCommand(command, { lua, numberOfKeys: keys.length });
       }
+      corked(redis);
       return commands[command](...keys, ...args);
     };
   };

@@ -12,7 +12,7 @@ const limit = leakyBucket({ permits: 1, interval: 3 });
 const limiter = new RateLimiter({ name: 'api', limit });
 const record = new RateLimiter({ name: 'api', limit: { requests: limit, tokens: limit } });
 
-const names = 'permits, strategy, timeout, onTimeout, maxQueue, overflow, project';
+const names = 'permits, key, strategy, timeout, onTimeout, maxQueue, overflow, project';
 const number = 'permits: expected a positive safe integer';
 const strategy = 'strategy: expected one of "wait", "drop", "error"';
 const timeout = 'timeout: expected milliseconds, 0 or more';

@@ -1,0 +1,65 @@
+import { Observable } from 'rxjs';
+import type { Permits } from '../limiter/cost.ts';
+import type { Limiter } from '../limiter/line.ts';
+import { checkPermits, lineOf } from '../operators/port.ts';
+import * as check from '../validate.ts';
+import { checkInput, type PulledInput } from './input.ts';
+import { Pull } from './pull.ts';
+
+/** Options of {@link fromThrottled}. */
+export interface FromThrottledOptions<P = Permits> {
+  /**
+   * Permits that every value costs: a positive integer, or for a record of limits a record of their names. It is no
+   * function of the value, which is not known before its permits are there.
+   *
+   * @default 1
+   */
+  permits?: P;
+  /**
+   * Milliseconds that a value may wait for its permits: may be fractional, 0 or Infinity.
+   *
+   * @default Infinity
+   */
+  timeout?: number;
+}
+
+/**
+ * Pulls a value from an input when its permits are there, emits it, and only then asks for the next.
+ *
+ * With a leaky bucket of 1 permit per 3 frames:
+ *
+ * ```
+ * input    ['a', 'b', 'c']
+ * result   a--b--c--|
+ * ```
+ *
+ * So an endless input needs no memory, and nobody is asked for what cannot be used yet. An input shows its end only
+ * when it is asked for one more value: that waits for permits too, and may time out; they are then given back, like all
+ * whose value does not come. Each subscription reads the input anew, where the input allows that. An input that has not ended when the
+ * subscription ends is closed at once: by `return()`, or `cancel()` on a stream, whose lock is released. What closing
+ * fails with is reported as an unhandled error.
+ *
+ * @param input an iterable, an async iterable (such as a Node stream), or a WHATWG `ReadableStream`
+ * @param limiter the limiter whose permits the values cost
+ * @param options `permits` for each value (1 by default), and `timeout` (ms, Infinity by default), which bounds the wait
+ * for them alone
+ * @returns an observable that errors as the input does, and as `limiter.acquire` rejects: `ERR_SLUICE_TIMEOUT`,
+ * `ERR_SLUICE_PERMITS`, `ERR_SLUICE_QUEUE`, `ERR_SLUICE_CLOSED`, and those of the store
+ * @throws TypeError, RangeError for an argument of the wrong type or out of range
+ * @example
+ * fromThrottled(pagesOf(api), limiter, { timeout: 5_000 }).subscribe((page) => save(page));
+ */
+export function fromThrottled<T, P>(
+  input: PulledInput<T>,
+  limiter: Limiter<P>,
+  options: FromThrottledOptions<P> = {},
+): Observable<T> {
+  checkInput(input);
+  const line = lineOf(limiter);
+  check.options('options', options);
+  check.knownOptions(options, ['permits', 'timeout']);
+  const { permits = 1 as P, timeout = Infinity } = options;
+  checkPermits(line, permits);
+  check.duration('timeout', timeout);
+  return new Observable((subscriber) => new Pull(subscriber, line, { permits, timeout }).start(input));
+}

@@ -1,0 +1,75 @@
+import type { Line } from './line.ts';
+
+/** One limiter of a group. */
+export interface Member<L> {
+  readonly key: string;
+  readonly limiter: L;
+  /** Whether it was used since the hand came by. */
+  used: boolean;
+}
+
+/** So many are kept, whether they are used or not. */
+const room = 1_000;
+/** Members that the hand looks at when one joins: so many that of the idle ones no more stay than a third of the busy ones. */
+const looks = 8;
+
+/**
+ * The limiters that a group looks after, found by their keys. Beyond some room, each that joins moves a hand on, as of a
+ * clock: it drops those that are idle and were not used since it last came by. So no timer is needed, and no long sweep.
+ *
+ * A dropped one that is used again comes back. If its key has another one by then, both are looked after.
+ */
+export class Members<L extends { readonly line: Pick<Line<never>, 'idle'> }> {
+  readonly #all = new Set<Member<L>>();
+  readonly #byKey = new Map<string, Member<L>>();
+  #hand = this.#all.values();
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  get limiters(): L[] {
+    return Array.from(this.#all, ({ limiter }) => limiter);
+  }
+
+  /** The limiter of a key, which is used herewith. */
+  find(key: string): L | undefined {
+    const member = this.#byKey.get(key);
+    if (member) member.used = true;
+    return member?.limiter;
+  }
+
+  /** Looks after a member: one that is new, or was dropped and is used again. */
+  keep(member: Member<L>): void {
+    member.used = true;
+    if (this.#all.has(member)) return;
+    this.#all.add(member);
+    if (!this.#byKey.has(member.key)) this.#byKey.set(member.key, member);
+    this.#sweep();
+  }
+
+  /** Another limiter may take the place of the key's. */
+  forget(key: string): void {
+    const member = this.#byKey.get(key);
+    if (member) this.#drop(member);
+  }
+
+  clear(): void {
+    this.#all.clear();
+    this.#byKey.clear();
+  }
+
+  #sweep(): void {
+    for (let i = 0; i < looks && this.#all.size > room; i++) {
+      const { done, value: member } = this.#hand.next();
+      if (done) this.#hand = this.#all.values();
+      else if (member.used) member.used = false;
+      else if (member.limiter.line.idle) this.#drop(member);
+    }
+  }
+
+  #drop(member: Member<L>): void {
+    this.#all.delete(member);
+    if (this.#byKey.get(member.key) === member) this.#byKey.delete(member.key);
+  }
+}

@@ -1,0 +1,141 @@
+import { config, take } from 'rxjs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fromThrottled, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { assertIdle } from '../support/marbles.ts';
+
+const test = suite('fromThrottled, a ReadableStream');
+const limit = slidingWindow({ permits: 5, interval: 100_000, resolution: 1 });
+
+/** A stream that is filled by hand and buffers nothing, its limiter, and what was said. */
+function arrange({ cancel }: { cancel?: () => Promise<void> } = {}) {
+  const limiter = new RateLimiter({ name: 'api', limit });
+  const asked = { pulled: 0, cancelled: 0 };
+  let controller!: ReadableStreamDefaultController<string>;
+  const stream = new ReadableStream<string>(
+    {
+      start(given) {
+        controller = given;
+      },
+      pull() {
+        asked.pulled++;
+      },
+      cancel() {
+        asked.cancelled++;
+        return cancel?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const said: unknown[] = [];
+  const result = fromThrottled(stream, limiter);
+  const observer = {
+    next: (value: string) => said.push(value),
+    error: (error: Error) => said.push(error),
+    complete: () => said.push('complete'),
+  };
+  return { limiter, stream, controller, asked, said, result, observer };
+}
+
+/** Resolves when streams have told all that they have to tell. */
+const told = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> {
+  assert.is(await limiter.availablePermits(), permits);
+  assertIdle(limiter);
+}
+
+test('it is read one value at a time, from the subscription on, and free again at its end', async () => {
+  const { limiter, stream, controller, asked, said, result, observer } = arrange();
+  await told();
+  assert.not(stream.locked);
+  assert.is(asked.pulled, 0);
+  result.subscribe(observer);
+  await told();
+  assert.ok(stream.locked);
+  assert.is(asked.pulled, 1);
+  controller.enqueue('a');
+  await told();
+  assert.equal(said, ['a']);
+  assert.is(asked.pulled, 2);
+  controller.close();
+  await told();
+  assert.equal(said, ['a', 'complete']);
+  assert.not(stream.locked);
+  assert.is(asked.cancelled, 0);
+  await assertLeft(limiter, 4);
+});
+
+test('its error is the error of the result, and it is free again', async () => {
+  const { limiter, stream, controller, asked, said, result, observer } = arrange();
+  result.subscribe(observer);
+  const error = new Error('broken');
+  controller.error(error);
+  await told();
+  assert.is(said[0], error);
+  assert.not(stream.locked);
+  assert.is(asked.cancelled, 0);
+  await assertLeft(limiter, 5);
+});
+
+test('unsubscribing while a read is under way cancels it at once, and frees it', async () => {
+  const { limiter, stream, asked, said, result, observer } = arrange();
+  const subscription = result.subscribe(observer);
+  await told();
+  subscription.unsubscribe();
+  assert.is(asked.cancelled, 1);
+  assert.not(stream.locked);
+  await told();
+  assert.equal(said, []);
+  assert.is(asked.cancelled, 1);
+  await assertLeft(limiter, 5);
+});
+
+test('a consumer that has enough cancels it, and frees it', async () => {
+  const { limiter, stream, controller, asked, said, result, observer } = arrange();
+  result.pipe(take(1)).subscribe(observer);
+  controller.enqueue('a');
+  await told();
+  assert.equal(said, ['a', 'complete']);
+  assert.equal(asked, { pulled: 0, cancelled: 1 });
+  assert.not(stream.locked);
+  await assertLeft(limiter, 4);
+});
+
+test('a time-out cancels it', async () => {
+  const { limiter, stream, asked, said, observer } = arrange();
+  await limiter.acquire(5);
+  fromThrottled(stream, limiter, { timeout: 10 }).subscribe(observer);
+  assert.is((said[0] as Error).name, 'AcquireTimeoutError');
+  assert.equal(asked, { pulled: 0, cancelled: 1 });
+  assert.not(stream.locked);
+});
+
+test('a stream that somebody else reads is an error of the subscription, and stays theirs', async () => {
+  const { limiter, stream, asked, said, result, observer } = arrange();
+  const reader = stream.getReader();
+  result.subscribe(observer);
+  assert.instance(said[0], TypeError);
+  assert.ok(stream.locked);
+  assert.is(asked.cancelled, 0);
+  assert.is(limiter.stats().calls, 0);
+  reader.releaseLock();
+});
+
+test('what cancelling fails with is reported as unhandled, and the stream is free all the same', async () => {
+  const reason = new Error('will not close');
+  const unhandled: unknown[] = [];
+  config.onUnhandledError = (error) => unhandled.push(error);
+  try {
+    const { stream, result, observer } = arrange({ cancel: () => Promise.reject(reason) });
+    result.subscribe(observer).unsubscribe();
+    assert.not(stream.locked);
+    await told();
+    assert.is(unhandled.length, 1);
+    assert.is(unhandled[0], reason);
+  } finally {
+    config.onUnhandledError = null;
+  }
+});
+
+test.run();

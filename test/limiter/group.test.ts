@@ -1,0 +1,318 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LimiterClosedError, PermitsExceedLimitError } from '../../src/errors.ts';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import { assertRefuses, missing, noObject, noString, rejection } from '../support/badInput.ts';
+import { fateOf, timed, times } from '../support/fakeTime.ts';
+
+const limit = slidingWindow({ permits: 5, interval: 1000 });
+
+/** Asks for so many other keys that whatever is idle, and was not used meanwhile, is dropped. */
+function crowd(group: RateLimiterGroup, name = 'other'): void {
+  for (let i = 0; i < 10_000; i++) group.get(`${name} ${i}`);
+}
+
+timed('each key has the whole limit for itself', async () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const tries = ['a', 'a', 'b', ''].map((key) => group.get(key).tryAcquire(3));
+  assert.equal(await Promise.all(tries), [true, false, true, true]);
+  assert.is(await group.get('a').availablePermits(), 2);
+  assert.is(group.size, 3);
+});
+
+timed('a key has one limiter', () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  assert.is(group.get('a'), group.get('a'));
+  assert.is.not(group.get('a'), group.get('b'));
+});
+
+timed('the key may choose the limit, which is asked for once for each limiter', async () => {
+  const asked: string[] = [];
+  const group = new RateLimiterGroup({
+    name: 'api',
+    limit: (key) => {
+      asked.push(key);
+      return fixedWindow({ permits: key.length, interval: 1000 });
+    },
+  });
+  for (const key of ['four', 'eleven', 'four'])
+    assert.is(await group.get(key).availablePermits(), key.length);
+  assert.equal(asked, ['four', 'eleven']);
+});
+
+timed('the key may choose a record of limits', async () => {
+  const group = new RateLimiterGroup({
+    name: 'api',
+    limit: (key) => ({ requests: limit, tokens: tokenBucket({ permits: key.length, interval: 1000 }) }),
+  });
+  await group.get('four').acquire({ requests: 1, tokens: 3 });
+  assert.equal(await group.get('four').availablePermits({ detail: true }), { requests: 4, tokens: 1 });
+});
+
+timed('groups of one name share each key, where they share a store', async () => {
+  const store = memoryStore();
+  const [one, other] = [0, 1].map(() => new RateLimiterGroup({ name: 'api', limit, store }));
+  await one.get('a').acquire(3);
+  assert.is(await other.get('a').availablePermits(), 2);
+  assert.is(await other.get('b').availablePermits(), 5);
+});
+
+timed('messages name the group and the key', async () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const error = await rejection(group.get('acme').acquire(6));
+  assert.instance(error, PermitsExceedLimitError);
+  assert.match(error.message, '"api:acme"');
+});
+
+const odd = [
+  'a',
+  'b',
+  'a:b',
+  'b:c',
+  ':',
+  '::',
+  '%',
+  '%:',
+  '%3a',
+  '%25',
+  '}',
+  '{',
+  '__proto__',
+  'null',
+  '", "',
+];
+const text = fc.oneof(
+  fc.constantFrom(...odd, '\ud800', '\\ud800'),
+  fc.array(fc.constantFrom(...':%{}"\\ab3'), { minLength: 1, maxLength: 4 }).map((all) => all.join('')),
+);
+
+test('keys of groups, and limiters, share nothing whatever they are called', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.tuple(text, fc.option(text, { nil: undefined })), {
+        minLength: 2,
+        maxLength: 6,
+        selector: (pair) => JSON.stringify(pair),
+      }),
+      async (pairs) => {
+        const store = memoryStore();
+        const open = ([name, key]: [string, string | undefined]) =>
+          key === undefined
+            ? new RateLimiter({ name, limit, store })
+            : new RateLimiterGroup({ name, limit, store }).get(key);
+        for (const [i, pair] of pairs.entries()) assert.ok(await open(pair).tryAcquire((i % 5) + 1));
+        for (const [i, pair] of pairs.entries())
+          assert.is(await open(pair).availablePermits(), 4 - (i % 5), JSON.stringify(pair));
+      },
+    ),
+  ));
+
+timed('where the name ends and the key begins makes a difference', async () => {
+  const store = memoryStore();
+  const limiters = [
+    new RateLimiterGroup({ name: 'a', limit, store }).get('b:c'),
+    new RateLimiterGroup({ name: 'a:b', limit, store }).get('c'),
+    new RateLimiterGroup({ name: 'a:b:c', limit, store }).get(''),
+    new RateLimiter({ name: 'a:b:c', limit, store }),
+  ];
+  for (const [i, limiter] of limiters.entries()) await limiter.acquire(i + 1);
+  for (const [i, limiter] of limiters.entries()) assert.is(await limiter.availablePermits(), 4 - i);
+});
+
+timed(
+  'a hundred thousand keys over time leave few limiters, and what they granted is not forgotten',
+  async (clock) => {
+    const group = new RateLimiterGroup({ name: 'api', limit });
+    const keys = 100_000;
+    let most = 0;
+    for (let i = 0; i < keys; i++) {
+      if (i % 1_000 === 0) clock.tick(10);
+      await group.get(`key ${i}`).tryAcquire();
+      most = Math.max(most, group.size);
+      if (i === 50_000) assert.is(await group.get('key 45000').availablePermits(), 4);
+    }
+    assert.ok(most <= 1_200, `${most} limiters at once`);
+  },
+);
+
+timed('no limiter is dropped at which someone waits, or is booked', async (clock) => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const limiters = Array.from({ length: 3_000 }, (_, i) => group.get(`busy ${i}`));
+  const waiting = limiters.map((limiter) =>
+    [limiter.acquire(5), limiter.acquire(5), limiter.acquire(5)].map(fateOf),
+  );
+  crowd(group);
+  assert.ok(group.size >= 3_000 && group.size <= 5_010, `${group.size}`);
+  for (const [i, limiter] of limiters.entries()) assert.is(group.get(`busy ${i}`), limiter);
+  await clock.tickAsync(2_000);
+  for (const fates of waiting) assert.equal(times(fates), [0, 1_000, 2_000]);
+  // All are idle now, and the crowd that comes takes their places.
+  crowd(group, 'more');
+  assert.ok(group.size <= 1_010, `${group.size}`);
+});
+
+timed('a limiter that is used all the time stays, one that is not is dropped', () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const [used, unused] = [group.get('used'), group.get('unused')];
+  for (let i = 0; i < 10_000; i++) {
+    group.get(`other ${i}`);
+    assert.is(group.get('used'), used);
+  }
+  assert.is.not(group.get('unused'), unused);
+});
+
+timed('a limiter that was dropped works on, and shares its limit with the new one of its key', async () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const kept = group.get('a');
+  await kept.acquire(2);
+  crowd(group);
+  const anew = group.get('a');
+  assert.is.not(anew, kept);
+  assert.is(await anew.availablePermits(), 3);
+  await kept.acquire(2);
+  assert.is(await anew.availablePermits(), 1);
+});
+
+timed('a limiter that was dropped and is used again is that of its key', async () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const kept = group.get('a');
+  crowd(group);
+  const waits = [kept.acquire(5), kept.acquire()].map(fateOf);
+  assert.is(group.get('a'), kept);
+  await group.close();
+  assert.instance(waits[1].reason, LimiterClosedError);
+});
+
+timed('closing the group closes the limiters of all keys, and leaves no timer', async (clock) => {
+  const store = memoryStore();
+  const group = new RateLimiterGroup({ name: 'api', limit, store });
+  const dropped = group.get('dropped');
+  crowd(group);
+  const waits = ['a', 'b'].map(
+    (key) => [group.get(key).acquire(5), group.get(key).acquire(5)].map(fateOf)[1],
+  );
+  await group.close();
+  for (const { reason } of waits) assert.instance(reason, LimiterClosedError);
+  assert.is(clock.countTimers(), 0);
+  assert.throws(
+    () => group.get('a'),
+    (error: unknown) => error instanceof LimiterClosedError,
+  );
+  for (const call of [dropped.acquire(), dropped.tryAcquire(), dropped.decide(), dropped.availablePermits()])
+    assert.instance(await rejection(call), LimiterClosedError);
+  assert.is(clock.countTimers(), 0);
+  await clock.tickAsync(1_000);
+  // What was booked is free again for others.
+  const other = new RateLimiterGroup({ name: 'api', limit, store });
+  assert.is(await other.get('a').availablePermits(), 5);
+  await Promise.all([group.close(), group.close()]);
+});
+
+timed('a group closes itself at the end of the block that uses it', async () => {
+  let outside: RateLimiterGroup;
+  {
+    await using group = new RateLimiterGroup({ name: 'api', limit });
+    outside = group;
+  }
+  assert.throws(
+    () => outside.get('a'),
+    (error: unknown) => error instanceof LimiterClosedError,
+  );
+});
+
+timed('closing one limiter concerns no other key, and its own has a new one then', async () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const [a, b] = [group.get('a'), group.get('b')];
+  await a.acquire(2);
+  await a.close();
+  assert.is.not(group.get('a'), a);
+  assert.is(await group.get('a').availablePermits(), 3);
+  assert.is(await b.availablePermits(), 5);
+});
+
+timed('the options hold for each limiter', async (clock) => {
+  const group = new RateLimiterGroup({ name: 'api', limit, maxQueue: 1 });
+  const waits = ['a', 'b'].map((key) => [5, 5, 1].map((permits) => fateOf(group.get(key).acquire(permits))));
+  await clock.tickAsync(1_000);
+  for (const [, second, third] of waits) {
+    assert.is(second.at, 1_000);
+    assert.match(third.reason?.message ?? '', '1 already wait');
+  }
+});
+
+/** A group with one option that the types would not allow. */
+function giving(option: string) {
+  return (value: unknown) => new RateLimiterGroup({ name: 'api', limit, [option]: value } as never);
+}
+
+test('options that cannot be meant are refused as by a limiter', async () => {
+  const make = (options: unknown) => new RateLimiterGroup(options as never);
+  await assertRefuses(make, [missing, ...noObject], 'options', 'an object');
+  await assertRefuses(
+    giving('name'),
+    [missing, ['', RangeError, '""'], ...noString],
+    'name',
+    'a non-empty string',
+  );
+  await assertRefuses(giving('store'), [[{}, TypeError, 'an object']], 'store', 'a memoryStore()');
+  assert.throws(() => giving('maxIdle')(1), /^maxIdle: no such option; expected one of name, limit/);
+});
+
+test('a limit that is neither one nor a function is refused at once', async () => {
+  await assertRefuses(
+    giving('limit'),
+    [missing, [5, TypeError, '5'], [[limit], TypeError, 'an array']],
+    'limit',
+    'a limit',
+  );
+  await assertRefuses(
+    giving('limit'),
+    [[{}, RangeError, '{}']],
+    'limit',
+    'a limit, or a record with at least one',
+  );
+});
+
+test('what the function answers is checked when the limiter is asked for, and says which key it is', async () => {
+  const get = (answer: unknown) =>
+    new RateLimiterGroup({ name: 'api', limit: () => answer as Limit }).get('acme');
+  await assertRefuses(
+    get,
+    [missing, [null, TypeError, 'null'], [5, TypeError, '5'], [() => limit, TypeError, 'a function']],
+    'limit("acme")',
+    'a limit made by',
+  );
+  await assertRefuses(
+    get,
+    [[{}, RangeError, '{}']],
+    'limit("acme")',
+    'a limit, or a record with at least one',
+  );
+  await assertRefuses((bad) => get({ bad }), [[5, TypeError, '5']], 'limit("acme").bad', 'a limit made by');
+});
+
+test('what the function throws is thrown, and it is asked again the next time', async () => {
+  let fails = true;
+  const group = new RateLimiterGroup({
+    name: 'api',
+    limit: () => {
+      if (fails) throw new Error('unknown customer');
+      return limit;
+    },
+  });
+  assert.throws(() => group.get('a'), /^unknown customer$/);
+  assert.is(group.size, 0);
+  fails = false;
+  assert.is(await group.get('a').availablePermits(), 5);
+});
+
+test('a key that is no string is refused', () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  return assertRefuses((key) => group.get(key as string), [missing, ...noString], 'key', 'a string');
+});
+
+test.run();

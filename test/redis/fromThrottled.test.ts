@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { take } from 'rxjs';
+import * as assert from 'uvu/assert';
+import { fromThrottled, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { byHand, naturals } from '../creation/inputs.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('fromThrottled');
+const ten = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
+
+test('two processes pull from their inputs only what they may together', async ({ redis, connect }) => {
+  const limiters = [redis, connect()].map(
+    (connection) => new RateLimiter({ name: 'api', limit: ten, redis: connection }),
+  );
+  let pulled = 0;
+  function* counted() {
+    for (const n of naturals()) {
+      pulled++;
+      yield n;
+    }
+  }
+  const subscriptions = limiters.map((limiter) => fromThrottled(counted(), limiter).subscribe());
+  await sleep(300);
+  assert.is(pulled, 10);
+  for (const subscription of subscriptions) subscription.unsubscribe();
+  await Promise.all(limiters.map((limiter) => limiter.close()));
+});
+
+test('what is not pulled, or does not come, is given back', async ({ redis }) => {
+  const limiter = new RateLimiter({ name: 'api', limit: ten, redis });
+  const got: number[] = [];
+  await fromThrottled([1, 2, 3, 4], limiter).forEach((n) => void got.push(n));
+  await fromThrottled(naturals(), limiter)
+    .pipe(take(2))
+    .forEach((n) => void got.push(n));
+  assert.equal(got, [1, 2, 3, 4, 0, 1]);
+  const input = byHand<number>();
+  const subscription = fromThrottled(input, limiter).subscribe();
+  await sleep(100);
+  assert.is(input.pulled, 1);
+  assert.is(await limiter.availablePermits(), 3);
+  subscription.unsubscribe();
+  await sleep(100);
+  assert.is(input.returned, 1);
+  assert.is(await limiter.availablePermits(), 4);
+  await limiter.close();
+});
+
+test.run();
