@@ -1,7 +1,8 @@
 import { Observable } from 'rxjs';
+import { checkPermits } from '../limiter/checkPermits.ts';
 import type { Permits } from '../limiter/cost.ts';
 import type { Limiter } from '../limiter/line.ts';
-import { checkPermits, lineOf } from '../operators/port.ts';
+import { lineOf } from '../operators/port.ts';
 import * as check from '../validate.ts';
 import { checkInput, type PulledInput } from './input.ts';
 import { Pull } from './pull.ts';

@@ -1,8 +1,9 @@
 import { Observable } from 'rxjs';
+import { checkPermits } from '../limiter/checkPermits.ts';
 import type { Limiter } from '../limiter/line.ts';
 import type { Permit } from '../limiter/permit.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from '../limiter/request.ts';
-import { checkPermits, lineOf } from '../operators/port.ts';
+import { lineOf } from '../operators/port.ts';
 
 /**
  * Emits one permit at its granted moment, then completes. Each subscription acquires its own.

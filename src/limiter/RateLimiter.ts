@@ -3,6 +3,7 @@ import { AcquireTimeoutError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
 import type { DecideReply, Reply } from '../stores/store.ts';
 import * as check from '../validate.ts';
+import { checkPermits } from './checkPermits.ts';
 import { clientIdOf } from './clientId.ts';
 import type { NamedLimits, Permits } from './cost.ts';
 import { LedgerLine } from './ledgerLine.ts';
@@ -11,7 +12,7 @@ import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts
 import type { Permit } from './permit.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from './request.ts';
 import { storeOf } from './storeOf.ts';
-import { behindLine, callPlanOf, checkConstantPermits, type WrapOptions } from './wrap.ts';
+import { behindLine, callPlanOf, type WrapOptions } from './wrap.ts';
 
 /** What {@link RateLimiter.decide} found: all that the answer to a request needs, a 429 included. */
 export interface Decision {
@@ -200,7 +201,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   ): (this: This, ...args: Args) => Promise<Awaited<R>> {
     check.functionValue('fn', fn);
     const plan = callPlanOf(options);
-    checkConstantPermits(this.#line, plan.permits);
+    if (typeof plan.permits !== 'function') checkPermits(this.#line, plan.permits);
     return behindLine(fn, plan, () => this.#line);
   }
 

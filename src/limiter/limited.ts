@@ -1,9 +1,11 @@
 import * as check from '../validate.ts';
+import { checkPermits } from './checkPermits.ts';
+import type { Permits } from './cost.ts';
 import type { Limiter, Line } from './line.ts';
-import { behindLine, callPlanOf, checkConstantPermits, type WrapOptions, wrapOptions } from './wrap.ts';
+import { behindLine, callPlanOf, type WrapOptions, wrapOptions } from './wrap.ts';
 
 /** What {@link limited} needs of a group: one limiter for each key. */
-export interface LimiterGroup<P = number> {
+export interface LimiterGroup<P = Permits> {
   /** The limiter of a key. */
   get(key: string): Limiter<P>;
 }
@@ -77,7 +79,8 @@ export function limited<P, This, Args extends unknown[]>(
 ): unknown {
   const plan = callPlanOf(options, [...wrapOptions, 'key']);
   const lineOf = lineOfCalls(limiter, options?.key);
-  checkConstantPermits(isLimiter(limiter) ? limiter.line : undefined, plan.permits);
+  if (typeof plan.permits !== 'function')
+    checkPermits(isLimiter(limiter) ? limiter.line : undefined, plan.permits);
   return <R>(
     method: (this: This, ...args: Args) => R,
     context: ClassMethodDecoratorContext<This> | undefined,

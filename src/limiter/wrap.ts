@@ -1,9 +1,4 @@
-import {
-  AcquireTimeoutError,
-  type AskedPermits,
-  PermitsExceedLimitError,
-  RateLimitExceededError,
-} from '../errors.ts';
+import { AcquireTimeoutError, type AskedPermits, RateLimitExceededError } from '../errors.ts';
 import * as check from '../validate.ts';
 import type { Line } from './line.ts';
 import type { Permit } from './permit.ts';
@@ -57,28 +52,6 @@ export function callPlanOf<P, Args extends unknown[], This>(
   check.duration('timeout', timeout);
   check.abortSignal('signal', signal);
   return { permits, strategy, timeout, signal };
-}
-
-/**
- * Refuses constant permits that no limit of the line could mean; without a line, what is neither a number nor a record.
- *
- * What is only too much for the limit is left to the calls: the limit in force may be another one by then.
- */
-export function checkConstantPermits<P>(
-  line: Line<P> | undefined,
-  permits: CallPlan<P, never, never>['permits'],
-): void {
-  if (typeof permits === 'function') return;
-  if (!line) {
-    // Which names a record may have is for the lines to say, once they are there.
-    if (typeof permits !== 'object' || permits === null) check.positiveInteger('permits', permits);
-    return;
-  }
-  try {
-    line.costOf(permits as P);
-  } catch (error) {
-    if (!(error instanceof PermitsExceedLimitError)) throw error;
-  }
 }
 
 /** The function, behind a line: with the same name and length, and a promise of its result. */

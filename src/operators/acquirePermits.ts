@@ -1,7 +1,8 @@
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { checkPermits } from '../limiter/checkPermits.ts';
 import type { Limiter } from '../limiter/line.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from '../limiter/request.ts';
-import { checkPermits, lineOf } from './port.ts';
+import { lineOf } from './port.ts';
 
 /**
  * Acquires permits, then subscribes to the source: each subscription pays, those of `retry` and `repeat` too.

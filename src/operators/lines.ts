@@ -1,11 +1,13 @@
+import { checkPermits } from '../limiter/checkPermits.ts';
+import type { Permits } from '../limiter/cost.ts';
 import type { LimiterGroup } from '../limiter/limited.ts';
 import type { Limiter, Line, Waiter } from '../limiter/line.ts';
 import * as check from '../validate.ts';
-import { checkPermits, lineOf } from './port.ts';
+import { lineOf } from './port.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
 
 /** What the operators need of a group: one limiter for each key, and a name for messages. */
-export interface NamedGroup<P = number> extends LimiterGroup<P> {
+export interface NamedGroup<P = Permits> extends LimiterGroup<P> {
   readonly name: string;
 }
 
@@ -97,9 +99,7 @@ export function linesOf<T, P>(
     return () => new OneLine(line);
   }
   check.functionValue('key', key);
-  // Which names a record may have is known to the limiters of a group alone, and those are not there yet.
-  if (typeof permits !== 'function' && (typeof permits !== 'object' || permits === null))
-    check.positiveInteger('permits', permits);
+  if (typeof permits !== 'function') checkPermits(undefined, permits);
   return () => new LinesByKey(limiter, key!);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import type { DecideReply } from '../../src/stores/store.ts';
-import { promise } from './campaign.ts';
+import { promise } from '../support/campaign.ts';
 import { histories, historiesOf } from './history.ts';
 import { type Fleet, openFleet, replay } from './replay.ts';
 import { anyLimit, exactSlidingWindows, fewLimits, type LimitSpec, mostOf } from './specs.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import type { ReserveReply } from '../../src/stores/store.ts';
-import { promise } from './campaign.ts';
+import { promise } from '../support/campaign.ts';
 import { openFleet } from './replay.ts';
 import {
   coarseSlidingWindows,

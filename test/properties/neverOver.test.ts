@@ -1,5 +1,5 @@
 import { test } from 'uvu';
-import { promise } from './campaign.ts';
+import { promise } from '../support/campaign.ts';
 import { histories, historiesOf } from './history.ts';
 import { judge } from './judge.ts';
 import { openFleet, replay } from './replay.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import type { DecideReply, ReserveReply, Run } from '../../src/stores/store.ts';
-import { promise } from './campaign.ts';
+import { promise } from '../support/campaign.ts';
 import { costOf, histories, rawCost } from './history.ts';
 import { type Fleet, openFleet, replay } from './replay.ts';
 import { fewLimits, mostOf } from './specs.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import type { DecideReply, ReserveReply } from '../../src/stores/store.ts';
-import { promise } from './campaign.ts';
+import { promise } from '../support/campaign.ts';
 import { histories, historiesOf } from './history.ts';
 import { type Fleet, openFleet, replay } from './replay.ts';
 import { anyLimit, fewLimits, mostOf } from './specs.ts';

@@ -4,8 +4,8 @@ import { test } from 'uvu';
 import { histories, historiesOf } from '../properties/history.ts';
 import * as specs from '../properties/specs.ts';
 import type { History } from '../properties/steps.ts';
+import { promise } from '../support/campaign.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
-import { promise } from './campaign.ts';
 import { changing, longLogs, scaled, thousandsOfEntries } from './twinHistories.ts';
 import { sameInBoth } from './twins.ts';
 
