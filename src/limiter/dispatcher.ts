@@ -9,6 +9,7 @@ import { Denial } from './denial.ts';
 import { Entry } from './entry.ts';
 import { leastWait } from './forecast.ts';
 import type { Grant, Waiter } from './line.ts';
+import { Questions } from './questions.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
 import { applyReply, type LineParts } from './reply.ts';
@@ -17,9 +18,6 @@ import { afterTurn } from './turn.ts';
 
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
-
-/** Tells whoever asked that it is refused. */
-type Refuse = (error: Error) => void;
 
 /** What a dispatcher works with. */
 export interface DispatcherOptions {
@@ -46,10 +44,7 @@ export class Dispatcher {
   readonly #parts: LineParts;
   readonly #alarm: Alarm;
   #call: Call | undefined;
-  /** Questions to the store that wait for their turn, each with the entry that stood before it. */
-  readonly #questions: { ask: () => void; refuse: Refuse; behind: Entry | undefined }[] = [];
-  /** Questions that are under way. */
-  #asked = 0;
+  readonly #questions = new Questions(() => this.#tellIdle());
   readonly #goOn = () => this.#pump();
   #epoch = 0;
   /** Before this time a store that cannot book is not asked again. */
@@ -90,12 +85,7 @@ export class Dispatcher {
   /** Whether nobody waits, and nothing is booked or under way. */
   get idle(): boolean {
     return (
-      !this.#queue.first &&
-      this.#queue.news.none &&
-      !this.#call &&
-      this.#refunds.idle &&
-      this.#questions.length === 0 &&
-      this.#asked === 0
+      !this.#queue.first && this.#queue.news.none && !this.#call && this.#refunds.idle && this.#questions.idle
     );
   }
 
@@ -130,7 +120,7 @@ export class Dispatcher {
     const one = waiter as Waiter<unknown>;
     if (this.#isRefused(one, cost, Infinity, undefined)) return;
     // Who comes after a question must not join those before it.
-    if (this.#questions.length === 0 && this.#queue.extend(one, cost)) return;
+    if (!this.#questions.waiting && this.#queue.extend(one, cost)) return;
     this.#queue.join(new Entry(one, cost, 1, Infinity, Infinity, undefined));
     this.#wake();
   }
@@ -169,38 +159,22 @@ export class Dispatcher {
 
   /** Takes the cost if it is there at once, behind those who came before. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    this.#ask<DecideReply>(
-      (done) => this.#options.ledger.decide(cost, done),
-      (error, decision) => {
-        if (decision?.granted) this.#granted++;
-        reply(error, decision);
-      },
-    );
+    const decided: Reply<DecideReply> = (error, decision) => {
+      if (decision?.granted) this.#granted++;
+      reply(error, decision);
+    };
+    this.#put((done) => this.#options.ledger.decide(cost, done), decided);
   }
 
   /** Says what could be granted at once, behind those who came before. */
   peek(reply: Reply<number[]>): void {
-    this.#ask<number[]>((done) => this.#options.ledger.peek(done), reply);
+    this.#put((done) => this.#options.ledger.peek(done), reply);
   }
 
-  /** Asks the store something, once those who came before are sent, or are known to have to wait. */
-  #ask<T>(question: (done: Reply<T>) => void, reply: Reply<T>): void {
-    const refuse: Refuse = (error) => reply(error);
-    if (this.#closed) {
-      refuse(new LimiterClosedError(this.#options.name));
-      return;
-    }
-    const done: Reply<T> = (error, answer) => {
-      this.#asked--;
-      reply(error, answer);
-      this.#tellIdle();
-    };
-    const ask = () => {
-      this.#asked++;
-      question(done);
-    };
-    this.#questions.push({ ask, refuse, behind: this.#queue.last });
-    this.#wake();
+  #put<T>(question: (done: Reply<T>) => void, reply: Reply<T>): void {
+    this.#questions.add(question, reply, this.#queue.last);
+    if (this.#closed) this.#questions.refuse(new LimiterClosedError(this.#options.name));
+    else this.#wake();
   }
 
   /** Refuses all who wait, gives back what is booked, and resolves when nothing is under way any more, or within a second. */
@@ -209,7 +183,7 @@ export class Dispatcher {
     for (const entry of this.#queue.entries())
       this.#queue.refuse(entry, new LimiterClosedError(this.#options.name));
     this.#bookings.giveBackAll();
-    for (const { refuse } of this.#questions.splice(0)) refuse(new LimiterClosedError(this.#options.name));
+    this.#questions.refuse(new LimiterClosedError(this.#options.name));
     return new Promise((resolve) => {
       // A store that does not answer must not keep the caller: what it still books is lost until it comes back by itself.
       const cancel = this.#options.clock.after(longestGoodbye, resolve);
@@ -279,12 +253,12 @@ export class Dispatcher {
         this.#queue.news.tell();
         this.#deliver();
         this.#refunds.flush(this.#goOn);
-        this.#askQuestions();
+        if (this.#questions.waiting) this.#questions.ask(this.#stands(this.now()));
         // A store that answers at once can still grant at the very deadline.
         if (ledger.sync) this.#send();
         if (!this.#again) this.#expire();
         if (!ledger.sync) this.#send();
-        this.#askQuestions();
+        if (this.#questions.waiting) this.#questions.ask(this.#stands(this.now()));
       } while (this.#again);
     } finally {
       this.#pumping = false;
@@ -294,7 +268,7 @@ export class Dispatcher {
   }
 
   #tellIdle(): void {
-    if (this.#call || !this.#refunds.idle || this.#asked > 0) return;
+    if (this.#call || !this.#refunds.idle || !this.#questions.idle) return;
     for (const tell of this.#whenIdle.splice(0)) tell();
   }
 
@@ -351,15 +325,6 @@ export class Dispatcher {
     this.#retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     applyReply(this.#parts, call, reply, received);
     this.#refuseHopeless(received);
-  }
-
-  /** Nobody passes those of this process who came before: the store hears of them first, or they have to wait. */
-  #askQuestions(): void {
-    const questions = this.#questions;
-    if (questions.length === 0) return;
-    const stands = this.#stands(this.now());
-    while (questions.length > 0 && (stands || questions[0].behind?.stage !== 'queued'))
-      questions.shift()!.ask();
   }
 
   /** Those leave who will not wait when others have to, and those whose time is too short for what stands before them. */
