@@ -7,8 +7,8 @@ import { Bookings } from './bookings.ts';
 import type { NamedLimits } from './cost.ts';
 import { Denial } from './denial.ts';
 import { Entry } from './entry.ts';
-import { leastWait } from './forecast.ts';
 import type { Grant, Waiter } from './line.ts';
+import { Outlook } from './outlook.ts';
 import { Questions } from './questions.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
@@ -42,13 +42,12 @@ export class Dispatcher {
   readonly #share: Share;
   readonly #denial = new Denial();
   readonly #parts: LineParts;
+  readonly #outlook: Outlook;
   readonly #alarm: Alarm;
   #call: Call | undefined;
   readonly #questions = new Questions(() => this.#tellIdle());
   readonly #goOn = () => this.#pump();
   #epoch = 0;
-  /** Before this time a store that cannot book is not asked again. */
-  #retryAt = 0;
   #pumping = false;
   #again = false;
   #scheduled = false;
@@ -66,6 +65,7 @@ export class Dispatcher {
     this.#share = new Share(named.limits);
     const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
     this.#parts = { name, named, ledger, queue, bookings, share, denial };
+    this.#outlook = new Outlook(this.#parts);
     this.#alarm = new Alarm(clock, this.#goOn);
   }
 
@@ -206,21 +206,9 @@ export class Dispatcher {
     return true;
   }
 
-  /** The wait of a new request as far as it is known here: Infinity where only that there is one is known. */
   #knownWait(cost: Cost, timeout: number): number {
     const now = this.now();
-    if (timeout === 0) return this.#stands(now) ? Infinity : (this.#denial.waitFor(cost, now) ?? 0);
-    const wait = leastWait(this.#options.named.limits, cost, this.#queue.asked);
-    const { last } = this.#bookings.reservations;
-    return Math.max(last?.soonest ?? 0, this.#call?.sent ?? now) + wait - now;
-  }
-
-  /** Whether anyone in the line is known to have to wait. */
-  #stands(now: number): boolean {
-    const { last } = this.#bookings.reservations;
-    return (
-      (last !== undefined && last.due > now) || (this.#queue.unbooked !== undefined && this.#retryAt > now)
-    );
+    return this.#outlook.waitFor(cost, timeout, now, this.#call?.sent ?? now);
   }
 
   /** Looks after the line: now where the store answers at once, else when this turn has said all that it asks for. */
@@ -253,12 +241,12 @@ export class Dispatcher {
         this.#queue.news.tell();
         this.#deliver();
         this.#refunds.flush(this.#goOn);
-        if (this.#questions.waiting) this.#questions.ask(this.#stands(this.now()));
+        if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
         // A store that answers at once can still grant at the very deadline.
         if (ledger.sync) this.#send();
         if (!this.#again) this.#expire();
         if (!ledger.sync) this.#send();
-        if (this.#questions.waiting) this.#questions.ask(this.#stands(this.now()));
+        if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
       } while (this.#again);
     } finally {
       this.#pumping = false;
@@ -298,7 +286,7 @@ export class Dispatcher {
     const { held } = this.#bookings.reservations;
     if (this.#call || !this.#queue.unbooked || !this.#share.isLow(held)) return;
     const sent = this.now();
-    if (sent < this.#retryAt) return;
+    if (sent < this.#outlook.retryAt) return;
     const call = { runs: gather(this.#queue, this.#share, sent), sent, denials: this.#denial.forgotten };
     this.#call = call;
     this.#calls++;
@@ -322,35 +310,16 @@ export class Dispatcher {
     const { retryAfter } = reply;
     if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
-    this.#retryAt = retryAfter === undefined ? 0 : received + retryAfter;
+    this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     applyReply(this.#parts, call, reply, received);
-    this.#refuseHopeless(received);
-  }
-
-  /** Those leave who will not wait when others have to, and those whose time is too short for what stands before them. */
-  #refuseHopeless(now: number): void {
-    const queue = this.#queue;
-    if (queue.hasty > 0 && this.#stands(now))
-      for (const entry of queue.entries(queue.unbooked))
-        if (entry.timeout === 0 && entry.stage === 'queued') queue.late(entry);
-    const { last } = this.#bookings.reservations;
-    if (queue.deadlines.next === Infinity || !last || last.due <= now) return;
-    const asked = queue.asked.map(() => 0);
-    for (const entry of queue.entries(queue.unbooked)) {
-      const { cost, count, timeout, deadline } = entry;
-      if (timeout === Infinity) for (let i = 0; i < asked.length; i++) asked[i] += cost[i] * count;
-      else if (timeout > 0) {
-        const soonest = last.soonest + leastWait(this.#options.named.limits, cost, asked);
-        if (soonest > deadline) queue.late(entry, soonest - now);
-      }
-    }
+    this.#outlook.refuseHopeless(received);
   }
 
   /** Sets the timer for whatever comes next. */
   #setAlarm(): void {
     const { reservations } = this.#bookings;
-    const waits = this.#queue.unbooked && !this.#call && this.#retryAt > this.now();
-    const retry = waits ? this.#retryAt : Infinity;
+    const waits = this.#queue.unbooked && !this.#call && this.#outlook.retryAt > this.now();
+    const retry = waits ? this.#outlook.retryAt : Infinity;
     this.#alarm.set(Math.min(reservations.first?.due ?? Infinity, retry, this.#queue.deadlines.next));
   }
 }
