@@ -102,4 +102,28 @@ timed('who will not wait is refused as soon as those have to wait who asked befo
   );
 });
 
+timed('a moment whose reply was read late comes no later than one after it', (clock) => {
+  const ledger = scriptedLedger();
+  const line = openLine(limit, ledger);
+  const heard = diary<number>();
+  line.ask(heard, [1], Infinity, 0);
+  clock.tick(0);
+  const answered = Date.now();
+  clock.tick(200);
+  const [first] = ledger.reserves;
+  first.reply(null, booked(first.request, [15], { now: answered }));
+  line.ask(heard, [1], Infinity, 1);
+  clock.tick(0);
+  const [, second] = ledger.reserves;
+  second.reply(null, booked(second.request, [1]));
+  clock.tick(100);
+  assert.equal(
+    heard.endings.map(({ data, at }) => [data, at]),
+    [
+      [0, 201],
+      [1, 201],
+    ],
+  );
+});
+
 test.run();
