@@ -15,10 +15,9 @@ export type { Permits } from './limiter/cost.ts';
 export {
   type LimitedByKeyOptions,
   type LimitedDecorator,
-  type LimiterGroup,
   limited,
 } from './limiter/limited.ts';
-export type { Limiter } from './limiter/line.ts';
+export type { Limiter, LimiterGroup } from './limiter/line.ts';
 export type { RateLimiterOptions } from './limiter/options.ts';
 export type { Permit } from './limiter/permit.ts';
 export { type Decision, type LimiterStats, RateLimiter } from './limiter/RateLimiter.ts';

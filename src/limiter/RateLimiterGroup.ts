@@ -3,7 +3,7 @@ import type { Store } from '../stores/store.ts';
 import { show } from '../validate.ts';
 import { clientIdOf } from './clientId.ts';
 import type { Permits } from './cost.ts';
-import type { LimiterGroup } from './limited.ts';
+import type { LimiterGroup } from './line.ts';
 import { memberStore } from './memberStore.ts';
 import { type Member, Members } from './members.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
@@ -35,9 +35,7 @@ export interface RateLimiterGroupOptions<Name extends string = string>
  * });
  * await group.get('acme').acquire();
  */
-export class RateLimiterGroup<Name extends string = string>
-  implements LimiterGroup<Permits<Name>>, AsyncDisposable
-{
+export class RateLimiterGroup<Name extends string = string> implements LimiterGroup<Permits<Name>> {
   /** The group's name. */
   readonly name: string;
   readonly #limit: RateLimiterGroupOptions<Name>['limit'];

@@ -8,11 +8,12 @@ import type { NamedLimits } from './cost.ts';
 import { Denial } from './denial.ts';
 import { Entry } from './entry.ts';
 import type { Grant, Waiter } from './line.ts';
+import type { LineParts } from './lineParts.ts';
 import { Outlook } from './outlook.ts';
 import { Questions } from './questions.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
-import { applyReply, type LineParts } from './reply.ts';
+import { applyReply } from './reply.ts';
 import { Share } from './share.ts';
 import { afterTurn } from './turn.ts';
 

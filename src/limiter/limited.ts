@@ -1,18 +1,12 @@
 import * as check from '../validate.ts';
 import { checkPermits } from './checkPermits.ts';
 import type { Permits } from './cost.ts';
-import type { Limiter, Line } from './line.ts';
+import type { Limiter, LimiterGroup, Line } from './line.ts';
 import { behindLine, callPlanOf, type WrapOptions, wrapOptions } from './wrap.ts';
-
-/** What {@link limited} needs of a group: one limiter for each key. */
-export interface LimiterGroup<P = Permits> {
-  /** The limiter of a key. */
-  get(key: string): Limiter<P>;
-}
 
 /** Options of {@link limited} with a group: those of a limiter, and the key of a call. */
 export interface LimitedByKeyOptions<
-  P = number,
+  P = Permits,
   Args extends unknown[] = [],
   This = unknown,
   KeyArgs extends unknown[] = Args,

@@ -62,3 +62,9 @@ export interface Limiter<P = Permits> {
   /** The line of this process. Its shape may change in any release: use the limiter's own methods. */
   readonly line: Line<P>;
 }
+
+/** What operators and decorators need of a group: one limiter for each key. */
+export interface LimiterGroup<P = Permits> {
+  /** The limiter of a key. */
+  get(key: string): Limiter<P>;
+}

@@ -1,6 +1,6 @@
 import type { Cost } from '../stores/store.ts';
 import { leastWait } from './forecast.ts';
-import type { LineParts } from './reply.ts';
+import type { LineParts } from './lineParts.ts';
 
 /** What is known here, without a call, of how long a request will have to wait. */
 export class Outlook {

@@ -1,22 +1,8 @@
 import { PermitsExceedLimitError } from '../errors.ts';
-import { type Ledger, outcome, type ReserveReply, type Segment } from '../stores/store.ts';
+import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './batch.ts';
-import type { Bookings } from './bookings.ts';
-import { type NamedLimits, permitsOf } from './cost.ts';
-import type { Denial } from './denial.ts';
-import type { Queue } from './queue.ts';
-import type { Share } from './share.ts';
-
-/** What a reply is applied to. */
-export interface LineParts {
-  name: string;
-  named: NamedLimits;
-  ledger: Ledger;
-  queue: Queue;
-  bookings: Bookings;
-  share: Share;
-  denial: Denial;
-}
+import { permitsOf } from './cost.ts';
+import type { LineParts } from './lineParts.ts';
 
 /** Brings a reply into the line: moments for those who got them, refusals, and back into the queue with the others. */
 export function applyReply(parts: LineParts, call: Call, reply: ReserveReply, received: number): void {

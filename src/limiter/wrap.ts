@@ -1,11 +1,12 @@
 import { AcquireTimeoutError, type AskedPermits, RateLimitExceededError } from '../errors.ts';
 import * as check from '../validate.ts';
+import type { Permits } from './cost.ts';
 import type { Line } from './line.ts';
 import type { Permit } from './permit.ts';
 import { Request } from './request.ts';
 
 /** Options of {@link RateLimiter.wrap}: what a call costs, and how long it may wait. */
-export interface WrapOptions<P = number, Args extends unknown[] = [], This = unknown> {
+export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = unknown> {
   /**
    * Permits that a call costs: a number, a record of the limits' names, or a function of the call's arguments and `this`.
    *

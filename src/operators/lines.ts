@@ -1,7 +1,6 @@
 import { checkPermits } from '../limiter/checkPermits.ts';
 import type { Permits } from '../limiter/cost.ts';
-import type { LimiterGroup } from '../limiter/limited.ts';
-import type { Limiter, Line, Waiter } from '../limiter/line.ts';
+import type { Limiter, LimiterGroup, Line, Waiter } from '../limiter/line.ts';
 import * as check from '../validate.ts';
 import { lineOf } from './port.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
