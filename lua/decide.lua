@@ -2,14 +2,16 @@
 --
 -- KEYS[1]   the ledger
 -- KEYS[2]   the contenders
--- KEYS[3…]  the log of each limit
+-- KEYS[3]   the control
+-- KEYS[4…]  the log of each limit
 --
 -- ARGV[1]   the client
--- ARGV[2]   the limits, as in reserve.lua
--- ARGV[3…]  the cost in permits for each limit
+-- ARGV[2]   the limits, and
+-- ARGV[3]   whether they were stored, as in reserve.lua
+-- ARGV[4…]  the cost in permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
--- Reply: a list: 1 if granted, else 0; the wait until it could be granted, or -1 for never, and the time until all has
+-- Reply: the limits in force, as text, where they are others. Else a list: 1 if granted, else 0; the wait until it could be granted, or -1 for never, and the time until all has
 -- come back, in microseconds; then the permits left at once, of each limit.
 
 -- @include "ledger/state"
@@ -17,12 +19,13 @@
 -- @include "ledger/offer"
 
 local logs, cost = {}, {}
-for i = 3, #KEYS do
-  logs[i - 2] = KEYS[i]
-  cost[i - 2] = tonumber(ARGV[i])
+for i = 4, #KEYS do
+  logs[i - 3] = KEYS[i]
+  cost[i - 3] = tonumber(ARGV[i])
 end
-local serverUs = serverTime(ARGV[3 + #logs])
-local ledger, instant = openLedger(KEYS[1], ARGV[2], logs, serverUs)
+local serverUs = serverTime(ARGV[4 + #logs])
+local ledger, instant = openLedger(KEYS, ARGV[2], ARGV[3], logs, serverUs)
+if not ledger then return instant end
 local now = instant.now
 local paced = countContenders(ledger, KEYS[2], ARGV[1], false, now) > 1 or now < ledger.pacedUntil
 local stride = 0
@@ -37,6 +40,6 @@ if granted then
 end
 
 local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, fullAt(ledger, now) * 1000 - instant.us) }
-for i, state in ipairs(ledger.limits) do reply[3 + i] = algebraOf(state.kind).available(state, now, instant.at) end
+for i, permits in ipairs(availableNow(ledger, instant)) do reply[3 + i] = permits end
 saveLedger(KEYS[1], ledger, instant)
 return reply

@@ -2,26 +2,31 @@
 --
 -- KEYS[1]   the ledger
 -- KEYS[2]   the limiter's last sequence
--- KEYS[3…]  the log of each limit
+-- KEYS[3]   the control
+-- KEYS[4…]  the log of each limit
 --
--- ARGV[1]   the limits, as in reserve.lua
--- ARGV[2]   the sequence
--- ARGV[3]   how many refunds follow: each is the granted moment in milliseconds, the epoch, a count, and the cost in
---           permits for each limit
+-- ARGV[1]   the limits, and
+-- ARGV[2]   whether they were stored, as in reserve.lua
+-- ARGV[3]   the sequence
+-- ARGV[4]   how many refunds follow: each is the granted moment in milliseconds, or NEWEST for what was granted last, the
+--           epoch, a count, and the cost in permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
--- Reply: 1, or 0 where the sequence was known already.
+-- Reply: the limits in force, as text, where they are others; else 1, or 0 where the sequence was known already.
 
 -- @include "ledger/state"
 
+local NEWEST = -1
+
 local logs = {}
-for i = 3, #KEYS do logs[i - 2] = KEYS[i] end
-local sequence, count, position = tonumber(ARGV[2]), tonumber(ARGV[3]), 4
+for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
+local sequence, count, position = tonumber(ARGV[3]), tonumber(ARGV[4]), 5
 local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
 
+local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
+if not ledger then return instant end
 local known = redis.call('GET', KEYS[2])
 local fresh = not known
-local ledger, instant = openLedger(KEYS[1], ARGV[1], logs, serverUs)
 if known then
   local last, till = struct.unpack('<dd', known)
   fresh = till <= instant.now or sequence > last
@@ -31,10 +36,14 @@ if fresh then
     local moment, epoch = tonumber(ARGV[position]), tonumber(ARGV[position + 1])
     local requests = tonumber(ARGV[position + 2])
     -- What was granted before the epoch changed is counted in another way now, or not at all.
-    if epoch == ledger.epoch then
+    if moment == NEWEST or epoch == ledger.epoch then
       for i, state in ipairs(ledger.limits) do
-        local n = tonumber(ARGV[position + 2 + i])
-        if n > 0 then algebraOf(state.kind).refund(state, instant.now, moment + ledger.shift, n * requests) end
+        local n, algebra = tonumber(ARGV[position + 2 + i]) * requests, algebraOf(state.kind)
+        if n > 0 and moment == NEWEST then
+          algebra.release(state, instant.now, instant.at, n)
+        elseif n > 0 then
+          algebra.refund(state, instant.now, moment + ledger.shift, n)
+        end
       end
     end
     position = position + 3 + #logs

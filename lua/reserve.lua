@@ -3,20 +3,24 @@
 --
 -- KEYS[1]   the ledger
 -- KEYS[2]   the contenders
--- KEYS[3…]  the log of each limit
+-- KEYS[3]   the control
+-- KEYS[4…]  the log of each limit
 --
 -- ARGV[1]   the client
--- ARGV[2]   the limits: JSON, [[name, kind, permits, interval, extra], …]
--- ARGV[3]   how far ahead the client would like to book: milliseconds of the full rate
--- ARGV[4]   what it holds booked: milliseconds of the full rate
--- ARGV[5]   the epoch it knows, or 0
--- ARGV[6]   how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
+-- ARGV[2]   the limits that it takes to be in force: JSON, [[name, kind, permits, interval, extra], …]
+-- ARGV[3]   1 where those were stored, 0 where they are its own
+-- ARGV[4]   how far ahead the client would like to book: milliseconds of the full rate
+-- ARGV[5]   what it holds booked: milliseconds of the full rate
+-- ARGV[6]   the epoch it knows, or 0
+-- ARGV[7]   how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
 --           permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
--- Reply: when everything was granted at once to the only contender, who knows the epoch, the time of the server
--- in microseconds; else a list: that time, the epoch, the contenders, and then pairs of a count and a delay in
--- microseconds, or LEFT, or NEVER, or, where the wait would be too long, -2 - the wait in microseconds.
+-- Reply: the limits in force, as text, where they are others, and nothing was done. When everything was granted at once to
+-- the only contender, who knows the epoch, the time of the server in microseconds. Else a list: that time, the epoch, the
+-- contenders, the microseconds until a pause ends, and those from which on nothing of an older epoch stands (-1 for none of
+-- both), and then pairs of a count and a delay in microseconds, or LEFT, or NEVER, or, where the wait would be too long,
+-- -2 - the wait in microseconds.
 
 -- @include "ledger/state"
 -- @include "ledger/contenders"
@@ -27,11 +31,11 @@ local LEFT, NEVER = -1, -2
 local LINGERS = 2000
 
 local logs = {}
-for i = 3, #KEYS do logs[i - 2] = KEYS[i] end
-local client, share, held = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
+for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
+local client, share, held, known = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
-local runs, position, waits = {}, 7, held > 0
-for i = 1, tonumber(ARGV[6]) do
+local runs, position, waits = {}, 8, held > 0
+for i = 1, tonumber(ARGV[7]) do
   local run = { count = tonumber(ARGV[position]), maxWait = tonumber(ARGV[position + 1]), cost = {} }
   if run.maxWait < 0 then run.maxWait = math.huge end
   for limit = 1, #logs do run.cost[limit] = tonumber(ARGV[position + 1 + limit]) end
@@ -41,13 +45,16 @@ for i = 1, tonumber(ARGV[6]) do
 end
 
 local serverUs = serverTime(ARGV[position])
-local ledger, instant = openLedger(KEYS[1], ARGV[2], logs, serverUs)
+local ledger, instant = openLedger(KEYS, ARGV[2], ARGV[3], logs, serverUs)
+if not ledger then return instant end
 local now = instant.now
 local contenders = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = contenders > 1 or now < ledger.pacedUntil
 share = share / contenders
 
-local reply, last, left, plain = { serverUs, ledger.epoch, contenders }, 0, false, contenders == 1
+local paused = pausedFor(ledger, instant)
+local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known) }
+local last, left, plain = 0, false, contenders == 1 and paused < 0
 local function answer(count, delay)
   reply[#reply + 1] = count
   reply[#reply + 1] = delay
@@ -95,5 +102,5 @@ local stays = held > 0 or left
 noteContender(ledger, KEYS[2], client, stays and math.max(now, last) + LINGERS or 0, now)
 saveLedger(KEYS[1], ledger, instant)
 
-if plain and ledger.epoch == tonumber(ARGV[5]) then return serverUs end
+if plain and ledger.epoch == known then return serverUs end
 return reply

@@ -11,7 +11,23 @@ export {
   StoreError,
   StoreUnavailableError,
 } from './errors.ts';
+export type { Decision, LimiterStats, LimitInForce } from './limiter/answers.ts';
 export type { Permits } from './limiter/cost.ts';
+export type {
+  CancelledEvent,
+  DeniedEvent,
+  DroppedEvent,
+  ErrorEvent,
+  FallbackEvent,
+  GrantedEvent,
+  LimiterEvent,
+  PausedEvent,
+  QueuedEvent,
+  RateEvent,
+  RecoveredEvent,
+  RefundedEvent,
+  TimeoutEvent,
+} from './limiter/events.ts';
 export {
   type LimitedByKeyOptions,
   type LimitedDecorator,
@@ -20,7 +36,7 @@ export {
 export type { Limiter, LimiterGroup } from './limiter/line.ts';
 export type { RateLimiterOptions } from './limiter/options.ts';
 export type { Permit } from './limiter/permit.ts';
-export { type Decision, type LimiterStats, RateLimiter } from './limiter/RateLimiter.ts';
+export { RateLimiter, type SetRateOptions } from './limiter/RateLimiter.ts';
 export { RateLimiterGroup, type RateLimiterGroupOptions } from './limiter/RateLimiterGroup.ts';
 export type { AcquireOptions } from './limiter/request.ts';
 export type { WrapOptions } from './limiter/wrap.ts';
@@ -39,6 +55,12 @@ export {
   tokenBucket,
 } from './limits/limit.ts';
 export { acquirePermits } from './operators/acquirePermits.ts';
+export {
+  type PausableLimiter,
+  type PauseOnOptions,
+  type PauseSelector,
+  pauseOn,
+} from './operators/pauseOn.ts';
 export { throttleDistributed } from './operators/throttleDistributed.ts';
 export type {
   ThrottleDistributedByKeyOptions,

@@ -47,6 +47,11 @@ export function duration(name: string, value: unknown): asserts value is number 
   number(name, value, 'milliseconds, 0 or more', (n) => n >= 0);
 }
 
+/** A duration in milliseconds from 0 to `most`: may be fractional. */
+export function durationUpTo(name: string, value: unknown, most: number): asserts value is number {
+  number(name, value, `milliseconds from 0 to ${most}`, (n) => n >= 0 && n <= most);
+}
+
 export function oneOf<T extends string | boolean>(
   name: string,
   value: unknown,

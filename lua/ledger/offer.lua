@@ -37,7 +37,7 @@ end
 
 -- The first moment at which every limit can grant the cost, and the wait until then in microseconds.
 local function offer(ledger, instant, cost, stride)
-  local free = instant.now
+  local free = math.max(instant.now, ledger.pausedUntil)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
     if n > 0 then free = math.max(free, algebraOf(state.kind).earliest(state, instant.now, instant.at, n)) end

@@ -1,6 +1,7 @@
 -- @include "limits/sliding-window"
 -- @include "limits/fixed-window"
 -- @include "limits/token-bucket"
+-- @include "ledger/control"
 
 -- The ledger of one limiter: opened at the server's time under the limits in force, and saved once at the end.
 -- The twin of src/stores/memory/ledgerState.ts. All but the logs lies in one string, so that a call is one GET and one SET.
@@ -8,8 +9,10 @@
 -- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …], the names as they stand in
 -- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
 
-local VERSION = 1
-local HEADER = '<dddddddddIc0Ic0Ic0'
+local VERSION = 2
+local HEADER = '<dddddddddddIc0Ic0Ic0'
+-- Clients with waiters ask at least so often: milliseconds. What is booked further ahead can be made void.
+local HEARD = 2000
 local makers = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
 local algebras = {}
 
@@ -26,7 +29,7 @@ end
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
     epoch = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
-    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, sole = '', spec = spec, limits = {},
+    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, voidEpoch = epoch, voidFrom = 0, sole = '', spec = spec, limits = {},
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
@@ -39,13 +42,13 @@ local function packLedger(ledger)
     kinds, states = kinds .. state.kind, states .. algebraOf(state.kind).encode(state)
   end
   return struct.pack(HEADER, VERSION, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier,
-    ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec,
+    ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.voidEpoch, ledger.voidFrom, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec,
     #kinds, kinds) .. states
 end
 
 local function unpackLedger(data, logs)
-  local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, sole, spec, kinds, position =
-    struct.unpack(HEADER, data)
+  local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom, sole, spec,
+    kinds, position = struct.unpack(HEADER, data)
   if version ~= VERSION then error('the key holds no ledger of version ' .. VERSION) end
   local limits = {}
   for i = 1, #kinds do
@@ -53,7 +56,8 @@ local function unpackLedger(data, logs)
   end
   return {
     epoch = epoch, shift = shift, seen = seen, expires = expires, frontier = frontier, pacedUntil = pacedUntil,
-    soleUntil = soleUntil, crowdUntil = crowdUntil, sole = sole, spec = spec, limits = limits,
+    soleUntil = soleUntil, crowdUntil = crowdUntil, voidEpoch = voidEpoch, voidFrom = voidFrom, sole = sole, spec = spec,
+    limits = limits,
   }
 end
 
@@ -103,9 +107,24 @@ local function convert(ledger, spec, logs, now)
   ledger.limits, ledger.spec = limits, spec
 end
 
+-- Takes back what is booked so far ahead that its clients will hear of it before: under another rate they ask again.
+local function voidBookings(ledger, now)
+  ledger.voidFrom = now + HEARD
+  ledger.frontier = math.min(ledger.frontier, ledger.voidFrom)
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, ledger.voidFrom) end
+end
+
 -- The ledger as it stands at the server's time in microseconds, and the time as the ledger sees it:
 -- `us` the true now, `now` in milliseconds rounded down, `at` rounded up.
-local function openLedger(key, spec, logs, serverUs)
+--
+-- `spec` holds the limits that the client takes to be in force, `stored` says whether they were stored ('1') or are its
+-- own. Where others are in force: nothing, and the text of those that are stored, or an empty list for the client's own.
+local function openLedger(keys, spec, stored, logs, serverUs)
+  local key = keys[1]
+  local control = openControl(keys[3])
+  local rules = control.spec ~= ''
+  if rules and control.spec ~= spec then return nil, control.spec end
+  if not rules and stored == '1' then return nil, '[]' end
   local data = redis.call('GET', key)
   local ledger
   if data then
@@ -116,17 +135,45 @@ local function openLedger(key, spec, logs, serverUs)
     end
     followClock(ledger, serverUs)
   end
-  if not ledger or ledger.expires <= ledger.seen then
+  if not ledger or ledger.expires <= ledger.seen or ledger.epoch < control.forgotten then
     -- Above the epoch of a ledger that is over, though the clock has stepped back since.
-    ledger = createLedger(spec, logs, math.max((ledger and ledger.epoch or 0) + 1, serverUs), serverUs)
+    local epoch = math.max((ledger and ledger.epoch or 0) + 1, control.forgotten, serverUs)
+    ledger = createLedger(spec, logs, epoch, serverUs)
   end
-  local now = math.floor(serverUs / 1000) + ledger.shift
+  local serverMs = math.floor(serverUs / 1000)
+  local now = serverMs + ledger.shift
+  followPause(keys[3], control, serverMs)
+  ledger.pausedUntil = control.pausedUntil + ledger.shift
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
   if ledger.spec ~= spec then
+    if rules then voidBookings(ledger, now) end
     convert(ledger, spec, logs, now)
     changeEpoch(ledger, serverUs)
+    if rules then ledger.voidEpoch = ledger.epoch end
   end
   return ledger, { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
+end
+
+-- Microseconds from now from which on nothing stands that was booked by a client who knows an epoch, or -1.
+local function standingOf(ledger, instant, known)
+  if known == 0 or known == ledger.epoch then return -1 end
+  if known >= ledger.voidEpoch and known < ledger.epoch then return -1 end
+  return math.max(0, ledger.voidFrom * 1000 - instant.us)
+end
+
+-- Microseconds until the pause ends, or -1.
+local function pausedFor(ledger, instant)
+  local left = ledger.pausedUntil * 1000 - instant.us
+  return left > 0 and left or -1
+end
+
+-- The permits of each limit that could be granted at once.
+local function availableNow(ledger, instant)
+  local permits, paused = {}, ledger.pausedUntil > instant.now
+  for i, state in ipairs(ledger.limits) do
+    permits[i] = paused and 0 or algebraOf(state.kind).available(state, instant.now, instant.at)
+  end
+  return permits
 end
 
 -- The moment at which everything granted and booked will have come back.

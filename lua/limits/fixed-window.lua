@@ -5,21 +5,23 @@
 local function fixedWindow()
   local function create(spec)
     return {
-      kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, shift = 0,
+      kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
+      booked = 0, shift = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, epoch, start, stop, used, shift, after = struct.unpack('<ddddddd', data, position)
+    local permits, interval, epoch, start, stop, used, newest, booked, shift, after =
+      struct.unpack('<ddddddddd', data, position)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
-      shift = shift,
+      newest = newest, booked = booked, shift = shift,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<ddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
-      state.shift)
+    return struct.pack('<ddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
+      state.newest, state.booked, state.shift)
   end
 
   local function alignDown(state, t)
@@ -61,18 +63,40 @@ local function fixedWindow()
 
   local function commit(state, now, t, n)
     if state.used == 0 or t >= state.stop then
-      state.start, state.used = t, 0
+      state.start, state.used, state.booked = t, 0, 0
       if state.epoch == 1 then state.start = alignDown(state, t) end
       state.stop = state.start + state.interval
     end
     state.used = state.used + n
+    if t > now then state.booked = (state.newest > now and state.booked or 0) + n end
+    state.newest = math.max(state.newest, t)
   end
 
   local function refund(state, now, t, n)
     if t < state.start or t >= state.stop then return end
     state.used = state.used - math.min(n, state.used)
+    if t > now then state.booked = math.max(0, state.booked - n) end
     -- An empty window is no window: the next may start where it did.
     if state.used == 0 then state.stop = state.start end
+  end
+
+  local function release(state, now, at, n)
+    if now >= state.stop or state.start > at then return end
+    local granted = state.used
+    -- Which of them have come since is not known: while any is booked, all that were booked with it are left.
+    if state.newest > at then granted = math.max(0, state.used - state.booked) end
+    state.used = state.used - math.min(n, granted)
+    if state.used == 0 then state.stop = state.start end
+  end
+
+  -- Forgets the windows that begin after a moment: the one before them is taken to be full.
+  local function cut(state, now, after)
+    local edge = state.start
+    if state.used == 0 then edge = state.stop end
+    if edge <= after then return end
+    state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
+    state.stop = state.start + state.interval
+    state.used, state.newest, state.booked = state.permits, after, state.permits
   end
 
   local function available(state, now, at)
@@ -101,6 +125,6 @@ local function fixedWindow()
 
   return {
     create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
-    commit = commit, refund = refund, available = available, full = full, adopt = adopt, taken = taken, save = save,
+    commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }
 end

@@ -9,29 +9,30 @@ local function slidingWindow()
   local CHUNK = 16
   local PURGE_LIMIT = 1024
   local POP_LIMIT = 64
+  local RELEASE_LIMIT = 1024
 
   local function create(spec, log)
     redis.call('DEL', log)
     return {
       kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5],
-      total = 0, newest = 0, oldest = 0, len = 0, openTime = 0, openCount = 0,
+      coarsest = spec[5], total = 0, newest = 0, oldest = 0, len = 0, openTime = 0, openCount = 0,
       log = log, times = {}, counts = {}, pushed = {},
     }
   end
 
   local function decode(data, position, log)
-    local permits, interval, resolution, total, newest, oldest, len, openTime, openCount, after =
-      struct.unpack('<ddddddddd', data, position)
+    local permits, interval, resolution, coarsest, total, newest, oldest, len, openTime, openCount, after =
+      struct.unpack('<dddddddddd', data, position)
     return {
-      kind = 's', permits = permits, interval = interval, resolution = resolution,
+      kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = coarsest,
       total = total, newest = newest, oldest = oldest, len = len, openTime = openTime, openCount = openCount,
       log = log, times = {}, counts = {}, pushed = {},
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<ddddddddd', state.permits, state.interval, state.resolution, state.total, state.newest,
-      state.oldest, state.len, state.openTime, state.openCount)
+    return struct.pack('<dddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
+      state.newest, state.oldest, state.len, state.openTime, state.openCount)
   end
 
   local function slotOf(state, t)
@@ -39,6 +40,7 @@ local function slidingWindow()
   end
 
   local function clear(state)
+    state.coarsest = state.resolution
     state.total, state.newest, state.oldest, state.len, state.openTime, state.openCount = 0, 0, 0, 0, 0, 0
     state.times, state.counts, state.pushed = {}, {}, {}
   end
@@ -178,6 +180,47 @@ local function slidingWindow()
     dropEmptyEnd(state)
   end
 
+  -- From the newest entries that hold no reservation.
+  local function release(state, now, at, n)
+    local limit, looked = at, 0
+    if state.newest <= at then limit = math.huge end
+    if state.openTime > 0 and state.openTime <= limit then
+      local back = math.min(n, state.openCount)
+      state.openCount, state.total, n = state.openCount - back, state.total - back, n - back
+    end
+    for index = state.len - 1, 0, -1 do
+      local time, count = entry(state, index)
+      looked = looked + 1
+      if n == 0 or looked > RELEASE_LIMIT or not time then break end
+      if count > 0 and time <= limit then
+        local back = math.min(n, count)
+        state.counts[index], state.total, n = count - back, state.total - back, n - back
+        redis.call('LSET', state.log, index, struct.pack('<dd', time, count - back))
+      end
+    end
+    dropEmptyEnd(state)
+  end
+
+  -- Forgets the slots that hold only what is booked for later than `after`.
+  local function cut(state, now, after)
+    local len = state.len
+    while state.openTime > 0 and state.openTime - state.coarsest >= after do
+      state.total = state.total - state.openCount
+      if len == 0 then
+        if state.len > 0 then redis.call('DEL', state.log) end
+        return clear(state)
+      end
+      len = len - 1
+      local time, count = entry(state, len)
+      if not time then return end
+      state.openTime, state.openCount = time, count
+      state.newest = math.min(state.newest, time)
+    end
+    if len == state.len then return end
+    if len == 0 then redis.call('DEL', state.log) else redis.call('LTRIM', state.log, 0, len - 1) end
+    state.len = len
+  end
+
   local function available(state, now, at)
     if state.newest > at then return 0 end
     return math.max(0, fit(state, now, now, 1))
@@ -190,6 +233,7 @@ local function slidingWindow()
 
   local function adopt(state, spec)
     state.permits, state.interval, state.resolution = spec[3], spec[4], spec[5]
+    state.coarsest = math.max(state.coarsest, state.resolution)
     state.stretched = state.len > 0
   end
 
@@ -215,6 +259,6 @@ local function slidingWindow()
 
   return {
     create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
-    commit = commit, refund = refund, available = available, full = full, adopt = adopt, taken = taken, save = save,
+    commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }
 end

@@ -6,22 +6,22 @@ local function tokenBucket()
   local function create(spec)
     return {
       kind = 't', permits = spec[3], interval = spec[4], burst = spec[5],
-      units = spec[5] * spec[4], ts = 0, tail = 0, since0 = 0, peak0 = 0, since1 = 0, peak1 = 0,
+      units = spec[5] * spec[4], ts = 0, tail = 0, booked = 0, since0 = 0, peak0 = 0, since1 = 0, peak1 = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, burst, units, ts, tail, since0, peak0, since1, peak1, after =
-      struct.unpack('<dddddddddd', data, position)
+    local permits, interval, burst, units, ts, tail, booked, since0, peak0, since1, peak1, after =
+      struct.unpack('<ddddddddddd', data, position)
     return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, tail = tail,
-      since0 = since0, peak0 = peak0, since1 = since1, peak1 = peak1,
+      booked = booked, since0 = since0, peak0 = peak0, since1 = since1, peak1 = peak1,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<dddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.tail,
-      state.since0, state.peak0, state.since1, state.peak1)
+    return struct.pack('<ddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.tail,
+      state.booked, state.since0, state.peak0, state.since1, state.peak1)
   end
 
   local function unitsAt(state, now)
@@ -53,6 +53,11 @@ local function tokenBucket()
     state.peak0, state.peak1 = math.max(state.peak0, level), math.max(state.peak1, level)
   end
 
+  -- Nothing can be known of the levels before: no refund of what was booked before may use them.
+  local function forgetPeaks(state)
+    state.since0, state.since1, state.peak0, state.peak1 = state.tail + 1, state.tail + 1, 0, 0
+  end
+
   local function roll(state, now)
     state.units = unitsAt(state, now)
     state.ts = now
@@ -70,7 +75,10 @@ local function tokenBucket()
 
   local function commit(state, now, t, n)
     local level = levelAt(state, now, t)
-    if t > now then notePeak(state, now, t, level) end
+    if t > now then
+      notePeak(state, now, t, level)
+      state.booked = (state.tail > now and state.booked or 0) + n
+    end
     -- Waiting longer than the permits need overflows the bucket: that is not credited.
     state.units = level - (t - now) * state.permits - n * state.interval
     state.ts = now
@@ -90,6 +98,26 @@ local function tokenBucket()
     end
     state.units = math.min(cap, state.units + back)
     state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
+    if t > now then state.booked = math.max(0, state.booked - n) end
+  end
+
+  local function release(state, now, at, n)
+    local cap = state.burst * state.interval
+    -- Which of the bookings have come since is not known: while any is ahead, all that were booked with it are left.
+    local booked = 0
+    if state.tail > now then booked = state.booked * state.interval end
+    local taken = math.max(0, cap - state.units - booked)
+    local back = math.max(0, math.min(n * state.interval, taken) - math.max(0, state.tail - now) * state.permits)
+    state.units = state.units + back
+    state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
+  end
+
+  -- Forgets what is booked for later than a moment: what was booked before it has left the level there above nothing.
+  local function cut(state, now, after)
+    if state.tail <= after then return end
+    state.units = math.max(state.units, -(after - now) * state.permits)
+    state.tail = after
+    forgetPeaks(state)
   end
 
   local function available(state, now)
@@ -108,8 +136,7 @@ local function tokenBucket()
     local taken = takenOf(state)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
     state.units = state.burst * state.interval - math.ceil(taken * state.interval)
-    -- Nothing can be known of the levels before: no refund of what was booked before may use them.
-    state.since0, state.since1, state.peak0, state.peak1 = state.tail + 1, state.tail + 1, 0, 0
+    forgetPeaks(state)
   end
 
   local function taken(state)
@@ -120,6 +147,6 @@ local function tokenBucket()
 
   return {
     create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
-    commit = commit, refund = refund, available = available, full = full, adopt = adopt, taken = taken, save = save,
+    commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }
 end

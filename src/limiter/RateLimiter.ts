@@ -1,47 +1,31 @@
+import type { Observable } from 'rxjs';
 import { monotonicClock, schedulerClock } from '../clock.ts';
 import { AcquireTimeoutError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
-import type { DecideReply, Reply } from '../stores/store.ts';
+import type { DecideReply, Rate, Reply, SteeredLedger } from '../stores/store.ts';
 import * as check from '../validate.ts';
+import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
 import { checkPermits } from './checkPermits.ts';
 import { clientIdOf } from './clientId.ts';
-import type { NamedLimits, Permits } from './cost.ts';
+import { limitOf, type NamedLimits, type Permits } from './cost.ts';
+import type { LimiterEvent } from './events.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import type { Limiter, Line } from './line.ts';
-import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
-import type { Permit } from './permit.ts';
+import { checkOptions, namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
+import { checkPause } from './pause.ts';
+import { type Permit, unusedCost } from './permit.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from './request.ts';
 import { storeOf } from './storeOf.ts';
 import { behindLine, callPlanOf, type WrapOptions } from './wrap.ts';
 
-/** What {@link RateLimiter.decide} found: all that the answer to a request needs, a 429 included. */
-export interface Decision {
-  /** Whether the permits were granted, and charged. */
-  readonly granted: boolean;
-  /** Permits of a window, burst of a bucket; for a record, of the limit that has the least left. */
-  readonly limit: number;
-  /** Whole permits that are left at once, of that limit. */
-  readonly remaining: number;
-  /** Whole milliseconds until the permits could be granted; 0 when they were. */
-  readonly retryAfter: number;
-  /** Whole milliseconds until everything that was granted and booked has come back. */
-  readonly resetAfter: number;
-}
-
-/** What a limiter has done and has to do, in this process. */
-export interface LimiterStats {
-  /** Requests that wait and are not booked. */
-  readonly queued: number;
-  /** Requests that are booked, and wait for their moment. */
-  readonly reserved: number;
-  /** Calls made to the store to reserve. */
-  readonly calls: number;
-  /** Requests granted. */
-  readonly granted: number;
-  /** Clients that share the limit's near future, as the store last counted them. */
-  readonly contenders: number;
-  /** The mean round trip to the store: milliseconds. */
-  readonly roundTrip: number;
+/** How {@link RateLimiter.setRate} stores a limit. */
+export interface SetRateOptions {
+  /**
+   * Whether what is already granted goes on counting.
+   *
+   * @default true
+   */
+  keepState?: boolean;
 }
 
 /**
@@ -59,6 +43,7 @@ export interface LimiterStats {
  */
 export class RateLimiter<Name extends string = string> implements Limiter<Permits<Name>> {
   readonly #named: NamedLimits;
+  readonly #ledger: SteeredLedger;
   readonly #line: LedgerLine<Permits<Name>>;
 
   /**
@@ -72,7 +57,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const clock = scheduler ? schedulerClock(scheduler) : monotonicClock();
     const clientId = options.clientId ?? clientIdOf(redis ?? this);
     this.#named = named;
-    const ledger = storeOf(options).open({
+    this.#ledger = storeOf(options).open({
       name,
       prefix,
       scope,
@@ -80,8 +65,16 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       clock,
       names: named.names,
       limits: named.limits,
+      onService: (change) => this.#line.events.serviceChanged(change),
     });
-    this.#line = new LedgerLine({ name, named, ledger, clock, maxQueue });
+    this.#line = new LedgerLine({
+      name,
+      named,
+      ledger: this.#ledger,
+      clock,
+      maxQueue,
+      alone: redis === undefined && options.store === undefined,
+    });
   }
 
   /** The line of this process, on which the operators stand. Its shape may change in any release. */
@@ -147,7 +140,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const least = reply.available.reduce((min, n, i) => (n < reply.available[min] ? i : min), 0);
     return {
       granted: reply.granted,
-      limit: capacityOf(this.#named.limits[least]),
+      limit: capacityOf(this.#ledger.limits[least]),
       remaining: reply.available[least],
       retryAfter: Math.ceil(reply.retryAfter),
       resetAfter: Math.ceil(reply.resetAfter),
@@ -171,11 +164,126 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const { detail = false } = options;
     check.oneOf('detail', detail, [true, false]);
     const available = await answer<number[]>((done) => this.#line.peek(done));
-    if (!detail) return Math.min(...available);
-    return Object.fromEntries(this.#named.names.map((name, i) => [name, available[i]])) as Record<
-      Name,
-      number
-    >;
+    return detail ? this.#byName(available) : Math.min(...available);
+  }
+
+  /**
+   * Gives permits back that were granted and not used, where their own `refund` is not at hand.
+   *
+   * They are taken from the newest grants up to now, whoever got them, and never from what is booked: while the fleet has
+   * bookings ahead, less may come back than could. Never more than the limit is available afterwards.
+   *
+   * @param permits how many, as for `acquire`; 0 does nothing
+   * @returns once the store has taken it
+   * @throws TypeError, RangeError for what is no number of permits, 0 or more
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @example
+   * await limiter.release(20); // a batch of 20 was called off
+   */
+  async release(permits: Permits<Name>): Promise<void> {
+    if (permits === undefined)
+      throw new TypeError('permits: expected a number or a record of permits, got undefined');
+    const { names, record } = this.#named;
+    const most = names.map(() => Number.MAX_SAFE_INTEGER);
+    const cost = unusedCost(names, record, most, permits, 'permits');
+    if (cost.every((n) => n === 0)) return;
+    await answer<void>((done) => this.#line.release(cost, done));
+  }
+
+  /**
+   * Stores a limit for the whole fleet, unless one is stored: it then overrides every client's own from its next call on.
+   *
+   * @param limit a limit, or a record with the names that this limiter was made with
+   * @returns whether it was stored
+   * @throws TypeError, RangeError for what is no such limit
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @example
+   * await limiter.trySetRate(slidingWindow({ permits: 100, interval: 1_000 }));
+   */
+  async trySetRate(limit: RateLimiterOptions<Name>['limit']): Promise<boolean> {
+    return this.#store(limit, { ifNone: true, keepState: true });
+  }
+
+  /**
+   * Stores a limit for the whole fleet, in place of every client's own, and of the one that was stored.
+   *
+   * What is already granted keeps counting. Who waits hears of it within two seconds: what was booked further ahead is
+   * booked anew, and only what was booked for those two seconds may still be granted beyond a lower limit.
+   *
+   * @param limit a limit, or a record with the names that this limiter was made with
+   * @param options `keepState`: false forgets what was granted (true by default)
+   * @returns once it is stored
+   * @throws TypeError, RangeError for what is no such limit
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @example
+   * await limiter.setRate(slidingWindow({ permits: 20, interval: 1_000 })); // slower, everywhere, at once
+   */
+  async setRate(limit: RateLimiterOptions<Name>['limit'], options: SetRateOptions = {}): Promise<void> {
+    check.options('options', options);
+    check.knownOptions(options, ['keepState']);
+    const { keepState = true } = options;
+    check.oneOf('keepState', keepState, [true, false]);
+    await this.#store(limit, { ifNone: false, keepState });
+  }
+
+  /**
+   * The limit in force, and whether it is stored for the fleet or this limiter's own.
+   *
+   * @returns `{ limit, stored }`, the limit as a record where this limiter was made with one
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @example
+   * const { limit, stored } = await limiter.getRate();
+   */
+  async getRate(): Promise<LimitInForce<Name>> {
+    const { limits, stored } = await answer<Rate>((done) =>
+      this.#line.steer((told) => this.#ledger.getRate(told), done),
+    );
+    return { limit: limitOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
+  }
+
+  /**
+   * Lets the whole fleet hold: nothing is granted to anyone before `ms` from now, as after an answer with Retry-After.
+   *
+   * Of several pauses the one that ends last counts; `reset()` lifts it. Here it holds at once, also for what is booked;
+   * another process that has waiters hears of it within two seconds. What it overtakes is booked anew behind it, in order.
+   *
+   * @param ms milliseconds from now, 0 or more, at most about a century
+   * @returns once the fleet pauses
+   * @throws TypeError, RangeError for what is no such time
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @example
+   * if (response.status === 429) await limiter.pauseFor(Number(response.headers.get('Retry-After')) * 1_000);
+   */
+  async pauseFor(ms: number): Promise<void> {
+    checkPause('ms', ms);
+    await answer<number>((done) => this.#line.pause((told) => this.#ledger.pause(ms, told), done));
+  }
+
+  /**
+   * Forgets what was granted and booked, and lifts a pause; a stored rate stays. With `scope: 'client'`: what was granted to
+   * this client.
+   *
+   * Who waits is booked anew within two seconds. What was booked until then may still be granted, and no longer counts.
+   *
+   * @returns once it is forgotten
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @example
+   * await limiter.reset();
+   */
+  async reset(): Promise<void> {
+    await this.#forget({ rate: false });
+  }
+
+  /**
+   * Forgets what `reset()` does, and the stored rate: each client's own limit holds again.
+   *
+   * @returns once it is forgotten
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @example
+   * await limiter.delete();
+   */
+  async delete(): Promise<void> {
+    await this.#forget({ rate: true });
   }
 
   /**
@@ -205,6 +313,18 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return behindLine(fn, plan, () => this.#line);
   }
 
+  /**
+   * What happens at this limiter, in this process, as it happens; it completes when the limiter is closed.
+   *
+   * Nothing is replayed, and while nobody subscribes nothing is made.
+   *
+   * @example
+   * limiter.events$.pipe(filter(({ type }) => type === 'timeout')).subscribe(() => metrics.increment('throttled'));
+   */
+  get events$(): Observable<LimiterEvent> {
+    return this.#line.events.events$;
+  }
+
   /** What this limiter has done and has to do, in this process. */
   stats(): LimiterStats {
     return this.#line.stats;
@@ -225,6 +345,22 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #store(
+    limit: RateLimiterOptions<Name>['limit'],
+    how: { ifNone: boolean; keepState: boolean },
+  ): Promise<boolean> {
+    const { limits } = sameNames(this.#named, namedLimits(limit));
+    return answer((done) => this.#line.steer((told) => this.#ledger.setRate({ limits, ...how }, told), done));
+  }
+
+  #forget(what: { rate: boolean }): Promise<void> {
+    return answer((done) => this.#line.steer((told) => this.#ledger.forget(what, told), done));
+  }
+
+  #byName<T>(values: readonly T[]): Record<Name, T> {
+    return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
   #request(permits: Permits<Name> = 1, options: AcquireOptions = {}): Promise<Permit<Permits<Name>>> {

@@ -20,15 +20,18 @@ export interface Call {
 /** At most so many runs go into a call: each costs the script its arguments. */
 const mostRuns = 1024;
 
-/** Gathers what one call asks for, from the first entry that is not booked on, and marks it as sent. */
-export function gather(queue: Queue, share: Share, now: number): SentRun[] {
+/**
+ * Gathers what one call asks for, from the first entry that is not booked on, and marks it as sent. `exact` tells the
+ * store of each deadline as it is.
+ */
+export function gather(queue: Queue, share: Share, now: number, exact: boolean): SentRun[] {
   const runs: SentRun[] = [];
   let load = 0;
   let part = 0;
   for (const waiting of queue.entries(queue.unbooked)) {
     const room = share.room(waiting.cost, load, part);
     if (room === 0) break;
-    const run = runFor(runs, waiting.cost, longestWait(waiting, now));
+    const run = runFor(runs, waiting.cost, longestWait(waiting, now, exact));
     if (!run) break;
     const entry = room < waiting.count ? queue.splitFront(waiting, room) : waiting;
     queue.send(entry);
@@ -41,11 +44,12 @@ export function gather(queue: Queue, share: Share, now: number): SentRun[] {
 }
 
 /**
- * What the store is told that a request may wait: in whole milliseconds, so that those who came together go in one run.
- * What is booked after the very deadline is refused here.
+ * What the store is told that a request may wait: in whole milliseconds, so that those who came together go in one run,
+ * unless it is exact. What is booked after the very deadline is refused here.
  */
-function longestWait({ timeout, deadline }: Entry, now: number): number {
-  return timeout === 0 || timeout === Infinity ? timeout : Math.max(1, Math.ceil(deadline - now));
+function longestWait({ timeout, deadline }: Entry, now: number, exact: boolean): number {
+  if (timeout === 0 || timeout === Infinity) return timeout;
+  return exact ? Math.max(0, deadline - now) : Math.max(1, Math.ceil(deadline - now));
 }
 
 function runFor(runs: SentRun[], cost: Cost, maxWait: number): SentRun | undefined {

@@ -44,10 +44,21 @@ export class Bookings {
       else this.#refunds.add(freed.grant, freed.count);
   }
 
+  /** Puts the requests back into the line, not booked, from the first of which that holds on; gives their moments back. */
+  unbook(holds: (reservation: Reservation) => boolean): void {
+    const count = this.reservations.countFrom(holds);
+    if (count === 0) return;
+    this.#giveBackLast(count);
+    this.#queue.unbook(count);
+  }
+
   /** Gives back all that is booked. */
   giveBackAll(): void {
-    for (const { grant, count } of this.reservations.takeBefore(0, this.reservations.count))
-      this.#refunds.add(grant, count);
+    this.#giveBackLast(this.reservations.count);
+  }
+
+  #giveBackLast(most: number): void {
+    for (const { grant, count } of this.reservations.takeBefore(0, most)) this.#refunds.add(grant, count);
   }
 
   /** After moments have changed places, those whose moment comes too late now are refused. */

@@ -11,6 +11,7 @@ export interface NamedLimits {
   /** Whether the limits were given as a record. */
   readonly record: boolean;
   readonly names: readonly string[];
+  /** The limiter's own: a stored rate overrides them. */
   readonly limits: readonly Limit[];
 }
 
@@ -39,14 +40,27 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
 /** The cost of almost every request, made once. */
 const one: Cost = Object.freeze([1]);
 
-/** Refuses more than the limits can ever grant. */
-export function assertWithin(limiter: string, named: NamedLimits, cost: Cost, permits: AskedPermits): void {
-  const { record, names, limits } = named;
-  if (!cost.some((n, i) => n > capacityOf(limits[i]))) return;
-  const most = record
-    ? Object.fromEntries(names.map((name, i) => [name, capacityOf(limits[i])]))
-    : capacityOf(limits[0]);
-  throw new PermitsExceedLimitError(limiter, permits, most);
+/** Whether limits could never grant so much. */
+export function exceeds(limits: readonly Limit[], cost: Cost): boolean {
+  return cost.some((n, i) => n > capacityOf(limits[i]));
+}
+
+/** What refuses more than the limits in force can ever grant. */
+export function exceedsError(
+  limiter: string,
+  named: NamedLimits,
+  limits: readonly Limit[],
+  permits: AskedPermits,
+): PermitsExceedLimitError {
+  return new PermitsExceedLimitError(limiter, permits, permitsOf(named, limits.map(capacityOf)));
+}
+
+/** Limits as they are shown to the user: as one limit, or as a record of their names. */
+export function limitOf(
+  { record, names }: NamedLimits,
+  limits: readonly Limit[],
+): Limit | Readonly<Record<string, Limit>> {
+  return record ? Object.fromEntries(names.map((name, i) => [name, limits[i]])) : limits[0];
 }
 
 function listOf(names: readonly string[]): string {

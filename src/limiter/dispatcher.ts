@@ -1,22 +1,29 @@
 import type { Clock } from '../clock.ts';
 import { LimiterClosedError, QueueOverflowError } from '../errors.ts';
-import type { Cost, DecideReply, Ledger, Reply, ReserveReply } from '../stores/store.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { Cost, DecideReply, Ledger, Refund, Reply, ReserveReply } from '../stores/store.ts';
 import { Alarm } from './alarm.ts';
 import { type Call, gather } from './batch.ts';
 import { Bookings } from './bookings.ts';
 import type { NamedLimits } from './cost.ts';
 import { Denial } from './denial.ts';
 import { Entry } from './entry.ts';
+import { LimiterEvents } from './events.ts';
+import { Herald } from './herald.ts';
 import type { Grant, Waiter } from './line.ts';
 import type { LineParts } from './lineParts.ts';
 import { Outlook } from './outlook.ts';
 import { Questions } from './questions.ts';
 import { Queue } from './queue.ts';
-import { Refunds } from './refunds.ts';
+import { Refunds, type Settled } from './refunds.ts';
 import { applyReply } from './reply.ts';
 import { Share } from './share.ts';
 import { afterTurn } from './turn.ts';
 
+/** Milliseconds after which a line that waits asks again: the fleet may pause, or have another rate by now. */
+const heartbeat = 2_000;
+/** Milliseconds by which one pause may seem to end later than another time. */
+const samePause = 200;
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
 
@@ -27,6 +34,10 @@ export interface DispatcherOptions {
   ledger: Ledger;
   clock: Clock;
   maxQueue: number;
+  /** Whether nobody else can steer the limit. */
+  alone?: boolean;
+  /** Who is told what happens. */
+  events?: LimiterEvents;
 }
 
 /**
@@ -37,6 +48,8 @@ export interface DispatcherOptions {
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
+  readonly #events: LimiterEvents;
+  readonly #herald: Herald;
   readonly #queue: Queue;
   readonly #refunds: Refunds;
   readonly #bookings: Bookings;
@@ -49,6 +62,15 @@ export class Dispatcher {
   readonly #questions = new Questions(() => this.#tellIdle());
   readonly #goOn = () => this.#pump();
   #epoch = 0;
+  /** The limits and the end of the pause that the events have told of. */
+  #known: readonly Limit[];
+  #pausedUntil = 0;
+  /** When a line that waits asks again, come what may. */
+  #beat = Infinity;
+  /** When the store last answered. */
+  #answered = -Infinity;
+  /** Pauses that the store has not heard of yet: nothing is granted meanwhile. */
+  #pausing = 0;
   #pumping = false;
   #again = false;
   #scheduled = false;
@@ -60,10 +82,13 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     const { name, ledger, clock, named } = options;
     this.#options = options;
+    this.#events = options.events ?? new LimiterEvents(name);
+    this.#herald = new Herald(named, this.#events, () => ledger.source);
     this.#queue = new Queue(named.limits.length);
-    this.#refunds = new Refunds(ledger);
+    this.#refunds = new Refunds(ledger, (batch, error) => this.#gaveBack(batch, error));
+    this.#known = ledger.limits;
     this.#bookings = new Bookings(this.#queue, this.#refunds, () => clock.now());
-    this.#share = new Share(named.limits);
+    this.#share = new Share(ledger);
     const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
     this.#parts = { name, named, ledger, queue, bookings, share, denial };
     this.#outlook = new Outlook(this.#parts);
@@ -90,6 +115,11 @@ export class Dispatcher {
     );
   }
 
+  /** Whether the limits of the ledger are those in force: nobody has changed them lately. */
+  get knowsLimits(): boolean {
+    return this.#options.ledger.sync || this.now() < this.#answered + heartbeat;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }
@@ -105,8 +135,8 @@ export class Dispatcher {
     // A moment that is booked already is left to whoever comes instead.
     const booked = instead?.stage === 'booked';
     if (instead && !booked) this.#remove(instead);
-    if (this.#isRefused(entry.waiter, cost, timeout, data, booked ? 1 : 0)) entry.stage = 'gone';
-    else this.#queue.join(entry);
+    if (this.#isRefused(entry, booked ? 1 : 0)) entry.stage = 'gone';
+    else this.#join(entry);
     if (instead && booked) this.#remove(instead);
     if (instead || entry.stage !== 'gone') this.#wake();
     if (timeout > 0 && timeout < Infinity && (entry.stage === 'queued' || entry.stage === 'sent')) {
@@ -118,12 +148,20 @@ export class Dispatcher {
 
   /** Joins the line with one more request that only counts. */
   count(waiter: Waiter<undefined>, cost: Cost): void {
-    const one = waiter as Waiter<unknown>;
-    if (this.#isRefused(one, cost, Infinity, undefined)) return;
+    const entry = new Entry(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, undefined);
+    if (this.#isRefused(entry)) return;
     // Who comes after a question must not join those before it.
-    if (!this.#questions.waiting && this.#queue.extend(one, cost)) return;
-    this.#queue.join(new Entry(one, cost, 1, Infinity, Infinity, undefined));
+    if (!this.#questions.waiting && this.#queue.extend(entry.waiter, cost)) {
+      this.#herald.queued(cost);
+      return;
+    }
+    this.#join(entry);
     this.#wake();
+  }
+
+  #join(entry: Entry): void {
+    this.#queue.join(entry);
+    this.#herald.queued(entry.cost);
   }
 
   /** Takes the requests of an entry out of the line. */
@@ -131,17 +169,21 @@ export class Dispatcher {
     if (entry.stage === 'gone') return;
     this.#remove(entry);
     this.#wake();
+    this.#herald.cancelled(entry.cost, entry.count);
   }
 
   /** Takes all requests of a waiter out of the line. */
   abandon(waiter: Waiter<never>): void {
+    const left: Entry[] = [];
     // From the newest, so that none of them moves up, and nothing is granted before all have left.
     for (let entry = this.#queue.newestOf(waiter as Waiter<unknown>); entry; ) {
       const { older } = entry;
       this.#remove(entry);
+      left.push(entry);
       entry = older;
     }
     this.#wake();
+    for (const { cost, count } of left) this.#herald.cancelled(cost, count);
   }
 
   #remove(entry: Entry): void {
@@ -152,7 +194,7 @@ export class Dispatcher {
   }
 
   /** Gives a grant back that was not used; `settled` is called once the store has answered. */
-  giveBack(grant: Grant, settled?: () => void): void {
+  giveBack(grant: Grant, settled?: Settled): void {
     this.#refunds.add(grant, 1, settled);
     this.#denial.forget();
     this.#wake();
@@ -162,6 +204,7 @@ export class Dispatcher {
   decide(cost: Cost, reply: Reply<DecideReply>): void {
     const decided: Reply<DecideReply> = (error, decision) => {
       if (decision?.granted) this.#granted++;
+      this.#herald.decided(cost, error, decision);
       reply(error, decision);
     };
     this.#put((done) => this.#options.ledger.decide(cost, done), decided);
@@ -178,6 +221,44 @@ export class Dispatcher {
     else this.#wake();
   }
 
+  /** Changes what holds for the whole fleet, and asks at once what that means for those who wait here. */
+  steer<T>(
+    change: (done: Reply<T>) => void,
+    reply: Reply<T>,
+    apply: (value: T | undefined) => void = () => {},
+  ): void {
+    if (this.#closed) {
+      reply(new LimiterClosedError(this.#options.name));
+      return;
+    }
+    change((error, value) => {
+      if (error) this.#events.failed(error);
+      this.#pump(() => {
+        this.#askAgain();
+        apply(value);
+        this.#notice(undefined, this.now());
+      });
+      reply(error, value);
+    });
+  }
+
+  /** Lets the fleet pause: nothing is granted here from now on. The change answers how many milliseconds it lasts. */
+  pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
+    this.#pausing++;
+    this.steer(change, reply, (ms = 0) => {
+      this.#pausing--;
+      const end = this.now() + ms;
+      this.#bookings.unbook(({ due }) => due < end);
+      if (ms > 0) this.#notice(ms, this.now());
+    });
+  }
+
+  #askAgain(): void {
+    this.#denial.forget();
+    this.#outlook.retryAt = 0;
+    this.#beat = -Infinity;
+  }
+
   /** Refuses all who wait, gives back what is booked, and resolves when nothing is under way any more, or within a second. */
   close(): Promise<void> {
     this.#closed = true;
@@ -185,24 +266,26 @@ export class Dispatcher {
       this.#queue.refuse(entry, new LimiterClosedError(this.#options.name));
     this.#bookings.giveBackAll();
     this.#questions.refuse(new LimiterClosedError(this.#options.name));
-    return new Promise((resolve) => {
+    const closed = new Promise<void>((resolve) => {
       // A store that does not answer must not keep the caller: what it still books is lost until it comes back by itself.
       const cancel = this.#options.clock.after(longestGoodbye, resolve);
       this.#whenIdle.push(cancel, resolve);
       this.#pump();
     });
+    return closed.then(() => this.#events.close());
   }
 
   /** Refuses at the door who cannot wait, or would wait in vain, and says whether it did. */
-  #isRefused(waiter: Waiter<unknown>, cost: Cost, timeout: number, data: unknown, leaving = 0): boolean {
+  #isRefused(entry: Entry, leaving = 0): boolean {
     const { name, maxQueue } = this.#options;
-    if (this.#closed) waiter.refused(new LimiterClosedError(name), data);
+    const { cost, timeout } = entry;
+    if (this.#closed) this.#herald.refused(entry, new LimiterClosedError(name));
     else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue)
-      waiter.refused(new QueueOverflowError(name, maxQueue), data);
+      this.#herald.refused(entry, new QueueOverflowError(name, maxQueue));
     else {
       const wait = timeout === Infinity ? 0 : this.#knownWait(cost, timeout);
       if (wait <= timeout) return false;
-      waiter.late(wait === Infinity ? undefined : wait, data);
+      this.#herald.late(entry, wait === Infinity ? undefined : wait);
     }
     return true;
   }
@@ -239,7 +322,7 @@ export class Dispatcher {
       work?.();
       do {
         this.#again = false;
-        this.#queue.news.tell();
+        this.#queue.news.tell(this.#herald);
         this.#deliver();
         this.#refunds.flush(this.#goOn);
         if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
@@ -266,12 +349,12 @@ export class Dispatcher {
     const { reservations } = this.#bookings;
     if (!reservations.first) return;
     const now = this.now();
-    while (reservations.first && reservations.first.due <= now) {
+    while (this.#pausing === 0 && reservations.first && reservations.first.due <= now) {
       const entry = this.#queue.first!;
       const grant = reservations.shift();
       this.#queue.leaveOne(entry);
       this.#granted++;
-      entry.waiter.granted(grant, entry.data);
+      this.#herald.granted(entry, grant);
     }
   }
 
@@ -285,11 +368,15 @@ export class Dispatcher {
 
   #send(): void {
     const { held } = this.#bookings.reservations;
-    if (this.#call || !this.#queue.unbooked || !this.#share.isLow(held)) return;
+    if (this.#call || !this.#queue.first) return;
     const sent = this.now();
-    if (sent < this.#outlook.retryAt) return;
-    const call = { runs: gather(this.#queue, this.#share, sent), sent, denials: this.#denial.forgotten };
+    const wanted = this.#queue.unbooked !== undefined && this.#share.isLow(held);
+    const overdue = sent >= this.#beat;
+    if (!overdue && (!wanted || sent < this.#outlook.retryAt)) return;
+    const runs = wanted ? gather(this.#queue, this.#share, sent, this.#options.ledger.sync) : [];
+    const call = { runs, sent, denials: this.#denial.forgotten };
     this.#call = call;
+    this.#beat = this.#options.alone ? Infinity : sent + heartbeat;
     this.#calls++;
     const { horizon } = this.#share;
     this.#options.ledger.reserve({ runs: call.runs, horizon, held, epoch: this.#epoch }, (error, reply) => {
@@ -305,22 +392,47 @@ export class Dispatcher {
   #fail({ runs }: Call, error: Error): void {
     for (const { entries } of runs)
       for (const entry of entries) if (entry.stage === 'sent') this.#queue.refuse(entry, error);
+    this.#events.failed(error);
+  }
+
+  #gaveBack(batch: readonly Refund[], error: Error | null): void {
+    if (error) this.#events.failed(error);
+    else for (const { cost, count } of batch) this.#herald.refunded(cost, count);
+  }
+
+  /** Tells of another rate or a pause than were known. */
+  #notice(paused: number | undefined, received: number): void {
+    const { limits } = this.#options.ledger;
+    if (limits !== this.#known) {
+      this.#known = limits;
+      this.#herald.rate(limits);
+    }
+    if (paused === undefined) return;
+    const end = received + paused;
+    // The same pause seems to end a little later when a reply takes longer.
+    if (end > this.#pausedUntil + samePause) this.#herald.paused(paused);
+    this.#pausedUntil = Math.max(this.#pausedUntil, end);
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
     const { retryAfter } = reply;
     if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
+    this.#answered = received;
     this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     applyReply(this.#parts, call, reply, received);
     this.#outlook.refuseHopeless(received);
+    this.#notice(reply.paused, received);
   }
 
   /** Sets the timer for whatever comes next. */
   #setAlarm(): void {
     const { reservations } = this.#bookings;
-    const waits = this.#queue.unbooked && !this.#call && this.#outlook.retryAt > this.now();
+    const due = this.#pausing > 0 ? undefined : reservations.first?.due;
+    const asks = this.#queue.first !== undefined && !this.#call;
+    const waits = asks && this.#queue.unbooked && this.#outlook.retryAt > this.now();
     const retry = waits ? this.#outlook.retryAt : Infinity;
-    this.#alarm.set(Math.min(reservations.first?.due ?? Infinity, retry, this.#queue.deadlines.next));
+    const beat = asks ? this.#beat : Infinity;
+    this.#alarm.set(Math.min(due ?? Infinity, retry, beat, this.#queue.deadlines.next));
   }
 }

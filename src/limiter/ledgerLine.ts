@@ -1,28 +1,37 @@
-import type { Clock } from '../clock.ts';
 import type { AskedPermits } from '../errors.ts';
-import type { Cost, DecideReply, Ledger, Reply } from '../stores/store.ts';
-import { assertWithin, costOf, type NamedLimits } from './cost.ts';
-import { Dispatcher } from './dispatcher.ts';
+import { type Cost, type DecideReply, type Ledger, newestGrants, type Reply } from '../stores/store.ts';
+import { costOf, exceeds, exceedsError, type NamedLimits } from './cost.ts';
+import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { Entry } from './entry.ts';
-import type { Grant, Line, Waiter } from './line.ts';
+import { LimiterEvents } from './events.ts';
+import type { DropReason, Grant, Line, Waiter } from './line.ts';
 import type { Permit } from './permit.ts';
 import { PermitHandle } from './permitHandle.ts';
+import type { Settled } from './refunds.ts';
 
 /** The line of a limiter over a ledger: what is asked for becomes a cost, and what is granted a permit. */
 export class LedgerLine<P> implements Line<P> {
   readonly #named: NamedLimits;
+  readonly #ledger: Ledger;
   readonly #dispatcher: Dispatcher;
   readonly name: string;
 
-  constructor(options: { name: string; named: NamedLimits; ledger: Ledger; clock: Clock; maxQueue: number }) {
+  readonly events: LimiterEvents;
+
+  constructor(options: DispatcherOptions) {
     this.name = options.name;
     this.#named = options.named;
-    this.#dispatcher = new Dispatcher(options);
+    this.#ledger = options.ledger;
+    this.events = new LimiterEvents(options.name);
+    this.#dispatcher = new Dispatcher({ ...options, events: this.events });
   }
 
   costOf(permits: P): Cost {
     const cost = costOf(this.#named, permits);
-    assertWithin(this.name, this.#named, cost, permits as AskedPermits);
+    const { limits } = this.#ledger;
+    // Where another rate may be stored by now, the store says what is too much.
+    if (this.#dispatcher.knowsLimits && exceeds(limits, cost))
+      throw exceedsError(this.name, this.#named, limits, permits as AskedPermits);
     return cost;
   }
 
@@ -46,9 +55,13 @@ export class LedgerLine<P> implements Line<P> {
     this.#dispatcher.giveBack(grant);
   }
 
+  dropped(value: unknown, reason: DropReason): void {
+    if (this.events.heard) this.events.tell({ type: 'dropped', value, reason });
+  }
+
   permitOf(grant: Grant, permits: P, asked: number): Permit<P> {
     const refund = (granted: Grant, cost: Cost) =>
-      new Promise<void>((resolve) => this.#dispatcher.giveBack({ ...granted, cost }, resolve));
+      new Promise<void>((resolve) => this.#dispatcher.giveBack({ ...granted, cost }, () => resolve()));
     return new PermitHandle(grant, this.#named, permits, Math.max(0, this.now() - asked), refund);
   }
 
@@ -64,6 +77,22 @@ export class LedgerLine<P> implements Line<P> {
   /** Says what could be granted at once, behind those who came before. */
   peek(reply: Reply<number[]>): void {
     this.#dispatcher.peek(reply);
+  }
+
+  /** Gives permits back from whatever was granted last; `settled` is called once the store has answered. */
+  release(cost: Cost, settled: Settled): void {
+    const { source } = this.#ledger;
+    this.#dispatcher.giveBack({ cost, moment: newestGrants, epoch: 0, source }, settled);
+  }
+
+  /** Changes what holds for the whole fleet. */
+  steer<T>(change: (done: Reply<T>) => void, reply: Reply<T>): void {
+    this.#dispatcher.steer(change, reply);
+  }
+
+  /** Lets the whole fleet pause. */
+  pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
+    this.#dispatcher.pause(change, reply);
   }
 
   get stats() {

@@ -24,6 +24,9 @@ export interface Waiter<T = unknown> {
   refused(error: Error, data: T): void;
 }
 
+/** Why an operator drops a value: its permits were not there now, not in time, or too many values waited. */
+export type DropReason = 'strategy' | 'timeout' | 'overflow';
+
 /**
  * The line of one limiter in one process: the port that operators and promises stand on.
  *
@@ -47,6 +50,8 @@ export interface Line<P> {
   abandon(waiter: Waiter<never>): void;
   /** Gives one grant back: the permit was not used. */
   giveBack(grant: Grant): void;
+  /** Tells those who listen that a value was dropped. */
+  dropped(value: unknown, reason: DropReason): void;
   /** The permit of a grant, as it is handed to the user. `asked` is when, by `now`. */
   permitOf(grant: Grant, permits: P, asked: number): Permit<P>;
   /** Monotonic milliseconds. */

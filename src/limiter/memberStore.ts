@@ -1,4 +1,4 @@
-import type { Ledger, LedgerConfig, Store } from '../stores/store.ts';
+import type { LedgerConfig, Reply, SteeredLedger, Store } from '../stores/store.ts';
 
 /**
  * The store of one limiter of a group: its ledger lies under the group's name and the key.
@@ -9,8 +9,13 @@ export function memberStore(store: Store, name: string, key: string, use: () => 
   return { open: (config) => openMemberLedger(store, { ...config, name, key }, use) };
 }
 
-function openMemberLedger(store: Store, config: LedgerConfig, use: () => Error | undefined): Ledger {
+function openMemberLedger(store: Store, config: LedgerConfig, use: () => Error | undefined): SteeredLedger {
   const ledger = store.open(config);
+  function used<T>(reply: Reply<T>, call: () => void): void {
+    const error = use();
+    if (error) reply(error);
+    else call();
+  }
   return {
     get sync() {
       return ledger.sync;
@@ -18,24 +23,19 @@ function openMemberLedger(store: Store, config: LedgerConfig, use: () => Error |
     get source() {
       return ledger.source;
     },
-    reserve(request, reply) {
-      const error = use();
-      if (error) reply(error);
-      else ledger.reserve(request, reply);
+    get limits() {
+      return ledger.limits;
     },
+    reserve: (request, reply) => used(reply, () => ledger.reserve(request, reply)),
     refund(refunds, sequence, reply) {
       use();
       ledger.refund(refunds, sequence, reply);
     },
-    decide(cost, reply) {
-      const error = use();
-      if (error) reply(error);
-      else ledger.decide(cost, reply);
-    },
-    peek(reply) {
-      const error = use();
-      if (error) reply(error);
-      else ledger.peek(reply);
-    },
+    decide: (cost, reply) => used(reply, () => ledger.decide(cost, reply)),
+    peek: (reply) => used(reply, () => ledger.peek(reply)),
+    setRate: (change, reply) => used(reply, () => ledger.setRate(change, reply)),
+    getRate: (reply) => used(reply, () => ledger.getRate(reply)),
+    pause: (ms, reply) => used(reply, () => ledger.pause(ms, reply)),
+    forget: (what, reply) => used(reply, () => ledger.forget(what, reply)),
   };
 }

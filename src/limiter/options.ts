@@ -91,6 +91,15 @@ export function namedLimits(limit: unknown, option = 'limit'): NamedLimits {
   return { record: true, names, limits };
 }
 
+/** The limits of a rate; refuses those of other names than the limiter's, which its permits could not be charged to. */
+export function sameNames(own: NamedLimits, rate: NamedLimits): NamedLimits {
+  const shown = ({ record, names }: NamedLimits) =>
+    record ? `a record of ${names.map((name) => JSON.stringify(name)).join(', ')}` : 'one limit';
+  if (shown(own) !== shown(rate))
+    throw new TypeError(`limit: expected ${shown(own)}, as the limiter was made with, got ${shown(rate)}`);
+  return rate;
+}
+
 /** Whether this is meant as several limits; what says its kind looks like one limit, made by hand. */
 function isRecord(limit: unknown): limit is Readonly<Record<string, unknown>> {
   if (typeof limit !== 'object' || limit === null || Array.isArray(limit) || isLimit(limit)) return false;

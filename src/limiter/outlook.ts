@@ -26,15 +26,15 @@ export class Outlook {
    * may have granted what is not known here.
    */
   waitFor(cost: Cost, timeout: number, now: number, since: number): number {
-    const { named, queue, bookings, denial } = this.#parts;
+    const { ledger, queue, bookings, denial } = this.#parts;
     if (timeout === 0) return this.stands(now) ? Infinity : (denial.waitFor(cost, now) ?? 0);
-    const wait = leastWait(named.limits, cost, queue.asked);
+    const wait = leastWait(ledger.limits, cost, queue.asked);
     return Math.max(bookings.reservations.last?.soonest ?? 0, since) + wait - now;
   }
 
   /** Those leave who will not wait when others have to, and those whose time is too short for what stands before them. */
   refuseHopeless(now: number): void {
-    const { named, queue, bookings } = this.#parts;
+    const { ledger, queue, bookings } = this.#parts;
     if (queue.hasty > 0 && this.stands(now))
       for (const entry of queue.entries(queue.unbooked))
         if (entry.timeout === 0 && entry.stage === 'queued') queue.late(entry);
@@ -45,7 +45,7 @@ export class Outlook {
       const { cost, count, timeout, deadline } = entry;
       if (timeout === Infinity) for (let i = 0; i < asked.length; i++) asked[i] += cost[i] * count;
       else if (timeout > 0) {
-        const soonest = last.soonest + leastWait(named.limits, cost, asked);
+        const soonest = last.soonest + leastWait(ledger.limits, cost, asked);
         if (soonest > deadline) queue.late(entry, soonest - now);
       }
     }

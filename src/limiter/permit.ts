@@ -35,22 +35,23 @@ export function unusedCost(
   record: boolean,
   cost: readonly number[],
   unused: unknown,
+  argument = 'unused',
 ): number[] {
   if (unused === undefined) return [...cost];
   if (!record || typeof unused === 'number') {
     // A number is charged to every limit, and given back to those that were charged.
-    wholeUpTo('unused', unused, Math.min(...cost.filter((n) => n > 0)));
+    wholeUpTo(argument, unused, Math.min(...cost.filter((n) => n > 0)));
     return cost.map((n) => (n > 0 ? unused : 0));
   }
   if (typeof unused !== 'object' || unused === null || Array.isArray(unused))
-    throw new TypeError(`unused: expected a number or a record of permits, got ${show(unused)}`);
+    throw new TypeError(`${argument}: expected a number or a record of permits, got ${show(unused)}`);
   for (const name of Object.keys(unused))
     if (!names.includes(name))
-      throw new RangeError(`unused: expected names of the limits, got ${show(name)}`);
+      throw new RangeError(`${argument}: expected names of the limits, got ${show(name)}`);
   return names.map((name, i) => {
     const n = Object.hasOwn(unused, name) ? (unused as Record<string, unknown>)[name] : undefined;
     if (n === undefined) return 0;
-    wholeUpTo(`unused.${name}`, n, cost[i]);
+    wholeUpTo(`${argument}.${name}`, n, cost[i]);
     return n;
   });
 }

@@ -107,6 +107,19 @@ export class Queue {
     return entry.count;
   }
 
+  /** The last `count` booked requests are booked no more: they stay where they are in the line. */
+  unbook(count: number): void {
+    let entry = this.unbooked ? this.unbooked.previous : this.#list.last;
+    for (let left = count; left > 0 && entry; entry = entry.previous) {
+      if (left < entry.count) this.splitFront(entry, entry.count - left);
+      left -= entry.count;
+      this.requeue(entry);
+      this.unbooked = entry;
+      if (entry.timeout > 0 && entry.deadline < Infinity) this.deadlines.add(entry);
+      this.#ask(entry, entry.count);
+    }
+  }
+
   /** Puts the first `count` requests of an entry into one of their own, in front of the rest. */
   splitFront(entry: Entry, count: number): Entry {
     const { waiter, cost, timeout, deadline, data } = entry;

@@ -1,13 +1,17 @@
-import { PermitsExceedLimitError } from '../errors.ts';
 import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './batch.ts';
-import { permitsOf } from './cost.ts';
+import { exceedsError, permitsOf } from './cost.ts';
 import type { LineParts } from './lineParts.ts';
+import { overtaken, voided } from './reservations.ts';
 
 /** Brings a reply into the line: moments for those who got them, refusals, and back into the queue with the others. */
 export function applyReply(parts: LineParts, call: Call, reply: ReserveReply, received: number): void {
   const { runs } = call;
   parts.share.contenders = reply.contenders;
+  // Before anything else is booked: those who stood in front keep their place.
+  const { standing, paused } = reply;
+  if (standing !== undefined) parts.bookings.unbook(voided(reply, received + standing));
+  if (paused !== undefined) parts.bookings.unbook(overtaken(reply, received + paused));
   let index = 0;
   let answered = 0;
   for (const segment of reply.segments) {
@@ -49,7 +53,7 @@ function settle(
     if (entry.stage !== 'sent') continue;
     if (delay === outcome.refused) queue.late(entry, retryAfter);
     else if (delay === outcome.never)
-      queue.refuse(entry, new PermitsExceedLimitError(name, permitsOf(named, cost)));
+      queue.refuse(entry, exceedsError(name, named, ledger.limits, permitsOf(named, cost)));
   }
   // A store in this process is asked as quickly as it is remembered, and what was given back meanwhile may be free.
   if (delay === outcome.refused && maxWait === 0 && !ledger.sync && denial.forgotten === denials)

@@ -1,3 +1,4 @@
+import type { ReserveReply } from '../stores/store.ts';
 import { sameCost } from './entry.ts';
 import type { Grant } from './line.ts';
 
@@ -83,6 +84,14 @@ export class Reservations {
     return taken;
   }
 
+  /** How many moments there are from the first reservation on of which something holds. */
+  countFrom(holds: (reservation: Reservation) => boolean): number {
+    let count = 0;
+    for (let i = this.#head; i < this.#list.length; i++)
+      if (count > 0 || holds(this.#list[i])) count += this.#list[i].count;
+    return count;
+  }
+
   /** One reservation for each request, in order. */
   *moments(): Generator<Reservation> {
     for (let i = this.#head; i < this.#list.length; i++)
@@ -94,6 +103,18 @@ export class Reservations {
     // Sums of fractions drift: with nothing booked, nothing is held.
     this.held = this.count === 0 ? 0 : Math.max(0, this.held - load * count);
   }
+}
+
+/** Which reservations a pause overtakes, that a reply tells of and that ends at `end` by the line's clock. */
+export function overtaken({ now, epoch, paused = 0 }: ReserveReply, end: number) {
+  const moment = Math.round(now + paused);
+  return ({ grant, due }: Reservation): boolean =>
+    grant.epoch === epoch ? grant.moment < moment : due < end;
+}
+
+/** Which reservations of older epochs stand no more, as a reply tells; `from` is by the line's clock. */
+export function voided({ epoch }: ReserveReply, from: number) {
+  return ({ grant, due }: Reservation): boolean => grant.epoch !== epoch && due >= from;
 }
 
 /** Whether a moment lies before another one, for requests that are alike. */

@@ -1,5 +1,4 @@
-import type { Limit } from '../limits/limit.ts';
-import type { Cost } from '../stores/store.ts';
+import type { Cost, Ledger } from '../stores/store.ts';
 
 /** The shortest time that a process books ahead: milliseconds. */
 const leastHorizon = 20;
@@ -16,14 +15,14 @@ const memory = 0.8;
  * A request of `n` permits weighs `n · interval / permits` ms of the slowest limit, so that one number serves a record.
  */
 export class Share {
-  readonly #limits: readonly Limit[];
+  readonly #ledger: Pick<Ledger, 'limits'>;
   /** Clients that share the near future, as the last reply counted them. */
   contenders = 1;
   /** The mean round trip: milliseconds. */
   roundTrip = 0;
 
-  constructor(limits: readonly Limit[]) {
-    this.#limits = limits;
+  constructor(ledger: Pick<Ledger, 'limits'>) {
+    this.#ledger = ledger;
   }
 
   /** How far ahead the process would book if it were alone: milliseconds. */
@@ -38,16 +37,18 @@ export class Share {
 
   /** Milliseconds of the full rate that one request takes. */
   loadOf(cost: Cost): number {
+    const { limits } = this.#ledger;
     let load = 0;
     for (let i = 0; i < cost.length; i++)
-      if (cost[i] > 0) load = Math.max(load, (cost[i] * this.#limits[i].interval) / this.#limits[i].permits);
+      if (cost[i] > 0) load = Math.max(load, (cost[i] * limits[i].interval) / limits[i].permits);
     return load;
   }
 
   /** The part of the fullest limit's permits that one request takes. */
   partOf(cost: Cost): number {
+    const { limits } = this.#ledger;
     let part = 0;
-    for (let i = 0; i < cost.length; i++) part = Math.max(part, cost[i] / this.#limits[i].permits);
+    for (let i = 0; i < cost.length; i++) part = Math.max(part, cost[i] / limits[i].permits);
     return part;
   }
 

@@ -25,6 +25,10 @@ export interface Algebra<L extends Limit, S> {
   commit(state: S, now: number, t: number, n: number): void;
   /** Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. */
   refund(state: S, now: number, t: number, n: number): void;
+  /** Takes `n` permits back from the newest grants up to now, none of them from a reservation, as far as that cannot break the limit. */
+  release(state: S, now: number, at: number, n: number): void;
+  /** Forgets what is booked for later than the moment `after`, which lies ahead; perhaps not all of it. */
+  cut(state: S, now: number, after: number): void;
   /** Permits that could be granted at once. Changes nothing. */
   available(state: S, now: number, at: number): number;
   /** The moment at which everything granted and booked will have come back. */

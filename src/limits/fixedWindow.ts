@@ -13,6 +13,10 @@ export interface FixedWindowState {
   end: number;
   /** Permits granted and booked in it. */
   used: number;
+  /** The newest moment granted or booked. */
+  newest: number;
+  /** Permits of this window that were booked since nothing was booked ahead: those whose moment has come since included. */
+  booked: number;
   /** What the state's clock is ahead of the server's by: windows are aligned to the server's. */
   shift: number;
 }
@@ -27,6 +31,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     start: 0,
     end: 0,
     used: 0,
+    newest: 0,
+    booked: 0,
     shift: 0,
   }),
 
@@ -43,20 +49,43 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     return Math.floor((permits - (t < end ? used : 0)) / n);
   },
 
-  commit(state, _now, t, n) {
+  commit(state, now, t, n) {
     if (state.used === 0 || t >= state.end) {
       state.start = state.align === 'epoch' ? alignDown(state, t) : t;
       state.end = state.start + state.interval;
       state.used = 0;
+      state.booked = 0;
     }
     state.used += n;
+    if (t > now) state.booked = (state.newest > now ? state.booked : 0) + n;
+    state.newest = Math.max(state.newest, t);
   },
 
-  refund(state, _now, t, n) {
+  refund(state, now, t, n) {
     if (t < state.start || t >= state.end) return;
     state.used -= Math.min(n, state.used);
+    if (t > now) state.booked = Math.max(0, state.booked - n);
     // An empty window is no window: the next may start where it did.
     if (state.used === 0) state.end = state.start;
+  },
+
+  release(state, now, at, n) {
+    if (now >= state.end || state.start > at) return;
+    // Which of them have come since is not known: while any is ahead, all that were booked with it are left.
+    const granted = state.newest > at ? Math.max(0, state.used - state.booked) : state.used;
+    state.used -= Math.min(n, granted);
+    if (state.used === 0) state.end = state.start;
+  },
+
+  cut(state, _now, after) {
+    const edge = state.used > 0 ? state.start : state.end;
+    if (edge <= after) return;
+    // The window before those that are forgotten is taken to be full.
+    state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
+    state.end = state.start + state.interval;
+    state.used = state.permits;
+    state.newest = after;
+    state.booked = state.permits;
   },
 
   available({ permits, used, start, end }, now, at) {

@@ -7,6 +7,8 @@ export interface SlidingWindowState {
   permits: number;
   interval: number;
   resolution: number;
+  /** The coarsest resolution of any slot in the log. */
+  coarsest: number;
   /** The sum of the counts. */
   total: number;
   /** The newest moment granted or booked, not rounded. */
@@ -20,6 +22,8 @@ export interface SlidingWindowState {
 const purgeLimit = 1024;
 /** At most so many emptied entries are taken off the end by one refund. */
 const popLimit = 64;
+/** At most so many entries are looked at by one release. */
+const releaseLimit = 1024;
 
 /** A log of (time, count), one entry per `resolution`: the sliding-window log of the literature with rounded times. */
 export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = {
@@ -28,6 +32,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     permits,
     interval,
     resolution,
+    coarsest: resolution,
     total: 0,
     newest: 0,
     times: [],
@@ -77,6 +82,35 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     dropEmptyEnd(state);
   },
 
+  release(state, _now, at, n) {
+    const { times, counts, head, newest } = state;
+    // From the newest entries that hold no reservation.
+    const limit = newest <= at ? Infinity : at;
+    let left = n;
+    const last = times.length - 1;
+    for (let i = last; i >= Math.max(head, last - releaseLimit) && left > 0; i--) {
+      if (times[i] > limit) continue;
+      const back = Math.min(left, counts[i]);
+      counts[i] -= back;
+      state.total -= back;
+      left -= back;
+    }
+    dropEmptyEnd(state);
+  },
+
+  cut(state, _now, after) {
+    const { times, counts, head, coarsest } = state;
+    let cut = false;
+    // Only slots that hold nothing else.
+    while (times.length > head && times[times.length - 1] - coarsest >= after) {
+      times.pop();
+      state.total -= counts.pop()!;
+      cut = true;
+    }
+    if (times.length === head) clear(state);
+    else if (cut) state.newest = Math.min(state.newest, times[times.length - 1]);
+  },
+
   available(state, now, at) {
     return state.newest > at ? 0 : Math.max(0, slidingWindowAlgebra.fit(state, now, now, 1));
   },
@@ -103,6 +137,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   adopt(state, { permits, interval, resolution }) {
     Object.assign(state, { permits, interval, resolution });
+    state.coarsest = Math.max(state.coarsest, resolution);
   },
 
   taken: ({ total, newest }) => ({ permits: total, newest }),
@@ -136,6 +171,7 @@ function dropEmptyEnd(state: SlidingWindowState): void {
 }
 
 function clear(state: SlidingWindowState): void {
+  state.coarsest = state.resolution;
   state.total = 0;
   state.newest = 0;
   state.times = [];

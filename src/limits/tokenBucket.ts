@@ -12,6 +12,8 @@ export interface TokenBucketState {
   ts: number;
   /** The newest moment committed. */
   tail: number;
+  /** Permits that were booked since nothing was booked ahead: those whose moment has come since included. */
+  booked: number;
   /** The highest level since the moment `since0`, before any booking: what a refund must leave room for. */
   since0: number;
   peak0: number;
@@ -33,6 +35,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     units: burst * interval,
     ts: 0,
     tail: 0,
+    booked: 0,
     since0: 0,
     peak0: 0,
     since1: 0,
@@ -50,7 +53,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   commit(state, now, t, n) {
     const level = levelAt(state, now, t);
-    if (t > now) notePeak(state, now, t, level);
+    if (t > now) {
+      notePeak(state, now, t, level);
+      state.booked = (state.tail > now ? state.booked : 0) + n;
+    }
     // Waiting longer than the permits need overflows the bucket: that is not credited.
     state.units = level - (t - now) * state.permits - n * state.interval;
     state.ts = now;
@@ -72,6 +78,26 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     state.units = Math.min(cap, state.units + back);
     state.peak0 += back;
     state.peak1 += back;
+    if (t > now) state.booked = Math.max(0, state.booked - n);
+  },
+
+  release(state, now, _at, n) {
+    const { permits, interval, burst, units, tail } = state;
+    // Which of the bookings have come since is not known: while any is ahead, all that were booked with it are left.
+    const booked = tail > now ? state.booked * interval : 0;
+    const taken = Math.max(0, burst * interval - units - booked);
+    const back = Math.max(0, Math.min(n * interval, taken) - Math.max(0, tail - now) * permits);
+    state.units += back;
+    state.peak0 += back;
+    state.peak1 += back;
+  },
+
+  cut(state, now, after) {
+    if (state.tail <= after) return;
+    // What is booked before that moment has left the level there above nothing.
+    state.units = Math.max(state.units, -(after - now) * state.permits);
+    state.tail = after;
+    forgetPeaks(state);
   },
 
   available(state, now) {

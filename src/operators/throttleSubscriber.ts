@@ -58,7 +58,6 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     const { maxQueue, overflow, counted } = this.#plan;
     const index = this.#index++;
     const full = this.#waiting >= maxQueue;
-    if (full && overflow === 'dropNewest') return;
     if (full && overflow === 'error') {
       this.#output.error(new QueueOverflowError(this.#lines.name, maxQueue));
       return;
@@ -68,6 +67,10 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     let permits: P;
     try {
       line = this.#lines.lineOf(value);
+      if (full && overflow === 'dropNewest') {
+        line.dropped(value, 'overflow');
+        return;
+      }
       permits = this.#permitsOf(value, index);
       cost = this.#costOf(line, permits);
     } catch (error) {
@@ -114,12 +117,16 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     if (item?.state === 'dropped' || this.#output.closed) return;
     this.#leave(item!, 'done');
     const { strategy, onTimeout, timeout } = this.#plan;
-    const { name } = item!.line;
+    const { line, value } = item!;
+    const { name } = line;
     const permits = item!.permits as AskedPermits;
     if (strategy === 'error') this.#output.error(new RateLimitExceededError(name, permits, retryAfter));
     else if (strategy === 'wait' && onTimeout === 'error')
       this.#output.error(new AcquireTimeoutError(name, permits, timeout, retryAfter));
-    else this.#completeWhenDone();
+    else {
+      line.dropped(value, strategy === 'drop' ? 'strategy' : 'timeout');
+      this.#completeWhenDone();
+    }
   }
 
   refused(error: Error): void {
@@ -144,6 +151,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     if (oldest?.entry && !instead) oldest.line.cancel(oldest.entry);
     // A value that came meanwhile may have dropped it.
     if ((item.state as string) === 'dropped') line.cancel(item.entry);
+    oldest?.line.dropped(oldest.value, 'overflow');
   }
 
   #leave(item: Item<T, P>, state: 'done' | 'dropped'): void {

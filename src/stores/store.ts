@@ -54,13 +54,22 @@ export interface ReserveReply {
   segments: Segment[];
   /** A store that cannot book says when the head of the line may ask again, in milliseconds. */
   retryAfter?: number;
+  /** While the fleet pauses: milliseconds until that ends. What is booked before then no longer stands. */
+  paused?: number;
+  /** Milliseconds from now from which on nothing that was booked under an older epoch stands; left out where all of it does. */
+  standing?: number;
 }
+
+/** The moment of a {@link Refund} that is taken from whatever was granted last, up to now. */
+export const newestGrants = -1;
 
 /** Permits given back: `count` requests of a cost, from one moment. */
 export interface Refund {
-  /** The granted moment, in epoch milliseconds by the store's clock. */
+  /** The granted moment, in epoch milliseconds by the store's clock, or {@link newestGrants}. */
   moment: number;
   epoch: number;
+  /** Who granted it. */
+  source: PermitSource;
   cost: Cost;
   count: number;
 }
@@ -92,7 +101,12 @@ export interface LedgerConfig {
   names: readonly string[];
   limits: readonly Limit[];
   clock: Clock;
+  /** Told when a fallback takes the store's place, and when the store serves again. */
+  onService?: (change: ServiceChange) => void;
 }
+
+/** Who serves from now on: the fallback, and why; or the store again. */
+export type ServiceChange = { type: 'fallback'; error: Error } | { type: 'recovered' };
 
 /** The record of what one limiter has granted, in a store. */
 export interface Ledger {
@@ -100,6 +114,8 @@ export interface Ledger {
   readonly sync: boolean;
   /** What the permits that it grants name as their source. */
   readonly source: PermitSource;
+  /** The limits in force, as far as they are known here: a rate that is stored may be another one by now. */
+  readonly limits: readonly Limit[];
   /** Books or grants what can be had. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
   /** Takes grants and reservations back. One call at a time: the sequence makes a call that is sent twice count once. */
@@ -110,7 +126,36 @@ export interface Ledger {
   peek(reply: Reply<number[]>): void;
 }
 
+/** The rate in force, and whether it is stored for the whole fleet. */
+export interface Rate {
+  limits: readonly Limit[];
+  stored: boolean;
+}
+
+/** How a rate is stored. */
+export interface RateChange {
+  limits: readonly Limit[];
+  /** Whether only where none is stored yet. */
+  ifNone: boolean;
+  /** Whether what is granted goes on counting. */
+  keepState: boolean;
+}
+
+/** What steers a limit for the whole fleet. */
+export interface Steering {
+  /** Stores a rate, which overrides every client's own: answers whether it did. */
+  setRate(change: RateChange, reply: Reply<boolean>): void;
+  getRate(reply: Reply<Rate>): void;
+  /** Grants nothing for so many milliseconds, unless a pause ends later: answers how long it lasts. */
+  pause(ms: number, reply: Reply<number>): void;
+  /** Forgets what was granted and booked, and lifts a pause; the stored rate too, where that is asked for. */
+  forget(what: { rate: boolean }, reply: Reply<void>): void;
+}
+
+/** A ledger that can be steered. */
+export type SteeredLedger = Ledger & Steering;
+
 /** Where limiters keep what they have granted: `memoryStore()` in one process, Redis for a fleet. */
 export interface Store {
-  open(config: LedgerConfig): Ledger;
+  open(config: LedgerConfig): SteeredLedger;
 }

@@ -21,7 +21,7 @@ async function printedBy(name: string): Promise<string[]> {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--import', './test/support/register.mjs', file],
-      { cwd: root },
+      { cwd: root, env: { ...process.env, FORCE_COLOR: '0' } },
     );
     return stdout.trimEnd().split('\n');
   } finally {
@@ -67,6 +67,39 @@ readmeExamples('calls of functions and methods wait, or are refused', async () =
     'mail to Bob in second 1',
     'mail to Cleo in second 1',
     'fulfilled, fulfilled, fulfilled, rejected',
+  ]);
+});
+
+readmeExamples('tokens are estimated, and settled', async () => {
+  assert.equal(await printedBy('llm'), ['SUM UP', 'TRANSLATE', 'RHYME', '{ requests: 57, tokens: 98000 }']);
+});
+
+readmeExamples('a stored rate reaches those who wait', async () => {
+  const printed = await printedBy('rate');
+  assert.equal(printed.slice(0, 2), ['it came sooner', 'false']);
+  assert.match(printed.slice(2).join(' '), /permits: 100,\s+interval: 1000,.*stored: true/s);
+});
+
+readmeExamples('an answer with Retry-After lets everyone hold', async () => {
+  assert.equal(await printedBy('pause'), [
+    'a date that is past: 0 ms',
+    'page 1 in second 0',
+    'page 2 in second 0',
+    'page 4 in second 1',
+    'page 5 in second 3',
+    'page 6 in second 3',
+    'page 3 in second 4',
+  ]);
+});
+
+readmeExamples('events tell what happens', async () => {
+  assert.equal(await printedBy('events'), [
+    'queued',
+    'granted by memory',
+    'queued',
+    'denied, for 60 s',
+    'refunded',
+    'paused',
   ]);
 });
 

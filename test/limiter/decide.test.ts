@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Decision, RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import type { Decision } from '../../src/limiter/answers.ts';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 

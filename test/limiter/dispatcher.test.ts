@@ -9,7 +9,7 @@ import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 function open() {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   return { ledger, line: openLine(limit, ledger), heard: diary<number>() };
 }
 

@@ -12,7 +12,7 @@ function open(
   clock: { tick(ms: number): unknown },
   bookings: readonly (readonly [number, number, number?])[],
 ) {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const heard = diary<number>();
   const entries = bookings.map(([cost, , timeout = Infinity], i) => line.ask(heard, [cost], timeout, i));
@@ -83,7 +83,7 @@ timed('whoever would get too late a moment by that is refused at once, and it is
 });
 
 timed('who will not wait is refused as soon as those have to wait who asked before', (clock) => {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const heard = diary<string>();
   line.ask(heard, [1], Infinity, 'patient');
@@ -103,7 +103,7 @@ timed('who will not wait is refused as soon as those have to wait who asked befo
 });
 
 timed('a moment whose reply was read late comes no later than one after it', (clock) => {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const heard = diary<number>();
   line.ask(heard, [1], Infinity, 0);

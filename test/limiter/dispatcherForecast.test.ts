@@ -67,6 +67,12 @@ const known: [{ limit: Limit; asks: Ask[] }][] = [
   ],
   [
     {
+      limit: fixedWindow({ permits: 3, interval: 165 }),
+      asks: [ask(0, 1, 1.5), ask(0, 1, 0), ask(0, 2, 164.5), ask(0, 1, 0)],
+    },
+  ],
+  [
+    {
       limit: slidingWindow({ permits: 6, interval: 222, resolution: 1 }),
       asks: [
         ask(0, 3, Infinity),

@@ -9,7 +9,7 @@ import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 function open() {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const answer = (delays: number[]) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
@@ -27,7 +27,9 @@ timed('a grant that comes after its request was cancelled is given back, from it
   clock.tick(10);
   line.cancel(entry);
   answer([50]);
-  assert.equal(ledger.refunds[0].refunds, [{ moment: Date.now() + 50, epoch: 1, cost: [3], count: 1 }]);
+  assert.equal(ledger.refunds[0].refunds, [
+    { moment: Date.now() + 50, epoch: 1, source: 'memory', cost: [3], count: 1 },
+  ]);
   clock.tick(1000);
   assert.is(heard.endings.length, 0);
 });

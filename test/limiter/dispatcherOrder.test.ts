@@ -67,7 +67,12 @@ timed('permits that were given back to a bucket are there for who asks next', (c
 timed('a decision does not overtake those who asked before it in this process', async (clock) => {
   const limit = slidingWindow({ permits: 100, interval: 1000, resolution: 1 });
   const inner = memoryStore();
-  const store: Store = { open: (config) => slowLedger(inner.open(config), { there: 1, back: 1 }) };
+  const store: Store = {
+    open(config) {
+      const ledger = inner.open(config);
+      return { ...ledger, ...slowLedger(ledger, { there: 1, back: 1 }) };
+    },
+  };
   const limiter = new RateLimiter({ name: 'api', limit, store });
   const fates = Array.from({ length: 100 }, () => fateOf(limiter.acquire()));
   const decision = fateOf(limiter.decide());

@@ -9,7 +9,7 @@ const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 /** A line with so many requests booked for one moment. */
 function open(clock: { tick(ms: number): unknown }, count: number) {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const heard = diary<number>();
   const entries = Array.from({ length: count }, (_, i) => line.ask(heard, [1], Infinity, i));
@@ -65,7 +65,7 @@ timed('a refund that fails is lost, and those after it go on', (clock) => {
 });
 
 timed('whoever gives a permit back hears when the store has answered', (clock) => {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const settled: string[] = [];
   const grant = { cost: [1], moment: Date.now(), epoch: 1, source: 'memory' } as const;
@@ -81,7 +81,7 @@ timed('whoever gives a permit back hears when the store has answered', (clock) =
 });
 
 timed('however much is given back, no call carries more than it can', (clock) => {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   let settled = 0;
   for (let i = 0; i < 2000; i++)

@@ -9,7 +9,7 @@ const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 /** A line over a store that cannot book: it answers at once, with `retryAfter` alone. */
 function open(waiters: number, retryAfter: number) {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const heard = diary<number>();
   for (let i = 0; i < waiters; i++) line.ask(heard, [1], Infinity, i);

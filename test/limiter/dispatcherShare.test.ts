@@ -10,7 +10,7 @@ import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 function open(count: number) {
-  const ledger = scriptedLedger();
+  const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const heard = diary<number>();
   for (let i = 0; i < count; i++) line.ask(heard, [1], Infinity, i);
@@ -100,7 +100,7 @@ timed('the epoch of the last reply goes with the next call', (clock) => {
 timed(
   'requests that came within a millisecond make one run, whatever their time-outs are to the fraction',
   (clock) => {
-    const ledger = scriptedLedger();
+    const ledger = scriptedLedger(limit);
     const line = openLine(limit, ledger);
     for (let i = 0; i < 50; i++) line.ask(diary<number>(), [1], 1000 + i / 100, i);
     clock.tick(0);

@@ -31,5 +31,5 @@ function giveBack(world: World, grant: Grant, count: number, cost: Cost): Refund
   world.standing.splice(world.standing.indexOf(grant), 1);
   if (grant.count > count) world.standing.push({ ...grant, count: grant.count - count });
   if (rest.some((n) => n > 0)) world.standing.push({ ...grant, cost: rest, count });
-  return { moment: grant.moment, epoch: grant.epoch, cost, count };
+  return { moment: grant.moment, epoch: grant.epoch, source: 'memory', cost, count };
 }

@@ -50,7 +50,7 @@ test('the commands on the connection carry a hash, so that two versions can shar
   const names = Object.keys(redis).filter((name) => name.startsWith('sluice') && !before.has(name));
   for (const script of ['reserve', 'refund', 'decide', 'peek'])
     assert.ok(
-      names.some((name) => new RegExp(`^sluice_${script}_[0-9a-f]{8}_3$`).test(name)),
+      names.some((name) => new RegExp(`^sluice_${script}_[0-9a-f]{8}_4$`).test(name)),
       script,
     );
   // What another version has defined under its own hash is not called.

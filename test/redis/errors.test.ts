@@ -26,7 +26,7 @@ const others: [string, (redis: Redis, key: string) => Promise<unknown>, RegExp][
   ['a hash', (redis, key) => redis.hset(key, 'a', 1), /WRONGTYPE/],
   ['a set', (redis, key) => redis.sadd(key, 'a'), /WRONGTYPE/],
   ['garbage', (redis, key) => redis.set(key, 'x'), /too short/],
-  ['a long text', (redis, key) => redis.set(key, Buffer.alloc(84)), /no ledger of version/],
+  ['a long text', (redis, key) => redis.set(key, Buffer.alloc(100)), /no ledger of version/],
 ];
 
 for (const [title, put, what] of others)
@@ -108,19 +108,19 @@ const malformed: [string, (ledger: AskedLedger) => Promise<unknown>, unknown[]][
     'reserve',
     (ledger) => ledger.reserve([1], { count: 2 }),
     [
-      [1, 1, 1],
-      [1, 1, 1, 1, 0],
-      [1, 1, 1, 3, 0],
+      [1, 1, 1, -1, -1],
+      [1, 1, 1, -1, -1, 1, 0],
+      [1, 1, 1, -1, -1, 3, 0],
     ],
   ],
   [
     'reserve',
     (ledger) => ledger.reserve([1]),
     [
-      [1, 1, 1, 0, 0],
-      [1, 1, 1, -1, 0],
-      [1, 1, 1, 1, 0, 1, 0],
-      [1, 1, 1, 1],
+      [1, 1, 1, -1, -1, 0, 0],
+      [1, 1, 1, -1, -1, -1, 0],
+      [1, 1, 1, -1, -1, 1, 0, 1, 0],
+      [1, 1, 1, -1, -1, 1],
     ],
   ],
   ['decide', (ledger) => ledger.decide([1]), [1, [1, 0, 0], [1, 0, 0, 5, 5]]],

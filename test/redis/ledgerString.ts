@@ -7,9 +7,9 @@ export interface Held {
   logs: Buffer[][];
 }
 
-const sizes: Record<string, number> = { s: 9, f: 7, t: 10 };
+const sizes: Record<string, number> = { s: 10, f: 9, t: 11 };
 
-/** Reads the string of `lua/ledger/state.lua`: nine doubles, three texts after their lengths, and the states. */
+/** Reads the string of `lua/ledger/state.lua`: eleven doubles, three texts after their lengths, and the states. */
 export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture {
   let at = 0;
   const double = () => {
@@ -22,9 +22,10 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
     return ledger.toString('utf8', at - length, at);
   };
   const version = double();
-  if (version !== 1) throw new Error(`a ledger of version ${version}`);
+  if (version !== 2) throw new Error(`a ledger of version ${version}`);
   const [epoch, shift, seen, expires] = [double(), double(), double(), double()];
   const [frontier, pacedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
+  const [voidEpoch, voidFrom] = [double(), double()];
   const [sole, spec, kinds] = [text(), text(), text()];
   const limits = [...kinds].map((kind, i) =>
     limitOf(kind, Array.from({ length: sizes[kind] }, double), logs[i]),
@@ -42,6 +43,8 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
     sole,
     crowdUntil,
     crowd,
+    voidEpoch,
+    voidFrom,
     spec,
     limits,
   };
@@ -50,13 +53,13 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
 /** A sliding window keeps its newest entry in the string, and those before it in the list. */
 function limitOf(kind: string, numbers: number[], list: Buffer[]): LimitPicture {
   if (kind !== 's') return { kind, numbers, log: [] };
-  const [oldest, length, openTime, openCount] = numbers.slice(5);
+  const [oldest, length, openTime, openCount] = numbers.slice(6);
   if (list.length !== length) throw new Error(`a list of ${list.length} entries, not of ${length}`);
   const log = list.map((entry): [number, number] => [entry.readDoubleLE(0), entry.readDoubleLE(8)]);
   if (openTime > 0) log.push([openTime, openCount]);
   if (log.length > 0 && log[0][0] !== oldest)
     throw new Error(`the oldest entry is of ${log[0][0]}, not ${oldest}`);
-  return { kind, numbers: numbers.slice(0, 5), log };
+  return { kind, numbers: numbers.slice(0, 6), log };
 }
 
 function pairsOf(members: string[]): [string, number][] {

@@ -35,7 +35,7 @@ export function ledgerOf(
 export function refundsOf({ now, epoch, segments }: ReserveReply, cost: Cost): Refund[] {
   return segments
     .filter(({ delay }) => delay >= 0)
-    .map(({ count, delay }) => ({ moment: Math.ceil(now + delay), epoch, cost, count }));
+    .map(({ count, delay }) => ({ moment: Math.ceil(now + delay), epoch, source: 'redis', cost, count }));
 }
 
 function answer<T>(call: (reply: (error: Error | null, value?: T) => void) => void): Promise<T> {
@@ -47,7 +47,7 @@ function answer<T>(call: (reply: (error: Error | null, value?: T) => void) => vo
 /** Each operation of a ledger. */
 export const operations: [keyof Ledger, (ledger: AskedLedger) => Promise<unknown>][] = [
   ['reserve', (ledger) => ledger.reserve([1])],
-  ['refund', (ledger) => ledger.refund([{ moment: 1, epoch: 1, cost: [1], count: 1 }], 1)],
+  ['refund', (ledger) => ledger.refund([{ moment: 1, epoch: 1, source: 'redis', cost: [1], count: 1 }], 1)],
   ['decide', (ledger) => ledger.decide([1])],
   ['peek', (ledger) => ledger.peek()],
 ];

@@ -1,6 +1,7 @@
-import { algebraOf } from '../../src/limits/states.ts';
+import { noControl } from '../../src/stores/memory/control.ts';
 import { decide } from '../../src/stores/memory/decide.ts';
 import {
+  availableNow,
   closeLedger,
   type Instant,
   type LedgerState,
@@ -21,8 +22,9 @@ export interface Outcome {
 /** The memory store's ledger, open to be looked at. */
 export function memoryTwin(): (config: Config, call: Call) => Outcome {
   let kept: LedgerState | undefined;
+  const control = noControl();
   return (config, call) => {
-    const { ledger, instant } = openLedger(kept, config.names, config.limits, call.serverUs);
+    const { ledger, instant } = openLedger(kept, config.names, config.limits, call.serverUs, control);
     kept = ledger;
     const reply = replyTo(ledger, instant, call);
     closeLedger(ledger, instant);
@@ -34,11 +36,9 @@ function replyTo(ledger: LedgerState, instant: Instant, call: Call): CallReply {
   const client = `client ${call.client}`;
   if (call.kind === 'decide') return decide(ledger, instant, client, call.cost);
   if (call.kind === 'reserve') {
-    const { epoch } = ledger;
-    return { now: call.serverUs / 1000, epoch, ...reserve(ledger, instant, client, call.request) };
+    return { now: call.serverUs / 1000, ...reserve(ledger, instant, client, call.request) };
   }
-  if (call.kind === 'peek')
-    return ledger.limits.map((state) => algebraOf(state).available(state, instant.now, instant.at));
+  if (call.kind === 'peek') return availableNow(ledger, instant);
   const fresh = refund(ledger, instant, client, call.refunds, call.sequence);
   if (fresh) rememberSequence(ledger, instant, client, call.sequence);
   return undefined;

@@ -1,6 +1,6 @@
 import type { LimitState } from '../../src/limits/states.ts';
 import type { Instant, LedgerState } from '../../src/stores/memory/ledgerState.ts';
-import { specOf } from '../../src/stores/redis/redisStore.ts';
+import { specOf } from '../../src/stores/redis/spec.ts';
 import type { Config } from './twins.ts';
 
 /** A state as its numbers, in the order in which the ledger in Redis holds them; and the log of a sliding window. */
@@ -23,6 +23,8 @@ export interface Picture {
   /** Until when, and who: nobody while it does not matter. */
   crowdUntil: number;
   crowd: [client: string, until: number][];
+  voidEpoch: number;
+  voidFrom: number;
   spec: string;
   limits: LimitPicture[];
 }
@@ -33,10 +35,22 @@ export function pictureOf(
   { now }: Instant,
   config: Config,
 ): Picture {
-  const { epoch, shift, seen, expires, frontier, pacedUntil } = ledger;
+  const { epoch, shift, seen, expires, frontier, pacedUntil, voidEpoch, voidFrom } = ledger;
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
   return {
-    ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
+    ...{
+      epoch,
+      shift,
+      seen,
+      expires,
+      frontier,
+      pacedUntil,
+      soleUntil,
+      sole,
+      crowdUntil,
+      voidEpoch,
+      voidFrom,
+    },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
     spec: specOf(config.names, config.limits),
     limits: limits.map(limitPicture),
@@ -46,17 +60,18 @@ export function pictureOf(
 function limitPicture(state: LimitState): LimitPicture {
   const { permits, interval } = state;
   if (state.kind === 'slidingWindow') {
-    const { resolution, total, newest, times, counts, head } = state;
+    const { resolution, coarsest, total, newest, times, counts, head } = state;
     const log = times.slice(head).map((time, i): [number, number] => [time, counts[head + i]]);
-    return { kind: 's', numbers: [permits, interval, resolution, total, newest].map(unsigned), log };
+    const numbers = [permits, interval, resolution, coarsest, total, newest];
+    return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, start, end, used, shift } = state;
-    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, start, end, used, shift];
+    const { align, start, end, used, newest, booked, shift } = state;
+    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, start, end, used, newest, booked, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, tail, since0, peak0, since1, peak1 } = state;
-  const numbers = [permits, interval, burst, units, ts, tail, since0, peak0, since1, peak1];
+  const { burst, units, ts, tail, booked, since0, peak0, since1, peak1 } = state;
+  const numbers = [permits, interval, burst, units, ts, tail, booked, since0, peak0, since1, peak1];
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 

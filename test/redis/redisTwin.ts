@@ -67,7 +67,7 @@ async function transact(
   args: string[],
   count: number,
 ): Promise<[unknown, Look]> {
-  const [ledger, , ...logs] = args.slice(0, count);
+  const [ledger, , , ...logs] = args.slice(0, count);
   const contenders = `${ledger}:contenders`;
   const multi = redis.multi() as unknown as Record<string, (...args: unknown[]) => unknown> & {
     exec(): Promise<[Error | null, unknown][]>;

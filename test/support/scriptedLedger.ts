@@ -1,3 +1,4 @@
+import type { Limit } from '../../src/limits/limit.ts';
 import {
   type Ledger,
   outcome,
@@ -13,10 +14,11 @@ export interface ScriptedLedger extends Ledger {
   readonly refunds: { refunds: readonly Refund[]; sequence: number; reply: Reply<void> }[];
 }
 
-export function scriptedLedger(): ScriptedLedger {
+export function scriptedLedger(limit: Limit): ScriptedLedger {
   const ledger: ScriptedLedger = {
     sync: false,
     source: 'memory',
+    limits: [limit],
     reserves: [],
     refunds: [],
     reserve: (request, reply) => ledger.reserves.push({ request, reply }),

@@ -36,6 +36,7 @@ export function slowLedger(ledger: Ledger, trip: Trip): SlowLedger {
   const slow: SlowLedger = {
     sync: false,
     source: ledger.source,
+    limits: ledger.limits,
     trip,
     reserves: [],
     refunds: [],

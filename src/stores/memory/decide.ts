@@ -1,12 +1,11 @@
-import { algebraOf } from '../../limits/states.ts';
 import type { Cost, DecideReply } from '../store.ts';
 import { countContenders } from './contenders.ts';
-import { fullAt, type Instant, type LedgerState } from './ledgerState.ts';
+import { availableNow, fullAt, type Instant, type LedgerState } from './ledgerState.ts';
 import { commitAll, isTooMuch, offer, strideOf } from './reserve.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
 export function decide(ledger: LedgerState, instant: Instant, client: string, cost: Cost): DecideReply {
-  const { now, at } = instant;
+  const { now } = instant;
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
   const stride = paced ? strideOf(ledger, cost) : 0;
   const { t, wait } = offer(ledger, instant, cost, stride);
@@ -16,7 +15,7 @@ export function decide(ledger: LedgerState, instant: Instant, client: string, co
     commitAll(ledger, now, t, cost, 1);
     if (stride > 0) ledger.frontier = Math.max(ledger.frontier, t) + stride;
   }
-  const available = ledger.limits.map((state) => algebraOf(state).available(state, now, at));
+  const available = availableNow(ledger, instant);
   const full = fullAt(ledger, now);
   return {
     granted,

@@ -1,6 +1,10 @@
 import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, type LimitState, startWith } from '../../limits/states.ts';
 import { type Contenders, noContenders } from './contenders.ts';
+import { type Control, followPause } from './control.ts';
+
+/** Clients with waiters ask at least so often: milliseconds. What is booked further ahead can be made void. */
+const heard = 2000;
 
 /**
  * All that is known of one limiter. Times are milliseconds of the ledger's own clock: the server's, moved on by `shift`
@@ -19,6 +23,11 @@ export interface LedgerState {
   /** Until when the frontier holds after the contention. */
   pacedUntil: number;
   contenders: Contenders;
+  /** What was booked under an epoch before this one, for `voidFrom` or later, stands no more. */
+  voidEpoch: number;
+  voidFrom: number;
+  /** The end of a pause, of the limiter's control. */
+  pausedUntil: number;
   names: readonly string[];
   limits: LimitState[];
   /** The last sequence of refunds of each limiter, and until when it is remembered. */
@@ -39,20 +48,30 @@ export interface Instant {
 export function openLedger(
   kept: LedgerState | undefined,
   names: readonly string[],
-  limits: readonly Limit[],
+  own: readonly Limit[],
   serverUs: number,
+  control: Control,
 ): { ledger: LedgerState; instant: Instant } {
+  const limits = control.limits ?? own;
   let ledger = kept;
   if (ledger) followClock(ledger, serverUs);
-  if (!ledger || ledger.expires <= ledger.seen) {
+  if (!ledger || ledger.expires <= ledger.seen || ledger.epoch < control.forgotten) {
     // Above the epoch of a ledger that is over, though the clock has stepped back since.
-    const epoch = Math.max((kept?.epoch ?? 0) + 1, serverUs);
+    const epoch = Math.max((kept?.epoch ?? 0) + 1, control.forgotten, serverUs);
     ledger = createLedger(names, limits, epoch, serverUs);
   }
   const { shift } = ledger;
-  const now = Math.floor(serverUs / 1000) + shift;
+  const serverMs = Math.floor(serverUs / 1000);
+  const now = serverMs + shift;
+  followPause(control, serverMs);
+  ledger.pausedUntil = control.pausedUntil + shift;
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
-  if (convert(ledger, names, limits, now)) changeEpoch(ledger, serverUs);
+  if (!isUnder(ledger, names, limits)) {
+    if (control.limits) voidBookings(ledger, now);
+    convert(ledger, names, limits, now);
+    changeEpoch(ledger, serverUs);
+    if (control.limits) ledger.voidEpoch = ledger.epoch;
+  }
   return { ledger, instant: { us: serverUs + shift * 1000, now, at: Math.ceil(serverUs / 1000) + shift } };
 }
 
@@ -70,6 +89,9 @@ function createLedger(
     frontier: 0,
     pacedUntil: 0,
     contenders: noContenders(),
+    voidEpoch: epoch,
+    voidFrom: 0,
+    pausedUntil: 0,
     names,
     limits: limits.map((limit) => algebraOf(limit).create(limit)),
     sequences: new Map(),
@@ -88,15 +110,21 @@ function changeEpoch(ledger: LedgerState, serverUs: number): void {
   ledger.epoch = Math.max(ledger.epoch + 1, serverUs);
 }
 
-/** Brings the ledger under other limits, by what is taken. Says whether any differed. */
-function convert(
-  ledger: LedgerState,
-  names: readonly string[],
-  limits: readonly Limit[],
-  now: number,
-): boolean {
-  const renamed = names.length !== ledger.names.length || names.some((name, i) => name !== ledger.names[i]);
-  if (!renamed && limits.every((limit, i) => isOf(ledger.limits[i], limit))) return false;
+/** Takes back what is booked so far ahead that its clients will hear of it before: under another rate they ask again. */
+function voidBookings(ledger: LedgerState, now: number): void {
+  ledger.voidFrom = now + heard;
+  ledger.frontier = Math.min(ledger.frontier, ledger.voidFrom);
+  for (const state of ledger.limits) algebraOf(state).cut(state, now, ledger.voidFrom);
+}
+
+/** Whether the ledger is kept under just these limits. */
+function isUnder(ledger: LedgerState, names: readonly string[], limits: readonly Limit[]): boolean {
+  if (names.length !== ledger.names.length || names.some((name, i) => name !== ledger.names[i])) return false;
+  return limits.every((limit, i) => isOf(ledger.limits[i], limit));
+}
+
+/** Brings the ledger under other limits, by what is taken. */
+function convert(ledger: LedgerState, names: readonly string[], limits: readonly Limit[], now: number): void {
   const before = new Map(ledger.names.map((name, i) => [name, ledger.limits[i]]));
   const all = ledger.limits.map((state) => algebraOf(state).taken(state));
   const most = {
@@ -113,7 +141,24 @@ function convert(
     return startWith(limit, permits, newest, now, ledger.shift);
   });
   ledger.names = names;
-  return true;
+}
+
+/** Milliseconds from now from which on nothing stands that was booked by a client who knows an epoch; undefined if all does. */
+export function standingOf(ledger: LedgerState, { us }: Instant, known: number): number | undefined {
+  const { epoch, voidEpoch, voidFrom } = ledger;
+  if (known === 0 || known === epoch || (known >= voidEpoch && known < epoch)) return undefined;
+  return Math.max(0, voidFrom * 1000 - us) / 1000;
+}
+
+/** Milliseconds until the pause ends; undefined if there is none. */
+export function pausedFor({ pausedUntil }: LedgerState, { us }: Instant): number | undefined {
+  const left = pausedUntil * 1000 - us;
+  return left > 0 ? left / 1000 : undefined;
+}
+
+/** The permits of each limit that could be granted at once. */
+export function availableNow({ limits, pausedUntil }: LedgerState, { now, at }: Instant): number[] {
+  return limits.map((state) => (pausedUntil > now ? 0 : algebraOf(state).available(state, now, at)));
 }
 
 /** The moment at which everything granted and booked will have come back. */

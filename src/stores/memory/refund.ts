@@ -1,11 +1,11 @@
 import { algebraOf } from '../../limits/states.ts';
-import type { Refund } from '../store.ts';
+import { newestGrants, type Refund } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
 /** Takes grants and reservations back, once for each sequence of a limiter: says whether it did. The twin of `lua/refund.lua`. */
 export function refund(
   ledger: LedgerState,
-  { now }: Instant,
+  { now, at }: Instant,
   line: string,
   refunds: readonly Refund[],
   sequence: number,
@@ -14,10 +14,14 @@ export function refund(
   if (known && known.until > now && sequence <= known.last) return false;
   for (const { moment, epoch, cost, count } of refunds) {
     // What was granted before the epoch changed is counted in another way now, or not at all.
-    if (epoch !== ledger.epoch) continue;
-    for (let i = 0; i < cost.length; i++)
-      if (cost[i] > 0)
-        algebraOf(ledger.limits[i]).refund(ledger.limits[i], now, moment + ledger.shift, cost[i] * count);
+    if (moment !== newestGrants && epoch !== ledger.epoch) continue;
+    cost.forEach((permits, i) => {
+      const n = permits * count;
+      const state = ledger.limits[i];
+      if (n === 0) return;
+      if (moment === newestGrants) algebraOf(state).release(state, now, at, n);
+      else algebraOf(state).refund(state, now, moment + ledger.shift, n);
+    });
   }
   return true;
 }

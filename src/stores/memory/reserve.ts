@@ -1,8 +1,15 @@
 import { capacityOf } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
-import { type Cost, outcome, type ReserveRequest, type Run, type Segment } from '../store.ts';
+import {
+  type Cost,
+  outcome,
+  type ReserveReply,
+  type ReserveRequest,
+  type Run,
+  type Segment,
+} from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
-import type { Instant, LedgerState } from './ledgerState.ts';
+import { type Instant, type LedgerState, pausedFor, standingOf } from './ledgerState.ts';
 
 /** Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds. */
 const lingers = 2000;
@@ -40,7 +47,7 @@ export function isTooMuch({ limits }: LedgerState, cost: Cost): boolean {
 /** The first moment at which every limit can grant the cost: that of the latest. */
 export function offer(ledger: LedgerState, instant: Instant, cost: Cost, stride: number): Offer {
   const { now, at, us } = instant;
-  let free = now;
+  let free = Math.max(now, ledger.pausedUntil);
   for (let i = 0; i < cost.length; i++)
     if (cost[i] > 0)
       free = Math.max(free, algebraOf(ledger.limits[i]).earliest(ledger.limits[i], now, at, cost[i]));
@@ -70,7 +77,7 @@ export function reserve(
   instant: Instant,
   client: string,
   request: ReserveRequest,
-): { contenders: number; segments: Segment[] } {
+): Omit<ReserveReply, 'now'> {
   const { now } = instant;
   const waits = request.held > 0 || request.runs.some(({ maxWait }) => maxWait > 0);
   const contenders = countContenders(ledger.contenders, client, waits, now);
@@ -82,7 +89,16 @@ export function reserve(
   if (contenders > 1 && line.last > 0) ledger.pacedUntil = Math.max(ledger.pacedUntil, line.last + lingers);
   const stays = line.held > 0 || line.left;
   noteContender(ledger.contenders, client, stays ? Math.max(now, line.last) + lingers : 0, now);
-  return { contenders, segments };
+  const { epoch } = ledger;
+  const paused = pausedFor(ledger, instant);
+  const standing = standingOf(ledger, instant, request.epoch);
+  return {
+    epoch,
+    contenders,
+    segments,
+    ...(paused === undefined ? {} : { paused }),
+    ...(standing === undefined ? {} : { standing }),
+  };
 }
 
 /** Where a client's line stands during a call. */

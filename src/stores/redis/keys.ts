@@ -13,6 +13,8 @@ export function escaped(text: string): string {
 export interface Keys {
   ledger: string;
   contenders: string;
+  /** What holds for all clients: a stored rate, and a pause. */
+  control: string;
   /** The log of each limit, in their order. */
   logs: string[];
   /** The last sequence of refunds of one line of a client. */
@@ -44,6 +46,7 @@ export function keysOf(
   return {
     ledger,
     contenders: `${ledger}:contenders`,
+    control: `${limiter}:control`,
     logs: limits.map((limit) => `${ledger}:log:${escaped(limit)}`),
     sequence: (line) => `${ledger}:sequence:${line}`,
   };

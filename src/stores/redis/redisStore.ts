@@ -1,43 +1,19 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { Limit } from '../../limits/limit.ts';
-import {
-  type Ledger,
-  type LedgerConfig,
-  outcome,
-  type ReserveReply,
-  type Run,
-  type Segment,
-  type Store,
-} from '../store.ts';
-import { errorOf } from './errors.ts';
+import type { LedgerConfig, ReserveReply, SteeredLedger, Store } from '../store.ts';
+import { type Answer, coversAll, listed, malformed, segmentsOf } from './answers.ts';
 import { escaped, keysOf } from './keys.ts';
-import { type Script, scriptsOf } from './scripts.ts';
-
-/** The extra number of a limit in the scripts, after its permits and interval. */
-function extraOf(limit: Limit): number {
-  if (limit.kind === 'slidingWindow') return limit.resolution;
-  if (limit.kind === 'fixedWindow') return limit.align === 'epoch' ? 1 : 0;
-  return limit.burst;
-}
-
-const kinds = { slidingWindow: 's', fixedWindow: 'f', tokenBucket: 't' } as const;
-
-/** The limits as the scripts read them, named as in the keys of their logs. */
-export function specOf(names: readonly string[], limits: readonly Limit[]): string {
-  return JSON.stringify(
-    limits.map((limit, i) => [
-      escaped(names[i]),
-      kinds[limit.kind],
-      limit.permits,
-      limit.interval,
-      extraOf(limit),
-    ]),
-  );
-}
+import { ScriptCalls } from './scriptCalls.ts';
+import { scriptsOf } from './scripts.ts';
+import { specOf } from './spec.ts';
 
 /** Microseconds for a script; -1 for no bound. */
 function microseconds(ms: number): number {
   return ms === Infinity ? -1 : Math.floor(ms * 1000);
+}
+
+/** Milliseconds of a script's microseconds; undefined for its -1. */
+function milliseconds(us: number): number | undefined {
+  return us < 0 ? undefined : us / 1000;
 }
 
 /** The store of a fleet: each operation is one call of a script, which Redis runs by itself. */
@@ -45,6 +21,9 @@ export function redisStore(redis: Redis | Cluster): Store {
   const scripts = scriptsOf(redis);
   return { open: (config) => openRedisLedger(config, scripts) };
 }
+
+/** The numbers before the segments of a reply. */
+const head = 5;
 
 /**
  * The ledger of one limiter in Redis.
@@ -55,127 +34,93 @@ export function openRedisLedger(
   { name, key, prefix, scope, clientId, names, limits }: Omit<LedgerConfig, 'clock'>,
   scripts: ReturnType<typeof scriptsOf>,
   serverTime?: () => number,
-): Ledger {
+): SteeredLedger {
   const keys = keysOf(prefix, name, names, scope === 'client' ? clientId : undefined, key);
-  const spec = specOf(names, limits);
-  const shared = [keys.ledger, keys.contenders, ...keys.logs];
+  const shared = [keys.ledger, keys.contenders, keys.control, ...keys.logs];
   const client = escaped(clientId);
   // The sequence counts from 1 in every limiter: another one of the same client, or of its next life, has a key of its own.
   const line = `${client}:${globalThis.crypto.randomUUID()}`;
-  const own = [keys.ledger, keys.sequence(line), ...keys.logs];
-
-  /** Calls a script, and hands on what `read` makes of its answer, or an error of ours. */
-  function call<T>(
-    script: Script,
-    scriptKeys: readonly string[],
-    args: (string | number)[],
-    read: (answer: number[] | number) => T,
-    reply: (error: Error | null, value?: T) => void,
-  ): void {
-    if (serverTime) args.push(serverTime());
-    let answered: Promise<unknown>;
-    try {
-      answered = script(scriptKeys, args);
-    } catch (error) {
-      reply(errorOf(name, error));
-      return;
-    }
-    answered.then(
-      (answer) => {
-        let value: T;
-        try {
-          value = read(numbers(answer));
-        } catch (error) {
-          reply(errorOf(name, error));
-          return;
-        }
-        reply(null, value);
-      },
-      (error) => reply(errorOf(name, error)),
-    );
-  }
+  const ofLine = [keys.ledger, keys.sequence(line), keys.control, ...keys.logs];
+  const calls = new ScriptCalls({ name, names, limits, serverTime });
 
   return {
     sync: false,
     source: 'redis',
+    get limits() {
+      return calls.rate.limits;
+    },
     reserve({ runs, horizon, held, epoch }, reply) {
-      const args: (string | number)[] = [client, spec, horizon, held, epoch, runs.length];
-      for (const { count, maxWait, cost } of runs) args.push(count, microseconds(maxWait), ...cost);
+      const after: (string | number)[] = [horizon, held, epoch, runs.length];
+      for (const { count, maxWait, cost } of runs) after.push(count, microseconds(maxWait), ...cost);
       const read = (answer: number[] | number): ReserveReply => {
         if (typeof answer === 'number') {
           const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
           return { now: answer / 1000, epoch, contenders: 1, segments };
         }
-        const [now, newEpoch, contenders] = answer;
-        const segments = segmentsOf(answer);
-        if (!coversAll(runs, segments)) throw malformed(answer);
-        return { now: now / 1000, epoch: newEpoch, contenders, segments };
+        const [now, newEpoch, contenders, paused, standing] = answer;
+        const segments = segmentsOf(answer, head);
+        if (standing === undefined || !coversAll(runs, segments)) throw malformed(answer);
+        const replied: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
+        if (paused >= 0) replied.paused = milliseconds(paused);
+        if (standing >= 0) replied.standing = milliseconds(standing);
+        return replied;
       };
-      call(scripts.reserve, shared, args, read, reply);
+      calls.call({ script: scripts.reserve, keys: shared, before: [client], after }, read, reply);
     },
     refund(refunds, sequence, reply) {
-      const args: (string | number)[] = [spec, sequence, refunds.length];
-      for (const { moment, epoch, count, cost } of refunds) args.push(moment, epoch, count, ...cost);
-      call(scripts.refund, own, args, () => undefined, reply);
+      const after: (string | number)[] = [sequence, refunds.length];
+      for (const { moment, epoch, count, cost } of refunds) after.push(moment, epoch, count, ...cost);
+      calls.call({ script: scripts.refund, keys: ofLine, before: [], after }, () => undefined, reply);
     },
     decide(cost, reply) {
       const read = (answer: number[] | number) => {
-        const [granted, wait, reset, ...available] = listed(answer, 3 + limits.length);
+        const [granted, wait, reset, ...available] = listed(answer, 3 + names.length);
         return {
           granted: granted === 1,
           available,
-          retryAfter: wait < 0 ? Infinity : wait / 1000,
+          retryAfter: milliseconds(wait) ?? Infinity,
           resetAfter: reset / 1000,
         };
       };
-      call(scripts.decide, shared, [client, spec, ...cost], read, reply);
+      calls.call({ script: scripts.decide, keys: shared, before: [client], after: cost }, read, reply);
     },
     peek(reply) {
-      call(scripts.peek, shared, [spec], (answer) => listed(answer, limits.length), reply);
+      const read = (answer: number[] | number) => listed(answer, names.length);
+      calls.call({ script: scripts.peek, keys: shared, before: [], after: [] }, read, reply);
+    },
+    setRate(change, reply) {
+      const spec = specOf(names, change.limits);
+      const { ifNone, keepState } = change;
+      const read = (answer: Answer) => {
+        const stored = listed(answer, 1)[0] === 1;
+        if (stored) calls.follow(spec);
+        return stored;
+      };
+      calls.send(scripts.configure, shared, [spec, ifNone ? 1 : 0, keepState ? 1 : 0], read, reply);
+    },
+    getRate(reply) {
+      const read = (answer: Answer) => {
+        if (typeof answer !== 'string') throw malformed(answer);
+        calls.follow(answer);
+        const { limits, stored } = calls.rate;
+        return { limits, stored };
+      };
+      calls.send(scripts.configure, shared, ['', 0, 0], read, reply);
+    },
+    pause(ms, reply) {
+      calls.send(
+        scripts.pause,
+        shared,
+        [Math.floor(ms * 1000)],
+        (answer) => listed(answer, 1)[0] / 1000,
+        reply,
+      );
+    },
+    forget({ rate }, reply) {
+      const read = () => {
+        if (rate) calls.follow('[]');
+      };
+      calls.send(scripts.forget, shared, [rate ? 1 : 0], read, reply);
     },
   };
-}
-
-/** The answer as whole numbers: a connection may be set to hand on strings. */
-function numbers(answer: unknown): number[] | number {
-  for (const item of Array.isArray(answer) ? answer : [answer])
-    if (!/^-?\d+$/.test(String(item))) throw malformed(answer);
-  return Array.isArray(answer) ? answer.map(Number) : Number(answer);
-}
-
-function listed(answer: number[] | number, length: number): number[] {
-  if (Array.isArray(answer) && answer.length === length) return answer;
-  throw malformed(answer);
-}
-
-function malformed(answer: unknown): TypeError {
-  return new TypeError(`malformed reply: ${JSON.stringify(answer)}`);
-}
-
-/** Pairs of a count and a delay, after the three numbers of the reply's head. */
-function segmentsOf(answer: number[]): Segment[] {
-  const segments: Segment[] = [];
-  for (let i = 3; i + 1 < answer.length; i += 2) {
-    const [count, delay] = [answer[i], answer[i + 1]];
-    if (delay >= 0) segments.push({ count, delay: delay / 1000, retryAfter: 0 });
-    else if (delay === outcome.left) segments.push({ count, delay, retryAfter: 0 });
-    else if (delay === outcome.never) segments.push({ count, delay, retryAfter: Infinity });
-    else segments.push({ count, delay: outcome.refused, retryAfter: (outcome.never - delay) / 1000 });
-  }
-  return segments;
-}
-
-/** Whether the segments answer every request, each run's by themselves. */
-function coversAll(runs: readonly Run[], segments: readonly Segment[]): boolean {
-  let i = 0;
-  for (const { count } of runs) {
-    let left = count;
-    while (left > 0) {
-      const given = segments[i++]?.count;
-      if (!(given > 0)) return false;
-      left -= given;
-    }
-    if (left < 0) return false;
-  }
-  return i === segments.length;
 }

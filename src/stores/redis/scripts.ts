@@ -1,5 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
+import configure from '../../../lua/configure.lua';
 import decide from '../../../lua/decide.lua';
+import forget from '../../../lua/forget.lua';
+import pause from '../../../lua/pause.lua';
 import peek from '../../../lua/peek.lua';
 import refund from '../../../lua/refund.lua';
 import reserve from '../../../lua/reserve.lua';
@@ -35,9 +38,12 @@ function corked(redis: Redis | Cluster): void {
 }
 
 /** The scripts as commands of the caller's connection. */
-export type Scripts = Record<'reserve' | 'refund' | 'decide' | 'peek', Script>;
+export type Scripts = Record<
+  'reserve' | 'refund' | 'decide' | 'peek' | 'configure' | 'pause' | 'forget',
+  Script
+>;
 
-const texts: Record<keyof Scripts, string> = { reserve, refund, decide, peek };
+const texts: Record<keyof Scripts, string> = { reserve, refund, decide, peek, configure, pause, forget };
 
 /** A short hash of a text (FNV-1a, 32 bits): two versions of this package can share one connection. */
 function hash(text: string): string {
@@ -55,27 +61,32 @@ function keepOutOfPipelines({ options }: Redis | Cluster, command: string): void
   options.autoPipeliningIgnoredCommands = [...(options.autoPipeliningIgnoredCommands ?? []), command];
 }
 
-/** The scripts as commands of the caller's connection. ioredis sends their hashes, and their texts where those are unknown. */
-export function scriptsOf(redis: Redis | Cluster): Scripts {
+/** A script as a command of the caller's connection. ioredis sends its hash, and its text where that is unknown. */
+export function scriptOf(redis: Redis | Cluster, script: string, lua: string): Script {
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-  const define = (script: keyof Scripts): Script => {
-    const lua = texts[script];
-    const name = `sluice_${script}_${hash(lua)}`;
-    return (keys, args) => {
-      // A command for each number of keys: its first argument is a key then, by which auto-pipelining finds the node.
-      const command = `${name}_${keys.length}`;
-      if (typeof commands[command] !== 'function') {
-        keepOutOfPipelines(redis, command);
-        redis.defineCommand(command, { lua, numberOfKeys: keys.length });
-      }
-      corked(redis);
-      return commands[command](...keys, ...args);
-    };
+  const name = `sluice_${script}_${hash(lua)}`;
+  return (keys, args) => {
+    // A command for each number of keys: its first argument is a key then, by which auto-pipelining finds the node.
+    const command = `${name}_${keys.length}`;
+    if (typeof commands[command] !== 'function') {
+      keepOutOfPipelines(redis, command);
+      redis.defineCommand(command, { lua, numberOfKeys: keys.length });
+    }
+    corked(redis);
+    return commands[command](...keys, ...args);
   };
+}
+
+/** The scripts as commands of the caller's connection. */
+export function scriptsOf(redis: Redis | Cluster): Scripts {
+  const define = (script: keyof Scripts) => scriptOf(redis, script, texts[script]);
   return {
     reserve: define('reserve'),
     refund: define('refund'),
     decide: define('decide'),
     peek: define('peek'),
+    configure: define('configure'),
+    pause: define('pause'),
+    forget: define('forget'),
   };
 }

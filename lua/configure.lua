@@ -1,0 +1,36 @@
+-- Stores a rate for the whole fleet, or says which one is stored. The twin of src/stores/memory/configure.ts.
+--
+-- KEYS[1]   the ledger
+-- KEYS[2]   the contenders (unused: every script takes the same keys)
+-- KEYS[3]   the control
+-- KEYS[4…]  the log of each limit
+--
+-- ARGV[1]   the limits to store, as in reserve.lua, or an empty text for none
+-- ARGV[2]   1 to store them only where none are stored
+-- ARGV[3]   1 where what is granted goes on counting
+-- then, in tests only, the server's time in microseconds
+--
+-- Reply: a list of 1 or 0, whether they were stored; or the limits that are stored, as text, an empty list for none, where
+-- there were none to store.
+
+-- @include "ledger/state"
+
+local logs = {}
+for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
+local spec, ifNone, keepState = ARGV[1], ARGV[2] == '1', ARGV[3] == '1'
+local serverUs = serverTime(ARGV[4])
+local control = openControl(KEYS[3])
+if spec == '' then return control.spec == '' and '[]' or control.spec end
+if ifNone and control.spec ~= '' then return { 0 } end
+
+control.spec = spec
+if not keepState then
+  local data = redis.call('GET', KEYS[1])
+  local epoch = data and unpackLedger(data, logs).epoch or 0
+  control.forgotten = math.max(control.forgotten + 1, epoch + 1, serverUs)
+end
+saveControl(KEYS[3], control, math.floor(serverUs / 1000))
+-- The ledger is brought under the new limits at once: a rate that is lowered holds from now on.
+local ledger, instant = openLedger(KEYS, spec, '1', logs, serverUs)
+saveLedger(KEYS[1], ledger, instant)
+return { 1 }

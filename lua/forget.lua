@@ -1,0 +1,23 @@
+-- Forgets what was granted and booked, and lifts a pause. The twin of src/stores/memory/configure.ts.
+--
+-- KEYS[1]   the ledger
+-- KEYS[2]   the contenders
+-- KEYS[3]   the control
+-- KEYS[4…]  the log of each limit
+--
+-- ARGV[1]   1 where the stored rate is forgotten, too
+-- then, in tests only, the server's time in microseconds
+--
+-- Reply: 1.
+
+-- @include "ledger/state"
+
+local now = math.floor(serverTime(ARGV[2]) / 1000)
+for i = 1, #KEYS do
+  if i ~= 3 then redis.call('DEL', KEYS[i]) end
+end
+local control = openControl(KEYS[3])
+control.pausedSince, control.pausedUntil = 0, 0
+if ARGV[1] == '1' then control.spec = '' end
+saveControl(KEYS[3], control, now)
+return 1

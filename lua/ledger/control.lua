@@ -1,0 +1,36 @@
+-- What holds for all clients of a limiter: the rate that is stored, if one is, and a pause. The twin of
+-- src/stores/memory/control.ts.
+--
+-- Its times are the server's own: clients that each have a ledger of their own share it.
+
+local CONTROL_VERSION = 1
+local CONTROL = '<ddddIc0'
+
+local function openControl(key)
+  local data = redis.call('GET', key)
+  if not data then return { pausedSince = 0, pausedUntil = 0, forgotten = 0, spec = '' } end
+  local version, since, till, forgotten, spec = struct.unpack(CONTROL, data)
+  if version ~= CONTROL_VERSION then error('the key holds no control of version ' .. CONTROL_VERSION) end
+  return { pausedSince = since, pausedUntil = till, forgotten = forgotten, spec = spec }
+end
+
+-- A stored rate stays until it is deleted; a pause by itself goes when it ends.
+local function saveControl(key, control, now)
+  local data = struct.pack(CONTROL, CONTROL_VERSION, control.pausedSince, control.pausedUntil, control.forgotten,
+    #control.spec, control.spec)
+  if control.spec ~= '' then
+    redis.call('SET', key, data)
+  elseif control.pausedUntil > now then
+    redis.call('SET', key, data, 'PX', string.format('%.0f', control.pausedUntil - now))
+  else
+    redis.call('DEL', key)
+  end
+end
+
+-- After a step of the clock back, a pause lasts no longer than it would have from its beginning.
+local function followPause(key, control, now)
+  if now >= control.pausedSince or control.pausedUntil == 0 then return end
+  control.pausedUntil = now + control.pausedUntil - control.pausedSince
+  control.pausedSince = now
+  saveControl(key, control, now)
+end

@@ -1,0 +1,23 @@
+-- Lets nothing be granted to anyone until a moment. The twin of src/stores/memory/configure.ts.
+--
+-- KEYS[1]   the ledger (unused, as all but the control: every script takes the same keys)
+-- KEYS[2]   the contenders
+-- KEYS[3]   the control
+--
+-- ARGV[1]   how long, in microseconds
+-- then, in tests only, the server's time in microseconds
+--
+-- Reply: a list of the microseconds until the pause ends: that of the one that ends later, where there is one already.
+
+-- @include "ledger/state"
+
+local serverUs = serverTime(ARGV[2])
+local now = math.floor(serverUs / 1000)
+local control = openControl(KEYS[3])
+followPause(KEYS[3], control, now)
+local till = math.ceil((serverUs + tonumber(ARGV[1])) / 1000)
+if till > control.pausedUntil and till * 1000 > serverUs then
+  control.pausedSince, control.pausedUntil = now, till
+  saveControl(KEYS[3], control, now)
+end
+return { math.max(0, control.pausedUntil * 1000 - serverUs) }

@@ -1,0 +1,63 @@
+import type { Limit } from '../../limits/limit.ts';
+
+/** What holds for all clients of a limiter, by the server's own time. The twin of `lua/ledger/control.lua`. */
+export interface Control {
+  /** The rate that is stored. */
+  limits: readonly Limit[] | undefined;
+  /** Milliseconds. */
+  pausedSince: number;
+  pausedUntil: number;
+  /** Ledgers of older epochs are forgotten. */
+  forgotten: number;
+}
+
+export function noControl(): Control {
+  return { limits: undefined, pausedSince: 0, pausedUntil: 0, forgotten: 0 };
+}
+
+/** After a step of the clock back, a pause lasts no longer than it would have from its beginning. */
+export function followPause(control: Control, now: number): void {
+  const { pausedSince, pausedUntil } = control;
+  if (now >= pausedSince || pausedUntil === 0) return;
+  control.pausedUntil = now + pausedUntil - pausedSince;
+  control.pausedSince = now;
+}
+
+/** Stores a rate, for ledgers of epochs up to `epoch`. The twin of `lua/configure.lua`, which opens the ledger afterwards. */
+export function storeRate(
+  control: Control,
+  limits: readonly Limit[],
+  keepState: boolean,
+  epoch: number,
+  serverUs: number,
+): void {
+  control.limits = limits;
+  if (!keepState) control.forgotten = Math.max(control.forgotten + 1, epoch + 1, serverUs);
+}
+
+/** Lets nothing be granted for so many milliseconds, unless a pause ends later; answers how long it lasts. The twin of `lua/pause.lua`. */
+export function pause(control: Control, ms: number, serverUs: number): number {
+  const now = Math.floor(serverUs / 1000);
+  followPause(control, now);
+  const until = Math.ceil((serverUs + Math.floor(ms * 1000)) / 1000);
+  if (until > control.pausedUntil && until * 1000 > serverUs) {
+    control.pausedSince = now;
+    control.pausedUntil = until;
+  }
+  return Math.max(0, control.pausedUntil * 1000 - serverUs) / 1000;
+}
+
+/** Lifts a pause, and forgets the rate where that is asked for. The twin of `lua/forget.lua`, which drops the ledger too. */
+export function lift(control: Control, rate: boolean): void {
+  control.pausedSince = 0;
+  control.pausedUntil = 0;
+  if (rate) {
+    control.limits = undefined;
+    control.forgotten = 0;
+  }
+}
+
+/** Whether there is nothing to remember. */
+export function isIdle({ limits, pausedUntil }: Control, serverMs: number): boolean {
+  return limits === undefined && pausedUntil <= serverMs;
+}
