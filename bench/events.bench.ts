@@ -1,0 +1,42 @@
+import { count, lastValueFrom, range } from 'rxjs';
+import type { Permits } from '../src/index.ts';
+import { library } from './support/library.ts';
+import { printTable } from './support/table.ts';
+
+export const question = 'What do events cost: while nobody listens, and while somebody does?';
+
+const { RateLimiter, throttleDistributed, tokenBucket } = library;
+const limit = tokenBucket({ permits: 1e9, interval: 1_000 });
+const values = 500_000;
+const rounds = 9;
+
+/** How a limiter is listened to. */
+const ways = {
+  'nobody has ever listened': () => {},
+  'somebody listened, and left': (limiter: InstanceType<typeof RateLimiter>) =>
+    limiter.events$.subscribe().unsubscribe(),
+  'somebody listens': (limiter: InstanceType<typeof RateLimiter>) => void limiter.events$.subscribe(),
+};
+
+async function rateOf(listen: (limiter: InstanceType<typeof RateLimiter>) => void): Promise<number> {
+  const limiter = new RateLimiter({ name: 'events', limit });
+  listen(limiter);
+  const start = performance.now();
+  await lastValueFrom(range(0, values).pipe(throttleDistributed<number, Permits>(limiter), count()));
+  return (values * 1_000) / (performance.now() - start);
+}
+
+export async function run(): Promise<void> {
+  const rates = Object.keys(ways).map((): number[] => []);
+  // In turns, so that whatever else the machine does meets all alike; the first round is for warming up.
+  for (let round = 0; round <= rounds; round++)
+    for (const [i, listen] of Object.values(ways).entries()) {
+      const rate = await rateOf(listen);
+      if (round > 0) rates[i].push(rate);
+    }
+  const medians = rates.map((of) => of.sort((a, b) => a - b)[rounds >> 1]);
+  printTable(
+    ['', 'values/s', 'ratio'],
+    Object.keys(ways).map((way, i) => [way, medians[i], medians[i] / medians[0]]),
+  );
+}

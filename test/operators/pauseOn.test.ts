@@ -1,0 +1,156 @@
+import { EMPTY, from, NEVER, of, range, Subject, take, throwError } from 'rxjs';
+import { toArray } from 'rxjs/operators';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { memoryStore, pauseOn, RateLimiter, slidingWindow, throttleDistributed } from '../../src/index.ts';
+import { fateOf, timed, times } from '../support/fakeTime.ts';
+
+const limit = slidingWindow({ permits: 10, interval: 1000 });
+const open = () => new RateLimiter({ name: 'api', limit });
+
+/** What a stream says, each with the time. */
+function listen<T>(stream: import('rxjs').Observable<T>): unknown[][] {
+  const heard: unknown[][] = [];
+  const note = (...said: unknown[]) => heard.push([performance.now(), ...said]);
+  stream.subscribe({
+    next: (value) => note(value),
+    error: (error) => note('error', error),
+    complete: () => note('end'),
+  });
+  return heard;
+}
+
+timed('a value that says so lets everyone hold, at once, and passes itself', async (clock) => {
+  const limiter = open();
+  const source = new Subject<number>();
+  const heard = listen(source.pipe(pauseOn(limiter, (value) => (value === 2 ? 500 : undefined))));
+  source.next(1);
+  assert.is(await limiter.tryAcquire(), true);
+  source.next(2);
+  const held = fateOf(limiter.acquire());
+  assert.is(await limiter.tryAcquire(), false);
+  await clock.tickAsync(2000);
+  assert.equal(heard, [
+    [0, 1],
+    [0, 2],
+  ]);
+  assert.equal(times([held]), [500]);
+});
+
+timed('it holds for values that follow in the same turn', async (clock) => {
+  const limiter = open();
+  const stream = from(['a', 'wait', 'b', 'c']).pipe(
+    throttleDistributed(limiter),
+    pauseOn(limiter, (value) => (value === 'wait' ? 3000 : 0)),
+  );
+  const heard = listen(stream);
+  await clock.tickAsync(5000);
+  assert.equal(heard, [
+    [0, 'a'],
+    [0, 'wait'],
+    [3000, 'b'],
+    [3000, 'c'],
+    [3000, 'end'],
+  ]);
+});
+
+timed('an error that says so lets everyone hold, and passes', async (clock) => {
+  const limiter = open();
+  const busy = new Error('429');
+  const kinds: string[] = [];
+  const selector = (signal: unknown, kind: string) => {
+    kinds.push(kind);
+    return signal === busy ? 700 : null;
+  };
+  const heard = listen(throwError(() => busy).pipe(pauseOn(limiter, selector)));
+  const held = fateOf(limiter.acquire());
+  await clock.tickAsync(2000);
+  assert.equal(heard, [[0, 'error', busy]]);
+  assert.equal(kinds, ['error']);
+  assert.equal(times([held]), [700]);
+});
+
+timed('max bounds what the selector answers', async (clock) => {
+  const limiter = open();
+  listen(of('x').pipe(pauseOn(limiter, () => Infinity, { max: 250 })));
+  const held = fateOf(limiter.acquire());
+  await clock.tickAsync(1000);
+  assert.equal(times([held]), [250]);
+});
+
+timed('of two pauses the one that ends later counts', async (clock) => {
+  const limiter = open();
+  listen(of(900, 100).pipe(pauseOn(limiter, (ms) => ms)));
+  const held = fateOf(limiter.acquire());
+  await clock.tickAsync(1000);
+  assert.equal(times([held]), [900]);
+});
+
+test('an answer that is no time ends the stream, with what was wrong', () => {
+  for (const [answer, type] of [
+    [-1, RangeError],
+    [NaN, RangeError],
+    [Infinity, RangeError],
+    ['5', TypeError],
+    [{}, TypeError],
+  ] as const) {
+    const heard = listen(of('x').pipe(pauseOn(open(), () => answer as number)));
+    assert.is(heard.length, 1);
+    assert.instance(heard[0][2], type);
+    assert.match((heard[0][2] as Error).message, /^selector: expected milliseconds/);
+  }
+});
+
+test('a selector that throws ends the stream, in place of the error that it was asked about', () => {
+  const thrown = new Error('oops');
+  const selector = () => {
+    throw thrown;
+  };
+  for (const source of [of(1), throwError(() => new Error('other'))])
+    assert.is(listen(source.pipe(pauseOn(open(), selector)))[0][2], thrown);
+});
+
+timed('a pause that the store was not told of leaves the stream as it is, and is an event', async (clock) => {
+  const failure = new Error('away');
+  const inner = memoryStore();
+  const store = {
+    open: (config: Parameters<typeof inner.open>[0]) => ({
+      ...inner.open(config),
+      pause: (_: number, reply: (error: Error) => void) => reply(failure),
+    }),
+  };
+  const limiter = new RateLimiter({ name: 'api', limit, store });
+  const errors: unknown[] = [];
+  limiter.events$.subscribe((event) => event.type === 'error' && errors.push(event.error));
+  const heard = listen(of(1, 2).pipe(pauseOn(limiter, () => 100)));
+  assert.is(await limiter.tryAcquire(), true);
+  await clock.tickAsync(10);
+  assert.equal(
+    heard.map(([, what]) => what),
+    [1, 2, 'end'],
+  );
+  assert.is(errors[0], failure);
+});
+
+test('a consumer that has enough stops a synchronous source', () => {
+  let asked = 0;
+  const source = range(0, 1000).pipe(
+    pauseOn(open(), () => void asked++ as undefined),
+    take(3),
+    toArray(),
+  );
+  source.subscribe((values) => assert.equal(values, [0, 1, 2]));
+  assert.is(asked, 3);
+});
+
+test('arguments that cannot be meant are refused', () => {
+  const limiter = open();
+  assert.throws(() => pauseOn({} as RateLimiter, () => 1), /^limiter: expected a RateLimiter, got an object/);
+  assert.throws(() => pauseOn(limiter, 5 as never), /^selector: expected a function/);
+  assert.throws(() => pauseOn(limiter, () => 1, { max: -1 }), /^max: expected milliseconds/);
+  assert.throws(() => pauseOn(limiter, () => 1, { most: 1 } as never), /most/);
+  for (const source of [EMPTY, NEVER])
+    assert.not.throws(() => listen(source.pipe(pauseOn(limiter, () => 1))));
+});
+
+test.run();
