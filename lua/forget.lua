@@ -13,10 +13,11 @@
 -- @include "ledger/state"
 
 local now = math.floor(serverTime(ARGV[2]) / 1000)
+-- First, as it may be refused: then nothing is forgotten.
+local control = openControl(KEYS[3])
 for i = 1, #KEYS do
   if i ~= 3 then redis.call('DEL', KEYS[i]) end
 end
-local control = openControl(KEYS[3])
 control.pausedSince, control.pausedUntil = 0, 0
 if ARGV[1] == '1' then control.spec = '' end
 saveControl(KEYS[3], control, now)

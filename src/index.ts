@@ -66,5 +66,6 @@ export type {
   ThrottleDistributedByKeyOptions,
   ThrottleDistributedOptions,
 } from './operators/throttleOptions.ts';
+export type { FallbackOptions } from './stores/fallback/fallbackOptions.ts';
 export { memoryStore } from './stores/memory/memoryStore.ts';
 export type { PermitSource, Store } from './stores/store.ts';

@@ -52,6 +52,11 @@ export function durationUpTo(name: string, value: unknown, most: number): assert
   number(name, value, `milliseconds from 0 to ${most}`, (n) => n >= 0 && n <= most);
 }
 
+/** A part of a whole: above 0, at most 1. */
+export function part(name: string, value: unknown): asserts value is number {
+  number(name, value, 'a number above 0, at most 1', (n) => n > 0 && n <= 1);
+}
+
 export function oneOf<T extends string | boolean>(
   name: string,
   value: unknown,

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { monotonicClock, schedulerClock } from '../clock.ts';
-import { AcquireTimeoutError } from '../errors.ts';
+import { AcquireTimeoutError, LimiterClosedError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
 import type { DecideReply, Rate, Reply, SteeredLedger } from '../stores/store.ts';
 import * as check from '../validate.ts';
@@ -235,9 +235,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * const { limit, stored } = await limiter.getRate();
    */
   async getRate(): Promise<LimitInForce<Name>> {
-    const { limits, stored } = await answer<Rate>((done) =>
-      this.#line.steer((told) => this.#ledger.getRate(told), done),
-    );
+    if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
+    const { limits, stored } = await answer<Rate>((done) => this.#ledger.getRate(done));
     return { limit: limitOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
   }
 
@@ -356,7 +355,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   #forget(what: { rate: boolean }): Promise<void> {
-    return answer((done) => this.#line.steer((told) => this.#ledger.forget(what, told), done));
+    return answer((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
   }
 
   #byName<T>(values: readonly T[]): Record<Name, T> {

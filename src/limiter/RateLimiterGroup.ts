@@ -40,7 +40,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   readonly name: string;
   readonly #limit: RateLimiterGroupOptions<Name>['limit'];
   /** What the options say of every limiter. */
-  readonly #common: Omit<RateLimiterGroupOptions<Name>, 'name' | 'limit' | 'redis' | 'store'>;
+  readonly #common: Omit<RateLimiterGroupOptions<Name>, 'name' | 'limit' | 'redis' | 'store' | 'fallback'>;
   readonly #store: Store;
   readonly #members = new Members<RateLimiter<Name>>();
   #closed = false;
@@ -52,12 +52,13 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   constructor(options: RateLimiterGroupOptions<Name>) {
     checkOptions(options as RateLimiterOptions);
     if (typeof options.limit !== 'function') namedLimits(options.limit);
-    const { name, limit, redis, store, clientId = clientIdOf(redis ?? this), ...common } = options;
+    const { name, limit, redis, store, fallback, ...others } = options;
+    const { clientId = clientIdOf(redis ?? this) } = options;
     this.name = name;
     this.#limit = limit;
-    this.#common = { ...common, clientId };
+    this.#common = { ...others, clientId };
     // One for all: a limiter that was dropped and is made anew finds in it what was granted.
-    this.#store = storeOf({ redis, store });
+    this.#store = storeOf({ redis, store, fallback });
   }
 
   /** How many limiters the group looks after: those that are busy, and some that were used lately. */

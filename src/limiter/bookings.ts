@@ -52,6 +52,14 @@ export class Bookings {
     this.#queue.unbook(count);
   }
 
+  /** Refuses an entry whose time is over. */
+  late(entry: Entry): void {
+    if (entry.stage === 'booked') {
+      this.free(entry);
+      this.#queue.news.late(entry, undefined);
+    } else this.#queue.late(entry);
+  }
+
   /** Gives back all that is booked. */
   giveBackAll(): void {
     this.#giveBackLast(this.reservations.count);
@@ -71,10 +79,7 @@ export class Bookings {
       for (let i = 0; i < entry.count; i++) due = moments.next().value!.due;
       if (this.#isTooLate(entry, due)) late.push(entry);
     }
-    for (const entry of late) {
-      this.free(entry);
-      this.#queue.news.late(entry, undefined);
-    }
+    for (const entry of late) this.late(entry);
   }
 
   /** What is granted at once is in time, however long the answer took. */

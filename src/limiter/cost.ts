@@ -40,11 +40,6 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
 /** The cost of almost every request, made once. */
 const one: Cost = Object.freeze([1]);
 
-/** Whether limits could never grant so much. */
-export function exceeds(limits: readonly Limit[], cost: Cost): boolean {
-  return cost.some((n, i) => n > capacityOf(limits[i]));
-}
-
 /** What refuses more than the limits in force can ever grant. */
 export function exceedsError(
   limiter: string,

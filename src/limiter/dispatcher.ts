@@ -115,9 +115,10 @@ export class Dispatcher {
     );
   }
 
-  /** Whether the limits of the ledger are those in force: nobody has changed them lately. */
+  /** Whether the limits of the ledger are those in force; where nobody waits, the store says so as soon as it is asked. */
   get knowsLimits(): boolean {
-    return this.#options.ledger.sync || this.now() < this.#answered + heartbeat;
+    if (this.#options.ledger.sync) return true;
+    return this.#queue.first !== undefined && this.now() < this.#answered + heartbeat;
   }
 
   get closed(): boolean {
@@ -197,6 +198,7 @@ export class Dispatcher {
   giveBack(grant: Grant, settled?: Settled): void {
     this.#refunds.add(grant, 1, settled);
     this.#denial.forget();
+    this.#outlook.retryAt = 0;
     this.#wake();
   }
 
@@ -245,11 +247,22 @@ export class Dispatcher {
   /** Lets the fleet pause: nothing is granted here from now on. The change answers how many milliseconds it lasts. */
   pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
     this.#pausing++;
+    this.#queue.watchBooked();
+    if (!this.#pumping) this.#setAlarm();
     this.steer(change, reply, (ms = 0) => {
       this.#pausing--;
+      if (ms === 0) return;
       const end = this.now() + ms;
+      if (this.#call) this.#call.pausedUntil = end;
       this.#bookings.unbook(({ due }) => due < end);
-      if (ms > 0) this.#notice(ms, this.now());
+      this.#notice(ms, this.now());
+    });
+  }
+
+  /** Forgets what was granted, and lifts a pause. */
+  forget(change: (done: Reply<void>) => void, reply: Reply<void>): void {
+    this.steer(change, reply, () => {
+      this.#pausedUntil = 0;
     });
   }
 
@@ -283,7 +296,8 @@ export class Dispatcher {
     else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue)
       this.#herald.refused(entry, new QueueOverflowError(name, maxQueue));
     else {
-      const wait = timeout === Infinity ? 0 : this.#knownWait(cost, timeout);
+      const known = timeout === 0 || (timeout < Infinity && this.knowsLimits);
+      const wait = known ? this.#knownWait(cost, timeout) : 0;
       if (wait <= timeout) return false;
       this.#herald.late(entry, wait === Infinity ? undefined : wait);
     }
@@ -362,7 +376,7 @@ export class Dispatcher {
     const { deadlines, news } = this.#queue;
     if (deadlines.next === Infinity) return;
     const now = this.now();
-    while (deadlines.next <= now) this.#queue.late(deadlines.first!);
+    while (deadlines.next <= now) this.#bookings.late(deadlines.first!);
     this.#again ||= !news.none;
   }
 
@@ -410,8 +424,8 @@ export class Dispatcher {
     if (paused === undefined) return;
     const end = received + paused;
     // The same pause seems to end a little later when a reply takes longer.
-    if (end > this.#pausedUntil + samePause) this.#herald.paused(paused);
-    this.#pausedUntil = Math.max(this.#pausedUntil, end);
+    if (Math.abs(end - this.#pausedUntil) > samePause) this.#herald.paused(paused);
+    this.#pausedUntil = end;
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
@@ -419,8 +433,10 @@ export class Dispatcher {
     if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
     this.#answered = received;
-    this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     applyReply(this.#parts, call, reply, received);
+    const { pausedUntil } = call;
+    if (pausedUntil !== undefined) this.#bookings.unbook(({ due }) => due < pausedUntil);
+    this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     this.#outlook.refuseHopeless(received);
     this.#notice(reply.paused, received);
   }

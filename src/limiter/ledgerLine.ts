@@ -1,6 +1,7 @@
-import type { AskedPermits } from '../errors.ts';
+import { type AskedPermits, LimiterClosedError } from '../errors.ts';
+import { exceeds } from '../limits/limit.ts';
 import { type Cost, type DecideReply, type Ledger, newestGrants, type Reply } from '../stores/store.ts';
-import { costOf, exceeds, exceedsError, type NamedLimits } from './cost.ts';
+import { costOf, exceedsError, type NamedLimits } from './cost.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { Entry } from './entry.ts';
 import { LimiterEvents } from './events.ts';
@@ -82,7 +83,8 @@ export class LedgerLine<P> implements Line<P> {
   /** Gives permits back from whatever was granted last; `settled` is called once the store has answered. */
   release(cost: Cost, settled: Settled): void {
     const { source } = this.#ledger;
-    this.#dispatcher.giveBack({ cost, moment: newestGrants, epoch: 0, source }, settled);
+    if (this.closed) settled(new LimiterClosedError(this.name));
+    else this.#dispatcher.giveBack({ cost, moment: newestGrants, epoch: 0, source }, settled);
   }
 
   /** Changes what holds for the whole fleet. */
@@ -93,6 +95,11 @@ export class LedgerLine<P> implements Line<P> {
   /** Lets the whole fleet pause. */
   pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
     this.#dispatcher.pause(change, reply);
+  }
+
+  /** Forgets what was granted, and lifts a pause. */
+  forget(change: (done: Reply<void>) => void, reply: Reply<void>): void {
+    this.#dispatcher.forget(change, reply);
   }
 
   get stats() {

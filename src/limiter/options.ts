@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { SchedulerClock } from '../clock.ts';
 import { assertLimit, isLimit, type Limit } from '../limits/limit.ts';
+import { type FallbackOptions, fallbackOf } from '../stores/fallback/fallbackOptions.ts';
 import type { Store } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import type { NamedLimits } from './cost.ts';
@@ -32,6 +33,13 @@ export interface RateLimiterOptions<Name extends string = string> {
    */
   clientId?: string;
   /**
+   * What to do while Redis cannot be reached, or is too slow: only with `redis`. A mode stands for its options, all others
+   * by default. Errors that Redis answers with are never hidden by it.
+   *
+   * @default none: calls wait and fail as the connection's own options say
+   */
+  fallback?: FallbackOptions | 'local' | 'reject' | 'allow';
+  /**
    * Requests that may wait in this process: a positive integer, or Infinity.
    *
    * @default Infinity
@@ -51,14 +59,25 @@ export interface RateLimiterOptions<Name extends string = string> {
   scheduler?: SchedulerClock;
 }
 
-const known = ['name', 'limit', 'redis', 'prefix', 'scope', 'clientId', 'maxQueue', 'store', 'scheduler'];
+const known = [
+  'name',
+  'limit',
+  'redis',
+  'prefix',
+  'scope',
+  'clientId',
+  'fallback',
+  'maxQueue',
+  'store',
+  'scheduler',
+];
 
 /** Refuses options that cannot be meant, each with its name, what was expected, and what came. */
 export function checkOptions(options: RateLimiterOptions<string>): void {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   check.options('options', options);
   check.knownOptions(options, known);
-  const { name, redis, prefix, scope, clientId, maxQueue, store, scheduler } = options;
+  const { name, redis, prefix, scope, clientId, fallback, maxQueue, store, scheduler } = options;
   check.nonEmptyString('name', name);
   if (prefix !== undefined && typeof prefix !== 'string')
     throw new TypeError(`prefix: expected a string, got ${check.show(prefix)}`);
@@ -69,6 +88,9 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
   if (store !== undefined) check.methods('store', store, 'a memoryStore()', ['open']);
   if (scheduler !== undefined)
     check.methods('scheduler', scheduler, 'an RxJS scheduler', ['now', 'schedule']);
+  if (fallback !== undefined) fallbackOf(fallback);
+  if (fallback !== undefined && redis === undefined)
+    throw new TypeError('fallback: expected no fallback without redis');
   if (redis !== undefined && store !== undefined)
     throw new TypeError('store: expected no store together with redis');
 }

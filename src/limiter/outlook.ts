@@ -1,15 +1,28 @@
+import { exceeds } from '../limits/limit.ts';
 import type { Cost } from '../stores/store.ts';
+import type { Entry } from './entry.ts';
 import { leastWait } from './forecast.ts';
 import type { LineParts } from './lineParts.ts';
 
 /** What is known here, without a call, of how long a request will have to wait. */
 export class Outlook {
   readonly #parts: LineParts;
-  /** Before this time a store that cannot book is not asked again. */
-  retryAt = 0;
+  #retryAt = 0;
+  /** Who was at the head of the line then. */
+  #retries: Entry | undefined;
 
   constructor(parts: LineParts) {
     this.#parts = parts;
+  }
+
+  /** Before this time a store that cannot book is not asked again, unless somebody else has come to the head of the line. */
+  get retryAt(): number {
+    return this.#retries === this.#parts.queue.unbooked ? this.#retryAt : 0;
+  }
+
+  set retryAt(time: number) {
+    this.#retryAt = time;
+    this.#retries = this.#parts.queue.unbooked;
   }
 
   /** Whether anyone in the line is known to have to wait. */
@@ -27,7 +40,11 @@ export class Outlook {
    */
   waitFor(cost: Cost, timeout: number, now: number, since: number): number {
     const { ledger, queue, bookings, denial } = this.#parts;
-    if (timeout === 0) return this.stands(now) ? Infinity : (denial.waitFor(cost, now) ?? 0);
+    if (timeout === 0) {
+      if (this.stands(now)) return Infinity;
+      // What is too much is for the store to say.
+      return exceeds(ledger.limits, cost) ? 0 : (denial.waitFor(cost, now) ?? 0);
+    }
     const wait = leastWait(ledger.limits, cost, queue.asked);
     return Math.max(bookings.reservations.last?.soonest ?? 0, since) + wait - now;
   }

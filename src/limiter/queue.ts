@@ -107,6 +107,14 @@ export class Queue {
     return entry.count;
   }
 
+  /** Those who are booked may run out of time, too: their moments are held up. */
+  watchBooked(): void {
+    for (const entry of this.entries()) {
+      if (entry.stage !== 'booked') return;
+      if (entry.timeout > 0 && entry.deadline < Infinity && entry.place < 0) this.deadlines.add(entry);
+    }
+  }
+
   /** The last `count` booked requests are booked no more: they stay where they are in the line. */
   unbook(count: number): void {
     let entry = this.unbooked ? this.unbooked.previous : this.#list.last;
@@ -115,7 +123,7 @@ export class Queue {
       left -= entry.count;
       this.requeue(entry);
       this.unbooked = entry;
-      if (entry.timeout > 0 && entry.deadline < Infinity) this.deadlines.add(entry);
+      if (entry.timeout > 0 && entry.deadline < Infinity && entry.place < 0) this.deadlines.add(entry);
       this.#ask(entry, entry.count);
     }
   }

@@ -17,7 +17,8 @@ export function applyReply(parts: LineParts, call: Call, reply: ReserveReply, re
   for (const segment of reply.segments) {
     const run = runs[index];
     if (segment.delay >= 0) book(parts, run, segment, reply, call.sent, received);
-    else settle(parts, run, segment, received, call.denials);
+    // A store that cannot book is not alone with its log: what it denies may be there at any moment.
+    else settle(parts, run, segment, received, reply.retryAfter === undefined ? call.denials : undefined);
     answered += segment.count;
     if (answered < run.count) continue;
     index++;
@@ -47,7 +48,7 @@ function settle(
   { cost, entries, maxWait }: SentRun,
   { delay, retryAfter }: Segment,
   received: number,
-  denials: number,
+  denials: number | undefined,
 ): void {
   for (const entry of entries) {
     if (entry.stage !== 'sent') continue;

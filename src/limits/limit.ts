@@ -85,6 +85,11 @@ export function capacityOf(limit: { permits: number; burst?: number }): number {
   return limit.burst ?? limit.permits;
 }
 
+/** Whether a request asks for more than limits could ever grant; `cost` has the permits of each. */
+export function exceeds(limits: readonly Limit[], cost: readonly number[]): boolean {
+  return cost.some((n, i) => n > capacityOf(limits[i]));
+}
+
 /** Whether a value was made by the functions of this module. */
 export function isLimit(value: unknown): value is Limit {
   return typeof value === 'object' && value !== null && made.has(value);

@@ -103,6 +103,14 @@ readmeExamples('events tell what happens', async () => {
   ]);
 });
 
+readmeExamples('a limiter goes on without Redis', async () => {
+  assert.equal(await printedBy('fallback'), [
+    'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+    'fallback, fallback',
+    '2 of 5 are left',
+  ]);
+});
+
 readmeExamples('name the two commands', () => {
   assert.match(readme, /^npm ci && npm run demo\b/m);
   assert.match(readme, /^npm ci && npm test\b/m);

@@ -8,12 +8,15 @@ export interface OnRedis {
   redis: Redis;
   /** One more connection, for as long as the test runs. */
   connect(options?: RedisOptions): Redis;
+  /** Works after the test, however it ends, and before its connections are gone. */
+  afterwards(work: () => unknown): void;
 }
 
 /** Tests that share a server, which is empty before each. */
 export function redisSuite(name: string): Test<OnRedis> {
   const test = suite<OnRedis>(name);
   let connections: Redis[] = [];
+  let works: (() => unknown)[] = [];
   test.before(async (context) => {
     context.server = await startRedis();
     context.connect = (options = {}) => {
@@ -23,12 +26,15 @@ export function redisSuite(name: string): Test<OnRedis> {
       connections.push(connection);
       return connection;
     };
+    context.afterwards = (work) => works.push(work);
   });
   test.before.each(async (context) => {
     await context.server.command('FLUSHALL');
     context.redis = context.connect();
   });
-  test.after.each(() => {
+  test.after.each(async () => {
+    await Promise.all(works.map((work) => work()));
+    works = [];
     for (const connection of connections) connection.disconnect();
     connections = [];
   });

@@ -1,0 +1,154 @@
+import type { Clock } from '../../clock.ts';
+import type { Limit } from '../../limits/limit.ts';
+import {
+  type Cost,
+  type DecideReply,
+  newestGrants,
+  type PermitSource,
+  type Rate,
+  type RateChange,
+  type Refund,
+  type Reply,
+  type ReserveReply,
+  type ReserveRequest,
+  type SteeredLedger,
+} from '../store.ts';
+import type { Circuit } from './circuit.ts';
+import { refundOf, refundsOf } from './lateGrants.ts';
+import type { Returns } from './returns.ts';
+import type { Operation, Service } from './service.ts';
+import { shortened } from './shortened.ts';
+
+/** What the ledger of one limiter is made of. */
+export interface FallbackParts {
+  redis: SteeredLedger;
+  fallback: SteeredLedger;
+  service: Service;
+  returns: Returns;
+  circuit: Circuit;
+  clock: Clock;
+}
+
+/** The ledger of one limiter in Redis, or in the fallback while Redis is away. */
+export class FallbackLedger implements SteeredLedger {
+  /** Redis answers later, the fallback before the call returns. */
+  readonly sync = false;
+  readonly #parts: FallbackParts;
+  /** The epoch in Redis, as far as it is known. */
+  #epoch = 0;
+  /** Whether the fallback has booked anything since Redis last did. */
+  #booked = false;
+
+  constructor(parts: FallbackParts) {
+    this.#parts = parts;
+  }
+
+  /** Who gave the last reply. */
+  get source(): PermitSource {
+    return this.#parts.service.source;
+  }
+
+  get limits(): readonly Limit[] {
+    return this.#parts.redis.limits;
+  }
+
+  reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
+    const { redis, fallback, clock, returns, service } = this.#parts;
+    const asked = clock.now();
+    const operation: Operation<ReserveReply> = {
+      redis: (done) => redis.reserve({ ...request, epoch: this.#epoch }, done),
+      fallback: (done) => {
+        this.#booked = true;
+        fallback.reserve(shortened(request, clock.now() - asked), done);
+      },
+      answered: (booked) => this.#follow(booked),
+      late: (booked) => returns.give(refundsOf(request.runs, booked)),
+    };
+    service.perform(operation, reply);
+  }
+
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<void>): void {
+    const { fallback, returns, service, circuit } = this.#parts;
+    const ofFallback = ({ source, moment }: Refund) =>
+      moment === newestGrants ? !circuit.serves : source === 'fallback';
+    const here = refunds.filter(ofFallback);
+    const there = refunds.filter((refund) => !ofFallback(refund));
+    if (there.length === 0) {
+      fallback.refund(here, sequence, reply);
+      return;
+    }
+    if (here.length > 0) fallback.refund(here, sequence, () => {});
+    if (circuit.serves) {
+      // What Redis does not take now is kept for it.
+      const kept = (done: Reply<void>) => done(null);
+      service.perform<void>({ redis: (done) => returns.give(there, done), fallback: kept }, reply);
+    } else {
+      returns.give(there);
+      reply(null);
+    }
+  }
+
+  decide(cost: Cost, reply: Reply<DecideReply>): void {
+    const { returns, service } = this.#parts;
+    const late = ({ granted }: DecideReply) => granted && returns.give([refundOf(cost)]);
+    const operation = this.#either<DecideReply>((ledger, done) => ledger.decide(cost, done));
+    service.perform({ ...operation, late }, reply);
+  }
+
+  peek(reply: Reply<number[]>): void {
+    this.#parts.service.perform(
+      this.#either<number[]>((ledger, done) => ledger.peek(done)),
+      reply,
+    );
+  }
+
+  setRate(change: RateChange, reply: Reply<boolean>): void {
+    this.#parts.service.perform(
+      this.#either<boolean>((ledger, done) => ledger.setRate(change, done)),
+      reply,
+    );
+  }
+
+  getRate(reply: Reply<Rate>): void {
+    this.#parts.service.perform(
+      this.#either<Rate>((ledger, done) => ledger.getRate(done)),
+      reply,
+    );
+  }
+
+  pause(ms: number, reply: Reply<number>): void {
+    const { redis, fallback, service } = this.#parts;
+    const operation: Operation<number> = {
+      redis: (done) => redis.pause(ms, done),
+      fallback: (done) =>
+        fallback.pause(ms, (error, lasts) => {
+          if (!error) service.notePause(lasts!, true);
+          done(error, lasts);
+        }),
+      answered: (lasts) => service.notePause(lasts, false),
+    };
+    service.perform(operation, reply);
+  }
+
+  forget(what: { rate: boolean }, reply: Reply<void>): void {
+    const { service } = this.#parts;
+    const operation = this.#either<void>((ledger, done) => ledger.forget(what, done));
+    service.perform({ ...operation, answered: () => service.notePause(0, false) }, reply);
+  }
+
+  /** The same of whoever serves. */
+  #either<T>(ask: (ledger: SteeredLedger, done: Reply<T>) => void): Operation<T> {
+    const { redis, fallback } = this.#parts;
+    return { redis: (done) => ask(redis, done), fallback: (done) => ask(fallback, done) };
+  }
+
+  /** Follows a reply from Redis. */
+  #follow(reply: ReserveReply): void {
+    this.#epoch = reply.epoch;
+    // What the fallback has booked ahead is asked for again in Redis, which shares it with the fleet.
+    if (this.#booked) reply.standing = 0;
+    this.#booked = false;
+    const paused = this.#parts.service.followPause(reply.paused ?? 0);
+    if (paused > 0) reply.paused = paused;
+  }
+}

@@ -1,0 +1,59 @@
+import * as check from '../../validate.ts';
+
+/**
+ * What a limiter over Redis does while Redis cannot be reached, and when that is.
+ *
+ * @example
+ * // Each of eight processes grants an eighth by itself: together they stay within the limit.
+ * new RateLimiter({ name: 'api', limit, redis, fallback: { mode: 'local', ratio: 1 / 8 } });
+ */
+export interface FallbackOptions {
+  /**
+   * `'local'` grants in this process, from the same limits scaled by `ratio`; `'reject'` fails with StoreUnavailableError;
+   * `'allow'` grants everything at once.
+   *
+   * @default 'local'
+   */
+  mode?: 'local' | 'reject' | 'allow';
+  /**
+   * The part of the limits that this process grants by itself: above 0, at most 1. One divided by the number of processes
+   * keeps the fleet within the limits.
+   *
+   * @default 0.5
+   */
+  ratio?: number;
+  /**
+   * Milliseconds that one call to Redis may take, and that a connection has to come up at the start; Infinity for as long as
+   * ioredis waits.
+   *
+   * @default 500
+   */
+  timeout?: number;
+  /**
+   * Milliseconds after a failure before one call tries Redis again.
+   *
+   * @default 1_000
+   */
+  cooldown?: number;
+}
+
+/** A fallback with all that was left out. */
+export type Fallback = Required<FallbackOptions>;
+
+const modes = ['local', 'reject', 'allow'] as const;
+
+/** What the option `fallback` means; refuses what cannot be meant. */
+export function fallbackOf(option: FallbackOptions | FallbackOptions['mode']): Fallback {
+  if (typeof option !== 'object' || option === null) {
+    check.oneOf('fallback', option, modes);
+    return fallbackOf({ mode: option });
+  }
+  check.options('fallback', option);
+  check.knownOptions(option, ['mode', 'ratio', 'timeout', 'cooldown']);
+  const { mode = 'local', ratio = 0.5, timeout = 500, cooldown = 1_000 } = option;
+  check.oneOf('fallback.mode', mode, modes);
+  check.part('fallback.ratio', ratio);
+  check.duration('fallback.timeout', timeout);
+  check.duration('fallback.cooldown', cooldown);
+  return { mode, ratio, timeout, cooldown };
+}

@@ -1,0 +1,55 @@
+import { Cluster } from 'ioredis';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixedWindow, RateLimiter } from '../../src/index.ts';
+import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
+import { until } from '../support/until.ts';
+
+const limit = fixedWindow({ permits: 100, interval: 86_400_000 });
+
+const test = suite<{ cluster: RedisCluster; redis: Cluster }>('fallback: a cluster');
+test.before(async (context) => {
+  context.cluster = await startCluster();
+  context.redis = new Cluster(context.cluster.addresses);
+  context.redis.on('error', () => {});
+});
+test.after(async ({ cluster, redis }) => {
+  redis.disconnect();
+  await cluster.stop();
+});
+
+test('a master that is lost is away, and served from when it is back', async ({ cluster, redis }) => {
+  const limiter = new RateLimiter({
+    name: 'lost',
+    limit,
+    redis,
+    fallback: { timeout: 300, cooldown: 300 },
+  });
+  assert.is((await limiter.acquire()).source, 'redis');
+  const owner = await cluster.ownerOf(await cluster.slotOf('{sluice:lost}'));
+  await owner.kill();
+  for (let i = 0; i < 5; i++) assert.is((await limiter.acquire()).source, 'fallback');
+  await owner.start();
+  await until('the master serves', async () => (await limiter.acquire()).source === 'redis');
+  assert.ok(await limiter.tryAcquire());
+  await limiter.close();
+});
+
+test('a cluster that comes up is waited for', async ({ cluster }) => {
+  const redis = new Cluster(cluster.addresses, { lazyConnect: true });
+  const limiter = new RateLimiter({ name: 'lazy', limit, redis, fallback: { timeout: 5_000 } });
+  assert.is((await limiter.acquire()).source, 'redis');
+  await limiter.close();
+  redis.disconnect();
+});
+
+test('a cluster that is not there is away at once', async () => {
+  const redis = new Cluster([{ host: '127.0.0.1', port: 1 }], { clusterRetryStrategy: () => 50 });
+  redis.on('error', () => {});
+  const limiter = new RateLimiter({ name: 'nowhere', limit, redis, fallback: { timeout: 10_000 } });
+  assert.is((await limiter.acquire()).source, 'fallback');
+  await limiter.close();
+  redis.disconnect();
+});
+
+test.run();

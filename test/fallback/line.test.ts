@@ -1,0 +1,233 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { AcquireTimeoutError, PermitsExceedLimitError } from '../../src/errors.ts';
+import type { Permit } from '../../src/limiter/permit.ts';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { fixedWindow, type Limit, slidingWindow } from '../../src/limits/limit.ts';
+import { type FallbackOptions, fallbackOf } from '../../src/stores/fallback/fallbackOptions.ts';
+import { fallbackStore } from '../../src/stores/fallback/fallbackStore.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import { type Fate, fateOf, timed } from '../support/fakeTime.ts';
+import { FakeRedis, givenUp } from './fakes.ts';
+import { Wire } from './wire.ts';
+
+/** A limiter over a wire, and another one that shares its limit without a wire. */
+function setUp(limit: Limit, options: FallbackOptions = {}) {
+  const memory = memoryStore();
+  const wire = new Wire(memory);
+  const store = fallbackStore(wire, new FakeRedis(), fallbackOf(options));
+  const limiter = new RateLimiter({ name: 'api', limit, store });
+  return { wire, limiter, truth: new RateLimiter({ name: 'api', limit, store: memory }) };
+}
+
+/** Who granted each of them. */
+function sources(fates: readonly Fate<Permit>[]): (string | undefined)[] {
+  return fates.map(({ value }) => value?.source);
+}
+
+function rises(numbers: readonly (number | undefined)[]): boolean {
+  return numbers.every((n, i) => n !== undefined && (i === 0 || n >= numbers[i - 1]!));
+}
+
+timed('the line keeps its order from Redis to here and back, and loses nobody', async (clock) => {
+  const { wire, limiter } = setUp(slidingWindow({ permits: 10, interval: 100 }));
+  const order: number[] = [];
+  const fates = Array.from({ length: 300 }, (_, i) => {
+    const asked = limiter.acquire();
+    void asked.then(() => order.push(i));
+    return fateOf(asked);
+  });
+  await clock.tickAsync(550);
+  wire.freeze();
+  await clock.tickAsync(2200);
+  wire.thaw();
+  await clock.tickAsync(20_000);
+  assert.equal(
+    order,
+    Array.from({ length: 300 }, (_, i) => i),
+  );
+  assert.ok(rises(fates.map(({ at }) => at)));
+  const granted = sources(fates);
+  const changes = granted.filter((source, i) => source !== granted[i - 1]);
+  assert.equal(changes, ['redis', 'fallback', 'redis']);
+});
+
+timed('what Redis has booked stands when it goes away', async (clock) => {
+  const { wire, limiter } = setUp(fixedWindow({ permits: 4, interval: 5_000 }));
+  const first = [4, 3].map((n) => fateOf(limiter.acquire(n)));
+  await clock.tickAsync(100);
+  assert.is(limiter.stats().reserved, 1);
+  wire.freeze();
+  const behind = fateOf(limiter.acquire(1));
+  // Long enough for the line to ask whether anything has changed, twice.
+  await clock.tickAsync(8_000);
+  assert.equal(sources([...first, behind]), ['redis', 'redis', 'fallback']);
+  assert.ok(first[1].at! <= behind.at! && first[1].at! < 5_100);
+});
+
+timed('what was booked here far ahead is asked for again in Redis, in the same order', async (clock) => {
+  const { wire, limiter } = setUp(fixedWindow({ permits: 4, interval: 60_000 }));
+  wire.freeze();
+  const fates = [1, 2, 3, 4].map((n) => fateOf(limiter.acquire(n % 2 ? 2 : 1)));
+  await clock.tickAsync(givenUp + 10);
+  // Half of four: the others would wait for a minute.
+  assert.equal(sources(fates), ['fallback', undefined, undefined, undefined]);
+  wire.thaw();
+  // A line that waits asks at least every two seconds.
+  await clock.tickAsync(5_000);
+  assert.equal(sources(fates), ['fallback', 'redis', 'redis', 'redis']);
+  assert.ok(rises(fates.map(({ at }) => at)));
+});
+
+timed(
+  'a request that is too large for this process is granted when Redis is back, before those behind it',
+  async (clock) => {
+    const { wire, limiter } = setUp(fixedWindow({ permits: 10, interval: 60_000 }));
+    wire.freeze();
+    const small = fateOf(limiter.acquire(2));
+    const large = fateOf(limiter.acquire(6));
+    const behind = fateOf(limiter.acquire(1));
+    await clock.tickAsync(5_000);
+    assert.equal(sources([small, large, behind]), ['fallback', undefined, undefined]);
+    wire.thaw();
+    await clock.tickAsync(3_000);
+    assert.equal(sources([small, large, behind]), ['fallback', 'redis', 'redis']);
+    assert.ok(large.at! <= behind.at!);
+  },
+);
+
+timed(
+  'a request that is too large for this process keeps its timeout; one too large for all fails',
+  async (clock) => {
+    const { wire, limiter } = setUp(fixedWindow({ permits: 10, interval: 60_000 }));
+    wire.freeze();
+    await clock.tickAsync(0);
+    const late = fateOf(limiter.acquire(6, { timeout: 2_000 }));
+    const behind = fateOf(limiter.acquire(1));
+    await clock.tickAsync(10_000);
+    assert.instance(late.reason, AcquireTimeoutError);
+    assert.is(late.at, 2_000);
+    assert.is(behind.value?.source, 'fallback');
+    assert.ok(behind.at! < 2_200);
+    const never = fateOf(limiter.acquire(11));
+    await clock.tickAsync(1_000);
+    assert.instance(never.reason, PermitsExceedLimitError);
+  },
+);
+
+timed('timeouts hold while Redis is found to be away, and while it is found to be back', async (clock) => {
+  const { wire, limiter } = setUp(fixedWindow({ permits: 2, interval: 700 }));
+  wire.freeze();
+  await clock.tickAsync(0);
+  const timeouts = [100, 500, 600, 1_500, 2_300, 2_400, 4_000];
+  const fates = timeouts.map((timeout) => fateOf(limiter.acquire(1, { timeout })));
+  await clock.tickAsync(2_000);
+  wire.thaw();
+  await clock.tickAsync(3_000);
+  const [granted, late] = [fates.filter(({ value }) => value), fates.filter(({ reason }) => reason)];
+  assert.ok(granted.length >= 2 && late.length >= 2);
+  for (const { reason } of late) assert.instance(reason, AcquireTimeoutError);
+  for (const [i, { at }] of fates.entries()) assert.ok(at! <= timeouts[i], `${at} of ${timeouts[i]}`);
+});
+
+timed('a reserve that ran late in Redis has charged nothing in the end', async (clock) => {
+  const { wire, limiter, truth } = setUp(fixedWindow({ permits: 100, interval: 1e9 }));
+  wire.freeze();
+  const fates = [10, 20].map((n) => fateOf(limiter.acquire(n)));
+  await clock.tickAsync(3_000);
+  assert.equal(sources(fates), ['fallback', 'fallback']);
+  assert.is(await truth.availablePermits(), 100);
+  wire.thaw();
+  await clock.tickAsync(100);
+  assert.is(await truth.availablePermits(), 100);
+  assert.ok(fateOf(limiter.acquire(7)));
+  await clock.tickAsync(10);
+  assert.is(await truth.availablePermits(), 93);
+});
+
+timed('a refund goes to who granted, whoever serves by then', async (clock) => {
+  const { wire, limiter, truth } = setUp(fixedWindow({ permits: 100, interval: 1e9 }));
+  const ofRedis = fateOf(limiter.acquire(30));
+  await clock.tickAsync(10);
+  wire.freeze();
+  const here = fateOf(limiter.acquire(40));
+  await clock.tickAsync(givenUp + 10);
+  assert.equal(sources([ofRedis, here]), ['redis', 'fallback']);
+  const settled = [fateOf(ofRedis.value!.refund()), fateOf(here.value!.refund())];
+  await clock.tickAsync(10);
+  await clock.tickAsync(1);
+  assert.ok(settled.every(({ at }) => at !== undefined));
+  assert.is(await truth.availablePermits(), 70);
+  wire.thaw();
+  await clock.tickAsync(10);
+  assert.is(await truth.availablePermits(), 100);
+});
+
+timed('closed while Redis is away, a limiter leaves no timer', async (clock) => {
+  const { wire, limiter, truth } = setUp(fixedWindow({ permits: 2, interval: 1e6 }));
+  wire.freeze();
+  const fates = [fateOf(limiter.acquire()), fateOf(limiter.acquire()), fateOf(limiter.acquire(2))];
+  await clock.tickAsync(givenUp + 100);
+  assert.ok(fates[0].value);
+  const closed = fateOf(limiter.close());
+  await clock.tickAsync(10);
+  assert.ok(closed.at);
+  assert.is(clock.countTimers(), 0);
+  assert.is((fates[2].reason as { code?: string }).code, 'ERR_SLUICE_CLOSED');
+  wire.thaw();
+  await clock.tickAsync(1_000);
+  assert.is(clock.countTimers(), 0);
+  assert.is(await truth.availablePermits(), 2);
+});
+
+timed(
+  'closed while a call is under way, a limiter leaves no timer when that has had its time',
+  async (clock) => {
+    const { wire, limiter, truth } = setUp(fixedWindow({ permits: 2, interval: 1e6 }));
+    wire.freeze();
+    const fate = fateOf(limiter.acquire());
+    await clock.tickAsync(100);
+    const closed = fateOf(limiter.close());
+    await clock.tickAsync(givenUp);
+    assert.ok(closed.at! <= givenUp + 10);
+    assert.is(clock.countTimers(), 0);
+    assert.ok(fate.reason);
+    wire.thaw();
+    await clock.tickAsync(100);
+    assert.is(await truth.availablePermits(), 2);
+  },
+);
+
+timed(
+  'reject: those who wait fail when Redis goes away; those who come when it is back are granted',
+  async (clock) => {
+    const { wire, limiter } = setUp(slidingWindow({ permits: 2, interval: 100 }), { mode: 'reject' });
+    const fates = Array.from({ length: 20 }, () => fateOf(limiter.acquire()));
+    await clock.tickAsync(250);
+    wire.freeze();
+    await clock.tickAsync(2_000);
+    const granted = fates.filter(({ value }) => value).length;
+    assert.ok(granted > 0 && granted < 20);
+    for (const { value, reason } of fates)
+      assert.ok(value?.source === 'redis' || (reason as { code?: string }).code === 'ERR_SLUICE_UNAVAILABLE');
+    wire.thaw();
+    const back = fateOf(limiter.acquire());
+    await clock.tickAsync(300);
+    assert.is(back.value?.source, 'redis');
+  },
+);
+
+timed('allow: those who wait are granted when Redis goes away, in their order', async (clock) => {
+  const { wire, limiter } = setUp(slidingWindow({ permits: 2, interval: 100 }), { mode: 'allow' });
+  const order: number[] = [];
+  for (let i = 0; i < 1000; i++) void limiter.acquire().then(() => order.push(i));
+  await clock.tickAsync(250);
+  wire.freeze();
+  await clock.tickAsync(1_000);
+  assert.equal(
+    order,
+    Array.from({ length: 1000 }, (_, i) => i),
+  );
+});
+
+test.run();

@@ -1,0 +1,82 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { StoreUnavailableError } from '../../src/errors.ts';
+import { type DecideReply, outcome, type ReserveReply } from '../../src/stores/store.ts';
+import { timed } from '../support/fakeTime.ts';
+import { answerOf, asking, givenUp, granting, setUp } from './fakes.ts';
+
+timed('reject: every call fails, the one that found out too, and says why', (clock) => {
+  const { ledger, remote, redis } = setUp({ mode: 'reject' });
+  const first = answerOf((reply) => ledger.reserve(asking(), reply));
+  clock.tick(givenUp);
+  redis.status = 'reconnecting';
+  const answers = [
+    first,
+    answerOf((reply) => ledger.reserve(asking(), reply)),
+    answerOf((reply) => ledger.decide([1], reply)),
+    answerOf((reply) => ledger.peek(reply)),
+    answerOf((reply) => ledger.pause(100, reply)),
+    answerOf((reply) => ledger.getRate(reply)),
+    answerOf((reply) => ledger.setRate({ limits: [], ifNone: true, keepState: true }, reply)),
+    answerOf((reply) => ledger.forget({ rate: true }, reply)),
+  ];
+  for (const { at, error } of answers) {
+    assert.is(at, givenUp);
+    assert.instance(error, StoreUnavailableError);
+    assert.match(error!.message, /^limiter "api": Redis cannot be reached: no answer within 500 ms$/);
+  }
+  assert.is(remote.calls.length, 1);
+});
+
+timed('reject: after the cooldown the call that asks gets the answer of Redis', (clock) => {
+  const { ledger, remote } = setUp({ mode: 'reject' });
+  ledger.reserve(asking(), () => {});
+  clock.tick(givenUp + 1000);
+  const answer = answerOf<ReserveReply>((reply) => ledger.reserve(asking(), reply));
+  remote.answerProbe();
+  remote.last.reply(null, granting(asking()));
+  assert.ok(answer.value);
+});
+
+timed('allow: everything is granted at once, in the order of the request', () => {
+  const { ledger, redis } = setUp({ mode: 'allow' });
+  redis.status = 'end';
+  const { value } = answerOf<ReserveReply>((reply) => ledger.reserve(asking(1000, [10], 0), reply));
+  assert.equal(value?.segments, [{ count: 1000, delay: 0, retryAfter: 0 }]);
+  assert.is(value?.now, Date.now());
+  assert.is(ledger.source, 'fallback');
+  const decision = answerOf<DecideReply>((reply) => ledger.decide([10], reply)).value;
+  assert.equal(decision, { granted: true, available: [10], retryAfter: 0, resetAfter: 0 });
+  assert.equal(answerOf<number[]>((reply) => ledger.peek(reply)).value, [10]);
+  assert.is(
+    answerOf((reply) =>
+      ledger.refund([{ moment: 1, epoch: 0, source: 'fallback', cost: [1], count: 1 }], 1, reply),
+    ).error,
+    null,
+  );
+});
+
+timed('allow: more than the limit in force is refused as ever', () => {
+  const { ledger, redis } = setUp({ mode: 'allow' });
+  redis.status = 'end';
+  const { value } = answerOf<ReserveReply>((reply) => ledger.reserve(asking(1, [11]), reply));
+  assert.is(value?.segments[0].delay, outcome.never);
+  assert.not(answerOf<DecideReply>((reply) => ledger.decide([11], reply)).value?.granted);
+});
+
+timed('allow: a pause holds', (clock) => {
+  const { ledger, redis } = setUp({ mode: 'allow' });
+  redis.status = 'end';
+  assert.is(answerOf<number>((reply) => ledger.pause(300, reply)).value, 300);
+  assert.is(answerOf<number>((reply) => ledger.pause(100, reply)).value, 300);
+  const reserve = (maxWait: number) =>
+    answerOf<ReserveReply>((reply) => ledger.reserve(asking(1, [1], maxWait), reply)).value!;
+  assert.equal(reserve(Infinity).segments[0].delay, outcome.left);
+  assert.is(reserve(Infinity).retryAfter, 300);
+  assert.is(reserve(200).segments[0].delay, outcome.refused);
+  assert.not(answerOf<DecideReply>((reply) => ledger.decide([1], reply)).value?.granted);
+  clock.tick(300);
+  assert.is(reserve(0).segments[0].delay, 0);
+});
+
+test.run();

@@ -1,0 +1,142 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { StoreUnavailableError } from '../../src/errors.ts';
+import type { ReserveReply } from '../../src/stores/store.ts';
+import { timed } from '../support/fakeTime.ts';
+import { answerOf, asking, granting, setUp } from './fakes.ts';
+
+type All = ReturnType<typeof setUp>;
+
+function reserving({ ledger }: All, maxWait = Infinity) {
+  return answerOf<ReserveReply>((reply) => ledger.reserve(asking(1, [1], maxWait), reply));
+}
+
+function pausing({ ledger }: All, ms: number) {
+  return answerOf<number>((reply) => ledger.pause(ms, reply));
+}
+
+/** The connection breaks, or is back. */
+function become({ redis }: All, status: 'end' | 'ready'): void {
+  redis.become(status);
+}
+
+timed('while Redis serves, it is steered', () => {
+  const all = setUp();
+  const { ledger, remote } = all;
+  const paused = pausing(all, 300);
+  remote.last.reply(null, 300);
+  assert.is(paused.value, 300);
+  const change = { limits: ledger.limits, ifNone: true, keepState: false };
+  const stored = answerOf<boolean>((reply) => ledger.setRate(change, reply));
+  assert.equal(remote.last.args, [change]);
+  remote.last.reply(null, true);
+  assert.is(stored.value, true);
+  const rate = answerOf((reply) => ledger.getRate(reply));
+  remote.last.reply(null, { limits: ledger.limits, stored: true });
+  assert.equal(rate.value, { limits: ledger.limits, stored: true });
+  const forgotten = answerOf((reply) => ledger.forget({ rate: true }, reply));
+  assert.equal(remote.last.args, [{ rate: true }]);
+  remote.last.reply(null);
+  assert.is(forgotten.error, null);
+});
+
+timed('while Redis is away, what is stored there can neither be changed nor told', () => {
+  const all = setUp();
+  const { ledger, remote } = all;
+  become(all, 'end');
+  const change = { limits: ledger.limits, ifNone: true, keepState: false };
+  for (const { error } of [
+    answerOf((reply) => ledger.setRate(change, reply)),
+    answerOf((reply) => ledger.getRate(reply)),
+    answerOf((reply) => ledger.forget({ rate: false }, reply)),
+  ])
+    assert.instance(error, StoreUnavailableError);
+  assert.is(remote.calls.length, 0);
+});
+
+timed('a pause while Redis is away holds here', (clock) => {
+  const all = setUp();
+  become(all, 'end');
+  assert.is(pausing(all, 300).value, 300);
+  assert.is(reserving(all, 0).value?.segments[0].delay, -3);
+  clock.tick(300);
+  assert.is(reserving(all, 0).value?.segments[0].delay, 0);
+});
+
+timed('a pause that was made here is handed on to Redis when it is back, for what is left of it', (clock) => {
+  const all = setUp({ cooldown: 0 });
+  become(all, 'end');
+  pausing(all, 300);
+  clock.tick(100);
+  become(all, 'ready');
+  const back = reserving(all);
+  all.remote.answerProbe();
+  all.remote.lastOf('reserve').reply(null, granting(asking()));
+  const [pause] = all.remote.all('pause');
+  assert.equal(pause.args, [200]);
+  // What this very reply grants waits as well.
+  assert.is(back.value?.paused, 200);
+  const next = reserving(all);
+  all.remote.last.reply(null, granting(asking()));
+  assert.is(next.value?.paused, undefined);
+  assert.is(all.remote.all('pause').length, 1);
+});
+
+timed('a pause that is over is not handed on', (clock) => {
+  const all = setUp({ cooldown: 0 });
+  become(all, 'end');
+  pausing(all, 300);
+  clock.tick(300);
+  become(all, 'ready');
+  reserving(all);
+  all.remote.answerProbe();
+  all.remote.last.reply(null, granting(asking()));
+  assert.is(all.remote.all('pause').length, 0);
+});
+
+timed('a pause that Redis told of holds when it goes away, for what is left of it', (clock) => {
+  const all = setUp();
+  reserving(all);
+  all.remote.last.reply(null, granting(asking(), { paused: 300 }));
+  clock.tick(100);
+  become(all, 'end');
+  assert.is(reserving(all, 0).value?.segments[0].delay, -3);
+  clock.tick(200);
+  assert.is(reserving(all, 0).value?.segments[0].delay, 0);
+});
+
+timed('a pause that was made in Redis from here holds when it goes away', () => {
+  const all = setUp();
+  pausing(all, 300);
+  all.remote.last.reply(null, 300);
+  become(all, 'end');
+  assert.is(reserving(all, 0).value?.segments[0].delay, -3);
+});
+
+timed('a pause that Redis knows of is not handed on to it', () => {
+  const all = setUp({ cooldown: 0 });
+  reserving(all);
+  all.remote.last.reply(null, granting(asking(), { paused: 300 }));
+  become(all, 'end');
+  reserving(all);
+  become(all, 'ready');
+  reserving(all);
+  all.remote.answerProbe();
+  all.remote.last.reply(null, granting(asking(), { paused: 300 }));
+  assert.is(all.remote.all('pause').length, 0);
+});
+
+timed('a pause that was lifted in Redis does not hold when it goes away', () => {
+  for (const lift of ['a reply', 'a reset']) {
+    const all = setUp();
+    pausing(all, 300);
+    all.remote.last.reply(null, 300);
+    if (lift === 'a reply') reserving(all);
+    else all.ledger.forget({ rate: false }, () => {});
+    all.remote.last.reply(null, lift === 'a reply' ? granting(asking()) : undefined);
+    become(all, 'end');
+    assert.is(reserving(all, 0).value?.segments[0].delay, 0, lift);
+  }
+});
+
+test.run();

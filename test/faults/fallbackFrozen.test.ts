@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as assert from 'uvu/assert';
+import { AcquireTimeoutError, fixedWindow, slidingWindow } from '../../src/index.ts';
+import { until } from '../support/until.ts';
+import { fallbackSuite } from './fallbackSuite.ts';
+import { Requests } from './requests.ts';
+
+const test = fallbackSuite('fallback: Redis frozen');
+
+// Nothing comes back by time: what is not given back is missed.
+const limit = fixedWindow({ permits: 100, interval: 86_400_000 });
+
+test('a reserve that ran late is given back: Redis has charged nothing in the end', async ({
+  server,
+  open,
+  available,
+}) => {
+  await server.start();
+  const limiter = open(limit, { timeout: 200, cooldown: 100 });
+  assert.is(await limiter.availablePermits(), 100);
+  server.freeze();
+  const permits = await Promise.all([limiter.acquire(10), limiter.acquire(5)]);
+  assert.equal(
+    permits.map(({ source }) => source),
+    ['fallback', 'fallback'],
+  );
+  server.thaw();
+  // It has run: its reply was given back before this one.
+  await until('all is back', async () => (await available(limit)) === 100);
+  const charged = Number(/calls=(\d+)/.exec(await statistics(server))?.[1]);
+  assert.ok(charged > 0);
+});
+
+test('a decision that ran late is given back too', async ({ server, open, available }) => {
+  await server.start();
+  const limiter = open(limit, { timeout: 200, cooldown: 60_000 });
+  assert.is(await limiter.availablePermits(), 100);
+  server.freeze();
+  const { granted, remaining } = await limiter.decide(30);
+  assert.equal([granted, remaining], [true, 20]);
+  server.thaw();
+  await until('all is back', async () => (await available(limit)) === 100);
+});
+
+test('frozen and thawed, a limiter returns to Redis, and those who wait are served in their order', async ({
+  server,
+  open,
+}) => {
+  await server.start();
+  const [permits, interval] = [20, 100];
+  const limiter = open(slidingWindow({ permits, interval }), { timeout: 150, cooldown: 150 });
+  const requests = new Requests(limiter);
+  requests.askMany(400);
+  await until('Redis grants', async () => requests.permits.length > 40);
+  server.freeze();
+  const frozen = requests.permits.length;
+  await until('this process grants', async () => requests.permits.length > frozen + 40);
+  server.thaw();
+  await requests.allEnded();
+  assert.equal(
+    requests.endings.map(({ index }) => index),
+    Array.from({ length: 400 }, (_, i) => i),
+  );
+  const sources = new Set(requests.permits.map(({ source }) => source));
+  assert.equal([...sources].sort(), ['fallback', 'redis']);
+  await until('Redis serves', async () => (await limiter.acquire()).source === 'redis');
+});
+
+test('timeouts hold while Redis is frozen, and while it comes back', async ({ server, open }) => {
+  await server.start();
+  const limiter = open(slidingWindow({ permits: 2, interval: 600 }), { timeout: 200, cooldown: 300 });
+  const requests = new Requests(limiter);
+  await limiter.acquire();
+  server.freeze();
+  const timeouts = [100, 250, 700, 1_000, 1_500, 2_000];
+  const all = timeouts.map((timeout) => requests.ask(1, { timeout }));
+  await sleep(800);
+  server.thaw();
+  const endings = await Promise.all(all);
+  for (const [i, { error, permit, lasted }] of endings.entries()) {
+    assert.ok(lasted < timeouts[i] + 250, `it took ${lasted} ms of ${timeouts[i]}`);
+    if (!permit) assert.instance(error, AcquireTimeoutError);
+  }
+  assert.ok(endings.some(({ permit }) => permit));
+});
+
+test('a request that takes too long is granted here, in a good time', async ({ server, open }) => {
+  await server.start();
+  const limiter = open(limit, 'local');
+  await limiter.acquire();
+  server.freeze();
+  const since = performance.now();
+  assert.is((await limiter.acquire()).source, 'fallback');
+  const lasted = performance.now() - since;
+  assert.ok(lasted >= 490 && lasted < 1_500, `it took ${lasted} ms`);
+  // Nobody asks a Redis that is known to be away.
+  const again = performance.now();
+  assert.ok(await limiter.tryAcquire());
+  assert.ok(performance.now() - again < 400);
+});
+
+async function statistics(server: { command(...args: [string, ...string[]]): Promise<unknown> }) {
+  return String(await server.command('INFO', 'commandstats'))
+    .split('\n')
+    .filter((line) => line.startsWith('cmdstat_eval'))
+    .join();
+}
+
+test.run();

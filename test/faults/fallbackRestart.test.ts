@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lastValueFrom, range } from 'rxjs';
+import { tap, toArray } from 'rxjs/operators';
+import * as assert from 'uvu/assert';
+import { type Permit, slidingWindow, throttleDistributed } from '../../src/index.ts';
+import { until } from '../support/until.ts';
+import { fallbackSuite } from './fallbackSuite.ts';
+
+const test = fallbackSuite('fallback: Redis killed and restarted');
+
+test('a stream goes on from Redis to this process and back: in order, and nothing is lost', async ({
+  server,
+  open,
+}) => {
+  await server.start();
+  const limiter = open(slidingWindow({ permits: 20, interval: 100 }), { cooldown: 200 });
+  const count = 600;
+  const sources: string[] = [];
+  const changes: string[] = [];
+  limiter.events$.subscribe(({ type }) => {
+    if (type === 'fallback' || type === 'recovered') changes.push(type);
+  });
+  const stream = range(0, count).pipe(
+    throttleDistributed(limiter, { project: (value: number, { source }: Permit) => ({ value, source }) }),
+    tap(({ source }) => sources.push(source)),
+    toArray(),
+  );
+  const all = lastValueFrom(stream);
+  await until('Redis grants', async () => sources.length > 60);
+  const before = sources.length;
+  await server.kill();
+  await until('this process grants', async () => sources.length > before + 100);
+  await server.start();
+  const values = await all;
+  assert.equal(
+    values.map(({ value }) => value),
+    Array.from({ length: count }, (_, i) => i),
+  );
+  assert.equal(changes, ['fallback', 'recovered']);
+  // What Redis had booked stands while it is away, so that the two overlap there.
+  assert.equal(new Set(sources.slice(0, before)), new Set(['redis']));
+  assert.ok(sources.filter((source) => source === 'fallback').length >= 60);
+  assert.is(sources.at(-1), 'redis');
+});
+
+test('a request that is under way when Redis is killed is granted here at once', async ({ server, open }) => {
+  await server.start();
+  // Nothing but the loss of the connection tells.
+  const limiter = open(slidingWindow({ permits: 20, interval: 100 }), { timeout: Infinity });
+  assert.is((await limiter.acquire()).source, 'redis');
+  server.freeze();
+  const permit = limiter.acquire();
+  await sleep(50);
+  await server.kill();
+  assert.is((await permit).source, 'fallback');
+});
+
+test('requests that are too large for this process wait for Redis, and others behind them', async ({
+  server,
+  open,
+}) => {
+  await server.start();
+  const limiter = open(slidingWindow({ permits: 10, interval: 100 }), { cooldown: 100 });
+  await limiter.acquire();
+  await server.kill();
+  const order: string[] = [];
+  const sourceOf = async (permits: number) => {
+    const { source } = await limiter.acquire(permits);
+    order.push(`${permits} ${source}`);
+  };
+  const all = [sourceOf(5), sourceOf(6), sourceOf(1)];
+  await sleep(300);
+  assert.equal(order, ['5 fallback']);
+  await server.start();
+  await Promise.all(all);
+  assert.equal(order, ['5 fallback', '6 redis', '1 redis']);
+});
+
+test('what is given back while Redis is away is given back to it when it has come back', async ({
+  server,
+  open,
+  available,
+}) => {
+  await server.start();
+  const limit = slidingWindow({ permits: 100, interval: 86_400_000 });
+  const limiter = open(limit, { timeout: 200, cooldown: 100 });
+  const permit = await limiter.acquire(30);
+  server.freeze();
+  const here = await limiter.acquire(40);
+  assert.is(here.source, 'fallback');
+  await Promise.all([permit.refund(), here.refund()]);
+  server.thaw();
+  await until('all is back', async () => (await available(limit)) === 100);
+});
+
+test.run();
