@@ -56,6 +56,29 @@ for (const [title, options] of settings)
     );
   });
 
+test('a rate and a pause lie in the slot of their limiter, on whatever node that is', async ({ connect }) => {
+  const redis = connect();
+  const limit = slidingWindow({ permits: 5, interval: 60_000 });
+  const rate = tokenBucket({ permits: 9, interval: 60_000 });
+  const names = Array.from({ length: 12 }, (_, i) => `steered} ${i}`);
+  await Promise.all(
+    names.map(async (name) => {
+      const [a, b] = [0, 1].map(() => new RateLimiter({ name, limit, redis }));
+      await a.setRate(rate);
+      assert.equal(await b.getRate(), { limit: rate, stored: true });
+      await b.pauseFor(60_000);
+      assert.not(await a.tryAcquire());
+      await a.reset();
+      assert.ok(await b.tryAcquire(9));
+      await b.release(4);
+      assert.is(await a.availablePermits(), 4);
+      await a.delete();
+      assert.is(await b.availablePermits(), 5);
+      await Promise.all([a.close(), b.close()]);
+    }),
+  );
+});
+
 test('a slot that moves while its limiter is in use costs nobody a permit, and grants none too many', async ({
   cluster,
   connect,

@@ -26,7 +26,7 @@ const others: [string, (redis: Redis, key: string) => Promise<unknown>, RegExp][
   ['a hash', (redis, key) => redis.hset(key, 'a', 1), /WRONGTYPE/],
   ['a set', (redis, key) => redis.sadd(key, 'a'), /WRONGTYPE/],
   ['garbage', (redis, key) => redis.set(key, 'x'), /too short/],
-  ['a long text', (redis, key) => redis.set(key, Buffer.alloc(100)), /no ledger of version/],
+  ['a long text', (redis, key) => redis.set(key, Buffer.alloc(1000)), /no ledger of version/],
 ];
 
 for (const [title, put, what] of others)
@@ -102,26 +102,15 @@ const nonsense = [
   [null, null, null],
   [1, 2, 'x', 4],
 ];
+/** What a reply to reserve begins with: the time, the epoch, the contenders, no pause, and all that was booked stands. */
+const head = [1, 1, 1, -1, -1];
 const malformed: [string, (ledger: AskedLedger) => Promise<unknown>, unknown[]][] = [
   // Segments that answer fewer or more requests than there were, or two runs together.
-  [
-    'reserve',
-    (ledger) => ledger.reserve([1], { count: 2 }),
-    [
-      [1, 1, 1, -1, -1],
-      [1, 1, 1, -1, -1, 1, 0],
-      [1, 1, 1, -1, -1, 3, 0],
-    ],
-  ],
+  ['reserve', (ledger) => ledger.reserve([1], { count: 2 }), [head, [...head, 1, 0], [...head, 3, 0]]],
   [
     'reserve',
     (ledger) => ledger.reserve([1]),
-    [
-      [1, 1, 1, -1, -1, 0, 0],
-      [1, 1, 1, -1, -1, -1, 0],
-      [1, 1, 1, -1, -1, 1, 0, 1, 0],
-      [1, 1, 1, -1, -1, 1],
-    ],
+    [[...head, 0, 0], [...head, -1, 0], [...head, 1, 0, 1, 0], [...head, 1], head.slice(1)],
   ],
   ['decide', (ledger) => ledger.decide([1]), [1, [1, 0, 0], [1, 0, 0, 5, 5]]],
   ['peek', (ledger) => ledger.peek(), [1, [1, 2]]],

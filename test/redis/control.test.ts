@@ -1,0 +1,130 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { RateLimiter, StoreError, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { rejection } from '../support/badInput.ts';
+import { until } from '../support/until.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('control');
+const limit = slidingWindow({ permits: 5, interval: 60_000, resolution: 1 });
+const ledger = '{sluice:api}';
+const control = '{sluice:api}:control';
+const open = (redis: Redis) => new RateLimiter({ name: 'api', limit, redis });
+
+/** What lies at the ledger's and the control's keys. */
+const dumps = (redis: Redis) =>
+  Promise.all([ledger, control].map(async (key) => (await redis.dumpBuffer(key))?.toString('hex')));
+
+const calls: Record<string, (limiter: RateLimiter) => Promise<unknown>> = {
+  acquire: (limiter) => limiter.acquire(),
+  tryAcquire: (limiter) => limiter.tryAcquire(),
+  decide: (limiter) => limiter.decide(),
+  availablePermits: (limiter) => limiter.availablePermits(),
+  release: (limiter) => limiter.release(1),
+  trySetRate: (limiter) => limiter.trySetRate(limit),
+  setRate: (limiter) => limiter.setRate(limit),
+  getRate: (limiter) => limiter.getRate(),
+  pauseFor: (limiter) => limiter.pauseFor(1000),
+  reset: (limiter) => limiter.reset(),
+  delete: (limiter) => limiter.delete(),
+};
+
+const others: [string, (redis: Redis) => Promise<unknown>, RegExp][] = [
+  ['a list', (redis) => redis.lpush(control, 'x'), /WRONGTYPE/],
+  ['a hash', (redis) => redis.hset(control, 'a', 1), /WRONGTYPE/],
+  ['garbage', (redis) => redis.set(control, 'x'), /too short/],
+  ['a long text', (redis) => redis.set(control, Buffer.alloc(1000)), /no control of version/],
+];
+
+for (const [title, put, what] of others)
+  for (const [method, call] of Object.entries(calls))
+    test(`${method} says that the control's key holds ${title}, and changes nothing`, async ({ redis }) => {
+      await open(redis).acquire(2);
+      await put(redis);
+      const before = await dumps(redis);
+      const error = (await rejection(call(open(redis)))) as StoreError;
+      assert.instance(error, StoreError);
+      assert.match(error.message, '"api"');
+      assert.match((error.cause as Error).message, what);
+      const after = await dumps(redis);
+      assert.equal(after, before);
+    });
+
+test('a stored rate stays, a pause goes by itself, and takes no rate with it', async ({ redis }) => {
+  const limiter = open(redis);
+  await limiter.pauseFor(5_000);
+  const left = await redis.pttl(control);
+  assert.ok(left > 1 && left <= 5_001, `${left} ms`);
+  await limiter.setRate(limit);
+  assert.is(await redis.pttl(control), -1);
+  await limiter.pauseFor(10);
+  assert.is(await redis.pttl(control), -1);
+  await limiter.reset();
+  assert.is(await redis.pttl(control), -1);
+  assert.is((await limiter.getRate()).stored, true);
+  await limiter.delete();
+  assert.is(await redis.exists(control), 0);
+  await limiter.pauseFor(30);
+  await until('the pause is forgotten', async () => (await redis.exists(control)) === 0);
+});
+
+test('delete leaves no key of the limiter but those that expire soon by themselves', async ({
+  redis,
+  connect,
+}) => {
+  const record = { requests: limit, tokens: tokenBucket({ permits: 100, interval: 60_000 }) };
+  const limiters = [redis, connect()].map((redis) => new RateLimiter({ name: 'api', limit: record, redis }));
+  for (const limiter of limiters) {
+    const permit = await limiter.acquire({ requests: 2, tokens: 40 });
+    await permit.refund({ tokens: 10 });
+  }
+  for (const limiter of limiters) limiter.acquire({ requests: 5 }).catch(() => {});
+  await until('both are booked', async () => limiters.every((limiter) => limiter.stats().reserved > 0));
+  await limiters[0].setRate(record);
+  await limiters[0].pauseFor(60_000);
+  await Promise.all(limiters.map((limiter) => limiter.close()));
+  const last = new RateLimiter({ name: 'api', limit: record, redis });
+  assert.ok((await redis.keys('*')).length > 5);
+  await last.delete();
+  for (const key of await redis.keys('*')) {
+    assert.match(key, /^\{sluice:api\}:sequence:/);
+    const left = await redis.pttl(key);
+    assert.ok(left > 0 && left <= 300_000, `${key} lives for ${left} ms`);
+  }
+});
+
+test('a stored rate of other names is refused with what to do about it, and can be deleted', async ({
+  redis,
+  connect,
+}) => {
+  await open(redis).setRate(limit);
+  const record = { requests: limit, tokens: limit };
+  const pair = new RateLimiter({ name: 'api', limit: record, redis: connect() });
+  const wrong = [
+    () => pair.acquire(),
+    () => pair.tryAcquire(),
+    () => pair.decide(),
+    () => pair.availablePermits(),
+  ];
+  for (const call of [...wrong, () => pair.getRate(), () => pair.release(1)]) {
+    const error = await rejection(call());
+    assert.instance(error, StoreError);
+    assert.match(error.message, /"requests","tokens".*give it those, or store another rate, or delete\(\)/);
+  }
+  // A pause concerns all, whatever their limits are called.
+  await pair.pauseFor(1);
+  await pair.delete();
+  assert.ok(await pair.tryAcquire(5));
+  assert.is((await pair.getRate()).stored, false);
+});
+
+test('a rate that is stored in the place of one of other names holds', async ({ redis, connect }) => {
+  await open(redis).setRate(limit);
+  const record = { requests: limit, tokens: limit };
+  const pair = new RateLimiter({ name: 'api', limit: record, redis: connect() });
+  await pair.setRate(record);
+  assert.ok(await pair.tryAcquire(5));
+  assert.instance(await rejection(open(redis).acquire()), StoreError);
+});
+
+test.run();
