@@ -117,6 +117,16 @@ export class StoreError extends SluiceError {
   }
 }
 
+/** No rate was ever set for this limiter of Redisson, or it has expired. Nothing was charged. */
+export class NotInitializedError extends SluiceError {
+  override readonly name = 'NotInitializedError';
+  readonly code = 'ERR_SLUICE_NOT_INITIALIZED';
+
+  constructor(limiter: string) {
+    super(`limiter ${JSON.stringify(limiter)} has no rate; call trySetRate or setRate first`);
+  }
+}
+
 /** The limiter was closed. */
 export class LimiterClosedError extends SluiceError {
   override readonly name = 'LimiterClosedError';

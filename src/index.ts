@@ -4,6 +4,7 @@ export {
   AcquireTimeoutError,
   type AskedPermits,
   LimiterClosedError,
+  NotInitializedError,
   PermitsExceedLimitError,
   QueueOverflowError,
   RateLimitExceededError,
@@ -66,6 +67,14 @@ export type {
   ThrottleDistributedByKeyOptions,
   ThrottleDistributedOptions,
 } from './operators/throttleOptions.ts';
+export type {
+  RedissonConfig,
+  RedissonRateLimiterOptions,
+  RedissonRateOptions,
+  RedissonSetRateOptions,
+} from './redisson/options.ts';
+export { RateType } from './redisson/RateType.ts';
+export { RedissonRateLimiter } from './redisson/RedissonRateLimiter.ts';
 export type { FallbackOptions } from './stores/fallback/fallbackOptions.ts';
 export { memoryStore } from './stores/memory/memoryStore.ts';
 export type { PermitSource, Store } from './stores/store.ts';

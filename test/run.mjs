@@ -1,4 +1,5 @@
 // What `npm test` runs: every `*.test.ts`, or those whose path matches a pattern (`npm test -- limits 'redis/.*Lua'`).
+// With --slow, which is what `npm run test:slow` says, those of the folder `slow`, and without it all but those.
 // The last line is `N passed, N failed`.
 import { readdirSync } from 'node:fs';
 import { sep } from 'node:path';
@@ -9,13 +10,15 @@ import { runGroup } from './support/uvuGroup.mjs';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests spend their time waiting for servers; the others spend it computing. */
-const withServers = /^(cli|cluster|conformance|demo|faults|fleet|redis|support)\//;
+const withServers = /^(cli|cluster|conformance|demo|faults|fleet|redis|redisson|slow|support)\//;
 const limit = 11 * 60_000;
 
-const patterns = process.argv.slice(2).map((pattern) => new RegExp(pattern));
+const args = process.argv.slice(2);
+const slow = args.includes('--slow');
+const patterns = args.filter((arg) => arg !== '--slow').map((pattern) => new RegExp(pattern));
 const files = readdirSync(folder, { recursive: true })
   .map((file) => file.split(sep).join('/'))
-  .filter((file) => file.endsWith('.test.ts'))
+  .filter((file) => file.endsWith('.test.ts') && file.startsWith('slow/') === slow)
   .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(`test/${file}`)))
   .sort();
 const groups = [

@@ -7,11 +7,14 @@ import { UsageError } from './failure.ts';
 
 /** What the command line asks for, checked. */
 export interface Arguments {
-  limit: Limit;
+  /** Left out only on the keys of Redisson: the rate that is set there. */
+  limit: Limit | undefined;
   /** The limit's identity across the fleet. */
   name: string;
   /** Where the fleet's Redis is; left out: the limit holds in this process. */
   redis: string | undefined;
+  /** Whether the limit is one of Redisson's, on its keys. */
+  redisson: boolean;
   /** Permits that a line costs. */
   permits: number;
   /** Milliseconds that a line may wait. */
@@ -21,12 +24,13 @@ export interface Arguments {
 }
 
 interface Options {
-  limit: number;
+  limit?: number;
   interval: number;
   algorithm: string;
   burst?: number;
   name: string;
   redis?: string;
+  redisson?: boolean;
   permits: number;
   timeout?: number;
   timestamps?: boolean;
@@ -37,6 +41,7 @@ const examples = `
 Examples:
   sluice --limit 10 < urls.txt | xargs -n 1 curl -sO
   sluice --limit 100 --name stripe --redis redis://cache:6379 < jobs.txt | ./work
+  sluice --redisson --name stripe --redis redis://cache:6379 < jobs.txt | ./work
 
 Every process with the same --name on the same Redis shares one limit.
 Ends with 0 at the end of input or when its output is closed, 1 on a failure, 2 on bad arguments.`;
@@ -70,7 +75,7 @@ function declared(): Command {
   const { version } = createRequire(import.meta.url)('rxjs-sluice/package.json');
   return new Command('sluice')
     .description("Passes lines from standard input to standard output at the fleet's rate.")
-    .requiredOption('--limit <permits>', 'permits per interval', number)
+    .option('--limit <permits>', 'permits per interval (required, but with --redisson)', number)
     .option('--interval <ms>', 'the interval, in milliseconds', number, 1000)
     .addOption(
       new Option('--algorithm <name>', 'how the limit counts').choices(algorithms).default(algorithms[0]),
@@ -79,6 +84,11 @@ function declared(): Command {
     .option('--name <name>', "the limit's name: processes of the same name share it", 'sluice')
     .addOption(
       new Option('--redis <url>', 'where the limit is kept (default: in this process)').env('REDIS_URL'),
+    )
+    .option(
+      '--redisson',
+      'share the limit of a Redisson RRateLimiter of that name: at the rate that is set there, or else at --limit',
+      false,
     )
     .option('--permits <count>', 'permits that a line costs', number, 1)
     .option('--timeout <ms>', 'fail when a line would have to wait for longer', number)
@@ -101,7 +111,7 @@ function number(text: string): number {
 
 function checked(options: Options): Arguments {
   const { name, permits, timeout = Infinity, timestamps = false, quiet = false } = options;
-  const limit = limitOf(options);
+  const limit = limitFrom(options);
   try {
     nonEmptyString('--name', name);
     positiveInteger('--permits', permits);
@@ -109,12 +119,28 @@ function checked(options: Options): Arguments {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-  const most = capacityOf(limit);
+  const { redisson = false } = options;
+  const redis = redisUrl(options.redis);
+  if (redisson && redis === undefined)
+    throw new UsageError('--redisson: expected --redis (or REDIS_URL) with it, got none');
+  // On the keys of Redisson another rate may be set than the one that was given.
+  const most = redisson || !limit ? Infinity : capacityOf(limit);
   if (permits > most)
     throw new UsageError(
       `--permits: expected at most ${most}, all that is ever there at once, got ${permits}`,
     );
-  return { limit, name, redis: redisUrl(options.redis), permits, timeout, timestamps, quiet };
+  return { limit, name, redis, redisson, permits, timeout, timestamps, quiet };
+}
+
+/** The limit; none where the rate is left to Redisson. */
+function limitFrom({ redisson, algorithm, interval, limit, burst }: Options): Limit | undefined {
+  if (redisson && algorithm !== algorithms[0])
+    throw new UsageError(`--algorithm: expected ${algorithms[0]} with --redisson, got ${algorithm}`);
+  if (limit === undefined) {
+    if (redisson) return undefined;
+    throw new UsageError("required option '--limit <permits>' not specified");
+  }
+  return limitOf({ algorithm, limit, interval, burst });
 }
 
 function redisUrl(text: string | undefined): string | undefined {

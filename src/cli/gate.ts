@@ -1,23 +1,39 @@
+import type { Redis } from 'ioredis';
+import type { Limiter } from '../limiter/line.ts';
 import { RateLimiter } from '../limiter/RateLimiter.ts';
+import { RateType } from '../redisson/RateType.ts';
+import { RedissonRateLimiter } from '../redisson/RedissonRateLimiter.ts';
 import type { Arguments } from './arguments.ts';
 import { connect } from './connect.ts';
 
 /** The limiter that the lines pass through. */
 export interface Gate {
-  readonly limiter: RateLimiter;
+  readonly limiter: Limiter;
   /** Gives back what is reserved. */
   close(): Promise<void>;
 }
 
-/** Opens the limiter: in this process, or with a Redis URL on the fleet's Redis. */
-export async function openGate({ name, limit, redis: url }: Arguments): Promise<Gate> {
+/** Opens the limiter: in this process, or with a Redis URL on the fleet's Redis, there perhaps on the keys of Redisson. */
+export async function openGate(options: Arguments): Promise<Gate> {
+  const { redis: url, redisson, limit } = options;
   const redis = url === undefined ? undefined : await connect(url);
-  const limiter = new RateLimiter({ name, limit, redis });
-  return {
-    limiter,
-    async close() {
-      await limiter.close();
-      redis?.disconnect();
-    },
-  };
+  const limiter = redisson ? new RedissonRateLimiter(redis!, options.name) : ownLimiter(options, redis);
+  async function close(): Promise<void> {
+    await limiter.close();
+    redis?.disconnect();
+  }
+  try {
+    if (limiter instanceof RedissonRateLimiter && limit)
+      await limiter.trySetRate(RateType.OVERALL, limit.permits, limit.interval);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { limiter, close };
+}
+
+function ownLimiter({ name, limit }: Arguments, redis: Redis | undefined): RateLimiter {
+  // Whoever started the command has to hear at once that Redis has gone: nothing is passed on that the fleet does not know of.
+  const fallback = redis && ({ mode: 'reject', timeout: 3_000 } as const);
+  return new RateLimiter({ name, limit: limit!, redis, fallback });
 }

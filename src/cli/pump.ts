@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { from, lastValueFrom, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { takeUntil, tap } from 'rxjs/operators';
-import type { Permits } from '../limiter/cost.ts';
+import type { Limiter } from '../limiter/line.ts';
 import type { Permit } from '../limiter/permit.ts';
-import type { RateLimiter } from '../limiter/RateLimiter.ts';
 import { throttleDistributed } from '../operators/throttleDistributed.ts';
 import type { Arguments } from './arguments.ts';
 import { batchesOf } from './lines.ts';
@@ -31,7 +30,7 @@ export interface Tally {
 export async function pump(
   input: Readable,
   output: Output,
-  limiter: RateLimiter,
+  limiter: Limiter,
   options: Asked,
   tally: Tally,
 ): Promise<void> {
@@ -54,14 +53,14 @@ export async function pump(
 }
 
 function throttleOf(
-  limiter: RateLimiter,
+  limiter: Limiter,
   { permits, timeout, timestamps }: Asked,
 ): MonoTypeOperatorFunction<string> {
   if (!timestamps) return throttleDistributed(limiter, { permits, timeout });
   return throttleDistributed(limiter, {
     permits,
     timeout,
-    project: (line: string, { grantedAt }: Permit<Permits>) => `${grantedAt}\t${line}`,
+    project: (line: string, { grantedAt }: Permit) => `${grantedAt}\t${line}`,
   });
 }
 

@@ -21,6 +21,7 @@ test('--limit alone is a sliding window of a second in this process', () => {
     limit: slidingWindow({ permits: 100, interval: 1_000 }),
     name: 'sluice',
     redis: undefined,
+    redisson: false,
     permits: 1,
     timeout: Infinity,
     timestamps: false,
@@ -37,6 +38,7 @@ test('every option is understood', () => {
   assert.equal(rest, {
     name: 'n',
     redis: 'redis://h:1',
+    redisson: false,
     permits: 2,
     timeout: 1.5,
     timestamps: true,
@@ -58,6 +60,13 @@ test('REDIS_URL stands in for --redis', () => {
   assert.is(parsed('--limit', '5').redis, 'rediss://user:secret@h:1/2');
   assert.is(parsed('--limit', '5', '--redis', 'redis://other').redis, 'redis://other');
   assert.is(parsed('--limit', '5', '--redis', '').redis, undefined);
+});
+
+test('with --redisson the rate may be left to what is set', () => {
+  const args = ['--redisson', '--redis=redis://h:1', '--permits=9'];
+  const { limit, redisson } = parsed(...args);
+  assert.equal([limit, redisson], [undefined, true]);
+  assert.equal(parsed(...args, '--limit=5').limit, slidingWindow({ permits: 5, interval: 1_000 }));
 });
 
 const bad: [args: string[], says: RegExp][] = [
@@ -82,6 +91,11 @@ const bad: [args: string[], says: RegExp][] = [
   [['--limit', '5', '--timeout', 'soon'], /--timeout .*'soon'/],
   [['--limit', '5', '--redis', 'localhost'], /--redis .*redis:\/\//],
   [['--limit', '5', '--redis', 'http://u:secret@h'], /^(?!.*secret).*--redis .*redis:\/\//],
+  [['--redisson'], /--redisson: expected --redis .*got none/],
+  [
+    ['--redisson', '--redis=redis://h', '--algorithm=fixed-window'],
+    /--algorithm: .*sliding-window.*got fixed/,
+  ],
   [['--limit', '5', '--lmit', '6'], /--lmit.*--limit/],
   [['--limit', '5', '6'], /too many arguments/],
 ];
@@ -122,6 +136,7 @@ test('--help answers with every option on standard output, and ends with 0', asy
   for (const option of ['limit', 'interval', 'algorithm', 'burst', 'name', 'redis', 'permits', 'timeout'])
     assert.match(stdout, `--${option} <`);
   assert.match(stdout, '--timestamps');
+  assert.match(stdout, '--redisson');
   assert.match(stdout, '--quiet');
 });
 

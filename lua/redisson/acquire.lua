@@ -1,0 +1,84 @@
+-- Grants permits on the keys of Redisson, to requests in their order, as far as they are free.
+--
+-- KEYS[1…5]  as in state/limiter.lua
+--
+-- ARGV[1]    the line that asks: six bytes
+-- ARGV[2]    which call of the line it is
+-- ARGV[3…]   runs: each is a count of requests, the longest wait in microseconds or -1 for any, and permits
+--
+-- Reply: an empty list where the limiter has no rate. Else a list: the time of the server in microseconds, the rate, the
+-- interval in milliseconds, the permits that are free now, the time until all has come back in microseconds, and how
+-- long the first that was left has to wait in microseconds; then pairs of a count and 0, or LEFT, or NEVER, or, where the
+-- wait would be too long, -2 - the wait in microseconds.
+
+-- @include "redisson/state/limiter"
+-- @include "redisson/state/wait"
+
+local LEFT, NEVER = -1, -2
+-- The permits of an entry have four bytes.
+local MOST_IN_ENTRY = 4294967295
+-- Entries that are written at a time.
+local WRITTEN = 500
+
+local limiter = openLimiter()
+if not limiter then return {} end
+
+local bytes = ARGV[1] .. struct.pack('>I4', tonumber(ARGV[2]))
+local reply = { limiter.us, limiter.rate, limiter.interval, 0, 0, 0 }
+local place, used, wait = 0, false, 0
+
+-- Writes an entry for each of the next requests.
+local function grant(count, permits)
+  local value, size = limiter.value, limiter.size
+  limiter.value, limiter.size = value - count * permits, size + count
+  local token, added = tokenOf(limiter), 0
+  for first = 0, count - 1, WRITTEN do
+    local entries = {}
+    for i = first, math.min(first + WRITTEN, count) - 1 do
+      entries[#entries + 1] = limiter.at
+      entries[#entries + 1] = struct.pack('>Bc0I2BI3<I4', 16, bytes, place + i, 0, token, permits)
+    end
+    added = added + redis.call('ZADD', limiter.log, unpack(entries))
+  end
+  -- Sent again within the same millisecond, this very call may find its entries there.
+  limiter.value, limiter.size = value - added * permits, size + added
+  limiter.newest, used = limiter.at, true
+end
+
+for i = 3, #ARGV, 3 do
+  local count, maxWait, permits = tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  while count > 0 do
+    local answered, delay, needed = count, NEVER, wait
+    if permits <= limiter.rate and permits <= MOST_IN_ENTRY then
+      local granted = 0
+      -- Nobody passes those who are left in the line.
+      if wait == 0 then
+        if limiter.expired > 0 then makeFree(limiter, count * permits) end
+        granted = math.min(count, math.floor((limiter.value + limiter.expired) / permits))
+      end
+      if granted > 0 then
+        grant(granted, permits)
+        answered, delay = granted, 0
+      else
+        -- What has expired and has not been looked at may be enough: that is known with the next call.
+        if wait == 0 then needed = limiter.expired > 0 and 1 or waitFor(limiter, permits) end
+        if needed == 0 then
+          answered = 0
+        elseif maxWait >= 0 and needed > maxWait then
+          delay = NEVER - needed
+        else
+          wait, used, delay = needed, true, LEFT
+        end
+      end
+    end
+    if answered > 0 then
+      reply[#reply + 1], reply[#reply + 2] = answered, delay
+    end
+    place, count = place + answered, count - answered
+  end
+end
+
+saveLimiter(limiter, used)
+reply[4], reply[6] = math.max(0, limiter.value + limiter.expired), wait
+if limiter.size > 0 then reply[5] = math.max(0, (limiter.newest + limiter.interval) * 1000 - limiter.us) end
+return reply

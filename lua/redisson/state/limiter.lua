@@ -1,0 +1,154 @@
+-- @include "redisson/state/members"
+
+-- A limiter of Redisson, opened at the server's time: its config, and its log and `value` brought up to that time.
+--
+-- KEYS[1]  the config: rate, interval, type, keepAliveTime
+-- KEYS[2]  value, and
+-- KEYS[3]  permits, the log, where all clients share them
+-- KEYS[4]  value, and
+-- KEYS[5]  permits of this client, where each has its own
+--
+-- `value` is the rate less the permits of all entries in the log, those included that have expired and are still there:
+-- it may be negative. What others have made of it is not believed: a short log is counted with each call. A long one is
+-- counted now and then, and more often where somebody else has touched it: the newest entry of ours has a token of how it
+-- left things.
+--
+-- Functions are made anew with every call, so those that are seldom needed are made where they are.
+
+-- So many entries are counted with each call.
+local COUNTED = 32
+-- So many where nobody is in a hurry.
+local COUNTED_AT_LEISURE = 1000
+-- Of a longer log so many are, on average: all of it, now and then. The first of it is where only we have touched it.
+local COUNTED_ON_AVERAGE = { 1, 8 }
+-- Times that a call takes out more of what has expired: it must not keep the server busy.
+local MOST_RELEASES = 10
+-- Beyond this numbers are not exact; the rates of those who want none are.
+local MOST = 9007199254740992
+
+-- A token of how things are left: the rate, `value`, how many entries there are, and whether they have an expiry. 0 where
+-- `value` is not known to be right.
+local function tokenOf(limiter)
+  if not limiter.trusted then return 0 end
+  local lasts = limiter.left < 0 and 0 or 1
+  return 1 + (limiter.value * 8191 + limiter.rate * 127 + limiter.size * 2 + lasts) % 16777215
+end
+
+-- Makes `value` agree with the log.
+local function countLog(limiter)
+  local sum, first = 0, 0
+  repeat
+    local members = redis.call('ZRANGE', limiter.log, first, first + STEP - 1)
+    sum, first = sum + sumOf(members), first + #members
+  until #members < STEP
+  limiter.value, limiter.trusted = limiter.rate - sum, true
+end
+
+-- Brings a limiter up to date in whose log very much has expired, of which the oldest entries have been read.
+local function catchUp(limiter, oldest, cutoff)
+  local expired = redis.call('ZCOUNT', limiter.log, '-inf', cutoff)
+  if limiter.size - expired > STEP then
+    redis.call('ZREMRANGEBYRANK', limiter.log, 0, #oldest - 1)
+    limiter.value, limiter.size = limiter.value + sumOf(oldest), limiter.size - #oldest
+    limiter.expired = expired - #oldest
+    return
+  end
+  -- A new log of the few that count: the server can drop the old one without stopping for it.
+  local live, sum = redis.call('ZRANGE', limiter.log, expired, -1, 'WITHSCORES'), 0
+  redis.call('UNLINK', limiter.log)
+  for i = 1, #live, 2 do
+    redis.call('ZADD', limiter.log, live[i + 1], live[i])
+    sum = sum + permitsOf(live[i])
+  end
+  limiter.value, limiter.trusted, limiter.size = limiter.rate - sum, true, #live / 2
+end
+
+-- Entries ahead of the server's time, by a client whose clock is: they count as of now, and from now on.
+local function bringBack(limiter)
+  local ahead = redis.call('ZRANGEBYSCORE', limiter.log, '(' .. limiter.at, '+inf', 'LIMIT', 0, STEP)
+  for i = 1, #ahead do redis.call('ZADD', limiter.log, limiter.at, ahead[i]) end
+  limiter.newest = limiter.at
+end
+
+-- Whether the log is to be counted: `value` cannot be right, or there is little to count, or it is the log's turn.
+local function isDoubtful(limiter, known, counted)
+  local value, size = limiter.value, limiter.size
+  if not known or value ~= math.floor(value) or value > limiter.rate - size or size <= counted then return true end
+  return limiter.us % size < COUNTED_ON_AVERAGE[limiter.trusted and 1 or 2]
+end
+
+-- The limiter at the server's time, or nothing where it has no rate. `change` is by how much the rate has just been raised.
+local function openLimiter(counted, change)
+  local config = redis.call('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
+  if not (config[1] and config[2] and config[3]) then return nil end
+  local time = redis.call('TIME')
+  local us = time[1] * 1000000 + time[2]
+  local own = config[3] == '1'
+  local log = own and KEYS[5] or KEYS[3]
+  local rate, interval = math.min(config[1], MOST), math.min(config[2], MOST)
+  local limiter = {
+    rate = rate, interval = interval, keepAlive = tonumber(config[4] or 0),
+    valueKey = own and KEYS[4] or KEYS[2], log = log,
+    us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
+    -- What has expired and is still in the log; the moment of the newest entry; how long the config lives.
+    value = rate, size = 0, expired = 0, releases = 0, newest = 0, left = redis.call('PTTL', KEYS[1]), trusted = true,
+  }
+  local cutoff = limiter.now - interval
+  local newest = redis.call('ZREVRANGE', log, '0', '0', 'WITHSCORES')
+  if not newest[1] then return limiter end
+  limiter.newest = tonumber(newest[2])
+  if limiter.newest <= cutoff then
+    redis.call('UNLINK', log)
+    return limiter
+  end
+  local known = tonumber(redis.call('GET', limiter.valueKey) or nil)
+  limiter.value, limiter.found, limiter.size = known or 0, known, redis.call('ZCARD', log)
+  local a, b, c = string.byte(newest[1], 15, 17)
+  limiter.trusted = known ~= nil and c ~= nil and a * 65536 + b * 256 + c == tokenOf(limiter)
+  -- As it was when the token was written: then the log has no expiry that has to be taken off.
+  limiter.settled = limiter.trusted
+  if change then limiter.value = limiter.value + change end
+  if limiter.newest > limiter.at then bringBack(limiter) end
+  local expired = redis.call('ZRANGEBYSCORE', log, '-inf', cutoff, 'LIMIT', '0', '1000')
+  if #expired == STEP then
+    catchUp(limiter, expired, cutoff)
+  elseif expired[1] then
+    redis.call('ZREMRANGEBYRANK', log, '0', #expired - 1)
+    limiter.value, limiter.size = limiter.value + sumOf(expired), limiter.size - #expired
+  end
+  if isDoubtful(limiter, known, counted or COUNTED) then countLog(limiter) end
+  return limiter
+end
+
+-- Takes out more of what has expired until so many are free, if there is that much, and time for it: an entry that has
+-- expired holds one permit or more.
+local function makeFree(limiter, permits)
+  while limiter.expired > 0 and limiter.value + limiter.expired < permits and limiter.releases < MOST_RELEASES do
+    local members = redis.call('ZRANGE', limiter.log, 0, math.min(STEP, limiter.expired) - 1)
+    redis.call('ZREMRANGEBYRANK', limiter.log, 0, #members - 1)
+    limiter.value, limiter.size = limiter.value + sumOf(members), limiter.size - #members
+    limiter.expired, limiter.releases = limiter.expired - #members, limiter.releases + 1
+  end
+end
+
+-- Saves `value`, and gives log and `value` the life of the config, or what it takes until the log counts no more: those
+-- of other clients cannot be reached when somebody changes the config's. `used` says that the limiter was: that keeps it alive.
+local function saveLimiter(limiter, used)
+  local left = limiter.left
+  if used and limiter.keepAlive > 0 then
+    redis.call('PEXPIRE', KEYS[1], limiter.keepAlive)
+    left = limiter.keepAlive
+  end
+  if left < 0 then
+    if not limiter.settled then
+      redis.call('SET', limiter.valueKey, limiter.value)
+      redis.call('PERSIST', limiter.log)
+    elseif limiter.value ~= limiter.found then
+      redis.call('INCRBY', limiter.valueKey, limiter.value - limiter.found)
+    end
+    return
+  end
+  local life = math.max(1, left, limiter.newest + limiter.interval - limiter.now)
+  redis.call('SET', limiter.valueKey, limiter.value, 'PX', life)
+  redis.call('PEXPIRE', limiter.log, life)
+end

@@ -1,0 +1,29 @@
+import type { Refund, Run } from '../stores/store.ts';
+
+/** Requests that go into one call at most: each is an entry of the log. */
+const mostRequests = 1024;
+
+/** The first runs, as far as they go into one call, and how many requests of each of the last runs are left out. */
+export function firstRuns(runs: readonly Run[]): { sent: Run[]; rest: number[] } {
+  const sent: Run[] = [];
+  const rest: number[] = [];
+  let room = mostRequests;
+  for (const run of runs) {
+    const count = Math.min(room, run.count);
+    room -= count;
+    if (count > 0) sent.push({ ...run, count });
+    if (count < run.count) rest.push(run.count - count);
+  }
+  return { sent, rest };
+}
+
+/** Refunds, each call's together: the script knows by what is left of a call whether it has been taken from already. */
+export function byCall(refunds: readonly Refund[]): { call: number; moment: number; permits: number }[] {
+  const calls = new Map<number, { call: number; moment: number; permits: number }>();
+  for (const { epoch, moment, cost, count } of refunds) {
+    const known = calls.get(epoch);
+    if (known) known.permits += cost[0] * count;
+    else calls.set(epoch, { call: epoch, moment, permits: cost[0] * count });
+  }
+  return [...calls.values()];
+}

@@ -1,0 +1,84 @@
+import type { Cluster, Redis } from 'ioredis';
+import * as check from '../validate.ts';
+import { fitsOneSlot } from './keys.ts';
+import { RateType } from './RateType.ts';
+
+/** Options of a {@link RedissonRateLimiter}. */
+export interface RedissonRateLimiterOptions {
+  /**
+   * Whose permits these are where each client has its own: a part of the keys of `PER_CLIENT`.
+   *
+   * @default random, one per Redis connection object
+   */
+  clientId?: string;
+}
+
+/** Options of {@link RedissonRateLimiter.trySetRate}. */
+export interface RedissonRateOptions {
+  /**
+   * Milliseconds after which a limiter that nobody uses is forgotten, counted anew from every use: at least the interval, or
+   * 0 for never.
+   *
+   * @default 0
+   */
+  keepAlive?: number;
+}
+
+/** Options of {@link RedissonRateLimiter.setRate} and {@link RedissonRateLimiter.updateRate}. */
+export interface RedissonSetRateOptions extends RedissonRateOptions {
+  /**
+   * Whether what was granted within the new interval goes on counting, now against the new rate.
+   *
+   * @default false
+   */
+  keepState?: boolean;
+}
+
+/** The rate of a {@link RedissonRateLimiter}, as it is stored. */
+export interface RedissonConfig {
+  readonly type: RateType;
+  /** Permits per `interval`. */
+  readonly rate: number;
+  /** Milliseconds. */
+  readonly interval: number;
+  /** Milliseconds, or 0 for ever. */
+  readonly keepAlive: number;
+}
+
+/** Refuses what no limiter can be made of. */
+export function checkLimiter(redis: unknown, name: unknown, options: unknown): void {
+  check.methods('redis', redis, 'an ioredis Redis or Cluster', ['defineCommand']);
+  check.nonEmptyString('name', name);
+  if ('nodes' in (redis as Redis | Cluster) && !fitsOneSlot(name))
+    throw new RangeError(
+      `name: expected no lone brace on a cluster, where it would tear the keys apart, got ${check.show(name)}`,
+    );
+  check.options('options', options);
+  const { clientId, ...others } = (options ?? {}) as RedissonRateLimiterOptions;
+  check.knownOptions(others, ['clientId']);
+  if (clientId !== undefined) check.nonEmptyString('clientId', clientId);
+}
+
+/** Refuses what is no rate; answers it, with its defaults. */
+export function rateOf(
+  type: RateType,
+  rate: number,
+  interval: number,
+  options: RedissonSetRateOptions | undefined,
+  known: readonly string[],
+): RedissonConfig & { keepState: boolean } {
+  if (!Object.values(RateType).includes(type))
+    throw new (typeof type === 'number' ? RangeError : TypeError)(
+      `type: expected RateType.OVERALL or RateType.PER_CLIENT, got ${check.show(type)}`,
+    );
+  check.positiveInteger('rate', rate);
+  check.positiveInteger('interval', interval);
+  check.options('options', options);
+  check.knownOptions(options ?? {}, known);
+  const { keepAlive = 0, keepState = false } = options ?? {};
+  check.wholeUpTo('keepAlive', keepAlive, Number.MAX_SAFE_INTEGER);
+  if (keepAlive > 0 && keepAlive < interval)
+    throw new RangeError(`keepAlive: expected 0, or at least the interval, ${interval} ms, got ${keepAlive}`);
+  check.oneOf('keepState', keepState, [true, false]);
+  return { type, rate, interval, keepAlive, keepState };
+}

@@ -1,0 +1,130 @@
+import { coversAll, malformed, segmentsOf } from '../stores/redis/answers.ts';
+import {
+  type Ledger,
+  newestGrants,
+  outcome,
+  type Refund,
+  type Reply,
+  type ReserveReply,
+  type Run,
+} from '../stores/store.ts';
+import { failureOf, numbersOf } from './answers.ts';
+import { byCall, firstRuns } from './batches.ts';
+import type { RedissonKeys } from './keys.ts';
+import { limitOf, unknownLimit } from './knownRate.ts';
+import type { RedissonScripts } from './scripts.ts';
+
+/** Numbers before the pairs of a reply to acquire. */
+const head = 6;
+/** A refund says in a byte of an entry which one it was; 0 is none. */
+const mostRefundNumbers = 255;
+
+/** Microseconds for a script; -1 for no bound. */
+function microseconds(ms: number): number {
+  return ms === Infinity ? -1 : Math.floor(ms * 1000);
+}
+
+/** A ledger on the keys of Redisson. */
+export interface RedissonLedger extends Ledger {
+  /** The rate has been set here. */
+  rateSet(rate: number, interval: number): void;
+}
+
+/**
+ * The ledger on the keys of Redisson: it cannot book, as the log has no future. It grants what is free, and says when the
+ * head of the line may ask again.
+ *
+ * The epoch of a grant is the number of the call that it came from: with the line it names the entries in the log.
+ */
+export function openRedissonLedger(
+  name: string,
+  keys: RedissonKeys,
+  line: string,
+  scripts: RedissonScripts,
+): RedissonLedger {
+  let limits = [unknownLimit];
+  let calls = Math.floor(Math.random() * 2 ** 32);
+  let releases = 0;
+
+  function learn(rate: number, interval: number): void {
+    limits = [limitOf(rate, interval)];
+  }
+
+  /** Asks for the runs; answers the numbers before the pairs, and what became of each. */
+  async function acquire(runs: readonly Run[]) {
+    const call = ++calls % 2 ** 32;
+    const args: (string | number)[] = [line, call];
+    for (const { count, maxWait, cost } of runs) args.push(count, microseconds(maxWait), cost[0]);
+    const answer = numbersOf(name, await scripts.acquire(keys.all, args), head);
+    const segments = segmentsOf(answer, head);
+    if (!coversAll(runs, segments)) throw malformed(answer);
+    const [now, rate, interval, free, reset, wait] = answer;
+    learn(rate, interval);
+    return { call, now: now / 1000, rate, interval, free, reset: reset / 1000, wait: wait / 1000, segments };
+  }
+
+  async function reserve(runs: readonly Run[], reply: Reply<ReserveReply>): Promise<void> {
+    const { sent, rest } = firstRuns(runs);
+    const { call, now, rate, interval, wait, segments } = await acquire(sent);
+    for (const count of rest) segments.push({ count, delay: outcome.left, retryAfter: 0 });
+    // Who asked for too much is told how much that is: by the rate as it was just now, and by no older one.
+    limits = [limitOf(rate, interval, rate)];
+    reply(null, { now, epoch: call, contenders: 1, segments, retryAfter: wait });
+    limits = [limitOf(limits[0].permits, limits[0].interval)];
+  }
+
+  async function refund(refunds: readonly Refund[], sequence: number): Promise<void> {
+    const granted = byCall(refunds.filter(({ moment }) => moment !== newestGrants));
+    if (granted.length > 0) {
+      const args: (string | number)[] = [line, (sequence % mostRefundNumbers) + 1];
+      for (const { call, moment, permits } of granted) args.push(call, moment, permits);
+      await scripts.refund(keys.all, args);
+    }
+    for (const { moment, cost, count } of refunds)
+      if (moment === newestGrants) await release(cost[0] * count);
+  }
+
+  async function release(permits: number): Promise<void> {
+    const releaseKeys = [...keys.all, keys.sequence(line)];
+    for (let left = permits; left > 0; ) {
+      const answer = numbersOf(name, await scripts.release(releaseKeys, [left, ++releases]), 2);
+      left = answer[1] === 1 ? left - answer[0] : 0;
+    }
+  }
+
+  function answered<T>(answer: Promise<T>, reply: Reply<T>): void {
+    answer.then(
+      (value) => reply(null, value),
+      (error) => reply(failureOf(name, error)),
+    );
+  }
+
+  return {
+    sync: false,
+    source: 'redis',
+    get limits() {
+      return limits;
+    },
+    rateSet: learn,
+    reserve({ runs }, reply) {
+      reserve(runs, reply).catch((error) => reply(failureOf(name, error)));
+    },
+    refund(refunds, sequence, reply) {
+      answered(refund(refunds, sequence), reply);
+    },
+    decide(cost, reply) {
+      const decision = async () => {
+        const { segments, free, reset } = await acquire([{ count: 1, cost, maxWait: 0 }]);
+        const [{ delay, retryAfter }] = segments;
+        return { granted: delay === 0, available: [free], retryAfter, resetAfter: reset };
+      };
+      answered(decision(), reply);
+    },
+    peek(reply) {
+      answered(
+        scripts.available(keys.all, []).then((answer) => numbersOf(name, answer, 1)),
+        reply,
+      );
+    },
+  };
+}

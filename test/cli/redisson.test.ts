@@ -1,0 +1,48 @@
+import { Redis } from 'ioredis';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateType, RedissonRateLimiter } from '../../src/index.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { endAll, momentsOf, numbered, shortestOver, sluice } from './sluice.ts';
+
+let server: RedisServer;
+let redis: Redis;
+test.before(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+});
+test.before.each(async () => {
+  await redis.flushall();
+});
+test.after.each(endAll);
+test.after(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+const command = (...args: string[]) =>
+  sluice(['--redisson', '--name=api', `--redis=${server.url}`, '--timestamps', ...args], numbered(25));
+
+test('--redisson passes lines at the rate that is set', async () => {
+  await new RedissonRateLimiter(redis, 'api').setRate(RateType.OVERALL, 10, 200);
+  const { code, stdout, stderr } = await command('--limit=1');
+  assert.equal([code, stderr], [0, '']);
+  const moments = momentsOf(stdout);
+  assert.is(moments.length, 25);
+  assert.ok(shortestOver(moments, 10) >= 200, 'never over');
+});
+
+test('--redisson sets the rate where none is set', async () => {
+  const { code } = await command('--limit=50', '--interval=500');
+  assert.is(code, 0);
+  const { type, rate, interval } = await new RedissonRateLimiter(redis, 'api').getConfig();
+  assert.equal([type, rate, interval], [RateType.OVERALL, 50, 500]);
+});
+
+test('--redisson without a rate anywhere ends with 1 and one line', async () => {
+  const { code, stdout, stderr } = await command();
+  assert.equal([code, stdout], [1, '']);
+  assert.match(stderr, /^sluice: limiter "api" has no rate; .*\n$/);
+});
+
+test.run();

@@ -1,0 +1,86 @@
+// The rate changes while others use the limiter: each call goes by the rate that is stored.
+import * as assert from 'uvu/assert';
+import { PermitsExceedLimitError, RateType } from '../../src/index.ts';
+import { rejection } from '../support/badInput.ts';
+import { redissonSuite, takeOneByOne } from './redissonSuite.ts';
+import { stateOf } from './state.ts';
+
+const test = redissonSuite('changes');
+
+const { OVERALL, PER_CLIENT } = RateType;
+const minute = 60_000;
+
+for (const who of ['jvm', 'ours'] as const) {
+  test(`PER_CLIENT: what was taken counts against the rate that another client has set (${who})`, async (context) => {
+    const other = context[who]();
+    const limiter = context.ours({ clientId: 'b' });
+    await other.setRate(PER_CLIENT, 10, minute);
+    await limiter.acquire(1);
+    await other.setRate(PER_CLIENT, 5, minute);
+    assert.is(await takeOneByOne(limiter, 10), 4);
+    await other.setRate(PER_CLIENT, 20, minute);
+    assert.is(await takeOneByOne(limiter, 20), 15);
+    const { value, used } = await stateOf(context.redis, 'b');
+    assert.equal({ value, used }, { value: 0, used: 20 });
+  });
+
+  test(`OVERALL: what was taken and kept counts against the rate that another client has set (${who})`, async (context) => {
+    const other = context[who]();
+    const limiter = context.ours();
+    await other.setRate(OVERALL, 10, minute);
+    await limiter.acquire(3);
+    assert.ok(await other.updateRate(OVERALL, 5, minute, { keepState: true }));
+    assert.is(await takeOneByOne(limiter, 10), 2);
+    assert.ok(await other.updateRate(OVERALL, 20, minute, { keepState: true }));
+    assert.is(await takeOneByOne(limiter, 20), 15);
+    const { value, used } = await stateOf(context.redis);
+    assert.equal({ value, used }, { value: 0, used: 20 });
+  });
+}
+
+test('a refusal is not remembered: another client may have raised the rate', async ({ jvm, ours }) => {
+  const client = jvm();
+  const limiter = ours();
+  await client.setRate(OVERALL, 1, minute);
+  await limiter.acquire();
+  assert.not(await limiter.tryAcquire());
+  await client.setRate(OVERALL, 2, minute);
+  assert.ok(await limiter.tryAcquire());
+});
+
+test('who waits hears of a raised rate long before the moment it was told', async ({ jvm, ours }) => {
+  const client = jvm();
+  const limiter = ours();
+  await client.setRate(OVERALL, 1, minute);
+  await limiter.acquire();
+  const waiting = limiter.acquire();
+  // The other call is answered when the one that waits has been told to.
+  await limiter.availablePermits();
+  await client.setRate(OVERALL, 2, minute);
+  assert.ok((await waiting).waited < minute / 2);
+});
+
+test('who waits for more than a lowered rate allows is told so', async ({ jvm, ours }) => {
+  const client = jvm();
+  const limiter = ours();
+  await client.setRate(OVERALL, 10, minute);
+  await limiter.acquire(10);
+  const waiting = rejection(limiter.acquire(5));
+  await limiter.availablePermits();
+  await client.setRate(OVERALL, 3, minute);
+  assert.instance(await waiting, PermitsExceedLimitError);
+});
+
+test('a release wakes those who wait in this process', async ({ ours }) => {
+  const limiter = ours();
+  await limiter.setRate(OVERALL, 1, minute);
+  await limiter.acquire();
+  const waiting = limiter.acquire();
+  await limiter.availablePermits();
+  await limiter.release(1);
+  // Without that they would ask again after two seconds.
+  const { waited } = await waiting;
+  assert.ok(waited < 1_500, `${waited} ms`);
+});
+
+test.run();

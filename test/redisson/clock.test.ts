@@ -1,0 +1,51 @@
+// Fault 1: time comes from the client.
+import sinon from 'sinon';
+import * as assert from 'uvu/assert';
+import { RateType } from '../../src/index.ts';
+import { redissonSuite, takeOneByOne } from './redissonSuite.ts';
+
+const test = redissonSuite('clock');
+test.after.each(() => sinon.restore());
+
+const rate = 5;
+const minute = 60_000;
+
+test('the original: a client whose clock is ahead takes the rate a second time', async ({ jvm }) => {
+  const inTime = jvm();
+  const ahead = jvm({ clockOffset: minute });
+  await inTime.setRate(RateType.OVERALL, rate, minute);
+  assert.is(await takeOneByOne(inTime, rate), rate);
+  assert.is(await takeOneByOne(ahead, rate), rate);
+});
+
+test('ours: a client whose clock is ahead takes nothing that is not there', async ({ ours }) => {
+  const [inTime, ahead] = [ours(), ours()];
+  await inTime.setRate(RateType.OVERALL, rate, minute);
+  assert.is(await takeOneByOne(inTime, rate), rate);
+  sinon.useFakeTimers({ now: Date.now() + minute, toFake: ['Date'] });
+  assert.is(await takeOneByOne(ahead, rate), 0);
+});
+
+const second = 1_000;
+
+test('the original: after one whose clock was an hour ahead, the others are told to wait for an hour', async ({
+  jvm,
+}) => {
+  const ahead = jvm({ clockOffset: 60 * minute });
+  await ahead.setRate(RateType.OVERALL, rate, second);
+  assert.ok(await ahead.tryAcquire(rate));
+  const wait = (await jvm().ask(1))!;
+  assert.ok(wait > 59 * minute, `${wait} ms`);
+});
+
+test('ours: what one took whose clock was an hour ahead counts as taken now', async ({ jvm, ours }) => {
+  const ahead = jvm({ clockOffset: 60 * minute });
+  await ahead.setRate(RateType.OVERALL, rate, second);
+  assert.ok(await ahead.tryAcquire(rate));
+  const limiter = ours();
+  assert.is(await limiter.availablePermits(), 0);
+  assert.not(await limiter.tryAcquire());
+  assert.ok(await limiter.tryAcquire(rate, minute));
+});
+
+test.run();

@@ -1,0 +1,50 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { RateType } from '../../src/index.ts';
+import { type Client, redissonSuite } from './redissonSuite.ts';
+import { fillLog, longestScript, serverNow, stateOf } from './state.ts';
+
+const test = redissonSuite('cost');
+
+const count = 100_000;
+const interval = 60_000;
+
+/** The log was full when nobody came any more; then it went on so many milliseconds. */
+async function longestOfFirst(client: Client, redis: Redis, ago: number): Promise<number> {
+  await redis.flushall();
+  await client.setRate(RateType.OVERALL, count, interval);
+  const now = await serverNow(redis);
+  await fillLog(redis, count, now - ago - interval, now - ago);
+  return longestScript(redis, () => client.tryAcquire());
+}
+
+const pauses: [string, number][] = [
+  ['when all of it has expired', interval],
+  ['when most of it has expired', interval * 0.9],
+  ['when half of it has expired', interval / 2],
+];
+
+for (const [when, ago] of pauses)
+  test(`the first call after a window of 100,000 grants keeps the server a fraction of the original's time, ${when}`, async ({
+    jvm,
+    ours,
+    redis,
+  }) => {
+    const theirs = await longestOfFirst(jvm(), redis, ago);
+    const limiter = ours();
+    // The first script of a connection is compiled; that is not what this is about.
+    await limiter.setRate(RateType.OVERALL, 10, interval);
+    await limiter.tryAcquire();
+    const own = await longestOfFirst(limiter, redis, ago);
+    console.log(`${when}: ${theirs} ms by a JVM client, ${own} ms by ours`);
+    assert.ok(own < theirs / 3, `${own} ms, not ${theirs}`);
+    // Exactly what is left of the window counts, and meanwhile it becomes less.
+    const { log } = await stateOf(redis);
+    const free = (now: number) => count - log.filter(({ at }) => at > now - interval).length;
+    const least = free(await serverNow(redis));
+    const left = await limiter.availablePermits();
+    const most = free(await serverNow(redis));
+    assert.ok(left >= least && left <= most, `${left}, not ${least} to ${most}`);
+  });
+
+test.run();

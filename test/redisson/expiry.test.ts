@@ -1,0 +1,137 @@
+// Fault 7: `value` and `permits` outlive the config, or die before it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { RateType } from '../../src/index.ts';
+import { redissonKeys } from '../support/redissonKeys.ts';
+import { until } from '../support/until.ts';
+import { api, type Client, redissonSuite } from './redissonSuite.ts';
+import { stateOf } from './state.ts';
+
+const test = redissonSuite('expiry');
+
+const keys = redissonKeys(api);
+const minute = 60_000;
+const short = 200;
+
+/** A limiter that nobody uses for longer than its keep-alive; all that was asked is how many permits there are. */
+async function lookedAt(client: Client, redis: Redis): Promise<void> {
+  assert.ok(await client.trySetRate(RateType.OVERALL, 10, short, { keepAlive: short }));
+  assert.is(await client.availablePermits(), 10);
+  await until('the config has expired', async () => (await redis.exists(keys.config)) === 0);
+}
+
+test('the original: what a look leaves behind outlives the config, and spoils the next', async ({
+  jvm,
+  redis,
+}) => {
+  const client = jvm();
+  await lookedAt(client, redis);
+  assert.equal(await redis.keys('*'), [keys.value]);
+  assert.ok(await client.trySetRate(RateType.OVERALL, 20, minute));
+  assert.is(await client.availablePermits(), 10);
+});
+
+test('ours: a look leaves nothing behind', async ({ ours, redis }) => {
+  const limiter = ours();
+  await lookedAt(limiter, redis);
+  await until('no key is left', async () => (await redis.dbsize()) === 0);
+  assert.ok(await limiter.trySetRate(RateType.OVERALL, 20, minute));
+  assert.is(await limiter.availablePermits(), 20);
+});
+
+test('ours: what a JVM client has left of a config that is gone does not spoil the next', async ({
+  jvm,
+  ours,
+  redis,
+}) => {
+  const client = jvm();
+  await lookedAt(client, redis);
+  const limiter = ours();
+  assert.ok(await limiter.trySetRate(RateType.OVERALL, 20, minute));
+  assert.is(await client.availablePermits(), 20);
+  assert.is(await limiter.availablePermits(), 20);
+});
+
+/** b has taken all there is for a minute, while the config was to expire soon; then that was taken back. */
+async function reprieved(a: Client, b: Client): Promise<void> {
+  assert.ok(await a.trySetRate(RateType.PER_CLIENT, 2, minute));
+  assert.ok(await a.expire(short));
+  assert.ok(await b.tryAcquire(2));
+  assert.ok(await a.clearExpire());
+}
+
+test("the original: another client's state dies before the config, and is granted again", async ({
+  jvm,
+  redis,
+}) => {
+  const b = jvm({ clientId: 'b' });
+  await reprieved(jvm(), b);
+  await until('its state has expired', async () => (await stateOf(redis, 'b')).value === undefined);
+  assert.ok(await b.tryAcquire(2));
+});
+
+test("ours: another client's state lives as long as the config, or as it counts", async ({ ours, redis }) => {
+  const b = ours({ clientId: 'b' });
+  await reprieved(ours(), b);
+  const { clientPermits } = redissonKeys(api, 'b');
+  const left = await redis.pttl(clientPermits);
+  assert.ok(left === -1 || left > minute / 2, `lives for ${left} ms`);
+  assert.not(await b.tryAcquire());
+});
+
+/** Milliseconds that the keys of the config, `value` and `permits` still live, at one moment. */
+async function lives(redis: Redis): Promise<number[]> {
+  const replies = await redis.multi().pttl(keys.config).pttl(keys.value).pttl(keys.permits).exec();
+  return replies!.map(([, left]) => left as number);
+}
+
+const touches: [string, (limiter: Client) => Promise<unknown>][] = [
+  ['acquire', (limiter) => limiter.acquire()],
+  ['a refused tryAcquire', (limiter) => limiter.tryAcquire(10)],
+  ['release', (limiter) => limiter.release(1)],
+  ['availablePermits', (limiter) => limiter.availablePermits()],
+];
+
+for (const [what, touch] of touches)
+  test(`ours: after ${what}, config and state end together`, async ({ ours, redis }) => {
+    const limiter = ours();
+    await limiter.setRate(RateType.OVERALL, 10, minute, { keepAlive: 2 * minute });
+    await limiter.acquire(2);
+    await redis.pexpire(keys.config, minute);
+    await touch(limiter);
+    const [config, ...state] = await lives(redis);
+    assert.ok(config > minute / 2);
+    for (const left of state) assert.ok(left <= config + 5 && left > minute / 2, `${state} and ${config}`);
+  });
+
+test('ours: the state of a config that no longer ends lives as long as it counts', async ({
+  ours,
+  redis,
+}) => {
+  const limiter = ours();
+  await limiter.setRate(RateType.OVERALL, 10, minute);
+  await redis.pexpire(keys.config, minute / 2);
+  await limiter.acquire();
+  await redis.persist(keys.config);
+  await sleep(200);
+  await limiter.acquire();
+  const [, ...state] = await lives(redis);
+  for (const left of state) assert.ok(left === -1 || left > minute - 100, `lives for ${left} ms`);
+});
+
+test('ours: expire and clearExpire reach config and state at once', async ({ ours, redis }) => {
+  const limiter = ours();
+  await limiter.setRate(RateType.OVERALL, 10, minute);
+  await limiter.acquire(2);
+  assert.ok(await limiter.expire(minute));
+  const left = await lives(redis);
+  assert.ok(Math.min(...left) > minute / 2);
+  assert.ok(Math.max(...left) - Math.min(...left) <= 5, `${left}`);
+  assert.ok(await limiter.clearExpire());
+  const [config, ...state] = await lives(redis);
+  assert.is(config, -1);
+  for (const left of state) assert.ok(left === -1 || left > minute / 2, `lives for ${left} ms`);
+});
+
+test.run();

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { redissonKeys } from '../support/redissonKeys.ts';
+import { api } from './redissonSuite.ts';
+
+/** What was written to the log of `api`. */
+export interface WrittenGrant {
+  /** Epoch milliseconds by the server's clock, when it was written. */
+  readonly t: number;
+  /** The moment that was written, by the clock of who did. */
+  readonly at: number;
+  readonly n: number;
+}
+
+/** Notes what is written to the log of `api`, as the server sees it, until it is stopped: then nothing is outstanding. */
+export async function watchGrants(redis: Redis): Promise<{ grants: WrittenGrant[]; stop(): Promise<void> }> {
+  const { permits } = redissonKeys(api);
+  const monitor = await redis.monitor();
+  const grants: WrittenGrant[] = [];
+  const mark = randomUUID();
+  const seen = new Promise<void>((resolve) =>
+    monitor.on('monitor', (time: string, [command, key, ...args]: string[]) => {
+      if (key === mark) resolve();
+      if (command.toLowerCase() !== 'zadd' || key !== permits) return;
+      for (let i = 0; i < args.length; i += 2)
+        grants.push({ t: Number(time) * 1000, at: Number(args[i]), n: weightOf(args[i + 1]) });
+    }),
+  );
+  async function stop(): Promise<void> {
+    await redis.echo(mark);
+    await seen;
+    monitor.disconnect();
+  }
+  return { grants, stop };
+}
+
+/** The last four bytes of a member, as the server prints them; the upper three are 0 in the tests. */
+function weightOf(printed: string): number {
+  const [, hex] = /\\x([0-9a-f]{2})\\x00\\x00\\x00$/.exec(printed) ?? [];
+  if (hex === undefined) throw new Error(`expected few permits, got ${printed}`);
+  return Number.parseInt(hex, 16);
+}

@@ -1,0 +1,103 @@
+// Whatever JVM clients have done to a limiter, ours goes by its log.
+import fc from 'fast-check';
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { RateType } from '../../src/index.ts';
+import type { JvmClient } from '../support/jvmClient.ts';
+import { type OnRedisson, redissonSuite } from './redissonSuite.ts';
+import { serverNow, stateOf } from './state.ts';
+
+const test = redissonSuite('history');
+
+const interval = 100_000;
+/** How far off the clocks of JVM clients are: never so that anything expires while the test runs. */
+const offsets = [-250_000, -90_000, -60_000, -30_000, 0, 50_000].map((offset) => offset - 5_000);
+
+const step = fc.record({
+  who: fc.constantFrom('jvm', 'jvm', 'ours', 'ours', 'ours'),
+  what: fc.constantFrom('take', 'take', 'take', 'release', 'look', 'rate'),
+  permits: fc.integer({ min: 1, max: 6 }),
+  rate: fc.integer({ min: 6, max: 12 }),
+  offset: fc.constantFrom(...offsets),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** What was found once: a JVM client brings `value` back to what we have left, at another rate. */
+const examples: [Step[]][] = [
+  [
+    [
+      { who: 'ours', what: 'take', permits: 2, rate: 10, offset: 0 },
+      { who: 'jvm', what: 'rate', permits: 1, rate: 8, offset: offsets[0] },
+      { who: 'jvm', what: 'release', permits: 2, rate: 8, offset: offsets[0] },
+      { who: 'ours', what: 'take', permits: 1, rate: 8, offset: 0 },
+    ],
+  ],
+];
+
+/** What counts now, by the log alone. */
+async function taken(redis: Redis): Promise<number> {
+  const now = await serverNow(redis);
+  const { log } = await stateOf(redis);
+  return log.reduce((sum, { at, permits }) => (at > now - interval ? sum + permits : sum), 0);
+}
+
+async function rateOf(redis: Redis): Promise<number> {
+  return Number(await redis.hget('api', 'rate'));
+}
+
+async function jvmStep(client: JvmClient, { what, permits, rate }: Step): Promise<void> {
+  // Among its faults is that it fails on an empty log.
+  const asked: Promise<unknown> =
+    what === 'take'
+      ? client.tryAcquire(permits)
+      : what === 'release'
+        ? client.release(permits)
+        : what === 'look'
+          ? client.availablePermits()
+          : client.updateRate(RateType.OVERALL, rate, interval, { keepState: true });
+  await asked.catch((error) => assert.match(error.message, /nil/));
+}
+
+type Ours = ReturnType<OnRedisson['ours']>;
+
+async function ourStep(ours: Ours, redis: Redis, { what, permits, rate: newRate }: Step): Promise<void> {
+  const before = await taken(redis);
+  const rate = await rateOf(redis);
+  let after = before;
+  if (what === 'take') {
+    const fits = before + permits <= rate;
+    assert.is(await ours.tryAcquire(permits), fits, `${permits} permits with ${before} of ${rate} taken`);
+    if (fits) after += permits;
+  } else if (what === 'release') {
+    await ours.release(permits);
+    after = Math.max(0, before - permits);
+  } else if (what === 'rate') {
+    assert.ok(await ours.updateRate(RateType.OVERALL, newRate, interval, { keepState: true }));
+  }
+  const left = Math.max(0, (await rateOf(redis)) - after);
+  assert.is(await taken(redis), after, what);
+  assert.is(await ours.availablePermits(), left, what);
+  const { value } = await stateOf(redis);
+  assert.is(Math.max(0, value ?? left), left, `value after ${what}`);
+}
+
+test('whatever was done to the limiter, we grant what the log leaves, and `value` says so', async ({
+  jvm,
+  ours,
+  redis,
+}) => {
+  const limiter = ours();
+  const clients = new Map(offsets.map((clockOffset) => [clockOffset, jvm({ clockOffset })]));
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      await redis.flushall();
+      await limiter.setRate(RateType.OVERALL, 10, interval);
+      for (const one of steps)
+        if (one.who === 'jvm') await jvmStep(clients.get(one.offset)!, one);
+        else await ourStep(limiter, redis, one);
+    }),
+    { numRuns: 100, includeErrorInReport: true, examples },
+  );
+});
+
+test.run();

@@ -1,0 +1,215 @@
+// The scripts against a log and nothing else, at times of the test's own.
+import fc from 'fast-check';
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { redissonKeys } from '../support/redissonKeys.ts';
+import { Oracle } from './oracle.ts';
+import { redissonSuite } from './redissonSuite.ts';
+import { stateOf } from './state.ts';
+import { timedLedger } from './timedLedger.ts';
+
+const test = redissonSuite('oracle');
+
+const start = 1_700_000_000_007_000;
+
+const run = (mostRequests: number, mostPermits: number) =>
+  fc.record({
+    count: fc.integer({ min: 1, max: mostRequests }),
+    cost: fc.tuple(fc.integer({ min: 1, max: mostPermits })),
+    maxWait: fc.constantFrom(0, 0, 3, 40, Infinity, Infinity),
+  });
+
+const steps = (mostRequests: number, mostPermits: number, most: number) =>
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        what: fc.constant('acquire' as const),
+        runs: fc.array(run(mostRequests, mostPermits), { minLength: 1, maxLength: 4 }),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        what: fc.constant('tick' as const),
+        // Mostly whole milliseconds, so that moments meet the ends of windows.
+        us: fc.oneof(
+          fc.integer({ min: 1, max: 15 }).map((tens) => tens * 10_000),
+          fc.integer({ min: 1, max: 40_000 }),
+        ),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        what: fc.constant('refund' as const),
+        back: fc.nat({ max: 5 }),
+        permits: fc.integer({ min: 1, max: 3 * mostPermits }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        what: fc.constant('release' as const),
+        permits: fc.integer({ min: 1, max: most / 2 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        what: fc.constant('rate' as const),
+        rate: fc.integer({ min: 5, max: most }),
+        interval: fc.integer({ min: 1, max: 12 }).map((tens) => tens * 10),
+        keepState: fc.boolean(),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constant({ what: 'look' as const }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        what: fc.constant('lost' as const),
+        value: fc.option(fc.integer({ min: -most, max: most })),
+      }),
+    },
+  );
+
+type Step = ReturnType<typeof steps> extends fc.Arbitrary<infer T> ? T : never;
+
+async function replay(redis: Redis, history: readonly Step[], most: number): Promise<void> {
+  await redis.flushall();
+  const ledger = timedLedger(redis);
+  const oracle = new Oracle(most, 100);
+  let us = start;
+  const calls: { call: number; moment: number }[] = [];
+  await ledger.setTime(us);
+  await ledger.setRate('new', oracle.rate, oracle.interval, false);
+  for (const step of history) {
+    const now = Math.floor(us / 1000);
+    oracle.expire(now);
+    if (step.what === 'tick') {
+      us += step.us;
+      await ledger.setTime(us);
+      continue;
+    }
+    if (step.what === 'acquire') {
+      const before = oracle.log.length;
+      const { reply, fates } = await ledger.acquire(step.runs);
+      const expected = oracle.acquire(step.runs, us, reply.epoch);
+      assert.equal(fates, expected.fates);
+      assert.ok(
+        Math.abs(reply.retryAfter! - expected.wait) < 0.002,
+        `${reply.retryAfter}, not ${expected.wait}`,
+      );
+      assert.is(reply.now, us / 1000);
+      if (oracle.log.length > before) calls.push({ call: reply.epoch, moment: Math.ceil(us / 1000) });
+    } else if (step.what === 'refund') {
+      const one = calls.at(-1 - step.back);
+      if (one) {
+        await ledger.refund(one.moment, one.call, step.permits);
+        oracle.takeBack(step.permits, ({ call }) => call === one.call);
+      }
+    } else if (step.what === 'release') {
+      await ledger.release(step.permits);
+      oracle.takeBack(step.permits);
+    } else if (step.what === 'rate') {
+      await ledger.setRate('known', step.rate, step.interval, step.keepState);
+      [oracle.rate, oracle.interval] = [step.rate, step.interval];
+      if (!step.keepState) oracle.log = [];
+    } else if (step.what === 'lost') {
+      const { value } = redissonKeys('api');
+      if (step.value === null) await redis.del(value);
+      // A long log is not counted with each call: what is wrong there is put right in time.
+      else if (oracle.log.length <= 32) await redis.set(value, step.value);
+      await ledger.acquire([]);
+    }
+    oracle.expire(now);
+    if (step.what === 'look') assert.is(await ledger.available(), oracle.available);
+    // Before anything is asked that could put it right.
+    const { value, log, used } = await stateOf(redis);
+    const live = log.reduce((sum, { at, permits }) => (at > now - oracle.interval ? sum + permits : sum), 0);
+    assert.is(live, oracle.used, `log after ${step.what}`);
+    assert.ok(log.every((entry) => entry.permits > 0));
+    assert.is(value ?? oracle.rate, oracle.rate - used, `value after ${step.what}`);
+  }
+}
+
+const sizes: [string, number, number, number, number][] = [
+  ['few permits', 4, 6, 20, 80],
+  ['many permits, one an entry', 300, 1, 2_000, 30],
+  ['many permits, several an entry', 120, 9, 3_000, 30],
+];
+
+for (const [title, requests, permits, most, runs] of sizes)
+  test(`grants, waits, \`value\` and what is available are those of the log: ${title}`, async ({ redis }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps(requests, permits, most), { maxLength: 25 }), (history) =>
+        replay(redis, history, most),
+      ),
+      { numRuns: runs, includeErrorInReport: true },
+    );
+  });
+
+test('some of a log has expired, and more than is counted with each call has not', async ({ redis }) => {
+  const ledger = timedLedger(redis);
+  const [rate, interval] = [1_000, 1_000];
+  await ledger.setTime(start);
+  await ledger.setRate('new', rate, interval, false);
+  await ledger.acquire([{ count: 60, cost: [3], maxWait: 0 }]);
+  await ledger.setTime(start + 500_000);
+  await ledger.acquire([{ count: 60, cost: [5], maxWait: 0 }]);
+  await ledger.setTime(start + 1_000_000);
+  const [one] = (await ledger.acquire([{ count: 1, cost: [rate - 300], maxWait: 0 }])).fates;
+  assert.is(one.granted, 1);
+  const { value, used } = await stateOf(redis);
+  assert.equal([value, used], [0, rate]);
+});
+
+test('more is taken back of a call than was granted: no more than that comes back', async ({ redis }) => {
+  const ledger = timedLedger(redis);
+  await ledger.setTime(start);
+  await ledger.setRate('new', 20, 1_000, false);
+  const { reply } = await ledger.acquire([{ count: 2, cost: [3], maxWait: 0 }]);
+  await ledger.acquire([{ count: 1, cost: [7], maxWait: 0 }]);
+  await ledger.refund(start / 1_000, reply.epoch, 9);
+  const { value, used } = await stateOf(redis);
+  assert.equal([value, used], [13, 7]);
+});
+
+test('more than a call looks at has expired, and more than that has not', async ({ redis }) => {
+  const ledger = timedLedger(redis);
+  const [rate, interval, each] = [9_000, 1_000, 1_000];
+  const runs = [{ count: each, cost: [2], maxWait: 0 }];
+  await ledger.setTime(start);
+  await ledger.setRate('new', rate, interval, false);
+  for (const [us, calls] of [
+    [start, 3],
+    [start + 500_000, 1.5],
+  ]) {
+    await ledger.setTime(us);
+    for (let left = calls * each; left > 0; left -= each)
+      await ledger.acquire([{ ...runs[0], count: Math.min(left, each) }]);
+  }
+  const agree = async () => {
+    const { value, used } = await stateOf(redis);
+    assert.is(value, (await rateNow()) - used);
+  };
+  const rateNow = async () => Number(await redis.hget('api', 'rate'));
+  await agree();
+  assert.is((await ledger.acquire(runs)).fates[0].refused, each);
+  // 6,000 come back, 3,000 do not.
+  await ledger.setTime(start + 1_000_000);
+  assert.equal((await ledger.acquire([{ count: 1, cost: [1], maxWait: 0 }])).fates[0].granted, 1);
+  await agree();
+  const [{ granted, refused }] = (await ledger.acquire([{ count: 7, cost: [1_000], maxWait: 0 }])).fates;
+  assert.equal([granted, refused], [5, 2]);
+  await agree();
+  assert.is(await ledger.available(), 999);
+  await ledger.setRate('known', rate + 100, interval, true);
+  await agree();
+  assert.is(await ledger.available(), 1_099);
+  await ledger.setTime(start + 1_500_000);
+  assert.is(await ledger.available(), rate + 100 - 5_001);
+  await agree();
+});
+
+test.run();

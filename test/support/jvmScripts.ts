@@ -1,0 +1,185 @@
+// The scripts of the stand-in for a JVM client: what Redisson's RRateLimiter is known to do on its keys, in our own words,
+// its faults included. Each piece says what it stands for; docs/redisson.md lists the faults.
+//
+// KEYS of all of them: the config, and the keys of the state: value, the client's value, permits, the client's permits.
+
+/** Whose behaviour is followed where the versions differ: each stands for itself and the ones before it. */
+export type JvmVersion = '3.15.2' | '3.34.1' | '4.6';
+
+/** The config, and which keys of the state it means: one pair for all clients, or a pair for each. */
+const begin = `
+local config = redis.call('hmget', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
+if not (config[1] and config[2] and config[3]) then
+  return redis.error_reply('ERR RateLimiter is not initialized')
+end
+local rate, interval, keepAlive = tonumber(config[1]), tonumber(config[2]), tonumber(config[4] or 0)
+local value, permits = KEYS[2], KEYS[4]
+if config[3] == '1' then
+  value, permits = KEYS[3], KEYS[5]
+end
+`;
+
+/** A member carries its permits behind random bytes. */
+const weigh = `
+local function weigh(members)
+  local sum = 0
+  for _, member in ipairs(members) do
+    local _, weight = struct.unpack('Bc0I', member)
+    sum = sum + weight
+  end
+  return sum
+end
+`;
+
+/** The state takes its expiry from the config with each call; a call that ends before this line leaves it without one. */
+const expire = `
+if keepAlive > 0 then
+  redis.call('pexpire', KEYS[1], keepAlive)
+  redis.call('pexpire', value, keepAlive)
+  redis.call('pexpire', permits, keepAlive)
+else
+  local left = redis.call('pttl', KEYS[1])
+  if left > 0 then
+    redis.call('pexpire', value, left)
+    redis.call('pexpire', permits, left)
+  end
+end
+`;
+
+/** Old versions hand all expired members to one call, more than Lua's stack holds when they are thousands (#3526). */
+const remove: Record<JvmVersion, string> = {
+  '3.15.2': `redis.call('zrem', permits, unpack(expired))`,
+  '3.34.1': `redis.call('zremrangebyscore', permits, 0, now - interval)`,
+  '4.6': `redis.call('zremrangebyscore', permits, 0, now - interval)`,
+};
+
+/**
+ * What expires is added to `value`, which is never compared with the log otherwise. When the sum is above the rate, some
+ * versions count the log again: as many members, whatever they weigh (#5751), or what they weigh.
+ */
+const add: Record<JvmVersion, string> = {
+  '3.15.2': `left = left + released`,
+  '3.34.1': `
+    if left + released > rate then
+      left = rate - redis.call('zcard', permits)
+    else
+      left = left + released
+    end`,
+  '4.6': `
+    if left + released > rate then
+      left = rate - weigh(redis.call('zrange', permits, 0, -1))
+    else
+      left = left + released
+    end`,
+};
+
+/** `now` is the client's. */
+function purge(version: JvmVersion, restore: string): string {
+  return `
+    local expired = redis.call('zrangebyscore', permits, 0, now - interval)
+    local released = weigh(expired)
+    if released > 0 then
+      ${remove[version]}
+      ${restore}
+      redis.call('set', value, left)
+    end
+`;
+}
+
+/**
+ * ARGV: permits, the client's time, its random bytes. Nothing when they are granted, else the milliseconds until the
+ * oldest member expires, whether that frees enough or not; where there is no member, the script fails on nil.
+ */
+export function acquireScript(version: JvmVersion): string {
+  return `${begin}${weigh}
+local asked, now = tonumber(ARGV[1]), tonumber(ARGV[2])
+if asked > rate then
+  return redis.error_reply('ERR Requested permits amount cannot exceed defined rate')
+end
+local left = redis.call('get', value)
+local wait = false
+if left then
+  left = tonumber(left)
+  ${purge(version, add[version])}
+else
+  left = rate
+  redis.call('set', value, rate)
+end
+if left < asked then
+  local oldest = redis.call('zrange', permits, 0, 0, 'withscores')
+  wait = 3 + interval - (now - tonumber(oldest[2]))
+else
+  redis.call('zadd', permits, now, struct.pack('Bc0I', #ARGV[3], ARGV[3], asked))
+  redis.call('decrby', value, asked)
+end
+${expire}
+return wait
+`;
+}
+
+/**
+ * ARGV: the client's time. What expires is added without a look at the rate, and neither the `value` that it makes nor
+ * the one that it changes gets an expiry.
+ */
+export function availableScript(version: JvmVersion): string {
+  return `${begin}${weigh}
+local now = tonumber(ARGV[1])
+local left = redis.call('get', value)
+if not left then
+  redis.call('set', value, rate)
+  return rate
+end
+left = tonumber(left)
+${purge(version, 'left = left + released')}
+return left
+`;
+}
+
+/** ARGV: permits. They return to `value`, never above the rate; the log keeps them, and returns them once more. */
+export const releaseScript = `${begin}
+local left = tonumber(redis.call('get', value) or rate)
+redis.call('set', value, math.min(rate, left + tonumber(ARGV[1])))
+${expire}
+`;
+
+/** ARGV: rate, interval, type, keep-alive. */
+export const trySetRateScript = `
+local isNew = redis.call('exists', KEYS[1]) == 0
+if isNew then
+  redis.call('hset', KEYS[1], 'rate', ARGV[1], 'interval', ARGV[2], 'type', ARGV[3], 'keepAliveTime', ARGV[4])
+  if tonumber(ARGV[4]) > 0 then
+    redis.call('pexpire', KEYS[1], ARGV[4])
+  end
+end
+return isNew and 1 or 0
+`;
+
+/**
+ * ARGV: rate, interval, type, keep-alive, the client's time, whether to keep the state, whether only to update. Of the
+ * state of other clients it knows nothing. A state that holds more than the new rate is written as 0, not as what it lacks.
+ */
+export const setRateScript = `${weigh}
+if ARGV[7] == '1' and redis.call('exists', KEYS[1]) == 0 then
+  return 0
+end
+local before = redis.call('hget', KEYS[1], 'type')
+redis.call('hset', KEYS[1], 'rate', ARGV[1], 'interval', ARGV[2], 'type', ARGV[3], 'keepAliveTime', ARGV[4])
+local rate, interval, keepAlive = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[4])
+if keepAlive > 0 then
+  redis.call('pexpire', KEYS[1], keepAlive)
+end
+local value, permits = KEYS[2], KEYS[4]
+if ARGV[3] == '1' then
+  value, permits = KEYS[3], KEYS[5]
+end
+if before and before ~= ARGV[3] then
+  redis.call('del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+elseif ARGV[6] == '0' then
+  redis.call('del', value, permits)
+else
+  redis.call('zremrangebyscore', permits, 0, tonumber(ARGV[5]) - interval)
+  redis.call('set', value, math.max(0, rate - weigh(redis.call('zrange', permits, 0, -1))))
+  ${expire}
+end
+return 1
+`;
