@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { LimiterClosedError, QueueOverflowError } from '../errors.ts';
-import type { Limit } from '../limits/limit.ts';
-import type { Cost, DecideReply, Ledger, Refund, Reply, ReserveReply } from '../stores/store.ts';
+import type { Cost, DecideReply, Ledger, Reply, ReserveReply } from '../stores/store.ts';
 import { Alarm } from './alarm.ts';
 import { type Call, gather } from './batch.ts';
 import { Bookings } from './bookings.ts';
@@ -12,6 +11,7 @@ import { LimiterEvents } from './events.ts';
 import { Herald } from './herald.ts';
 import type { Grant, Waiter } from './line.ts';
 import type { LineParts } from './lineParts.ts';
+import { Notices } from './notices.ts';
 import { Outlook } from './outlook.ts';
 import { Questions } from './questions.ts';
 import { Queue } from './queue.ts';
@@ -22,8 +22,6 @@ import { afterTurn } from './turn.ts';
 
 /** Milliseconds after which a line that waits asks again: the fleet may pause, or have another rate by now. */
 const heartbeat = 2_000;
-/** Milliseconds by which one pause may seem to end later than another time. */
-const samePause = 200;
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
 
@@ -50,6 +48,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #events: LimiterEvents;
   readonly #herald: Herald;
+  readonly #notices: Notices;
   readonly #queue: Queue;
   readonly #refunds: Refunds;
   readonly #bookings: Bookings;
@@ -62,9 +61,6 @@ export class Dispatcher {
   readonly #questions = new Questions(() => this.#tellIdle());
   readonly #goOn = () => this.#pump();
   #epoch = 0;
-  /** The limits and the end of the pause that the events have told of. */
-  #known: readonly Limit[];
-  #pausedUntil = 0;
   /** When a line that waits asks again, come what may. */
   #beat = Infinity;
   /** When the store last answered. */
@@ -85,8 +81,8 @@ export class Dispatcher {
     this.#events = options.events ?? new LimiterEvents(name);
     this.#herald = new Herald(named, this.#events, () => ledger.source);
     this.#queue = new Queue(named.limits.length);
-    this.#refunds = new Refunds(ledger, (batch, error) => this.#gaveBack(batch, error));
-    this.#known = ledger.limits;
+    this.#notices = new Notices(ledger, this.#events, this.#herald);
+    this.#refunds = new Refunds(ledger, (batch, error) => this.#notices.gaveBack(batch, error));
     this.#bookings = new Bookings(this.#queue, this.#refunds, () => clock.now());
     this.#share = new Share(ledger);
     const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
@@ -238,7 +234,7 @@ export class Dispatcher {
       this.#pump(() => {
         this.#askAgain();
         apply(value);
-        this.#notice(undefined, this.now());
+        this.#notices.rate();
       });
       reply(error, value);
     });
@@ -255,15 +251,13 @@ export class Dispatcher {
       const end = this.now() + ms;
       if (this.#call) this.#call.pausedUntil = end;
       this.#bookings.unbook(({ due }) => due < end);
-      this.#notice(ms, this.now());
+      this.#notices.pause(ms, this.now());
     });
   }
 
   /** Forgets what was granted, and lifts a pause. */
   forget(change: (done: Reply<void>) => void, reply: Reply<void>): void {
-    this.steer(change, reply, () => {
-      this.#pausedUntil = 0;
-    });
+    this.steer(change, reply, () => this.#notices.lifted());
   }
 
   #askAgain(): void {
@@ -409,27 +403,8 @@ export class Dispatcher {
     this.#events.failed(error);
   }
 
-  #gaveBack(batch: readonly Refund[], error: Error | null): void {
-    if (error) this.#events.failed(error);
-    else for (const { cost, count } of batch) this.#herald.refunded(cost, count);
-  }
-
-  /** Tells of another rate or a pause than were known. */
-  #notice(paused: number | undefined, received: number): void {
-    const { limits } = this.#options.ledger;
-    if (limits !== this.#known) {
-      this.#known = limits;
-      this.#herald.rate(limits);
-    }
-    if (paused === undefined) return;
-    const end = received + paused;
-    // The same pause seems to end a little later when a reply takes longer.
-    if (Math.abs(end - this.#pausedUntil) > samePause) this.#herald.paused(paused);
-    this.#pausedUntil = end;
-  }
-
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { retryAfter } = reply;
+    const { retryAfter, paused } = reply;
     if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
     this.#answered = received;
@@ -438,7 +413,8 @@ export class Dispatcher {
     if (pausedUntil !== undefined) this.#bookings.unbook(({ due }) => due < pausedUntil);
     this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     this.#outlook.refuseHopeless(received);
-    this.#notice(reply.paused, received);
+    this.#notices.rate();
+    if (paused !== undefined) this.#notices.pause(paused, received);
   }
 
   /** Sets the timer for whatever comes next. */

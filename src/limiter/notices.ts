@@ -1,0 +1,49 @@
+import type { Limit } from '../limits/limit.ts';
+import type { Ledger, Refund } from '../stores/store.ts';
+import type { LimiterEvents } from './events.ts';
+import type { Herald } from './herald.ts';
+
+/** Milliseconds by which one pause may seem to end later, or sooner, than another time. */
+const samePause = 200;
+
+/** What those who listen have been told of the fleet, so that they hear of each change once. */
+export class Notices {
+  readonly #ledger: Ledger;
+  readonly #events: LimiterEvents;
+  readonly #herald: Herald;
+  #limits: readonly Limit[];
+  #pausedUntil = 0;
+
+  constructor(ledger: Ledger, events: LimiterEvents, herald: Herald) {
+    this.#ledger = ledger;
+    this.#events = events;
+    this.#herald = herald;
+    this.#limits = ledger.limits;
+  }
+
+  /** Perhaps another limit is in force by now. */
+  rate(): void {
+    const { limits } = this.#ledger;
+    if (limits === this.#limits) return;
+    this.#limits = limits;
+    this.#herald.rate(limits);
+  }
+
+  /** The fleet pauses from `now` on, for so many milliseconds. */
+  pause(ms: number, now: number): void {
+    const end = now + ms;
+    if (Math.abs(end - this.#pausedUntil) > samePause) this.#herald.paused(ms);
+    this.#pausedUntil = end;
+  }
+
+  /** The next pause is another one. */
+  lifted(): void {
+    this.#pausedUntil = 0;
+  }
+
+  /** The store has answered, or not, what was given back. */
+  gaveBack(batch: readonly Refund[], error: Error | null): void {
+    if (error) this.#events.failed(error);
+    else for (const { cost, count } of batch) this.#herald.refunded(cost, count);
+  }
+}
