@@ -1,4 +1,4 @@
--- Stores a rate for the whole fleet, or says which one is stored. The twin of src/stores/memory/configure.ts.
+-- Stores a rate for the whole fleet, or says which one is stored. The twin of src/stores/memory/control.ts.
 --
 -- KEYS[1]   the ledger
 -- KEYS[2]   the contenders (unused: every script takes the same keys)

@@ -1,4 +1,4 @@
--- Forgets what was granted and booked, and lifts a pause. The twin of src/stores/memory/configure.ts.
+-- Forgets what was granted and booked, and lifts a pause. The twin of src/stores/memory/control.ts.
 --
 -- KEYS[1]   the ledger
 -- KEYS[2]   the contenders

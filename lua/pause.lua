@@ -1,4 +1,4 @@
--- Lets nothing be granted to anyone until a moment. The twin of src/stores/memory/configure.ts.
+-- Lets nothing be granted to anyone until a moment. The twin of src/stores/memory/control.ts.
 --
 -- KEYS[1]   the ledger (unused, as all but the control: every script takes the same keys)
 -- KEYS[2]   the contenders

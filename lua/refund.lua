@@ -17,6 +17,9 @@
 -- @include "ledger/state"
 
 local NEWEST = -1
+-- A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again:
+-- milliseconds.
+local RESENT = 60000
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
@@ -25,6 +28,7 @@ local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
 
 local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
+local least = 1
 local known = redis.call('GET', KEYS[2])
 local fresh = not known
 if known then
@@ -35,6 +39,7 @@ if fresh then
   for _ = 1, count do
     local moment, epoch = tonumber(ARGV[position]), tonumber(ARGV[position + 1])
     local requests = tonumber(ARGV[position + 2])
+    if moment == NEWEST then least = RESENT end
     -- What was granted before the epoch changed is counted in another way now, or not at all.
     if moment == NEWEST or epoch == ledger.epoch then
       for i, state in ipairs(ledger.limits) do
@@ -52,7 +57,7 @@ end
 if fresh then
   -- Remembered for as long as the same call, sent again, could take anything back: until all that stood before it has
   -- come back, and for one interval more, as a window that it emptied may have started anew.
-  local till = instant.now + 1
+  local till = instant.now + least
   for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
   redis.call('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
 end

@@ -10,7 +10,7 @@
 -- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
 
 local VERSION = 2
-local HEADER = '<dddddddddddIc0Ic0Ic0'
+local HEADER = '<ddddddddddddIc0Ic0Ic0'
 -- Clients with waiters ask at least so often: milliseconds. What is booked further ahead can be made void.
 local HEARD = 2000
 local makers = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
@@ -29,7 +29,8 @@ end
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
     epoch = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
-    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, voidEpoch = epoch, voidFrom = 0, sole = '', spec = spec, limits = {},
+    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, voidEpoch = epoch, voidFrom = 0, heardBy = 0, sole = '',
+    spec = spec, limits = {},
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
@@ -42,13 +43,13 @@ local function packLedger(ledger)
     kinds, states = kinds .. state.kind, states .. algebraOf(state.kind).encode(state)
   end
   return struct.pack(HEADER, VERSION, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier,
-    ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.voidEpoch, ledger.voidFrom, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec,
-    #kinds, kinds) .. states
+    ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.voidEpoch, ledger.voidFrom, ledger.heardBy,
+    #ledger.sole, ledger.sole, #ledger.spec, ledger.spec, #kinds, kinds) .. states
 end
 
 local function unpackLedger(data, logs)
-  local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom, sole, spec,
-    kinds, position = struct.unpack(HEADER, data)
+  local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom, heardBy,
+    sole, spec, kinds, position = struct.unpack(HEADER, data)
   if version ~= VERSION then error('the key holds no ledger of version ' .. VERSION) end
   local limits = {}
   for i = 1, #kinds do
@@ -56,8 +57,8 @@ local function unpackLedger(data, logs)
   end
   return {
     epoch = epoch, shift = shift, seen = seen, expires = expires, frontier = frontier, pacedUntil = pacedUntil,
-    soleUntil = soleUntil, crowdUntil = crowdUntil, voidEpoch = voidEpoch, voidFrom = voidFrom, sole = sole, spec = spec,
-    limits = limits,
+    soleUntil = soleUntil, crowdUntil = crowdUntil, voidEpoch = voidEpoch, voidFrom = voidFrom, heardBy = heardBy,
+    sole = sole, spec = spec, limits = limits,
   }
 end
 
@@ -109,9 +110,12 @@ end
 
 -- Takes back what is booked so far ahead that its clients will hear of it before: under another rate they ask again.
 local function voidBookings(ledger, now)
-  ledger.voidFrom = now + HEARD
-  ledger.frontier = math.min(ledger.frontier, ledger.voidFrom)
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, ledger.voidFrom) end
+  local after = now + HEARD
+  -- Who has not heard of the change before this one, either, must not count on what that one made void.
+  if ledger.heardBy <= now then ledger.voidFrom = after end
+  ledger.heardBy = after + HEARD
+  ledger.frontier = math.min(ledger.frontier, after)
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, after) end
 end
 
 -- The ledger as it stands at the server's time in microseconds, and the time as the ledger sees it:
@@ -126,16 +130,18 @@ local function openLedger(keys, spec, stored, logs, serverUs)
   if rules and control.spec ~= spec then return nil, control.spec end
   if not rules and stored == '1' then return nil, '[]' end
   local data = redis.call('GET', key)
-  local ledger
+  local ledger, forgotten
   if data then
     ledger = unpackLedger(data, logs)
+    -- Before the clock is followed, as a step gives it a new epoch.
+    forgotten = ledger.epoch < control.forgotten
     -- Other limits than the caller's, or in another order: their logs are not those that it names.
     if ledger.spec ~= spec then
       for i, limit in ipairs(cjson.decode(ledger.spec)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
     end
     followClock(ledger, serverUs)
   end
-  if not ledger or ledger.expires <= ledger.seen or ledger.epoch < control.forgotten then
+  if not ledger or ledger.expires <= ledger.seen or forgotten then
     -- Above the epoch of a ledger that is over, though the clock has stepped back since.
     local epoch = math.max((ledger and ledger.epoch or 0) + 1, control.forgotten, serverUs)
     ledger = createLedger(spec, logs, epoch, serverUs)
@@ -186,11 +192,11 @@ local function fullAt(ledger, now)
   return full
 end
 
--- Saves the ledger for as long as it is needed.
+-- Saves the ledger for as long as it is needed: until all has come back, and all clients have heard of a change.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).save(ledger.limits[i], now) end
-  ledger.expires = math.max(now + 1, fullAt(ledger, now))
+  ledger.expires = math.max(now + 1, fullAt(ledger, now), ledger.heardBy)
   redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', ledger.expires - now))
 end
 

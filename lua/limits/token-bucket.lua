@@ -6,22 +6,23 @@ local function tokenBucket()
   local function create(spec)
     return {
       kind = 't', permits = spec[3], interval = spec[4], burst = spec[5],
-      units = spec[5] * spec[4], ts = 0, tail = 0, booked = 0, since0 = 0, peak0 = 0, since1 = 0, peak1 = 0,
+      units = spec[5] * spec[4], ts = 0, tail = 0, booked = 0, owedUntil = 0, since0 = 0, peak0 = 0,
+      since1 = 0, peak1 = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, burst, units, ts, tail, booked, since0, peak0, since1, peak1, after =
-      struct.unpack('<ddddddddddd', data, position)
+    local permits, interval, burst, units, ts, tail, booked, owedUntil, since0, peak0, since1, peak1, after =
+      struct.unpack('<dddddddddddd', data, position)
     return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, tail = tail,
-      booked = booked, since0 = since0, peak0 = peak0, since1 = since1, peak1 = peak1,
+      booked = booked, owedUntil = owedUntil, since0 = since0, peak0 = peak0, since1 = since1, peak1 = peak1,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<ddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.tail,
-      state.booked, state.since0, state.peak0, state.since1, state.peak1)
+    return struct.pack('<dddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.tail,
+      state.booked, state.owedUntil, state.since0, state.peak0, state.since1, state.peak1)
   end
 
   local function unitsAt(state, now)
@@ -112,10 +113,11 @@ local function tokenBucket()
     state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
   end
 
-  -- Forgets what is booked for later than a moment: what was booked before it has left the level there above nothing.
+  -- Forgets what is booked for later than a moment: what was booked before it has left the level there above nothing, once
+  -- nothing is owed any more.
   local function cut(state, now, after)
     if state.tail <= after then return end
-    state.units = math.max(state.units, -(after - now) * state.permits)
+    state.units = math.max(state.units, -(math.max(after, state.owedUntil) - now) * state.permits)
     state.tail = after
     forgetPeaks(state)
   end
@@ -136,6 +138,7 @@ local function tokenBucket()
     local taken = takenOf(state)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
     state.units = state.burst * state.interval - math.ceil(taken * state.interval)
+    state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))
     forgetPeaks(state)
   end
 

@@ -107,8 +107,9 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
       state.total -= counts.pop()!;
       cut = true;
     }
+    if (!cut) return;
     if (times.length === head) clear(state);
-    else if (cut) state.newest = Math.min(state.newest, times[times.length - 1]);
+    else state.newest = Math.min(state.newest, times[times.length - 1]);
   },
 
   available(state, now, at) {

@@ -14,6 +14,8 @@ export interface TokenBucketState {
   tail: number;
   /** Permits that were booked since nothing was booked ahead: those whose moment has come since included. */
   booked: number;
+  /** When what was taken under another limit will have run in: until then it may hold less than nothing. */
+  owedUntil: number;
   /** The highest level since the moment `since0`, before any booking: what a refund must leave room for. */
   since0: number;
   peak0: number;
@@ -36,6 +38,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     ts: 0,
     tail: 0,
     booked: 0,
+    owedUntil: 0,
     since0: 0,
     peak0: 0,
     since1: 0,
@@ -94,8 +97,8 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   cut(state, now, after) {
     if (state.tail <= after) return;
-    // What is booked before that moment has left the level there above nothing.
-    state.units = Math.max(state.units, -(after - now) * state.permits);
+    // What is booked before that moment has left the level there above nothing, once nothing is owed any more.
+    state.units = Math.max(state.units, -(Math.max(after, state.owedUntil) - now) * state.permits);
     state.tail = after;
     forgetPeaks(state);
   },
@@ -117,6 +120,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const taken = takenOf(state);
     Object.assign(state, { permits, interval, burst });
     state.units = burst * interval - Math.ceil(taken * interval);
+    state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / permits));
     forgetPeaks(state);
   },
 

@@ -4,19 +4,13 @@ import { test } from 'uvu';
 import type { DecideReply } from '../../src/stores/store.ts';
 import { promise } from '../support/campaign.ts';
 import { histories, historiesOf } from './history.ts';
-import { type Fleet, openFleet, replay } from './replay.ts';
+import { available, type Fleet, openFleet, replay, someone } from './replay.ts';
 import { anyLimit, exactSlidingWindows, fewLimits, type LimitSpec, mostOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
-
-const someone = 99;
 
 /** The client gives back all that it can. */
 function giveBackOf(client: number): Step {
   return { kind: 'cancel', client, every: 1, newestFirst: false, ahead: false };
-}
-
-function available(fleet: Fleet): number[] {
-  return fleet.call({ kind: 'peek', client: someone, serverUs: fleet.world.serverUs }) as number[];
 }
 
 /** Milliseconds until a limit that has just booked as far as it can is full again. */

@@ -1,33 +1,17 @@
 import fc from 'fast-check';
-import { type LimitSpec, mostOf, record } from './specs.ts';
+import { client, costOf, rawCost } from './asking.ts';
+import { type LimitSpec, record } from './specs.ts';
+import { steering as steers } from './steering.ts';
 import type { History, Step } from './steps.ts';
 
 /** What may happen in a history besides requests and the passing of time. */
 export interface Content {
   refunds?: boolean;
   stepsBack?: boolean;
+  /** Pauses, releases, resets, and rates that are stored. */
+  steering?: boolean;
   /** The most steps of a history. */
   maxLength?: number;
-}
-
-const clients = 3;
-const client = fc.integer({ min: 0, max: clients - 1 });
-
-/** Permits of up to three limits before the limits are known: mostly few, sometimes none, sometimes all. */
-export const rawCost = fc.array(
-  fc.oneof(
-    { weight: 6, arbitrary: fc.integer({ min: 0, max: 2 }) },
-    { weight: 2, arbitrary: fc.integer({ min: 0, max: 13 }) },
-  ),
-  { minLength: 3, maxLength: 3 },
-);
-
-/** The cost in the limits of the history: within what they can grant, but for the one in a while that is too much. */
-export function costOf(raw: readonly number[], limits: readonly LimitSpec[]): number[] {
-  const cost = limits.map((limit, i) =>
-    raw[i] === 13 ? mostOf(limit) + 1 : Math.min(raw[i], mostOf(limit)),
-  );
-  return cost.some((n) => n > 0) ? cost : cost.map((_, i) => (i === 0 ? 1 : 0));
 }
 
 const wait = fc.oneof(
@@ -96,7 +80,7 @@ const startUs = fc.oneof(
 /** Random histories under the given limits. */
 export function histories(
   limits: fc.Arbitrary<readonly LimitSpec[]>,
-  { refunds = true, stepsBack = true, maxLength = 60 }: Content = {},
+  { refunds = true, stepsBack = true, steering = false, maxLength = 60 }: Content = {},
 ): fc.Arbitrary<History> {
   const step = fc.oneof(
     { weight: 8, arbitrary: advance },
@@ -107,16 +91,27 @@ export function histories(
     { weight: refunds ? 2 : 0, arbitrary: cancel },
     { weight: refunds ? 1 : 0, arbitrary: resend },
     { weight: stepsBack ? 1 : 0, arbitrary: stepBack },
+    { weight: steering ? 3 : 0, arbitrary: steers },
   );
   const steps = fc.array(step, { minLength: 1, maxLength, size: 'max' });
-  return record({ startUs, limits, steps }).map((history) => ({
-    ...history,
-    steps: history.steps.map((one): Step => {
-      if (one.kind === 'decide') return { ...one, cost: costOf(one.cost, history.limits) };
-      if (one.kind !== 'reserve') return one;
-      return { ...one, runs: one.runs.map((r) => ({ ...r, cost: costOf(r.cost, history.limits) })) };
-    }),
-  }));
+  return record({ startUs, limits, steps }).map((history) => ({ ...history, steps: fitting(history) }));
+}
+
+/** The steps with their costs and rates in the limits that are in force at each. */
+function fitting({ limits: own, steps }: History): Step[] {
+  let stored: readonly LimitSpec[] | undefined;
+  return steps.map((step) => {
+    const limits = stored ?? own;
+    if (step.kind === 'decide') return { ...step, cost: costOf(step.cost, limits) };
+    if (step.kind === 'reserve')
+      return { ...step, runs: step.runs.map((one) => ({ ...one, cost: costOf(one.cost, limits) })) };
+    if (step.kind === 'release') return { ...step, permits: step.permits.slice(0, own.length) };
+    if (step.kind === 'forget' && step.rate) stored = undefined;
+    if (step.kind !== 'setRate') return step;
+    const rate = step.limits.slice(0, own.length);
+    if (!step.ifNone || !stored) stored = rate;
+    return { ...step, limits: rate };
+  });
 }
 
 /** A history under one limit. */

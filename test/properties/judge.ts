@@ -7,14 +7,36 @@ import {
   type Standing,
 } from './oracle.ts';
 import type { LimitSpec } from './specs.ts';
-import type { Grant, World } from './world.ts';
+import { type Grant, inForce, type World } from './world.ts';
 
-/** Throws when what stands breaks one of the limits. */
-export function judge(limits: readonly LimitSpec[], { standing }: World): void {
-  limits.forEach((limit, i) => {
-    const breach = breachOf(limit, standing, i);
+/** Throws when what stands breaks one of the limits in force, or a pause. */
+export function judge(world: World): void {
+  const { standing, phase, missed } = world;
+  if (missed) throw new Error(`void, but told to stand: ${missed}`);
+  inForce(world).forEach((limit, i) => {
+    const counted = standing.filter(({ counts }) => counts[i]);
+    const latest = counted.filter((grant) => grant.phase === phase);
+    const breach = breachOf(limit, latest, i) ?? overCarried(limit, counted, latest, i);
     if (breach) throw new Error(`over: limit ${i}: ${breach}`);
   });
+  for (const { trueUs, pausedUntilUs } of standing)
+    if (trueUs < pausedUntilUs) throw new Error(`granted at ${trueUs}, in a pause until ${pausedUntilUs}`);
+}
+
+/** A sliding window that stays one counts what was granted before the change together with what came after it. */
+function overCarried(
+  limit: LimitSpec,
+  counted: readonly Grant[],
+  latest: readonly Grant[],
+  i: number,
+): string | undefined {
+  if (limit.kind !== 'slidingWindow' || counted.length === latest.length) return undefined;
+  const momentOf = ({ ledgerMoment }: Grant) => ledgerMoment;
+  const usOf = ({ trueUs }: Grant) => trueUs;
+  return (
+    overSliding(limit, permitsOf(counted, i, momentOf), permitsOf(latest, i, momentOf)) ??
+    overSliding(inMicroseconds(limit), permitsOf(counted, i, usOf), permitsOf(latest, i, usOf))
+  );
 }
 
 /**

@@ -1,9 +1,11 @@
 import { test } from 'uvu';
 import { promise } from '../support/campaign.ts';
-import { histories, historiesOf } from './history.ts';
+import { type Content, histories, historiesOf } from './history.ts';
 import { judge } from './judge.ts';
 import { openFleet, replay } from './replay.ts';
+import { scaled } from './scaled.ts';
 import {
+  anyLimit,
   coarseSlidingWindows,
   exactSlidingWindows,
   fewLimits,
@@ -17,7 +19,7 @@ const runs = 5000;
 
 /** Whatever happens, what stands never breaks a limit. */
 function neverOver(history: History): void {
-  replay(history, openFleet(history), (world) => judge(history.limits, world));
+  replay(history, openFleet(history), judge);
 }
 
 promise('a sliding window is never over', runs, historiesOf(exactSlidingWindows), neverOver);
@@ -32,5 +34,20 @@ promise('a fixed window on the clock is never over', runs, historiesOf(fixedWind
 promise('a token bucket is never over', runs, historiesOf(tokenBuckets), neverOver);
 promise('a leaky bucket is never over', runs, historiesOf(leakyBuckets), neverOver);
 promise('up to three limits together are never over', runs, histories(fewLimits), neverOver);
+
+const steered: Content = { steering: true };
+
+promise(
+  'one limit is never over, whatever rate is stored',
+  3000,
+  scaled(historiesOf(anyLimit, steered)),
+  neverOver,
+);
+promise(
+  'up to three limits together are never over, whatever rate is stored',
+  3000,
+  scaled(histories(fewLimits, steered)),
+  neverOver,
+);
 
 test.run();

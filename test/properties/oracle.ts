@@ -13,11 +13,19 @@ type Spec<K extends LimitSpec['kind']> = Extract<LimitSpec, { kind: K }>;
  * shares no code with it. Each function answers with the breach, or with nothing.
  */
 
-/** Every window that starts or ends with a grant: no other window can hold more than these. */
-export function overSliding({ permits, interval }: Spec<'slidingWindow'>, standing: readonly Standing[]) {
+/**
+ * Every window that starts or ends with a grant: no other window can hold more than these. Of `latest`, some of it must lie
+ * in the window: what stood before them is not theirs to answer for.
+ */
+export function overSliding(
+  { permits, interval }: Spec<'slidingWindow'>,
+  standing: readonly Standing[],
+  latest = standing,
+) {
   for (const { t } of standing)
     for (const from of [t, t - interval + 1]) {
-      const sum = sumOf(standing.filter((s) => s.t >= from && s.t < from + interval));
+      const within = (s: Standing) => s.t >= from && s.t < from + interval;
+      const sum = latest.some(within) ? sumOf(standing.filter(within)) : 0;
       if (sum > permits) return `${sum} permits of ${permits} in [${from}, ${from + interval})`;
     }
   return undefined;
@@ -49,8 +57,12 @@ export function overGrid({ permits, interval }: Spec<'fixedWindow'>, standing: r
   return undefined;
 }
 
-/** Whether there are no windows, disjoint and wherever they start, that hold all that stands. */
-export function overAnyWindows({ permits, interval }: Spec<'fixedWindow'>, standing: readonly Standing[]) {
+/** Whether there are no windows, disjoint and wherever they start from `soonest` on, that hold all that stands. */
+export function overAnyWindows(
+  { permits, interval }: Spec<'fixedWindow'>,
+  standing: readonly Standing[],
+  soonest = -Infinity,
+) {
   const line = inOrder(standing);
   const dead = new Set<string>();
 
@@ -59,18 +71,21 @@ export function overAnyWindows({ permits, interval }: Spec<'fixedWindow'>, stand
     if (i === line.length) return true;
     const key = `${i} ${free}`;
     if (dead.has(key)) return false;
-    // The window of the next grant may start with it, or before it.
-    for (let start = line[i].t; start >= free && start > line[i].t - interval; start--) {
+    // A window that ends with some grant starts no later than it must: that leaves the most for what follows.
+    for (let last = i; last < line.length; last++) {
+      const start = Math.max(free, line[last].t - interval + 1);
+      if (start > line[i].t) break;
       let next = i;
       let sum = 0;
       while (next < line.length && line[next].t < start + interval) sum += line[next++].n;
-      if (sum <= permits && holds(next, start + interval)) return true;
+      if (sum > permits) break;
+      if (holds(next, start + interval)) return true;
     }
     dead.add(key);
     return false;
   }
 
-  if (holds(0, -Infinity)) return undefined;
+  if (holds(0, soonest)) return undefined;
   return `no windows of ${interval} ms with ${permits} permits hold ${show(line)}`;
 }
 

@@ -1,8 +1,10 @@
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import type { Ledger, Store } from '../../src/stores/store.ts';
+import type { SteeredLedger, Store } from '../../src/stores/store.ts';
+import { askLedger, type Call, type CallReply } from './calls.ts';
+import { plan, settle } from './plan.ts';
 import { limitOf } from './specs.ts';
-import type { History } from './steps.ts';
-import { type Call, type CallReply, createWorld, plan, settle, type World } from './world.ts';
+import type { History, Step } from './steps.ts';
+import { createWorld, type World } from './world.ts';
 
 /** A world, and the ledgers of its clients. */
 export interface Fleet {
@@ -18,9 +20,9 @@ export function openFleet(history: History, store: Store = memoryStore()): Fleet
   const names = limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`);
   let serverUs = history.startUs;
   const clock = { origin: 0, now: () => serverUs / 1000, after: () => () => {} };
-  const ledgers = new Map<number, Ledger>();
+  const ledgers = new Map<number, SteeredLedger>();
 
-  function ledgerOf(client: number): Ledger {
+  function ledgerOf(client: number): SteeredLedger {
     const known = ledgers.get(client);
     if (known) return known;
     const opened = store.open({ name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock });
@@ -39,12 +41,23 @@ export function openFleet(history: History, store: Store = memoryStore()): Fleet
   };
 }
 
-/** Replays the history; `look` sees the world before each refund takes something from it, and at the end. */
+/** A client who makes no step of a history. */
+export const someone = 99;
+
+/** The permits of each limit that are there at once. */
+export function available({ world, call }: Fleet): number[] {
+  return call({ kind: 'peek', client: someone, serverUs: world.serverUs }) as number[];
+}
+
+/** Steps after which less may stand, or count. */
+const lessening: Step['kind'][] = ['refund', 'cancel', 'release', 'forget', 'setRate'];
+
+/** Replays the history; `look` sees the world before each step that takes something from it, and at the end. */
 export function replay(history: History, fleet: Fleet, look: (world: World) => void = () => {}): CallReply[] {
   const replies: CallReply[] = [];
   for (const step of history.steps) {
-    // Until something is given back, what stands only grows: it is enough to look now and then.
-    if (step.kind === 'refund' || step.kind === 'cancel') look(fleet.world);
+    // Until then, what stands only grows: it is enough to look now and then.
+    if (lessening.includes(step.kind)) look(fleet.world);
     const call = plan(fleet.world, step);
     if (call) replies.push(fleet.call(call));
   }
@@ -53,15 +66,11 @@ export function replay(history: History, fleet: Fleet, look: (world: World) => v
 }
 
 /** The answer of a ledger that answers before the call returns. */
-function ask(ledger: Ledger, call: Call): CallReply {
+function ask(ledger: SteeredLedger, call: Call): CallReply {
   let answer: { error: Error | null; reply?: unknown } | undefined;
-  const reply = (error: Error | null, reply?: unknown) => {
+  askLedger(ledger, call, (error, reply) => {
     answer = { error, reply };
-  };
-  if (call.kind === 'peek') ledger.peek(reply);
-  else if (call.kind === 'decide') ledger.decide(call.cost, reply);
-  else if (call.kind === 'refund') ledger.refund(call.refunds, call.sequence, reply);
-  else ledger.reserve(call.request, reply);
+  });
   if (!answer) throw new Error('the store did not answer at once');
   if (answer.error) throw answer.error;
   return answer.reply as CallReply;

@@ -3,11 +3,9 @@ import { test } from 'uvu';
 import type { DecideReply, ReserveReply } from '../../src/stores/store.ts';
 import { promise } from '../support/campaign.ts';
 import { histories, historiesOf } from './history.ts';
-import { type Fleet, openFleet, replay } from './replay.ts';
+import { type Fleet, openFleet, replay, someone } from './replay.ts';
 import { anyLimit, fewLimits, mostOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
-
-const someone = 99;
 
 /** Replays the history, and hands on each reserve step with its reply. */
 function eachReserve(

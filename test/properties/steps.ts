@@ -21,7 +21,21 @@ export type Step =
   /** Gives back every `every`th grant or reservation, of all that the client has or of those that lie ahead. */
   | { kind: 'cancel'; client: number; every: number; newestFirst: boolean; ahead: boolean }
   /** The client's last refund arrives once more. */
-  | { kind: 'resend'; client: number };
+  | { kind: 'resend'; client: number }
+  /** Gives permits of each limit back, from what was granted last. */
+  | { kind: 'release'; client: number; permits: readonly number[] }
+  | { kind: 'pause'; client: number; ms: number }
+  /** Forgets what was granted; with `rate`, the stored rate, too. */
+  | { kind: 'forget'; client: number; rate: boolean }
+  | { kind: 'getRate'; client: number }
+  /** Stores a rate; with `ifNone`, only where none is stored. */
+  | {
+      kind: 'setRate';
+      client: number;
+      limits: readonly LimitSpec[];
+      ifNone: boolean;
+      keepState: boolean;
+    };
 
 export interface History {
   startUs: number;

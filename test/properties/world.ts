@@ -1,17 +1,6 @@
-import type { Cost, DecideReply, Refund, ReserveReply, ReserveRequest } from '../../src/stores/store.ts';
-import { cancel, give } from './givingBack.ts';
-import type { History, Step } from './steps.ts';
-
-/** A call on a ledger, as plain data, and the server's time at which it arrives. */
-export type Call = { client: number; serverUs: number } & (
-  | { kind: 'reserve'; request: ReserveRequest }
-  | { kind: 'decide'; cost: Cost }
-  | { kind: 'refund'; refunds: readonly Refund[]; sequence: number }
-  | { kind: 'peek' }
-);
-
-/** What a ledger answers: permits left for a peek, nothing for a refund. */
-export type CallReply = ReserveReply | DecideReply | number[] | undefined;
+import type { Cost, Refund } from '../../src/stores/store.ts';
+import type { LimitSpec } from './specs.ts';
+import type { History } from './steps.ts';
 
 /** Requests that were granted or booked, and not given back. */
 export interface Grant {
@@ -30,6 +19,14 @@ export interface Grant {
   era: number;
   /** What a refund must carry; 0 where there is no giving back. */
   epoch: number;
+  /** How often the rate had changed, or all been forgotten. */
+  phase: number;
+  /** For each limit, whether it counts among what is granted under the rate in force. */
+  counts: readonly boolean[];
+  /** When a change of the rate has made it void, in milliseconds by the ledger's clock: the client is to hear of it. */
+  voidSince: number;
+  /** When the pause ends, in true time, that the grant was made in. */
+  pausedUntilUs: number;
 }
 
 /** A history on its way: what time it is, what stands, and what each client knows. */
@@ -42,77 +39,52 @@ export interface World {
   seen: number;
   era: number;
   standing: Grant[];
-  clients: Map<number, { epoch: number; sequence: number; last: readonly Refund[] }>;
+  /** What no longer counts, though a client may give it back all the same. */
+  gone: Grant[];
+  own: readonly LimitSpec[];
+  stored: readonly LimitSpec[] | undefined;
+  /** See {@link Grant.phase}. */
+  phase: number;
+  /** The end of the longest pause, in true time: microseconds. */
+  pausedUntilUs: number;
+  clients: Map<number, Known>;
+  /** What is void, though its client was told that it stands; for clients who share a limit. */
+  missed: string | undefined;
 }
 
-export function createWorld({ startUs }: History): World {
-  return { serverUs: startUs, setBack: 0, shift: 0, seen: 0, era: 0, standing: [], clients: new Map() };
+/** What a client knows: the epoch, its last refunds, and when it made them, in true time. */
+interface Known {
+  epoch: number;
+  sequence: number;
+  last: readonly Refund[];
+  lastUs: number;
 }
 
-/** Moves the world's time, or says which call the step makes, if any. What is given back stands no more from here on. */
-export function plan(world: World, step: Step): Call | undefined {
-  if (step.kind === 'advance') {
-    world.serverUs += step.us;
-    return undefined;
-  }
-  if (step.kind === 'stepBack') {
-    const ms = Math.min(step.ms, Math.floor(world.serverUs / 1000));
-    world.serverUs -= ms * 1000;
-    world.setBack += ms;
-    return undefined;
-  }
-  const { client } = step;
-  const base = { client, serverUs: world.serverUs };
-  followClock(world);
-  if (step.kind === 'peek') return { ...base, kind: 'peek' };
-  if (step.kind === 'decide') return { ...base, kind: 'decide', cost: step.cost };
-  const knows = knownBy(world, client);
-  if (step.kind === 'reserve') {
-    const { runs, horizon, held } = step;
-    return { ...base, kind: 'reserve', request: { runs, horizon, held, epoch: knows.epoch } };
-  }
-  if (step.kind === 'resend')
-    return { ...base, kind: 'refund', refunds: knows.last, sequence: knows.sequence };
-  knows.last =
-    step.kind === 'cancel' ? cancel(world, step) : step.picks.flatMap((pick) => give(world, client, pick));
-  return { ...base, kind: 'refund', refunds: knows.last, sequence: ++knows.sequence };
+export function createWorld({ startUs, limits }: History): World {
+  return {
+    ...{ serverUs: startUs, setBack: 0, shift: 0, seen: 0, era: 0 },
+    ...{ standing: [], gone: [], own: limits, stored: undefined, phase: 0, pausedUntilUs: 0 },
+    ...{ clients: new Map(), missed: undefined },
+  };
 }
 
-/** Notes what the reply to a call granted and booked. */
-export function settle(world: World, call: Call, reply: CallReply): void {
-  const { client, serverUs } = call;
-  if (call.kind === 'decide' && (reply as DecideReply).granted)
-    note(world, client, call.cost, 1, serverUs, 0);
-  if (call.kind !== 'reserve') return;
-  const { epoch, segments } = reply as ReserveReply;
-  knownBy(world, client).epoch = epoch;
-  // Segments follow the runs: each run's are as many requests as it has.
-  let i = 0;
-  for (const { count, cost } of call.request.runs)
-    for (let left = count; left > 0; i++) {
-      const { count: some, delay } = segments[i];
-      left -= some;
-      if (delay >= 0) note(world, client, cost, some, serverUs + Math.round(delay * 1000), epoch);
-    }
+/** The limits in force. */
+export function inForce({ own, stored }: World): readonly LimitSpec[] {
+  return stored ?? own;
 }
 
-function note(
-  world: World,
-  client: number,
-  cost: Cost,
-  count: number,
-  serverUs: number,
-  epoch: number,
-): void {
-  const { setBack, shift, era } = world;
-  const moment = Math.ceil(serverUs / 1000);
-  const trueUs = serverUs + setBack * 1000;
-  const ledgerMoment = moment + shift;
-  world.standing.push({ client, cost, count, moment, ledgerMoment, serverUs, trueUs, era, epoch });
+/** Microseconds of true time. */
+export function trueNow({ serverUs, setBack }: World): number {
+  return serverUs + setBack * 1000;
+}
+
+/** Milliseconds by the ledger's clock. */
+export function ledgerNow({ serverUs, shift }: World): number {
+  return Math.floor(serverUs / 1000) + shift;
 }
 
 /** The clock that the design promises the ledger to have: it never goes back, and nobody waits for it to catch up. */
-function followClock(world: World): void {
+export function followClock(world: World): void {
   const now = Math.floor(world.serverUs / 1000) + world.shift;
   if (now < world.seen) {
     world.shift += world.seen - now;
@@ -120,8 +92,9 @@ function followClock(world: World): void {
   } else world.seen = now;
 }
 
-function knownBy(world: World, client: number) {
-  const known = world.clients.get(client) ?? { epoch: 0, sequence: 0, last: [] };
+/** What the client knows, to be changed. */
+export function knownBy(world: World, client: number): Known {
+  const known = world.clients.get(client) ?? { epoch: 0, sequence: 0, last: [], lastUs: 0 };
   world.clients.set(client, known);
   return known;
 }

@@ -7,9 +7,9 @@ export interface Held {
   logs: Buffer[][];
 }
 
-const sizes: Record<string, number> = { s: 10, f: 9, t: 11 };
+const sizes: Record<string, number> = { s: 10, f: 9, t: 12 };
 
-/** Reads the string of `lua/ledger/state.lua`: eleven doubles, three texts after their lengths, and the states. */
+/** Reads the string of `lua/ledger/state.lua`: twelve doubles, three texts after their lengths, and the states. */
 export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture {
   let at = 0;
   const double = () => {
@@ -25,7 +25,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   if (version !== 2) throw new Error(`a ledger of version ${version}`);
   const [epoch, shift, seen, expires] = [double(), double(), double(), double()];
   const [frontier, pacedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
-  const [voidEpoch, voidFrom] = [double(), double()];
+  const [voidEpoch, voidFrom, heardBy] = [double(), double(), double()];
   const [sole, spec, kinds] = [text(), text(), text()];
   const limits = [...kinds].map((kind, i) =>
     limitOf(kind, Array.from({ length: sizes[kind] }, double), logs[i]),
@@ -33,20 +33,8 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   if (at !== ledger.length) throw new Error(`${ledger.length - at} bytes too many in the ledger`);
   const crowd = crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
   return {
-    epoch,
-    shift,
-    seen,
-    expires,
-    frontier,
-    pacedUntil,
-    soleUntil,
-    sole,
-    crowdUntil,
-    crowd,
-    voidEpoch,
-    voidFrom,
-    spec,
-    limits,
+    ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil, crowd },
+    ...{ voidEpoch, voidFrom, heardBy, spec, limits },
   };
 }
 

@@ -1,45 +1,77 @@
-import { noControl } from '../../src/stores/memory/control.ts';
+import { lift, noControl, pause, storeRate } from '../../src/stores/memory/control.ts';
 import { decide } from '../../src/stores/memory/decide.ts';
 import {
   availableNow,
   closeLedger,
-  type Instant,
   type LedgerState,
   openLedger,
 } from '../../src/stores/memory/ledgerState.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
-import type { Call, CallReply } from '../properties/world.ts';
+import type { Call, CallReply } from '../properties/calls.ts';
+import { limitOf } from '../properties/specs.ts';
+import { type ControlPicture, controlPicture } from './controlString.ts';
 import { type Picture, pictureOf } from './picture.ts';
-import type { Config } from './twins.ts';
+import type { Config, Scope } from './twins.ts';
 
-/** What a call answered, and what the ledger knew after it. */
+/** What a call answered, and what the ledger and the control knew after it. */
 export interface Outcome {
   reply: CallReply;
-  state: Picture;
+  /** Nothing where there is no ledger. */
+  state: Picture | undefined;
+  control: ControlPicture;
 }
 
-/** The memory store's ledger, open to be looked at. */
-export function memoryTwin(): (config: Config, call: Call) => Outcome {
-  let kept: LedgerState | undefined;
+/** The memory store's ledgers, open to be looked at. */
+export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcome {
+  const ledgers = new Map<number | undefined, LedgerState>();
   const control = noControl();
-  return (config, call) => {
-    const { ledger, instant } = openLedger(kept, config.names, config.limits, call.serverUs, control);
-    kept = ledger;
-    const reply = replyTo(ledger, instant, call);
-    closeLedger(ledger, instant);
-    return { reply, state: pictureOf(ledger, instant, config) };
-  };
-}
 
-function replyTo(ledger: LedgerState, instant: Instant, call: Call): CallReply {
-  const client = `client ${call.client}`;
-  if (call.kind === 'decide') return decide(ledger, instant, client, call.cost);
-  if (call.kind === 'reserve') {
-    return { now: call.serverUs / 1000, ...reserve(ledger, instant, client, call.request) };
+  function replyTo({ names, limits }: Config, call: Call, whose: number | undefined): CallReply {
+    const { serverUs } = call;
+    const client = `client ${call.client}`;
+    const kept = ledgers.get(whose);
+    if (call.kind === 'pause') return pause(control, call.ms, serverUs);
+    if (call.kind === 'getRate')
+      return { limits: control.limits ?? limits, stored: control.limits !== undefined };
+    if (call.kind === 'forget') {
+      lift(control, call.rate);
+      // In Redis, no more is left of it than the sequences, which have keys of their own.
+      if (kept) ledgers.set(whose, { ...kept, epoch: 0, shift: 0, seen: 0, expires: 0 });
+      return undefined;
+    }
+    if (call.kind === 'setRate') {
+      const { limits: rate, ifNone, keepState } = call.change;
+      if (ifNone && control.limits) return false;
+      storeRate(control, rate.map(limitOf), keepState, kept?.epoch ?? 0, serverUs);
+    }
+    const { ledger, instant } = openLedger(kept, names, limits, serverUs, control);
+    ledgers.set(whose, ledger);
+    const answer = (): CallReply => {
+      if (call.kind === 'setRate') return true;
+      if (call.kind === 'decide') return decide(ledger, instant, client, call.cost);
+      if (call.kind === 'reserve')
+        return { now: serverUs / 1000, ...reserve(ledger, instant, client, call.request) };
+      if (call.kind === 'peek') return availableNow(ledger, instant);
+      const fresh = refund(ledger, instant, client, call.refunds, call.sequence);
+      if (fresh) rememberSequence(ledger, instant, client, call.refunds, call.sequence);
+      return undefined;
+    };
+    const reply = answer();
+    closeLedger(ledger, instant);
+    return reply;
   }
-  if (call.kind === 'peek') return availableNow(ledger, instant);
-  const fresh = refund(ledger, instant, client, call.refunds, call.sequence);
-  if (fresh) rememberSequence(ledger, instant, client, call.sequence);
-  return undefined;
+
+  return (config, call) => {
+    const whose = scope === 'client' ? call.client : undefined;
+    const reply = replyTo(config, call, whose);
+    const ledger = ledgers.get(whose);
+    const now = Math.floor(call.serverUs / 1000) + (ledger?.shift ?? 0);
+    const isThere = ledger && ledger.expires > 0;
+    return {
+      reply,
+      state: isThere ? pictureOf(ledger, now) : undefined,
+      control: controlPicture(control, config.names),
+    };
+  };
 }

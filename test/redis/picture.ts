@@ -1,7 +1,7 @@
+import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
-import type { Instant, LedgerState } from '../../src/stores/memory/ledgerState.ts';
+import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
-import type { Config } from './twins.ts';
 
 /** A state as its numbers, in the order in which the ledger in Redis holds them; and the log of a sliding window. */
 export interface LimitPicture {
@@ -25,34 +25,21 @@ export interface Picture {
   crowd: [client: string, until: number][];
   voidEpoch: number;
   voidFrom: number;
+  heardBy: number;
   spec: string;
   limits: LimitPicture[];
 }
 
 /** The picture of a ledger in the memory. */
-export function pictureOf(
-  { contenders, limits, ...ledger }: LedgerState,
-  { now }: Instant,
-  config: Config,
-): Picture {
-  const { epoch, shift, seen, expires, frontier, pacedUntil, voidEpoch, voidFrom } = ledger;
+export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
+  const { epoch, shift, seen, expires, frontier, pacedUntil, voidEpoch, voidFrom, heardBy } = ledger;
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
+  // A state says of which limit it is.
+  const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
-    ...{
-      epoch,
-      shift,
-      seen,
-      expires,
-      frontier,
-      pacedUntil,
-      soleUntil,
-      sole,
-      crowdUntil,
-      voidEpoch,
-      voidFrom,
-    },
+    ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
+    ...{ voidEpoch, voidFrom, heardBy, spec },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
-    spec: specOf(config.names, config.limits),
     limits: limits.map(limitPicture),
   };
 }
@@ -70,8 +57,9 @@ function limitPicture(state: LimitState): LimitPicture {
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, start, end, used, newest, booked, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, tail, booked, since0, peak0, since1, peak1 } = state;
-  const numbers = [permits, interval, burst, units, ts, tail, booked, since0, peak0, since1, peak1];
+  const { burst, units, ts, tail, booked, owedUntil, since0, peak0, since1, peak1 } = state;
+  const numbers = [permits, interval, burst, units, ts, tail, booked, owedUntil];
+  numbers.push(since0, peak0, since1, peak1);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 

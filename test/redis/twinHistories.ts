@@ -1,28 +1,10 @@
 import fc from 'fast-check';
-import { costOf, histories } from '../properties/history.ts';
+import { costOf } from '../properties/asking.ts';
+import { histories } from '../properties/history.ts';
+import { scaled } from '../properties/scaled.ts';
 import { fewLimits, type LimitSpec, record } from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
 import { clientsOfVersion, type Version } from './twins.ts';
-
-/** The same histories, and such in which everything takes longer: seconds and minutes. */
-export function scaled(values: fc.Arbitrary<History>): fc.Arbitrary<History> {
-  return fc
-    .record({ history: values, factor: fc.constantFrom(1, 1, 37, 1000) })
-    .map(({ history, factor }) => ({
-      ...history,
-      // The resolution stays, so that the logs are longer too.
-      limits: history.limits.map((limit) => ({ ...limit, interval: limit.interval * factor })),
-      steps: history.steps.map((step) => slower(step, factor)),
-    }));
-}
-
-function slower(step: Step, factor: number): Step {
-  if (step.kind === 'advance') return { ...step, us: step.us * factor };
-  if (step.kind === 'stepBack') return { ...step, ms: step.ms * factor };
-  if (step.kind !== 'reserve') return step;
-  const runs = step.runs.map((run) => ({ ...run, maxWait: run.maxWait * factor }));
-  return { ...step, runs, horizon: step.horizon * factor, held: step.held * factor };
-}
 
 const manyPermits: fc.Arbitrary<LimitSpec> = record({
   kind: fc.constant('slidingWindow' as const),
@@ -89,6 +71,47 @@ const version: fc.Arbitrary<Version> = fc
   })
   .map(({ limits, names }) => ({ limits, names: names.slice(0, limits.length) }));
 
+/** Versions of a program that know the same limits by name. */
+const sameNames: fc.Arbitrary<Version[]> = fc
+  .array(version, { minLength: 1, maxLength: 3 })
+  .map((versions) => {
+    const { names } = versions.reduce((a, b) => (a.names.length < b.names.length ? a : b));
+    return versions.map(({ limits }) => ({ names, limits: limits.slice(0, names.length) }));
+  });
+
+/** Histories in which rates are stored, and all is paused and forgotten, by clients of several versions. */
+export const steered: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
+  .record({
+    versions: sameNames,
+    history: scaled(histories(fc.constant(raw), { steering: true, maxLength: 80 })),
+    turn: fc.integer({ min: 1, max: 5 }),
+  })
+  .map(({ history, versions, turn }) => ({
+    history: {
+      ...history,
+      limits: versions[0].limits,
+      steps: history.steps.map((step, i) =>
+        asVersion(step, Math.floor(i / turn) % versions.length, versions),
+      ),
+    },
+    versions,
+  }));
+
+function asBucket({ permits, interval }: LimitSpec): LimitSpec {
+  return { kind: 'tokenBucket', permits, interval, burst: permits };
+}
+
+/** The same with one bucket after another: what is owed under the first goes over to the third. */
+export const steeredBuckets = steered.map(({ history, versions }) => ({
+  history: {
+    ...history,
+    steps: history.steps.map((step) =>
+      step.kind === 'setRate' ? { ...step, keepState: true, limits: step.limits.map(asBucket) } : step,
+    ),
+  },
+  versions: versions.map(({ names, limits }) => ({ names, limits: limits.map(asBucket) })),
+}));
+
 /** Histories in which one version of a program takes the place of another, while some of the old one still run. */
 export const changing: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
   .record({
@@ -114,6 +137,8 @@ function asVersion(step: Step, index: number, versions: Version[]): Step {
   const fitting = (cost: readonly number[]) => costOf(cost.slice(0, limits.length), limits);
   const moved = { ...step, client: step.client + index * clientsOfVersion };
   if (moved.kind === 'decide') return { ...moved, cost: fitting(moved.cost) };
+  if (moved.kind === 'release') return { ...moved, permits: moved.permits.slice(0, limits.length) };
+  if (moved.kind === 'setRate') return { ...moved, limits: moved.limits.slice(0, limits.length) };
   if (moved.kind !== 'reserve') return moved;
   return { ...moved, runs: moved.runs.map((run) => ({ ...run, cost: fitting(run.cost) })) };
 }

@@ -2,11 +2,12 @@ import type fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { test } from 'uvu';
 import { histories, historiesOf } from '../properties/history.ts';
+import { scaled } from '../properties/scaled.ts';
 import * as specs from '../properties/specs.ts';
 import type { History } from '../properties/steps.ts';
 import { promise } from '../support/campaign.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
-import { changing, longLogs, scaled, thousandsOfEntries } from './twinHistories.ts';
+import { changing, longLogs, steered, steeredBuckets, thousandsOfEntries } from './twinHistories.ts';
 import { sameInBoth } from './twins.ts';
 
 let server: RedisServer;
@@ -50,6 +51,21 @@ promise(
   'limits that change, and change their names, are the same in Lua and in TypeScript',
   500,
   changing,
+  ({ history, versions }) => sameInBoth(redis, history, versions),
+);
+
+for (const scope of ['fleet', 'client'] as const)
+  promise(
+    `stored rates, pauses, releases and resets are the same in Lua and in TypeScript, for each ${scope}`,
+    200,
+    steered,
+    ({ history, versions }) => sameInBoth(redis, history, versions, scope),
+  );
+
+promise(
+  'one bucket after another is the same in Lua and in TypeScript, with its stored rates',
+  200,
+  steeredBuckets,
   ({ history, versions }) => sameInBoth(redis, history, versions),
 );
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Redis } from 'ioredis';
 import type { Limit } from '../../src/limits/limit.ts';
-import type { DecideReply, ReserveReply } from '../../src/stores/store.ts';
+import type { DecideReply, Rate, ReserveReply } from '../../src/stores/store.ts';
+import type { CallReply } from '../properties/calls.ts';
+import { plan, settle } from '../properties/plan.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import type { History } from '../properties/steps.ts';
-import { type CallReply, createWorld, plan, settle } from '../properties/world.ts';
+import { createWorld } from '../properties/world.ts';
 import { memoryTwin, type Outcome } from './memoryTwin.ts';
 import { redisTwin } from './redisTwin.ts';
 
@@ -20,6 +22,9 @@ export interface Version {
   limits: readonly LimitSpec[];
 }
 
+/** Whether the clients share a ledger, or have one each. */
+export type Scope = 'fleet' | 'client';
+
 /** How many clients run each version of a program. */
 export const clientsOfVersion = 3;
 
@@ -28,35 +33,33 @@ export async function sameInBoth(
   redis: Redis,
   history: History,
   versions: readonly Version[],
+  scope: Scope = 'fleet',
 ): Promise<void> {
   const configs = versions.map(({ names, limits }): Config => ({ names, limits: limits.map(limitOf) }));
   // The time of a server is never near zero, which the scripts take for none.
   const world = createWorld({ ...history, startUs: history.startUs + 1e12 });
-  const inMemory = memoryTwin();
-  const inRedis = redisTwin(redis);
-  // The connection keeps the order: nothing has to be waited for until all is sent.
-  const flushed = redis.flushall();
-  const pairs = history.steps.flatMap((step) => {
+  const inMemory = memoryTwin(scope);
+  const inRedis = redisTwin(redis, scope);
+  await redis.flushall();
+  for (const step of history.steps) {
     const call = plan(world, step);
-    if (!call) return [];
+    if (!call) continue;
     const config = configs[Math.floor(call.client / clientsOfVersion)];
     const expected = inMemory(config, call);
     settle(world, call, expected.reply);
-    return [inRedis(config, call).then((actual) => ({ call, expected, actual }))];
-  });
-  await flushed;
-  for (const { call, expected, actual } of await Promise.all(pairs)) {
+    const actual = await inRedis(config, call);
     assert.deepEqual(comparable(actual), comparable(expected), `after ${JSON.stringify(call)}`);
   }
 }
 
-function comparable({ reply, state }: Outcome): unknown {
-  return { reply: comparableReply(reply), state };
+function comparable({ reply, ...known }: Outcome): unknown {
+  return { ...known, reply: comparableReply(reply) };
 }
 
 /** Whole microseconds, and a reserve request by request: how many of them a segment holds says nothing. */
 function comparableReply(reply: CallReply): unknown {
-  if (reply === undefined || Array.isArray(reply)) return reply;
+  if (typeof reply !== 'object' || Array.isArray(reply)) return reply;
+  if ('stored' in reply) return comparableRate(reply);
   if ('granted' in reply) {
     const { retryAfter, resetAfter, ...decision }: DecideReply = reply;
     return { ...decision, retryAfter: microseconds(retryAfter), resetAfter: microseconds(resetAfter) };
@@ -66,6 +69,10 @@ function comparableReply(reply: CallReply): unknown {
     Array.from({ length: count }, () => [microseconds(delay), microseconds(retryAfter)]),
   );
   return { ...rest, requests };
+}
+
+function comparableRate({ limits, stored }: Rate): unknown {
+  return { stored, limits: limits.map((limit) => ({ ...limit })) };
 }
 
 function microseconds(ms: number): number {

@@ -16,7 +16,7 @@ export interface LedgerState {
   shift: number;
   /** The latest now. */
   seen: number;
-  /** When all has come back, so that the ledger may be forgotten. */
+  /** When the ledger may be forgotten. */
   expires: number;
   /** While there is contention, windows grant nothing before it. */
   frontier: number;
@@ -26,6 +26,8 @@ export interface LedgerState {
   /** What was booked under an epoch before this one, for `voidFrom` or later, stands no more. */
   voidEpoch: number;
   voidFrom: number;
+  /** When every client will have heard of that, slow calls included. */
+  heardBy: number;
   /** The end of a pause, of the limiter's control. */
   pausedUntil: number;
   names: readonly string[];
@@ -54,11 +56,13 @@ export function openLedger(
 ): { ledger: LedgerState; instant: Instant } {
   const limits = control.limits ?? own;
   let ledger = kept;
+  // Before the clock is followed, as a step gives it a new epoch.
+  const isForgotten = kept !== undefined && kept.epoch < control.forgotten;
   if (ledger) followClock(ledger, serverUs);
-  if (!ledger || ledger.expires <= ledger.seen || ledger.epoch < control.forgotten) {
+  if (!ledger || ledger.expires <= ledger.seen || isForgotten) {
     // Above the epoch of a ledger that is over, though the clock has stepped back since.
     const epoch = Math.max((kept?.epoch ?? 0) + 1, control.forgotten, serverUs);
-    ledger = createLedger(names, limits, epoch, serverUs);
+    ledger = createLedger(names, limits, epoch, serverUs, kept?.sequences);
   }
   const { shift } = ledger;
   const serverMs = Math.floor(serverUs / 1000);
@@ -80,6 +84,7 @@ function createLedger(
   limits: readonly Limit[],
   epoch: number,
   serverUs: number,
+  sequences: LedgerState['sequences'] = new Map(),
 ): LedgerState {
   return {
     epoch,
@@ -91,10 +96,11 @@ function createLedger(
     contenders: noContenders(),
     voidEpoch: epoch,
     voidFrom: 0,
+    heardBy: 0,
     pausedUntil: 0,
     names,
     limits: limits.map((limit) => algebraOf(limit).create(limit)),
-    sequences: new Map(),
+    sequences,
   };
 }
 
@@ -112,9 +118,12 @@ function changeEpoch(ledger: LedgerState, serverUs: number): void {
 
 /** Takes back what is booked so far ahead that its clients will hear of it before: under another rate they ask again. */
 function voidBookings(ledger: LedgerState, now: number): void {
-  ledger.voidFrom = now + heard;
-  ledger.frontier = Math.min(ledger.frontier, ledger.voidFrom);
-  for (const state of ledger.limits) algebraOf(state).cut(state, now, ledger.voidFrom);
+  const after = now + heard;
+  // Who has not heard of the change before this one, either, must not count on what that one made void.
+  if (ledger.heardBy <= now) ledger.voidFrom = after;
+  ledger.heardBy = after + heard;
+  ledger.frontier = Math.min(ledger.frontier, after);
+  for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
 }
 
 /** Whether the ledger is kept under just these limits. */
@@ -168,7 +177,7 @@ export function fullAt(ledger: LedgerState, now: number): number {
   return full;
 }
 
-/** Notes until when the ledger is needed. */
+/** Notes until when the ledger is needed: until all has come back, and all clients have heard of a change. */
 export function closeLedger(ledger: LedgerState, { now }: Instant): void {
-  ledger.expires = Math.max(now + 1, fullAt(ledger, now));
+  ledger.expires = Math.max(now + 1, fullAt(ledger, now), ledger.heardBy);
 }

@@ -87,7 +87,7 @@ function openMemoryLedger(
     refund(refunds, sequence, reply) {
       const { ledger, instant } = opened();
       const fresh = refund(ledger, instant, line, refunds, sequence);
-      if (fresh) rememberSequence(ledger, instant, line, sequence);
+      if (fresh) rememberSequence(ledger, instant, line, refunds, sequence);
       closeLedger(ledger, instant);
       reply(null);
     },

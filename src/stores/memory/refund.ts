@@ -26,6 +26,9 @@ export function refund(
   return true;
 }
 
+/** A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again: milliseconds. */
+const resent = 60_000;
+
 /**
  * Remembers the sequence for as long as the same call, made again, could take anything back: until all that stood before
  * it has come back, and for one interval more, as a window that it emptied may have started anew. Call it before the
@@ -35,9 +38,11 @@ export function rememberSequence(
   ledger: LedgerState,
   { now }: Instant,
   line: string,
+  refunds: readonly Refund[],
   sequence: number,
 ): void {
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  ledger.sequences.set(line, { last: sequence, until: Math.max(now + 1, ledger.expires + longest) });
+  const least = refunds.some(({ moment }) => moment === newestGrants) ? resent : 1;
+  ledger.sequences.set(line, { last: sequence, until: Math.max(now + least, ledger.expires + longest) });
 }

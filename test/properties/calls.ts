@@ -1,0 +1,47 @@
+import type {
+  Cost,
+  DecideReply,
+  Rate,
+  Refund,
+  Reply,
+  ReserveReply,
+  ReserveRequest,
+  SteeredLedger,
+} from '../../src/stores/store.ts';
+import { type LimitSpec, limitOf } from './specs.ts';
+
+/** A rate to be stored, as plain data. */
+export interface RateSpec {
+  limits: readonly LimitSpec[];
+  ifNone: boolean;
+  keepState: boolean;
+}
+
+/** A call on a ledger, as plain data, and the server's time at which it arrives. */
+export type Call = { client: number; serverUs: number } & (
+  | { kind: 'reserve'; request: ReserveRequest }
+  | { kind: 'decide'; cost: Cost }
+  | { kind: 'refund'; refunds: readonly Refund[]; sequence: number }
+  | { kind: 'peek' }
+  | { kind: 'setRate'; change: RateSpec }
+  | { kind: 'getRate' }
+  | { kind: 'pause'; ms: number }
+  | { kind: 'forget'; rate: boolean }
+);
+
+/** What a ledger answers: permits left for a peek, whether a rate was stored, how long a pause lasts; or nothing. */
+export type CallReply = ReserveReply | DecideReply | Rate | number[] | boolean | number | undefined;
+
+/** Performs a call on a ledger. */
+export function askLedger(ledger: SteeredLedger, call: Call, reply: Reply<CallReply>): void {
+  const done: Reply<void> = (error) => reply(error);
+  if (call.kind === 'reserve') ledger.reserve(call.request, reply);
+  else if (call.kind === 'decide') ledger.decide(call.cost, reply);
+  else if (call.kind === 'refund') ledger.refund(call.refunds, call.sequence, done);
+  else if (call.kind === 'peek') ledger.peek(reply);
+  else if (call.kind === 'setRate')
+    ledger.setRate({ ...call.change, limits: call.change.limits.map(limitOf) }, reply);
+  else if (call.kind === 'getRate') ledger.getRate(reply);
+  else if (call.kind === 'pause') ledger.pause(call.ms, reply);
+  else ledger.forget({ rate: call.rate }, done);
+}

@@ -1,0 +1,70 @@
+import type { Standing } from './oracle.ts';
+import { type LimitSpec, mostOf } from './specs.ts';
+import { heard } from './steered.ts';
+
+/*
+ * What a new limit has to count of what stood before the change, from what the design promises: by what was taken. Under one
+ * limit, with nothing given back before. All of it in milliseconds, with no step of the clock.
+ */
+
+type Spec<K extends LimitSpec['kind']> = Extract<LimitSpec, { kind: K }>;
+
+/** The moments, or one for all of them, that count on under the new limit. */
+export function carriedOver(
+  before: LimitSpec,
+  after: LimitSpec,
+  standing: readonly Standing[],
+  now: number,
+): Standing[] {
+  const known = knownTo(before, standing, now);
+  // A log goes on as it is; a bucket owes a part of a permit; a window goes on where it started.
+  if (before.kind === after.kind) return known;
+  const taken = known.reduce((sum, { n }) => sum + n, 0);
+  const newest = before.kind === 'tokenBucket' ? newestOf(standing, now) : (known.at(-1)?.t ?? 0);
+  const n = Math.min(Math.ceil(taken - 1e-9), mostOf(after));
+  return n > 0 ? [{ t: Math.max(now, newest), n }] : [];
+}
+
+/** What the old limit knows of it; what is booked for later than clients need to hear of the change is void. */
+function knownTo(before: LimitSpec, standing: readonly Standing[], now: number): Standing[] {
+  const line = [...standing].sort((a, b) => a.t - b.t);
+  if (before.kind === 'fixedWindow') return lastWindow(before, line, now);
+  const valid = line.filter(({ t }) => t <= now + heard);
+  if (before.kind === 'slidingWindow') return valid.filter(({ t }) => t > now - before.interval);
+  return [{ t: now, n: owed(before, valid, now) }];
+}
+
+/** Permits that have not run in again, with all that is booked taken at the change. */
+function owed({ permits, interval }: Spec<'tokenBucket'>, line: readonly Standing[], now: number): number {
+  let debt = 0;
+  let last = 0;
+  for (const { t, n } of [...line.map((s) => ({ ...s, t: Math.min(s.t, now) })), { t: now, n: 0 }]) {
+    debt = Math.max(0, debt - ((t - last) * permits) / interval) + n;
+    last = t;
+  }
+  return debt;
+}
+
+function newestOf(standing: readonly Standing[], now: number): number {
+  return Math.min(now + heard, Math.max(0, ...standing.map(({ t }) => t)));
+}
+
+/** The last window in use, as one grant at its start; where that is void, a full one before it. */
+function lastWindow(
+  { permits, interval, align }: Spec<'fixedWindow'>,
+  line: readonly Standing[],
+  now: number,
+): Standing[] {
+  let start = -Infinity;
+  let used = 0;
+  for (const { t, n } of line) {
+    if (t >= start + interval) {
+      start = align === 'epoch' ? Math.floor(t / interval) * interval : t;
+      used = 0;
+    }
+    used += n;
+  }
+  const late = Math.max(0, start - now - heard);
+  if (late > 0) return [{ t: start - Math.ceil(late / interval) * interval, n: permits }];
+  return start + interval > now ? [{ t: start, n: used }] : [];
+}

@@ -1,0 +1,58 @@
+import type fc from 'fast-check';
+import { carriedOver } from './carried.ts';
+import { historiesOf } from './history.ts';
+import { judge } from './judge.ts';
+import type { Standing } from './oracle.ts';
+import { type Fleet, replay } from './replay.ts';
+import { slower, spans } from './scaled.ts';
+import * as specs from './specs.ts';
+import type { History } from './steps.ts';
+import { type Grant, ledgerNow } from './world.ts';
+
+/** A history under one limit, and what goes on after another one was stored. */
+export interface Change {
+  before: History;
+  after: History;
+}
+
+/** Limits by what they are called. */
+export const kinds: Record<string, fc.Arbitrary<specs.LimitSpec>> = {
+  'a sliding window': specs.exactSlidingWindows,
+  'a fixed window': specs.fixedWindows('first'),
+  'a fixed window on the clock': specs.fixedWindows('epoch'),
+  'a token bucket': specs.tokenBuckets,
+  'a leaky bucket': specs.leakyBuckets,
+};
+
+/** Histories in which a limit of one kind takes the place of one of another. */
+export function changes(
+  old: fc.Arbitrary<specs.LimitSpec>,
+  young: fc.Arbitrary<specs.LimitSpec>,
+): fc.Arbitrary<Change> {
+  return specs
+    .record<Change & { span: number }>({
+      before: historiesOf(old, { refunds: false, stepsBack: false, maxLength: 25 }),
+      after: historiesOf(young, { stepsBack: false, maxLength: 35 }),
+      span: spans,
+    })
+    .map(({ before, after, span }): Change => ({ before: slower(before, span), after: slower(after, span) }));
+}
+
+export function standingOf(grants: readonly Grant[]): Standing[] {
+  return grants.map(({ ledgerMoment, cost, count }) => ({ t: ledgerMoment, n: cost[0] * count }));
+}
+
+/** Stores the second limit after the first history: answers when, and what it took over. */
+export function change({ before, after }: Change, fleet: Fleet): { now: number; carried: Standing[] } {
+  replay(before, fleet, judge);
+  const stood = standingOf(fleet.world.standing);
+  store(after.limits, fleet);
+  const now = ledgerNow(fleet.world);
+  return { now, carried: carriedOver(before.limits[0], after.limits[0], stood, now) };
+}
+
+/** Stores limits, which what is granted goes on counting under. */
+export function store(limits: readonly specs.LimitSpec[], { world, call }: Fleet): void {
+  const change = { limits, ifNone: false, keepState: true };
+  call({ kind: 'setRate', client: 0, serverUs: world.serverUs, change });
+}

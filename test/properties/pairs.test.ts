@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'uvu';
+import { promise } from '../support/campaign.ts';
+import { type Change, change, changes, kinds, standingOf } from './changes.ts';
+import { judge } from './judge.ts';
+import { overWith } from './overCarried.ts';
+import { openFleet, replay } from './replay.ts';
+import { heard } from './steered.ts';
+
+/**
+ * What is granted after the change never breaks the new limit: not by itself, and not together with what stood before, as far
+ * as the old limit still knew of it and clients need not have heard that it is void. And nothing else is taken for void.
+ */
+function neverOverTheNew(both: Change): void {
+  const [old] = both.before.limits;
+  const [limit] = both.after.limits;
+  const fleet = openFleet(both.before);
+  const { now, carried } = change(both, fleet);
+  const goesOn = old.kind === limit.kind;
+  const { phase } = fleet.world;
+  replay(both.after, fleet, (world) => {
+    judge(world);
+    const granted = standingOf(world.standing.filter((grant) => grant.phase === phase));
+    const breach = phase > 0 ? overWith(limit, carried, granted, goesOn) : undefined;
+    assert.equal(breach, undefined);
+    for (const { ledgerMoment } of world.gone) assert.ok(ledgerMoment >= now + heard);
+  });
+}
+
+for (const [from, old] of Object.entries(kinds))
+  for (const [to, young] of Object.entries(kinds))
+    promise(`from ${from} to ${to}, the new limit is never over`, 300, changes(old, young), neverOverTheNew);
+
+test.run();

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'uvu';
+import type { Rate, Refund, ReserveReply } from '../../src/stores/store.ts';
+import { promise } from '../support/campaign.ts';
+import { histories } from './history.ts';
+import { available, type Fleet, openFleet, replay, someone } from './replay.ts';
+import { scaled } from './scaled.ts';
+import { fewLimits, limitOf, mostOf } from './specs.ts';
+import { inForce, trueNow } from './world.ts';
+
+const steered = histories(fewLimits, { steering: true });
+
+/** What a call of the client is told that asks for nothing. */
+function hear({ world, call }: Fleet, client: number): ReserveReply {
+  const { serverUs } = world;
+  const epoch = world.clients.get(client)?.epoch ?? 0;
+  const request = { runs: [], horizon: 0, held: 0, epoch };
+  return call({ kind: 'reserve', client, serverUs, request }) as ReserveReply;
+}
+
+/** Waits until no pause holds. */
+function outlastPause(fleet: Fleet): void {
+  const { paused = 0 } = hear(fleet, someone);
+  fleet.world.serverUs += Math.round(paused * 1000);
+}
+
+function mostInForce({ world }: Fleet): number[] {
+  return inForce(world).map(mostOf);
+}
+
+promise('no more is ever available than the limit', 1500, steered, (history) => {
+  const fleet = openFleet(history);
+  for (const step of history.steps) {
+    replay({ ...history, steps: [step] }, fleet);
+    const most = mostInForce(fleet);
+    available(fleet).forEach((n, i) => {
+      assert.ok(n >= 0 && n <= most[i], `${n} of ${most[i]} are available`);
+    });
+  }
+});
+
+promise('the rate that is told is the one in force', 500, steered, (history) => {
+  const fleet = openFleet(history);
+  replay(history, fleet);
+  const { world } = fleet;
+  const rate = fleet.call({ kind: 'getRate', client: someone, serverUs: world.serverUs }) as Rate;
+  assert.deepEqual(rate, { limits: inForce(world).map(limitOf), stored: world.stored !== undefined });
+});
+
+promise('a reply tells of a pause, which books nothing before its end', 2000, steered, (history) => {
+  const fleet = openFleet(history);
+  const { world } = fleet;
+  let longest = 0;
+  for (const step of history.steps) {
+    if (step.kind === 'pause') longest = Math.max(longest, step.ms);
+    if (step.kind === 'forget') longest = 0;
+    const [reply] = replay({ ...history, steps: [step] }, fleet);
+    if (step.kind !== 'reserve') continue;
+    const { paused = 0, segments } = reply as ReserveReply;
+    const pausedUs = Math.round(paused * 1000);
+    const left = world.pausedUntilUs - trueNow(world);
+    // It ends with a whole millisecond; a step of the clock may prolong it to its whole length.
+    const most = world.setBack > 0 ? (longest + 2) * 1000 : left + 1000;
+    assert.ok(pausedUs >= left && pausedUs <= Math.max(0, most), `${paused}, not ${left / 1000}`);
+    assert.ok(segments.every(({ delay }) => delay < 0 || delay >= paused));
+  }
+});
+
+promise('nothing that was booked before stands after a reset, and all is there', 1000, steered, (history) => {
+  const fleet = openFleet(history);
+  replay(history, fleet);
+  const { world } = fleet;
+  const known = [...world.clients].filter(([, { epoch }]) => epoch > 0);
+  fleet.call({ kind: 'forget', client: someone, serverUs: world.serverUs, rate: false });
+  assert.deepEqual(available(fleet), mostInForce(fleet));
+  for (const [client] of known) assert.equal(hear(fleet, client).standing, 0);
+});
+
+promise('a rate that keeps nothing gives a full limit at once', 1000, steered, (history) => {
+  const fleet = openFleet(history);
+  replay(history, fleet);
+  const { world } = fleet;
+  const change = { limits: history.limits, ifNone: false, keepState: false };
+  fleet.call({ kind: 'setRate', client: someone, serverUs: world.serverUs, change });
+  outlastPause(fleet);
+  assert.deepEqual(available(fleet), mostInForce(fleet));
+});
+
+promise('what was granted under another epoch restores nothing', 2000, scaled(steered), (history) => {
+  const fleet = openFleet(history);
+  const { world } = fleet;
+  replay(history, fleet);
+  outlastPause(fleet);
+  const { epoch } = hear(fleet, someone);
+  const before = available(fleet);
+  const refunds = [...world.standing, ...world.gone]
+    .filter((grant) => grant.epoch > 0 && grant.epoch !== epoch)
+    .map((grant): Refund => ({ ...grant, source: 'memory' }));
+  fleet.call({ kind: 'refund', client: someone, serverUs: world.serverUs, refunds, sequence: 1 });
+  assert.deepEqual(available(fleet), before);
+});
+
+test.run();
