@@ -23,7 +23,7 @@ local control = openControl(KEYS[3])
 if spec == '' then return control.spec == '' and '[]' or control.spec end
 if ifNone and control.spec ~= '' then return { 0 } end
 
-control.spec = spec
+control.spec, control.changed = spec, math.floor(serverUs / 1000)
 if not keepState then
   local data = redis.call('GET', KEYS[1])
   local epoch = data and unpackLedger(data, logs).epoch or 0

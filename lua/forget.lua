@@ -19,6 +19,6 @@ for i = 1, #KEYS do
   if i ~= 3 then redis.call('DEL', KEYS[i]) end
 end
 control.pausedSince, control.pausedUntil = 0, 0
-if ARGV[1] == '1' then control.spec = '' end
+if ARGV[1] == '1' then control.spec, control.forgotten, control.changed = '', 0, 0 end
 saveControl(KEYS[3], control, now)
 return 1

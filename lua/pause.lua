@@ -15,8 +15,9 @@ local serverUs = serverTime(ARGV[2])
 local now = math.floor(serverUs / 1000)
 local control = openControl(KEYS[3])
 followPause(KEYS[3], control, now)
-local till = math.ceil((serverUs + tonumber(ARGV[1])) / 1000)
-if till > control.pausedUntil and till * 1000 > serverUs then
+local length = tonumber(ARGV[1])
+local till = math.ceil((serverUs + length) / 1000)
+if length > 0 and till > control.pausedUntil then
   control.pausedSince, control.pausedUntil = now, till
   saveControl(KEYS[3], control, now)
 end

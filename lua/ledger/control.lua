@@ -4,20 +4,20 @@
 -- Its times are the server's own: clients that each have a ledger of their own share it.
 
 local CONTROL_VERSION = 1
-local CONTROL = '<ddddIc0'
+local CONTROL = '<dddddIc0'
 
 local function openControl(key)
   local data = redis.call('GET', key)
-  if not data then return { pausedSince = 0, pausedUntil = 0, forgotten = 0, spec = '' } end
-  local version, since, till, forgotten, spec = struct.unpack(CONTROL, data)
+  if not data then return { pausedSince = 0, pausedUntil = 0, forgotten = 0, changed = 0, spec = '' } end
+  local version, since, till, forgotten, changed, spec = struct.unpack(CONTROL, data)
   if version ~= CONTROL_VERSION then error('the key holds no control of version ' .. CONTROL_VERSION) end
-  return { pausedSince = since, pausedUntil = till, forgotten = forgotten, spec = spec }
+  return { pausedSince = since, pausedUntil = till, forgotten = forgotten, changed = changed, spec = spec }
 end
 
 -- A stored rate stays until it is deleted; a pause by itself goes when it ends.
 local function saveControl(key, control, now)
   local data = struct.pack(CONTROL, CONTROL_VERSION, control.pausedSince, control.pausedUntil, control.forgotten,
-    #control.spec, control.spec)
+    control.changed, #control.spec, control.spec)
   if control.spec ~= '' then
     redis.call('SET', key, data)
   elseif control.pausedUntil > now then

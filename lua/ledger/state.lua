@@ -10,7 +10,7 @@
 -- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
 
 local VERSION = 2
-local HEADER = '<ddddddddddddIc0Ic0Ic0'
+local HEADER = '<dddddddddddddIc0Ic0Ic0'
 -- Clients with waiters ask at least so often: milliseconds. What is booked further ahead can be made void.
 local HEARD = 2000
 local makers = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
@@ -29,7 +29,7 @@ end
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
     epoch = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
-    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, voidEpoch = epoch, voidFrom = 0, heardBy = 0, sole = '',
+    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, voidEpoch = epoch, voidFrom = 0, heardBy = 0, pausedUntil = 0, sole = '',
     spec = spec, limits = {},
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
@@ -44,12 +44,12 @@ local function packLedger(ledger)
   end
   return struct.pack(HEADER, VERSION, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier,
     ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.voidEpoch, ledger.voidFrom, ledger.heardBy,
-    #ledger.sole, ledger.sole, #ledger.spec, ledger.spec, #kinds, kinds) .. states
+    ledger.pausedUntil, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec, #kinds, kinds) .. states
 end
 
 local function unpackLedger(data, logs)
   local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom, heardBy,
-    sole, spec, kinds, position = struct.unpack(HEADER, data)
+    pausedUntil, sole, spec, kinds, position = struct.unpack(HEADER, data)
   if version ~= VERSION then error('the key holds no ledger of version ' .. VERSION) end
   local limits = {}
   for i = 1, #kinds do
@@ -58,7 +58,7 @@ local function unpackLedger(data, logs)
   return {
     epoch = epoch, shift = shift, seen = seen, expires = expires, frontier = frontier, pacedUntil = pacedUntil,
     soleUntil = soleUntil, crowdUntil = crowdUntil, voidEpoch = voidEpoch, voidFrom = voidFrom, heardBy = heardBy,
-    sole = sole, spec = spec, limits = limits,
+    pausedUntil = pausedUntil, sole = sole, spec = spec, limits = limits,
   }
 end
 
@@ -108,9 +108,8 @@ local function convert(ledger, spec, logs, now)
   ledger.limits, ledger.spec = limits, spec
 end
 
--- Takes back what is booked so far ahead that its clients will hear of it before: under another rate they ask again.
-local function voidBookings(ledger, now)
-  local after = now + HEARD
+-- Takes back what is booked for later than a moment, by which its clients will have heard of it: they ask again.
+local function voidBookings(ledger, now, after)
   -- Who has not heard of the change before this one, either, must not count on what that one made void.
   if ledger.heardBy <= now then ledger.voidFrom = after end
   ledger.heardBy = after + HEARD
@@ -149,10 +148,18 @@ local function openLedger(keys, spec, stored, logs, serverUs)
   local serverMs = math.floor(serverUs / 1000)
   local now = serverMs + ledger.shift
   followPause(keys[3], control, serverMs)
-  ledger.pausedUntil = control.pausedUntil + ledger.shift
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
+  local pausedUntil = control.pausedUntil + ledger.shift
+  if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil then
+    -- Another client has lifted the pause: whoever is booked behind it hears of that now.
+    voidBookings(ledger, now, now)
+    changeEpoch(ledger, serverUs)
+    ledger.voidEpoch = ledger.epoch
+  end
+  ledger.pausedUntil = pausedUntil
   if ledger.spec ~= spec then
-    if rules then voidBookings(ledger, now) end
+    -- A client with a ledger of its own may come to it some time after the change.
+    if rules then voidBookings(ledger, now, math.max(now, math.min(control.changed, serverMs) + ledger.shift + HEARD)) end
     convert(ledger, spec, logs, now)
     changeEpoch(ledger, serverUs)
     if rules then ledger.voidEpoch = ledger.epoch end

@@ -204,6 +204,8 @@ local function slidingWindow()
   -- Forgets the slots that hold only what is booked for later than `after`.
   local function cut(state, now, after)
     local len = state.len
+    -- What is booked for later stands no more, though its slot may have to stay.
+    state.newest = math.min(state.newest, after)
     while state.openTime > 0 and state.openTime - state.coarsest >= after do
       state.total = state.total - state.openCount
       if len == 0 then

@@ -63,7 +63,7 @@ export class Dispatcher {
   #epoch = 0;
   /** When a line that waits asks again, come what may. */
   #beat = Infinity;
-  /** When the store last answered. */
+  /** When the last call was sent that the store has answered. */
   #answered = -Infinity;
   /** Pauses that the store has not heard of yet: nothing is granted meanwhile. */
   #pausing = 0;
@@ -407,7 +407,7 @@ export class Dispatcher {
     const { retryAfter, paused } = reply;
     if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
-    this.#answered = received;
+    this.#answered = call.sent;
     applyReply(this.#parts, call, reply, received);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) this.#bookings.unbook(({ due }) => due < pausedUntil);

@@ -100,6 +100,8 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   cut(state, _now, after) {
     const { times, counts, head, coarsest } = state;
+    // What is booked for later stands no more, though its slot may have to stay.
+    state.newest = Math.min(state.newest, after);
     let cut = false;
     // Only slots that hold nothing else.
     while (times.length > head && times[times.length - 1] - coarsest >= after) {

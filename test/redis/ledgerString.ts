@@ -25,7 +25,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   if (version !== 2) throw new Error(`a ledger of version ${version}`);
   const [epoch, shift, seen, expires] = [double(), double(), double(), double()];
   const [frontier, pacedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
-  const [voidEpoch, voidFrom, heardBy] = [double(), double(), double()];
+  const [voidEpoch, voidFrom, heardBy, pausedUntil] = [double(), double(), double(), double()];
   const [sole, spec, kinds] = [text(), text(), text()];
   const limits = [...kinds].map((kind, i) =>
     limitOf(kind, Array.from({ length: sizes[kind] }, double), logs[i]),
@@ -34,7 +34,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const crowd = crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil, crowd },
-    ...{ voidEpoch, voidFrom, heardBy, spec, limits },
+    ...{ voidEpoch, voidFrom, heardBy, pausedUntil, spec, limits },
   };
 }
 

@@ -26,19 +26,21 @@ export interface Picture {
   voidEpoch: number;
   voidFrom: number;
   heardBy: number;
+  pausedUntil: number;
   spec: string;
   limits: LimitPicture[];
 }
 
 /** The picture of a ledger in the memory. */
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
-  const { epoch, shift, seen, expires, frontier, pacedUntil, voidEpoch, voidFrom, heardBy } = ledger;
+  const { epoch, shift, seen, expires, frontier, pacedUntil, voidEpoch, voidFrom, heardBy, pausedUntil } =
+    ledger;
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
   // A state says of which limit it is.
   const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
-    ...{ voidEpoch, voidFrom, heardBy, spec },
+    ...{ voidEpoch, voidFrom, heardBy, pausedUntil, spec },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
     limits: limits.map(limitPicture),
   };

@@ -9,10 +9,12 @@ export interface Control {
   pausedUntil: number;
   /** Ledgers of older epochs are forgotten. */
   forgotten: number;
+  /** When the rate was stored: milliseconds. */
+  changed: number;
 }
 
 export function noControl(): Control {
-  return { limits: undefined, pausedSince: 0, pausedUntil: 0, forgotten: 0 };
+  return { limits: undefined, pausedSince: 0, pausedUntil: 0, forgotten: 0, changed: 0 };
 }
 
 /** After a step of the clock back, a pause lasts no longer than it would have from its beginning. */
@@ -32,6 +34,7 @@ export function storeRate(
   serverUs: number,
 ): void {
   control.limits = limits;
+  control.changed = Math.floor(serverUs / 1000);
   if (!keepState) control.forgotten = Math.max(control.forgotten + 1, epoch + 1, serverUs);
 }
 
@@ -39,8 +42,9 @@ export function storeRate(
 export function pause(control: Control, ms: number, serverUs: number): number {
   const now = Math.floor(serverUs / 1000);
   followPause(control, now);
-  const until = Math.ceil((serverUs + Math.floor(ms * 1000)) / 1000);
-  if (until > control.pausedUntil && until * 1000 > serverUs) {
+  const length = Math.floor(ms * 1000);
+  const until = Math.ceil((serverUs + length) / 1000);
+  if (length > 0 && until > control.pausedUntil) {
     control.pausedSince = now;
     control.pausedUntil = until;
   }
@@ -54,6 +58,7 @@ export function lift(control: Control, rate: boolean): void {
   if (rate) {
     control.limits = undefined;
     control.forgotten = 0;
+    control.changed = 0;
   }
 }
 

@@ -68,10 +68,12 @@ export function openLedger(
   const serverMs = Math.floor(serverUs / 1000);
   const now = serverMs + shift;
   followPause(control, serverMs);
-  ledger.pausedUntil = control.pausedUntil + shift;
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
+  followLifted(ledger, control, now, serverUs);
   if (!isUnder(ledger, names, limits)) {
-    if (control.limits) voidBookings(ledger, now);
+    // A client with a ledger of its own may come to it some time after the change.
+    const changed = Math.min(control.changed, serverMs) + shift;
+    if (control.limits) voidBookings(ledger, now, Math.max(now, changed + heard));
     convert(ledger, names, limits, now);
     changeEpoch(ledger, serverUs);
     if (control.limits) ledger.voidEpoch = ledger.epoch;
@@ -116,14 +118,24 @@ function changeEpoch(ledger: LedgerState, serverUs: number): void {
   ledger.epoch = Math.max(ledger.epoch + 1, serverUs);
 }
 
-/** Takes back what is booked so far ahead that its clients will hear of it before: under another rate they ask again. */
-function voidBookings(ledger: LedgerState, now: number): void {
-  const after = now + heard;
+/** Takes back what is booked for later than a moment, by which its clients will have heard of it: they ask again. */
+function voidBookings(ledger: LedgerState, now: number, after: number): void {
   // Who has not heard of the change before this one, either, must not count on what that one made void.
   if (ledger.heardBy <= now) ledger.voidFrom = after;
   ledger.heardBy = after + heard;
   ledger.frontier = Math.min(ledger.frontier, after);
   for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
+}
+
+/** Where another client has lifted the pause, whoever is booked behind it hears of that now. */
+function followLifted(ledger: LedgerState, control: Control, now: number, serverUs: number): void {
+  const pausedUntil = control.pausedUntil + ledger.shift;
+  if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil) {
+    voidBookings(ledger, now, now);
+    changeEpoch(ledger, serverUs);
+    ledger.voidEpoch = ledger.epoch;
+  }
+  ledger.pausedUntil = pausedUntil;
 }
 
 /** Whether the ledger is kept under just these limits. */

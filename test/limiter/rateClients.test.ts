@@ -1,0 +1,60 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { timed } from '../support/fakeTime.ts';
+import { ask, sharing } from './sharing.ts';
+
+const hour = 3_600_000;
+const five = slidingWindow({ permits: 5, interval: hour });
+
+/** Two clients of one name, each of which has a limit for itself. */
+function clients() {
+  const [a, b] = ['a', 'b'].map((clientId) => ({ limit: five, scope: 'client' as const, clientId }));
+  return sharing(a, b);
+}
+
+timed('each client has the whole of a stored rate for itself, and forgets for itself', async () => {
+  const [a, b] = clients();
+  await Promise.all([a.acquire(5), b.acquire(5)]);
+  await a.setRate(slidingWindow({ permits: 8, interval: hour }));
+  assert.equal([await a.availablePermits(), await b.availablePermits()], [3, 3]);
+  await a.reset();
+  assert.equal([await a.availablePermits(), await b.availablePermits()], [8, 3]);
+  await b.delete();
+  assert.equal([await a.availablePermits(), await b.availablePermits()], [5, 5]);
+});
+
+timed('a rate that forgets what was granted does so for each client', async () => {
+  const [a, b] = clients();
+  await Promise.all([a.acquire(5), b.acquire(5)]);
+  await a.setRate(slidingWindow({ permits: 8, interval: hour }), { keepState: false });
+  assert.equal([await a.availablePermits(), await b.availablePermits()], [8, 8]);
+});
+
+timed('one pause holds all clients, and each of them can lift it', async () => {
+  const [a, b] = clients();
+  await b.pauseFor(hour);
+  assert.equal([await a.availablePermits(), await b.availablePermits()], [0, 0]);
+  await a.reset();
+  assert.equal([await a.availablePermits(), await b.availablePermits()], [5, 5]);
+});
+
+timed('those who wait at another client hear within two seconds that a pause was lifted', async (clock) => {
+  const [a, b] = clients();
+  await b.pauseFor(hour);
+  const [waits] = ask(a, 1);
+  await b.reset();
+  await clock.tickAsync(2100);
+  assert.ok(waits.value);
+});
+
+timed('a raised rate reaches those who wait at another client within two seconds', async (clock) => {
+  const [a, b] = clients();
+  await b.acquire(5);
+  const [waits] = ask(b, 1);
+  await a.setRate(slidingWindow({ permits: 8, interval: 1000 }));
+  await clock.tickAsync(2100);
+  assert.ok(waits.value);
+});
+
+test.run();
