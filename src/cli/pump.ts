@@ -1,15 +1,11 @@
 import type { Readable } from 'node:stream';
-import { from, lastValueFrom, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
-import { takeUntil, tap } from 'rxjs/operators';
+import { lastValueFrom, type Observable } from 'rxjs';
+import { takeUntil, takeWhile, tap } from 'rxjs/operators';
+import { fromThrottled } from '../creation/fromThrottled.ts';
 import type { Limiter } from '../limiter/line.ts';
-import type { Permit } from '../limiter/permit.ts';
-import { throttleDistributed } from '../operators/throttleDistributed.ts';
 import type { Arguments } from './arguments.ts';
-import { batchesOf } from './lines.ts';
+import { Lines } from './lines.ts';
 import type { Output } from './output.ts';
-
-/** Lines that are asked for together: enough to spare them a round trip each, and few enough to be little memory. */
-const ahead = 1024;
 
 type Asked = Pick<Arguments, 'permits' | 'timeout' | 'timestamps'>;
 
@@ -22,8 +18,9 @@ export interface Tally {
 /**
  * Passes lines from a stream to another, each after its permits, and only as fast as they are taken.
  *
- * A line is read before it is asked for, so none is charged that never comes. While the output is full nothing is
- * asked for, so that what was granted does not pile up and leave all at once.
+ * Permits are asked for while there are lines that wait for them: none is charged for a line that never comes, or held
+ * for one that comes late. While the output is full nothing is asked for, so that what was granted does not pile up and
+ * leave all at once.
  *
  * @returns once the last line is written
  */
@@ -34,43 +31,43 @@ export async function pump(
   options: Asked,
   tally: Tally,
 ): Promise<void> {
-  const throttle = throttleOf(limiter, options);
-  // A time-out is of the wait for one line's permits: not of the wait behind lines of our own.
-  const most = options.timeout === Infinity ? ahead : 1;
+  const lines = new Lines(input);
+  const throttled = throttle(lines, limiter, options);
   try {
-    for await (let lines of batchesOf(input, most)) {
-      tally.waiting = lines.length;
-      while (lines.length > 0) {
-        await output.ready();
-        const before = tally.lines;
-        await pass(from(lines).pipe(throttle), output, tally);
-        lines = lines.slice(tally.lines - before);
-      }
+    while (await lines.some()) {
+      tally.waiting = lines.waiting;
+      await output.ready();
+      await pass(throttled, lines, output, tally);
     }
   } finally {
     await output.finished();
   }
 }
 
-function throttleOf(
+function throttle(
+  lines: Lines,
   limiter: Limiter,
   { permits, timeout, timestamps }: Asked,
-): MonoTypeOperatorFunction<string> {
-  if (!timestamps) return throttleDistributed(limiter, { permits, timeout });
-  return throttleDistributed(limiter, {
-    permits,
-    timeout,
-    project: (line: string, { grantedAt }: Permit) => `${grantedAt}\t${line}`,
-  });
+): Observable<string> {
+  if (!timestamps) return fromThrottled(lines, limiter, { permits, timeout });
+  const project = (line: string, { grantedAt }: { grantedAt: number }) => `${grantedAt}\t${line}`;
+  return fromThrottled(lines, limiter, { permits, timeout, project });
 }
 
-/** Passes lines on until there are no more, or the output is full: what is not granted by then is given back. */
-async function pass(lines: Observable<string>, output: Output, tally: Tally): Promise<void> {
-  const passing = lines.pipe(
+/** Passes lines on until none waits, or the output is full: what was asked for beyond is given back. */
+async function pass(
+  throttled: Observable<string>,
+  lines: Lines,
+  output: Output,
+  tally: Tally,
+): Promise<void> {
+  const passing = throttled.pipe(
+    // That there is no other line is known, and need not wait for permits.
+    takeWhile(() => lines.waiting > 0, true),
     takeUntil(output.full$),
     tap((line) => {
       tally.lines++;
-      tally.waiting--;
+      tally.waiting = lines.waiting;
       output.line(line);
     }),
   );

@@ -2,13 +2,14 @@ import { Observable } from 'rxjs';
 import { checkPermits } from '../limiter/checkPermits.ts';
 import type { Permits } from '../limiter/cost.ts';
 import type { Limiter } from '../limiter/line.ts';
+import type { Permit } from '../limiter/permit.ts';
 import { lineOf } from '../operators/port.ts';
 import * as check from '../validate.ts';
 import { checkInput, type PulledInput } from './input.ts';
 import { Pull } from './pull.ts';
 
 /** Options of {@link fromThrottled}. */
-export interface FromThrottledOptions<P = Permits> {
+export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
   /**
    * Permits that every value costs: a positive integer, or for a record of limits a record of their names. It is no
    * function of the value, which is not known before its permits are there.
@@ -22,10 +23,16 @@ export interface FromThrottledOptions<P = Permits> {
    * @default Infinity
    */
   timeout?: number;
+  /**
+   * What is emitted for a value and its permit.
+   *
+   * @default the value
+   */
+  project?: (value: T, permit: Permit<P>) => R;
 }
 
 /**
- * Pulls a value from an input when its permits are there, emits it, and only then asks for the next.
+ * Pulls a value from an input when its permits are there, emits it, and only then pulls the next.
  *
  * With a leaky bucket of 1 permit per 3 frames:
  *
@@ -36,16 +43,22 @@ export interface FromThrottledOptions<P = Permits> {
  *
  * So an endless input needs no memory, and nobody is asked for what cannot be used yet. An input shows its end only
  * when it is asked for one more value: that waits for permits too, and may time out; they are then given back, like all
- * whose value does not come. Each subscription reads the input anew, where the input allows that. An input that has not ended when the
- * subscription ends is closed at once: by `return()`, or `cancel()` on a stream, whose lock is released. What closing
- * fails with is reported as an unhandled error.
+ * whose value does not come. Each subscription reads the input anew, where the input allows that. An input that has not
+ * ended when the subscription ends is closed at once: by `return()`, or `cancel()` on a stream, whose lock is released.
+ * What closing fails with is reported as an unhandled error.
+ *
+ * With Redis, where a permit costs a round trip, those of the next values are asked for ahead while values come at once:
+ * at first none, then twice as many with every round trip, 1024 at most, and no more than are granted in a few round
+ * trips. A value that keeps its reader waiting for more than promises gives them all back but its own. With a `timeout`
+ * nothing is asked for ahead: it bounds the wait for the permits of one value, and not that behind others.
  *
  * @param input an iterable, an async iterable (such as a Node stream), or a WHATWG `ReadableStream`
  * @param limiter the limiter whose permits the values cost
- * @param options `permits` for each value (1 by default), and `timeout` (ms, Infinity by default), which bounds the wait
- * for them alone
- * @returns an observable that errors as the input does, and as `limiter.acquire` rejects: `ERR_SLUICE_TIMEOUT`,
- * `ERR_SLUICE_PERMITS`, `ERR_SLUICE_QUEUE`, `ERR_SLUICE_CLOSED`, and those of the store
+ * @param options `permits` for each value (1 by default), `timeout` (ms, Infinity by default), which bounds the wait for
+ * them alone, and `project`, which hands the permit on
+ * @returns an observable of the values, or of what `project` makes of them; it errors as the input does, and as
+ * `limiter.acquire` rejects: `ERR_SLUICE_TIMEOUT`, `ERR_SLUICE_PERMITS`, `ERR_SLUICE_QUEUE`, `ERR_SLUICE_CLOSED`, and
+ * those of the store
  * @throws TypeError, RangeError for an argument of the wrong type or out of range
  * @example
  * fromThrottled(pagesOf(api), limiter, { timeout: 5_000 }).subscribe((page) => save(page));
@@ -53,14 +66,26 @@ export interface FromThrottledOptions<P = Permits> {
 export function fromThrottled<T, P>(
   input: PulledInput<T>,
   limiter: Limiter<P>,
-  options: FromThrottledOptions<P> = {},
-): Observable<T> {
+  options?: FromThrottledOptions<P, T> & { project?: undefined },
+): Observable<T>;
+export function fromThrottled<T, P, R>(
+  input: PulledInput<T>,
+  limiter: Limiter<P>,
+  options: FromThrottledOptions<P, T, R>,
+): Observable<R>;
+export function fromThrottled<T, P, R>(
+  input: PulledInput<T>,
+  limiter: Limiter<P>,
+  options: FromThrottledOptions<P, T, R> = {},
+): Observable<T | R> {
   checkInput(input);
   const line = lineOf(limiter);
   check.options('options', options);
-  check.knownOptions(options, ['permits', 'timeout']);
-  const { permits = 1 as P, timeout = Infinity } = options;
+  check.knownOptions(options, ['permits', 'timeout', 'project']);
+  const { permits = 1 as P, timeout = Infinity, project } = options;
   checkPermits(line, permits);
   check.duration('timeout', timeout);
-  return new Observable((subscriber) => new Pull(subscriber, line, { permits, timeout }).start(input));
+  if (project !== undefined) check.functionValue('project', project);
+  const plan = { permits, timeout, project };
+  return new Observable((subscriber) => new Pull<T, P, R>(subscriber, line, plan).start(input));
 }

@@ -15,8 +15,8 @@ export interface PulledStream<T> {
 /** What can be pulled from, one value at a time. */
 export type PulledInput<T> = Iterable<T> | AsyncIterable<T> | PulledStream<T>;
 
-/** An input in the course of one subscription. */
-export type OpenInput<T> =
+/** How an input is read. */
+export type InputIterator<T> =
   | { sync: true; iterator: Iterator<T, unknown> }
   | { sync: false; iterator: Pick<AsyncIterator<T, unknown>, 'next' | 'return'> };
 
@@ -29,7 +29,7 @@ export function checkInput(input: unknown): void {
 }
 
 /** Begins to read an input; nothing is pulled yet. A stream is locked from now on. */
-export function openInput<T>(input: PulledInput<T>): OpenInput<T> {
+export function iteratorOf<T>(input: PulledInput<T>): InputIterator<T> {
   // A stream is an async iterable in some places only, and where it is, its iterator would cancel it no sooner than a
   // read that is under way has ended.
   if (has(input, 'getReader')) return { sync: false, iterator: iteratorOfStream(input as PulledStream<T>) };

@@ -1,38 +1,34 @@
-import { type Subscriber, throwError } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { Line } from '../limiter/line.ts';
 import type { Permit } from '../limiter/permit.ts';
-import { Request } from '../limiter/request.ts';
-import type { Cost } from '../stores/store.ts';
-import { show } from '../validate.ts';
-import { type OpenInput, openInput, type PulledInput } from './input.ts';
+import type { PulledInput } from './input.ts';
+import { OpenInput, type Puller } from './openInput.ts';
+import { type Arrival, type PermitPlan, PermitsAhead } from './permitsAhead.ts';
 
-/** What each value costs, and how long it may wait for its permits. */
-export interface PullPlan<P> {
-  permits: P;
-  timeout: number;
+/** What each value costs, how long it may wait for its permits, and what is emitted for it. */
+export interface PullPlan<T, P, R> extends PermitPlan<P> {
+  project: ((value: T, permit: Permit<P>) => R) | undefined;
 }
 
 /**
- * One subscription of `fromThrottled`: it acquires, pulls one value, emits it, and begins anew.
+ * One subscription of `fromThrottled`: it takes a permit, pulls one value, emits it, and begins anew.
  *
  * A line may answer before `ask` returns, and an iterable always does: so it goes round in a loop, and nothing recurses.
  */
-export class Pull<T, P> {
-  readonly #output: Subscriber<T>;
+export class Pull<T, P, R> implements Puller<T> {
+  readonly #output: Subscriber<T | R>;
   readonly #line: Line<P>;
-  readonly #plan: PullPlan<P>;
+  readonly #plan: PullPlan<T, P, R>;
   #input: OpenInput<T> | undefined;
-  #cost: Cost | undefined;
-  #request: Request<P> | undefined;
+  #permits: PermitsAhead<P> | undefined;
   /** The permit of the value that is being pulled. */
-  #permit: Permit<P> | undefined;
-  /** Whether the last value has been emitted, and the next one not asked for. */
-  #ready = true;
+  #held: Arrival<P> | undefined;
   #looping = false;
-  /** Whether the input is in the middle of its own `next`, where it cannot be closed. */
-  #inNext = false;
+  /** Will look whether a value has come at once. */
+  #look: NodeJS.Immediate | undefined;
+  #late = false;
 
-  constructor(output: Subscriber<T>, line: Line<P>, plan: PullPlan<P>) {
+  constructor(output: Subscriber<T | R>, line: Line<P>, plan: PullPlan<T, P, R>) {
     this.#output = output;
     this.#line = line;
     this.#plan = plan;
@@ -41,111 +37,83 @@ export class Pull<T, P> {
 
   start(input: PulledInput<T>): void {
     try {
-      this.#input = openInput(input);
-      this.#cost = this.#line.costOf(this.#plan.permits);
+      this.#input = new OpenInput(input, this);
+      this.#permits = new PermitsAhead(this.#line, this.#plan, this.#goOn, this.#fail);
     } catch (error) {
-      if (!this.#output.closed) this.#output.error(error);
+      this.#fail(error);
     }
     // Opening it may have unsubscribed, or the subscriber have been gone before.
-    if (this.#output.closed) this.#close();
-    else this.#loop();
+    if (this.#output.closed) this.#input?.close();
+    else this.#goOn();
   }
 
-  #loop(): void {
+  came(value: T): void {
+    this.#emit(value, this.#held!);
+    this.#goOn();
+  }
+
+  ended(): void {
+    // For whoever hears of the end, what was asked for in vain is there again.
+    this.#giveBack();
+    this.#output.complete();
+  }
+
+  failed(error: unknown): void {
+    this.#giveBack();
+    this.#output.error(error);
+  }
+
+  readonly #goOn = (): void => {
     if (this.#looping) return;
     this.#looping = true;
-    while (this.#ready && !this.#output.closed) {
-      this.#ready = false;
-      this.#ask();
+    while (!this.#output.closed && !this.#held) {
+      while (!this.#output.closed && this.#permits!.ask());
+      this.#held = this.#permits!.take();
+      if (!this.#held) break;
+      this.#input!.next();
+      if (this.#held?.permit.source === 'redis') this.#look ??= globalThis.setImmediate(this.#isLate);
     }
     this.#looping = false;
-  }
-
-  #ask(): void {
-    const { permits } = this.#plan;
-    this.#request = new Request(this.#line, permits, this.#cost!, this.#plan, this.#granted, this.#refused);
-    this.#request.ask();
-  }
-
-  readonly #refused = (error: unknown): void => this.#output.error(error);
-
-  readonly #granted = (permit: Permit<P>): void => {
-    this.#permit = permit;
-    const { sync, iterator } = this.#input!;
-    let answer: unknown;
-    this.#inNext = true;
-    try {
-      answer = iterator.next();
-    } catch (error) {
-      this.#failed(error);
-      return;
-    } finally {
-      this.#inNext = false;
-    }
-    if (sync) this.#pulled(answer as IteratorResult<T>);
-    else {
-      // `for await` too waits for whatever `next` returns, a promise or not.
-      Promise.resolve(answer as Promise<IteratorResult<T>>).then(this.#pulled, this.#failed);
-      if (this.#output.closed) this.#close();
-    }
   };
 
-  readonly #pulled = (result: IteratorResult<T>): void => {
-    let done: boolean | undefined;
-    let value: T | undefined;
-    try {
-      if (Object(result) !== result)
-        throw new TypeError(`input: expected next() to give an object, got ${show(result)}`);
-      done = result.done;
-      if (!done) value = result.value;
-    } catch (error) {
-      this.#failed(error);
-      return;
-    }
-    if (done) this.#ended(() => this.#output.complete());
-    else if (this.#output.closed) this.#close();
-    else {
-      this.#permit = undefined;
-      this.#output.next(value as T);
-      this.#ready = true;
-      this.#loop();
-    }
+  /** By now a value has come that waits for nothing but promises: the others asked ahead are of no use yet. */
+  readonly #isLate = (): void => {
+    this.#look = undefined;
+    if (!this.#held) return;
+    this.#late = true;
+    this.#permits!.leave();
   };
 
-  readonly #failed = (error: unknown): void => this.#ended(() => this.#output.error(error));
-
-  /** The input has ended by itself, and need not be closed; the permit was for a value that there is not. */
-  #ended(say: () => void): void {
-    this.#input = undefined;
-    this.#giveBack();
-    if (!this.#output.closed) say();
+  #emit(value: T, held: Arrival<P>): void {
+    const { project } = this.#plan;
+    let output: T | R;
+    try {
+      output = project ? project(value, held.permit) : value;
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    // The function may have unsubscribed.
+    if (this.#output.closed) return;
+    this.#held = undefined;
+    if (!this.#late) this.#permits!.used(held);
+    this.#late = false;
+    this.#output.next(output);
   }
+
+  readonly #fail = (error: unknown): void => {
+    if (!this.#output.closed) this.#output.error(error);
+  };
 
   #stop(): void {
-    this.#request?.cancel();
+    if (this.#look) globalThis.clearImmediate(this.#look);
     this.#giveBack();
-    if (!this.#inNext) this.#close();
+    this.#input?.close();
   }
 
   #giveBack(): void {
-    void this.#permit?.refund();
-    this.#permit = undefined;
+    void this.#held?.permit.refund();
+    this.#held = undefined;
+    this.#permits?.leave();
   }
-
-  /** Closes the input, once. That this fails can only be reported: those who would hear of it have left. */
-  #close(): void {
-    const input = this.#input;
-    this.#input = undefined;
-    try {
-      const left = input?.iterator.return?.();
-      if (!input?.sync) Promise.resolve(left).catch(report);
-    } catch (error) {
-      report(error);
-    }
-  }
-}
-
-/** Reports an error as RxJS reports those that nobody handles. */
-function report(error: unknown): void {
-  throwError(() => error).subscribe();
 }

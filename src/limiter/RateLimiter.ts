@@ -2,8 +2,9 @@ import type { Observable } from 'rxjs';
 import { monotonicClock, schedulerClock } from '../clock.ts';
 import { AcquireTimeoutError, LimiterClosedError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
-import type { DecideReply, Rate, Reply, SteeredLedger } from '../stores/store.ts';
+import type { DecideReply, Rate, SteeredLedger } from '../stores/store.ts';
 import * as check from '../validate.ts';
+import { answered } from './answered.ts';
 import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
 import { checkPermits } from './checkPermits.ts';
 import { clientIdOf } from './clientId.ts';
@@ -136,7 +137,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async decide(permits: Permits<Name> = 1): Promise<Decision> {
     const cost = this.#line.costOf(permits);
-    const reply = await answer<DecideReply>((done) => this.#line.decide(cost, done));
+    const reply = await answered<DecideReply>((done) => this.#line.decide(cost, done));
     const least = reply.available.reduce((min, n, i) => (n < reply.available[min] ? i : min), 0);
     return {
       granted: reply.granted,
@@ -163,7 +164,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     check.knownOptions(options, ['detail']);
     const { detail = false } = options;
     check.oneOf('detail', detail, [true, false]);
-    const available = await answer<number[]>((done) => this.#line.peek(done));
+    const available = await answered<number[]>((done) => this.#line.peek(done));
     return detail ? this.#byName(available) : Math.min(...available);
   }
 
@@ -187,7 +188,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const most = names.map(() => Number.MAX_SAFE_INTEGER);
     const cost = unusedCost(names, record, most, permits, 'permits');
     if (cost.every((n) => n === 0)) return;
-    await answer<void>((done) => this.#line.release(cost, done));
+    await answered<void>((done) => this.#line.release(cost, done));
   }
 
   /**
@@ -236,7 +237,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async getRate(): Promise<LimitInForce<Name>> {
     if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
-    const { limits, stored } = await answer<Rate>((done) => this.#ledger.getRate(done));
+    const { limits, stored } = await answered<Rate>((done) => this.#ledger.getRate(done));
     return { limit: limitOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
   }
 
@@ -255,7 +256,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async pauseFor(ms: number): Promise<void> {
     checkPause('ms', ms);
-    await answer<number>((done) => this.#line.pause((told) => this.#ledger.pause(ms, told), done));
+    await answered<number>((done) => this.#line.pause((told) => this.#ledger.pause(ms, told), done));
   }
 
   /**
@@ -351,11 +352,13 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     how: { ifNone: boolean; keepState: boolean },
   ): Promise<boolean> {
     const { limits } = sameNames(this.#named, namedLimits(limit));
-    return answer((done) => this.#line.steer((told) => this.#ledger.setRate({ limits, ...how }, told), done));
+    return answered((done) =>
+      this.#line.steer((told) => this.#ledger.setRate({ limits, ...how }, told), done),
+    );
   }
 
   #forget(what: { rate: boolean }): Promise<void> {
-    return answer((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
+    return answered((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
   }
 
   #byName<T>(values: readonly T[]): Record<Name, T> {
@@ -369,11 +372,4 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       new Request(this.#line, permits, cost, options, resolve, reject).ask(),
     );
   }
-}
-
-/** A store's answer as a promise. */
-function answer<T>(call: (done: Reply<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) =>
-    call((error, value) => (error ? reject(error) : resolve(value as T))),
-  );
 }

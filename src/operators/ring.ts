@@ -32,6 +32,14 @@ export class Ring<T> {
     return value;
   }
 
+  /** Takes the last value; the ring must hold one. */
+  pop(): T {
+    const last = (this.#head + --this.#length) & (this.#slots.length - 1);
+    const value = this.#slots[last] as T;
+    this.#slots[last] = undefined;
+    return value;
+  }
+
   clear(): void {
     this.#slots = new Array(smallest);
     this.#head = 0;

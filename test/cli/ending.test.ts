@@ -53,6 +53,13 @@ test('a line that cannot pass within --timeout ends it with 1 and one line', asy
   assert.match(stderr, /^sluice: .*within 50 ms.*\n$/);
 });
 
+test('it ends after the last line, and does not wait for another permit', async () => {
+  for (const more of [[], ['--timeout', '50']]) {
+    const { code, stdout } = await sluice(['--limit', '5', '--interval', '60000', ...more], numbered(5));
+    assert.equal([code, stdout], [0, numbered(5)]);
+  }
+});
+
 test('--timeout is of a line that has no other before it', async () => {
   const { code, stdout } = await sluice(
     ['--limit', '2', '--interval', '100', '--timeout', '250'],

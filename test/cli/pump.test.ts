@@ -1,18 +1,10 @@
-import { Readable, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchesOf } from '../../src/cli/lines.ts';
 import { Output } from '../../src/cli/output.ts';
 import { pump } from '../../src/cli/pump.ts';
 import { RateLimiter, slidingWindow } from '../../src/index.ts';
-
-async function batches(parts: (string | Buffer)[], most = 1024): Promise<string[][]> {
-  const all: string[][] = [];
-  for await (const batch of batchesOf(Readable.from(parts.map((part) => Buffer.from(part))), most))
-    all.push(batch);
-  return all;
-}
 
 /** A stream that takes what it is given only when told to. */
 class Slow extends Writable {
@@ -30,26 +22,6 @@ class Slow extends Writable {
     else this.take = done;
   }
 }
-
-test('lines come in batches of those that are there', async () => {
-  assert.equal(await batches(['a\nb\nc', 'd\n', '\n', 'e']), [['a', 'b'], ['cd'], [''], ['e']]);
-  assert.equal(await batches(['a\nb\nc\n'], 2), [['a', 'b'], ['c']]);
-  assert.equal(await batches([]), []);
-});
-
-test('a character whose bytes come apart stays whole', async () => {
-  const bytes = Buffer.from('☃\n');
-  const [[line]] = await batches([bytes.subarray(0, 1), bytes.subarray(1)]);
-  assert.is(Buffer.from(line, 'latin1').toString(), '☃');
-});
-
-test('a line of many megabytes takes no more time for its length', async () => {
-  const part = Buffer.alloc(65_536, 'x');
-  const start = performance.now();
-  const [[line]] = await batches([...new Array(800).fill(part), '\n']);
-  assert.is(line.length, 800 * 65_536);
-  assert.ok(performance.now() - start < 3_000);
-});
 
 test('nothing is granted while the output takes no more', async () => {
   const limiter = new RateLimiter({ name: 'slow', limit: slidingWindow({ permits: 5, interval: 50 }) });
@@ -69,6 +41,48 @@ test('nothing is granted while the output takes no more', async () => {
   await pumped;
   assert.is(slow.text, '1\n2\n3\n4\n5\n6\n7\n8\n');
   await limiter.close();
+});
+
+test('permits are asked for when a line is there, and none for the end', async () => {
+  const limiter = new RateLimiter({ name: 'idle', limit: slidingWindow({ permits: 2, interval: 60_000 }) });
+  const slow = new Slow();
+  slow.willing = true;
+  const input = new PassThrough();
+  const options = { permits: 1, timeout: Infinity, timestamps: false };
+  const pumped = pump(input, new Output(slow), limiter, options, { lines: 0, waiting: 0 });
+  await sleep(20);
+  assert.is(await limiter.availablePermits(), 2);
+  input.write('a\n');
+  await sleep(20);
+  assert.is(slow.text, 'a\n');
+  assert.is(await limiter.availablePermits(), 1);
+  input.end('b\n');
+  await pumped;
+  assert.is(slow.text, 'a\nb\n');
+  await limiter.close();
+});
+
+test('the tally says how many have passed, and how many wait', async () => {
+  for (const [taken, passed] of [
+    [0, 2],
+    [2, 0],
+  ]) {
+    const limiter = new RateLimiter({ name: 'few', limit: slidingWindow({ permits: 2, interval: 60_000 }) });
+    if (taken > 0) await limiter.acquire(taken);
+    const slow = new Slow();
+    slow.willing = true;
+    const tally = { lines: 0, waiting: 0 };
+    const input = Readable.from([Buffer.from('1\n2\n3\n4\n')]);
+    const options = { permits: 1, timeout: Infinity, timestamps: false };
+    const pumped = pump(input, new Output(slow), limiter, options, tally);
+    await sleep(20);
+    assert.equal(tally, { lines: passed, waiting: 4 - passed });
+    await limiter.close();
+    await pumped.then(
+      () => assert.unreachable(),
+      ({ name }) => assert.is(name, 'LimiterClosedError'),
+    );
+  }
 });
 
 test.run();

@@ -43,12 +43,17 @@ const wrongOptions = wrongAcquire
   .filter(([, options]) => !(options && typeof options === 'object' && 'signal' in options))
   .map(([permits, options, type, message]) => {
     if (options === undefined) return [{ permits }, type, message] as const;
-    return [options, type, message.replace('timeout, signal', 'permits, timeout')] as const;
+    return [options, type, message.replace('timeout, signal', 'permits, timeout, project')] as const;
   });
 for (const [options, type, message] of [
   ...wrongOptions,
   [{ permits: () => 1 }, TypeError, 'permits: expected a positive safe integer, got a function'] as const,
-  [{ signal: undefined }, TypeError, 'signal: no such option; expected one of permits, timeout'] as const,
+  [
+    { signal: undefined },
+    TypeError,
+    'signal: no such option; expected one of permits, timeout, project',
+  ] as const,
+  [{ project: 5 }, TypeError, 'project: expected a function, got 5'] as const,
 ]) {
   test(`it is not made: ${message}`, () => {
     const make = () => fromThrottled('a', limiter, options as FromThrottledOptions);

@@ -15,6 +15,16 @@ test('it gives values back in the order in which they came', () => {
   assert.is(ring.length, 0);
 });
 
+test('the last value can be taken too', () => {
+  const ring = new Ring<number>();
+  for (let i = 0; i < 15; i++) ring.push(i);
+  for (let i = 0; i < 15; i++) ring.shift();
+  for (let i = 0; i < 3; i++) ring.push(i);
+  assert.equal([ring.pop(), ring.shift(), ring.length], [2, 0, 1]);
+  ring.push(3);
+  assert.equal([ring.shift(), ring.pop(), ring.length], [1, 3, 0]);
+});
+
 test('it keeps undefined as a value', () => {
   const ring = new Ring<undefined>();
   ring.push(undefined);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { take } from 'rxjs';
 import * as assert from 'uvu/assert';
@@ -43,6 +44,39 @@ test('what is not pulled, or does not come, is given back', async ({ redis }) =>
   await sleep(100);
   assert.is(input.returned, 1);
   assert.is(await limiter.availablePermits(), 4);
+  await limiter.close();
+});
+
+test('what is asked for ahead costs few calls, and is all given back in the end', async ({ redis }) => {
+  const limit = slidingWindow({ permits: 2_000, interval: 60_000, resolution: 1 });
+  const limiter = new RateLimiter({ name: 'api', limit, redis });
+  const got: number[] = [];
+  const get = (n: number) => void got.push(n);
+  await fromThrottled(naturals(), limiter).pipe(take(700)).forEach(get);
+  const { calls } = limiter.stats();
+  assert.ok(calls <= 40, `${calls} calls`);
+  await fromThrottled(Readable.from(got.slice(0, 100)), limiter).forEach(get);
+  assert.equal(got.slice(700), got.slice(0, 100));
+  // A call that was under way at the end is still answered.
+  await sleep(100);
+  assert.is(await limiter.availablePermits(), 1_200);
+  await limiter.close();
+});
+
+test('a value that is late holds one permit, and nothing is left when it ends', async ({ redis }) => {
+  const limiter = new RateLimiter({ name: 'api', limit: ten, redis });
+  async function* pages() {
+    yield* [1, 2, 3];
+    await sleep(150);
+    yield 4;
+  }
+  const got: number[] = [];
+  const done = fromThrottled(pages(), limiter).forEach((n) => void got.push(n));
+  await sleep(100);
+  assert.equal(got, [1, 2, 3]);
+  assert.is(await limiter.availablePermits(), 6);
+  await done;
+  assert.is(await limiter.availablePermits(), 6);
   await limiter.close();
 });
 

@@ -1,12 +1,14 @@
 import type { Store } from '../../src/index.ts';
+import type { PermitSource } from '../../src/stores/store.ts';
 
-/** A store that answers a turn of the event loop later than another one, as a server would. */
-export function lateStore(store: Store): Store {
+/** A store that answers a turn of the event loop later than another one, as a server would; it may pass for Redis. */
+export function lateStore(store: Store, source: PermitSource = 'memory'): Store {
   return {
     open(config) {
       const ledger = store.open(config);
       return {
         ...ledger,
+        source,
         sync: false,
         reserve: (request, reply) =>
           ledger.reserve(request, (...answer) => void setImmediate(() => reply(...answer))),

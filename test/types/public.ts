@@ -10,10 +10,13 @@ import {
   type Limiter,
   limited,
   memoryStore,
+  NotInitializedError,
   type Permit,
   permits$,
   RateLimiter,
   RateLimiterGroup,
+  RateType,
+  RedissonRateLimiter,
   slidingWindow,
   type ThrottleDistributedOptions,
   throttleDistributed,
@@ -83,6 +86,14 @@ assert<Observable<{ page: number }>>()(fromThrottled(pages(), one));
 assert<Observable<number>>()(fromThrottled(new ReadableStream<number>(), one));
 const numbers: Iterable<number> | AsyncIterable<number> = [1];
 assert<Observable<number>>()(fromThrottled(numbers, one));
+assert<Observable<[string, number]>>()(
+  fromThrottled('text', one, { project: (letter, { grantedAt }) => [letter, grantedAt] as [string, number] }),
+);
+assert<Observable<Promise<void>>>()(
+  fromThrottled([1], two, { permits: { tokens: 3 }, project: (_, permit) => permit.refund({ tokens: 1 }) }),
+);
+// @ts-expect-error the values are numbers
+fromThrottled([1], one, { project: (value: string) => value });
 // @ts-expect-error a promise is no input
 fromThrottled(Promise.resolve([1]), one);
 // @ts-expect-error an Observable is no input
@@ -237,3 +248,33 @@ export function paced(limiter: Limiter, options: ThrottleDistributedOptions<stri
   return of('a').pipe(throttleDistributed(limiter, options));
 }
 paced(one, { timeout: 5 });
+
+const redisson = new RedissonRateLimiter(new Redis(), 'redisson', { clientId: 'a' });
+new RedissonRateLimiter(new Cluster([]), 'redisson');
+paced(redisson, { timeout: 5 });
+redisson.trySetRate(RateType.OVERALL, 1, 1, { keepAlive: 1 }).then(assert<boolean>());
+redisson.setRate(RateType.PER_CLIENT, 1, 1, { keepState: true }).then(assert<void>());
+redisson.updateRate(RateType.PER_CLIENT, 1, 1).then(assert<boolean>());
+redisson.acquire(2, { timeout: 1, signal: new AbortController().signal }).then((permit) => permit.refund(1));
+redisson.tryAcquire(1, 5).then(assert<boolean>());
+redisson.availablePermits().then(assert<number>());
+redisson.release(1).then(assert<void>());
+redisson.getConfig().then(({ type, rate }) => {
+  assert<RateType>()(type);
+  assert<number>()(rate);
+});
+assert<0>()(RateType.OVERALL);
+assert<1>()(RateType.PER_CLIENT);
+export const notInitialized: 'ERR_SLUICE_NOT_INITIALIZED' = new NotInitializedError('redisson').code;
+assert<Observable<string>>()(
+  of('a').pipe(throttleDistributed(redisson, { permits: (value) => value.length })),
+);
+permits$(redisson).subscribe((permit) => assert<number>()(permit.grantedAt));
+// @ts-expect-error the rate is not known before it is set, so the first call keeps what was granted
+redisson.trySetRate(RateType.OVERALL, 1, 1, { keepState: true });
+// @ts-expect-error a type is one of two
+redisson.setRate(2, 1, 1);
+// @ts-expect-error permits are a number: it has one limit
+redisson.acquire({ tokens: 1 });
+// @ts-expect-error it is paused by nobody
+redisson.pause(1);

@@ -1,0 +1,47 @@
+/** Milliseconds that those asked ahead are to last at least: what the line itself asks for in one call. */
+const leastTime = 40;
+/** Round trips that they are to last at least. */
+const leastTrips = 8;
+/** Milliseconds that a round trip takes at most: where even the quickest permit takes longer, the limit makes it wait. */
+const longestTrip = 100;
+/** More are never asked ahead: a call of so many spares them nearly all of its round trip. */
+const most = 1024;
+
+/**
+ * How many permits one subscription asks for at once.
+ *
+ * As many as come in a few round trips: more would come no sooner, and only keep others from their turn. Each permit shows
+ * how fast they come, for as many as stood up to its place came while it waited. That tells how many there should be; to
+ * go by whether it waited too long, and ask for more or fewer, would swing to and fro, as its wait tells of the past.
+ */
+export class AskedAhead {
+  /** How many are asked for at once. */
+  count = 1;
+  #most = most;
+  #trip = longestTrip;
+
+  /**
+   * A permit is used, whose value has come at once.
+   *
+   * @param waited milliseconds since it was asked for
+   * @param place where it then stood among ours: the first is 1
+   */
+  used(waited: number, place: number): void {
+    this.#trip = Math.min(this.#trip, waited);
+    const time = Math.max(leastTime, leastTrips * this.#trip);
+    const lasting = Math.max(1, Math.floor((place * time) / waited));
+    // With one more for every value it is twice as many with every round trip.
+    this.count = Math.min(this.count + 1, lasting, this.#most);
+  }
+
+  /** The line took no more than `count`: half of them leave room for others. */
+  overflowed(count: number): void {
+    this.#most = Math.max(1, Math.floor(count / 2));
+    this.count = Math.min(this.count, this.#most);
+  }
+
+  /** Values do not come at once, or permits without a trip: it is one at a time again. */
+  restart(): void {
+    this.count = 1;
+  }
+}

@@ -1,0 +1,112 @@
+import { AcquireTimeoutError, type AskedPermits, QueueOverflowError } from '../errors.ts';
+import type { Grant, Line, Waiter } from '../limiter/line.ts';
+import type { Permit } from '../limiter/permit.ts';
+import { Ring } from '../operators/ring.ts';
+import type { Cost } from '../stores/store.ts';
+import { AskedAhead } from './askedAhead.ts';
+
+/** What each value costs, and how long it may wait for its permits. */
+export interface PermitPlan<P> {
+  permits: P;
+  timeout: number;
+}
+
+/** A request in the line. */
+interface Asked {
+  /** When, by the line's clock. */
+  at: number;
+  /** Where it then stood among ours: the first is 1. */
+  place: number;
+}
+
+/** A permit that has come. */
+export interface Arrival<P> {
+  permit: Permit<P>;
+  asked: Asked;
+}
+
+/** The permits of one subscription of `fromThrottled`: those that it has asked for, and those that have come. */
+export class PermitsAhead<P> implements Waiter<undefined> {
+  readonly leavesTogether = true;
+  readonly #line: Line<P>;
+  readonly #plan: PermitPlan<P>;
+  readonly #cost: Cost;
+  readonly #came: () => void;
+  readonly #failed: (error: unknown) => void;
+  readonly #ahead = new AskedAhead();
+  readonly #asked = new Ring<Asked>();
+  readonly #there = new Ring<Arrival<P>>();
+
+  /**
+   * `came` is called with every permit that comes, `failed` with an error after which none will; both perhaps before
+   * `ask` returns.
+   *
+   * @throws PermitsExceedLimitError
+   */
+  constructor(line: Line<P>, plan: PermitPlan<P>, came: () => void, failed: (error: unknown) => void) {
+    this.#line = line;
+    this.#plan = plan;
+    this.#cost = line.costOf(plan.permits);
+    this.#came = came;
+    this.#failed = failed;
+  }
+
+  /** Asks for one more, if there are fewer than are asked ahead, and says whether it did. */
+  ask(): boolean {
+    if (this.#count >= this.#ahead.count) return false;
+    const { timeout } = this.#plan;
+    this.#asked.push({ at: this.#line.now(), place: this.#count + 1 });
+    if (timeout === Infinity) this.#line.count(this, this.#cost);
+    else this.#line.ask(this, this.#cost, timeout, undefined);
+    return true;
+  }
+
+  /** Takes the first that has come. */
+  take(): Arrival<P> | undefined {
+    return this.#there.length > 0 ? this.#there.shift() : undefined;
+  }
+
+  /** One that was taken has been used, and its value came at once. */
+  used({ permit, asked }: Arrival<P>): void {
+    // A time-out is of the wait for one value's permits: not of the wait behind others of our own.
+    if (permit.source === 'redis' && this.#plan.timeout === Infinity)
+      this.#ahead.used(this.#line.now() - asked.at, asked.place);
+    else this.leave();
+  }
+
+  /** Gives back all that has come and was not taken, leaves the line, and begins anew with one at a time. */
+  leave(): void {
+    this.#ahead.restart();
+    if (this.#asked.length > 0) {
+      this.#asked.clear();
+      this.#line.abandon(this);
+    }
+    while (this.#there.length > 0) void this.#there.shift().permit.refund();
+  }
+
+  granted(grant: Grant): void {
+    const asked = this.#asked.shift();
+    this.#there.push({ permit: this.#line.permitOf(grant, this.#plan.permits, asked.at), asked });
+    this.#came();
+  }
+
+  late(retryAfter: number | undefined): void {
+    const { permits, timeout } = this.#plan;
+    this.#failed(new AcquireTimeoutError(this.#line.name, permits as AskedPermits, timeout, retryAfter));
+  }
+
+  refused(error: Error): void {
+    if (!(error instanceof QueueOverflowError) || this.#count === 1) {
+      this.#failed(error);
+      return;
+    }
+    // It was asked ahead: those before it are still there.
+    this.#asked.pop();
+    this.#ahead.overflowed(this.#count);
+  }
+
+  /** How many have been asked for and not been taken. */
+  get #count(): number {
+    return this.#asked.length + this.#there.length;
+  }
+}

@@ -1,0 +1,148 @@
+import { take } from 'rxjs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fromThrottled, type Limit, memoryStore, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { answered, lateStore } from '../support/lateStore.ts';
+import { assertIdle } from '../support/marbles.ts';
+import { until } from '../support/until.ts';
+import { byHand, naturals, watched } from './inputs.ts';
+
+const test = suite('fromThrottled, permits asked for ahead');
+const thousand = slidingWindow({ permits: 1_000, interval: 100_000, resolution: 1 });
+
+/** A limiter whose store answers a turn later, as Redis would. */
+function far({ limit = thousand, maxQueue = Infinity }: { limit?: Limit; maxQueue?: number } = {}) {
+  return new RateLimiter({ name: 'api', limit, maxQueue, store: lateStore(memoryStore(), 'redis') });
+}
+
+/** Nobody waits, and so many permits are there. */
+async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> {
+  assertIdle(limiter);
+  assert.is(await limiter.availablePermits(), permits);
+}
+
+/** A turn of the event loop. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('while values come at once, twice as many with every round trip, and none is lost or left', async () => {
+  const limiter = far();
+  const inLine: number[] = [];
+  const got: number[] = [];
+  await fromThrottled(naturals(), limiter)
+    .pipe(take(500))
+    .forEach((n) => {
+      got.push(n);
+      const { queued, reserved } = limiter.stats();
+      inLine.push(queued + reserved);
+    });
+  assert.equal(
+    got,
+    Array.from({ length: 500 }, (_, i) => i),
+  );
+  assert.ok(limiter.stats().calls <= 20, `${limiter.stats().calls} calls`);
+  assert.equal(inLine.slice(0, 3), [0, 1, 2]);
+  await answered();
+  await assertLeft(limiter, 500);
+});
+
+test('1024 at most', async () => {
+  const limiter = far({ limit: slidingWindow({ permits: 1_000_000, interval: 1_000 }) });
+  let most = 0;
+  await fromThrottled(naturals(), limiter)
+    .pipe(take(20_000))
+    .forEach(() => {
+      const { queued, reserved } = limiter.stats();
+      most = Math.max(most, queued + reserved);
+    });
+  assert.ok(most > 500 && most <= 1024, `${most} in the line`);
+});
+
+test('one at a time where permits are granted in this process, and with a time-out', async () => {
+  const near = new RateLimiter({ name: 'api', limit: thousand, store: lateStore(memoryStore()) });
+  for (const [limiter, timeout] of [
+    [near, Infinity],
+    [far(), 5_000],
+  ] as const) {
+    await fromThrottled(naturals(), limiter, { timeout })
+      .pipe(take(50))
+      .forEach(() => void assertIdle(limiter));
+    assert.is(limiter.stats().calls, 50);
+  }
+});
+
+test('a value that is late gives back all but its own permit, and then it is one at a time again', async () => {
+  const limiter = far();
+  const input = byHand<number>();
+  let got = 0;
+  const subscription = fromThrottled(input, limiter).subscribe(() => got++);
+  await until('the first is pulled', async () => input.pulled === 1, { every: 1 });
+  while (got < 40)
+    if (input.pulled > got) await input.answer({ done: false, value: got });
+    else await turn();
+  const { queued, reserved } = limiter.stats();
+  assert.ok(queued + reserved > 5, `${queued + reserved} in the line`);
+  await until('the next is pulled', async () => input.pulled === 41, { every: 0 });
+  await turn();
+  await turn();
+  assertIdle(limiter);
+  await answered();
+  await assertLeft(limiter, 1_000 - got - 1);
+  await input.answer({ done: false, value: got });
+  const { queued: one } = limiter.stats();
+  assert.equal([got, one], [41, 1]);
+  await answered();
+  subscription.unsubscribe();
+  await answered();
+  await assertLeft(limiter, 1_000 - got);
+});
+
+test('at the end, or an error, all is there again for whoever hears of it', async () => {
+  for (const end of ['end', 'error']) {
+    const limiter = far();
+    const heard: Promise<number>[] = [];
+    const hear = () => heard.push(limiter.availablePermits());
+    function* ending() {
+      for (let n = 0; n < 100; n++) yield n;
+      if (end === 'error') throw new Error('broken');
+    }
+    fromThrottled(ending(), limiter).subscribe({ complete: hear, error: hear });
+    await until('it has ended', async () => heard.length > 0, { every: 1 });
+    assert.equal(await Promise.all(heard), [900]);
+    await assertLeft(limiter, 900);
+  }
+});
+
+test('a line that is full is no error of what is asked ahead, which leaves room for others', async () => {
+  const limiter = far({ maxQueue: 8 });
+  const input = watched(naturals());
+  let most = 0;
+  let values = 0;
+  await fromThrottled(input, limiter)
+    .pipe(take(200))
+    .forEach(() => {
+      const { queued, reserved } = limiter.stats();
+      if (++values > 50) most = Math.max(most, queued + reserved);
+    });
+  assert.equal([values, most], [200, 3]);
+  await answered();
+  await assertLeft(limiter, 800);
+});
+
+test('an input that takes long to answer in its own turn is not overtaken by permits', async () => {
+  const limiter = far({ limit: slidingWindow({ permits: 1_000_000, interval: 1_000 }) });
+  let most = 0;
+  function* slow() {
+    for (const n of naturals()) {
+      for (const start = performance.now(); performance.now() < start + 5; );
+      yield n;
+    }
+  }
+  await fromThrottled(slow(), limiter)
+    .pipe(take(60))
+    .forEach(() => {
+      most = Math.max(most, limiter.stats().queued + limiter.stats().reserved);
+    });
+  assert.ok(most <= 20, `${most} in the line`);
+});
+
+test.run();
