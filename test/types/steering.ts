@@ -1,0 +1,78 @@
+// Checked by `npm run types` alone: what steers a limiter, and what tells of it.
+import { Redis } from 'ioredis';
+import { type Observable, of } from 'rxjs';
+import {
+  type FallbackOptions,
+  type Limit,
+  type LimiterEvent,
+  pauseOn,
+  RateLimiter,
+  RateLimiterGroup,
+  RedissonRateLimiter,
+  slidingWindow,
+  tokenBucket,
+} from '../../src/index.ts';
+
+/** Compiles only where the value is just of the type. */
+declare function assert<Expected>(): <Actual>(
+  value: Actual,
+  ...same: (<T>() => T extends Actual ? 1 : 2) extends <T>() => T extends Expected ? 1 : 2 ? [] : [never]
+) => void;
+
+const redis = new Redis();
+const limit = slidingWindow({ permits: 1, interval: 1 });
+const one = new RateLimiter({ name: 'one', limit });
+const two = new RateLimiter({
+  name: 'two',
+  limit: { requests: limit, tokens: tokenBucket({ permits: 9, interval: 9 }) },
+});
+
+one.trySetRate(limit).then(assert<boolean>());
+one.setRate(tokenBucket({ permits: 1, interval: 1 }), { keepState: false }).then(assert<void>());
+two.setRate({ requests: limit, tokens: limit });
+// @ts-expect-error the limiter has two limits
+two.setRate({ requests: limit });
+// @ts-expect-error of those it has none of that name
+two.setRate({ requests: limit, tokens: limit, bytes: limit });
+// @ts-expect-error a rate is a limit
+one.setRate({ permits: 1, interval: 1 });
+one.getRate().then(({ stored, limit: inForce }) => {
+  assert<boolean>()(stored);
+  assert<Limit | Readonly<Record<string, Limit>>>()(inForce);
+});
+one.pauseFor(1).then(assert<void>());
+one.release(2).then(assert<void>());
+two.release({ tokens: 1 });
+// @ts-expect-error there is no such limit
+two.release({ bytes: 1 });
+one.reset().then(assert<void>());
+one.delete().then(assert<void>());
+
+const fallback: FallbackOptions = { mode: 'local', ratio: 0.5, timeout: 500, cooldown: 1_000 };
+for (const one of [fallback, {}, 'local', 'reject', 'allow'] as const) {
+  new RateLimiter({ name: 'a', limit, redis, fallback: one });
+  new RateLimiterGroup({ name: 'a', limit, redis, fallback: one });
+}
+// @ts-expect-error there is no such mode
+new RateLimiter({ name: 'a', limit, redis, fallback: 'remote' });
+
+assert<Observable<LimiterEvent>>()(one.events$);
+one.events$.subscribe((event) => {
+  if (event.type === 'granted') assert<'redis' | 'memory' | 'fallback'>()(event.source);
+  if (event.type === 'fallback') assert<Error>()(event.error);
+  if (event.type === 'dropped') assert<'strategy' | 'timeout' | 'overflow'>()(event.reason);
+  if (event.type === 'denied' || event.type === 'timeout') assert<number | undefined>()(event.retryAfter);
+  // @ts-expect-error not every event has permits
+  event.permits;
+});
+
+assert<Observable<Response>>()(
+  of(new Response()).pipe(
+    pauseOn(one, (response: Response) => (response.ok ? undefined : 1), { max: 60_000 }),
+    pauseOn(two, (signal, kind) => (kind === 'error' ? signal.retryAfter : null)),
+  ),
+);
+// @ts-expect-error a limiter of Redisson cannot pause
+pauseOn(new RedissonRateLimiter(redis, 'a'), () => 1);
+// @ts-expect-error a pause is a number of milliseconds
+pauseOn(one, () => '1');
