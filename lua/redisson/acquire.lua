@@ -4,13 +4,16 @@
 --
 -- ARGV[1]    the line that asks: six bytes
 -- ARGV[2]    which call of the line it is
--- ARGV[3…]   runs: each is a count of requests, the longest wait in microseconds or -1 for any, and permits
+-- ARGV[3…]   runs: each is permits, a count of requests, and the longest wait in microseconds or -1 for any. Of a single
+--            request it may be the permits alone: it waits as long as it takes.
 --
--- Reply: an empty list where the limiter has no rate. Else a list: the time of the server in microseconds, the rate, the
--- interval in milliseconds, the permits that are free now, the time until all has come back in microseconds, and how
--- long the first that was left has to wait in microseconds; then pairs of a count and 0, or LEFT, or NEVER, or, where the
--- wait would be too long, -2 - the wait in microseconds.
+-- Reply: an empty list where the limiter has no rate. To a single request it may be the time of the server in microseconds
+-- where it is granted, and else a list of that and of how long it has to wait in microseconds. Or a list: the time, the
+-- rate, the interval in milliseconds, the permits that are free now, the time until all has come back in microseconds, and
+-- how long the first that was left has to wait in microseconds; then pairs of a count and 0, or LEFT, or NEVER, or, where
+-- the wait would be too long, -2 - the wait in microseconds.
 
+-- @include "redisson/state/quick"
 -- @include "redisson/state/limiter"
 -- @include "redisson/state/wait"
 
@@ -29,24 +32,22 @@ local place, used, wait = 0, false, 0
 
 -- Writes an entry for each of the next requests.
 local function grant(count, permits)
-  local value, size = limiter.value, limiter.size
-  limiter.value, limiter.size = value - count * permits, size + count
-  local token, added = tokenOf(limiter), 0
+  local added = 0
   for first = 0, count - 1, WRITTEN do
     local entries = {}
     for i = first, math.min(first + WRITTEN, count) - 1 do
       entries[#entries + 1] = limiter.at
-      entries[#entries + 1] = struct.pack('>Bc0I2BI3<I4', 16, bytes, place + i, 0, token, permits)
+      entries[#entries + 1] = struct.pack('>Bc0I2I4<I4', 16, bytes, place + i, 0, permits)
     end
     added = added + redis.call('ZADD', limiter.log, unpack(entries))
   end
-  -- Sent again within the same millisecond, this very call may find its entries there.
-  limiter.value, limiter.size = value - added * permits, size + added
+  -- A call that is sent again finds its entries there.
+  limiter.value, limiter.size = limiter.value - added * permits, limiter.size + added
   limiter.newest, used = limiter.at, true
 end
 
 for i = 3, #ARGV, 3 do
-  local count, maxWait, permits = tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  local permits, count, maxWait = tonumber(ARGV[i]), tonumber(ARGV[i + 1] or 1), tonumber(ARGV[i + 2] or -1)
   while count > 0 do
     local answered, delay, needed = count, NEVER, wait
     if permits <= limiter.rate and permits <= MOST_IN_ENTRY then
@@ -54,14 +55,15 @@ for i = 3, #ARGV, 3 do
       -- Nobody passes those who are left in the line.
       if wait == 0 then
         if limiter.expired > 0 then makeFree(limiter, count * permits) end
-        granted = math.min(count, math.floor((limiter.value + limiter.expired) / permits))
+        granted = math.min(count, math.floor(freeOf(limiter) / permits))
       end
       if granted > 0 then
         grant(granted, permits)
         answered, delay = granted, 0
       else
-        -- What has expired and has not been looked at may be enough: that is known with the next call.
-        if wait == 0 then needed = limiter.expired > 0 and 1 or waitFor(limiter, permits) end
+        -- What has expired and has not been looked at may be enough, or what is not counted yet may not be in use: that is
+        -- known with the next call.
+        if wait == 0 then needed = (limiter.unknown or limiter.expired > 0) and 1 or waitFor(limiter, permits) end
         if needed == 0 then
           answered = 0
         elseif maxWait >= 0 and needed > maxWait then
@@ -79,6 +81,6 @@ for i = 3, #ARGV, 3 do
 end
 
 saveLimiter(limiter, used)
-reply[4], reply[6] = math.max(0, limiter.value + limiter.expired), wait
+reply[4], reply[6] = math.max(0, freeOf(limiter)), wait
 if limiter.size > 0 then reply[5] = math.max(0, (limiter.newest + limiter.interval) * 1000 - limiter.us) end
 return reply

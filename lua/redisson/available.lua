@@ -11,4 +11,4 @@ if not limiter then return {} end
 -- What has expired and is still in the log may hold more than one permit an entry: that is seen when it is taken out.
 makeFree(limiter, math.huge)
 saveLimiter(limiter, false)
-return { math.max(0, limiter.value + limiter.expired) }
+return { math.max(0, freeOf(limiter)) }

@@ -48,5 +48,6 @@ end
 local taken = 0
 for i = 3, #ARGV, 3 do taken = taken + takeBack(tonumber(ARGV[i]), ARGV[i + 1], tonumber(ARGV[i + 2])) end
 limiter.value = limiter.value + taken
+recount(limiter)
 saveLimiter(limiter, false)
 return taken

@@ -13,14 +13,14 @@
 
 -- Entries of which a call takes at most.
 local MOST_TAKEN = 10000
--- Milliseconds that a sequence is remembered for, at least: it may be sent again when Redis can be reached again.
+-- Milliseconds that a sequence is remembered for: it may be sent again when Redis can be reached again.
 local REMEMBERED = 60000
 
 local limiter = openLimiter(COUNTED_AT_LEISURE)
 if not limiter then return {} end
 local asked, sequence = tonumber(ARGV[1]), tonumber(ARGV[2])
 if tonumber(redis.call('GET', KEYS[6]) or 0) >= sequence then return { asked, 0 } end
-redis.call('SET', KEYS[6], sequence, 'PX', math.max(REMEMBERED, limiter.interval))
+redis.call('SET', KEYS[6], sequence, 'PX', REMEMBERED)
 
 local size = limiter.size - limiter.expired
 

@@ -1,12 +1,12 @@
 import type { Cluster, Redis } from 'ioredis';
 import { monotonicClock } from '../clock.ts';
 import { AcquireTimeoutError, LimiterClosedError, NotInitializedError } from '../errors.ts';
+import { answered } from '../limiter/answered.ts';
 import { clientIdOf } from '../limiter/clientId.ts';
 import { LedgerLine } from '../limiter/ledgerLine.ts';
 import type { Limiter, Line } from '../limiter/line.ts';
 import type { Permit } from '../limiter/permit.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from '../limiter/request.ts';
-import type { Reply } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import { failureOf } from './answers.ts';
 import { type RedissonKeys, redissonKeys } from './keys.ts';
@@ -207,7 +207,7 @@ export class RedissonRateLimiter implements Limiter<number> {
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
    */
   async availablePermits(): Promise<number> {
-    const [permits] = await answer<number[]>((reply) => this.#line.peek(reply));
+    const [permits] = await answered<number[]>((reply) => this.#line.peek(reply));
     return permits;
   }
 
@@ -327,7 +327,7 @@ export class RedissonRateLimiter implements Limiter<number> {
 
   /** One call that changes what those who wait may have. */
   #steer<T>(call: () => Promise<T>): Promise<T> {
-    return answer((reply) =>
+    return answered((reply) =>
       this.#line.steer<T>((done) => {
         this.#ask(call).then((value) => done(null, value), done);
       }, reply),
@@ -342,13 +342,6 @@ export class RedissonRateLimiter implements Limiter<number> {
       throw failureOf(this.name, error);
     }
   }
-}
-
-/** A store's answer as a promise. */
-function answer<T>(call: (done: Reply<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) =>
-    call((error, value) => (error ? reject(error) : resolve(value as T))),
-  );
 }
 
 /** Six bytes, as characters of one byte each, which no other line has, as far as chance allows. */

@@ -16,6 +16,8 @@ import type { RedissonScripts } from './scripts.ts';
 
 /** Numbers before the pairs of a reply to acquire. */
 const head = 6;
+/** A segment of one request. */
+const one = { count: 1, retryAfter: 0 };
 /** A refund says in a byte of an entry which one it was; 0 is none. */
 const mostRefundNumbers = 255;
 
@@ -50,25 +52,47 @@ export function openRedissonLedger(
     limits = [limitOf(rate, interval)];
   }
 
+  async function ask(args: readonly number[]): Promise<{ call: number; answer: number[] }> {
+    const call = ++calls % 2 ** 32;
+    const answer = [await scripts.acquire(keys.all, [line, call, ...args])].flat();
+    return { call, answer: numbersOf(name, answer, 1) };
+  }
+
   /** Asks for the runs; answers the numbers before the pairs, and what became of each. */
   async function acquire(runs: readonly Run[]) {
-    const call = ++calls % 2 ** 32;
-    const args: (string | number)[] = [line, call];
-    for (const { count, maxWait, cost } of runs) args.push(count, microseconds(maxWait), cost[0]);
-    const answer = numbersOf(name, await scripts.acquire(keys.all, args), head);
+    const args = runs.flatMap(({ cost, count, maxWait }) => [cost[0], count, microseconds(maxWait)]);
+    const { call, answer } = await ask(args);
+    return { call, ...read(runs, answer) };
+  }
+
+  function read(runs: readonly Run[], answer: number[]) {
     const segments = segmentsOf(answer, head);
     if (!coversAll(runs, segments)) throw malformed(answer);
     const [now, rate, interval, free, reset, wait] = answer;
     learn(rate, interval);
-    return { call, now: now / 1000, rate, interval, free, reset: reset / 1000, wait: wait / 1000, segments };
+    return { now: now / 1000, rate, interval, free, reset: reset / 1000, wait: wait / 1000, segments };
+  }
+
+  /** Asks for one request. Where the time and the wait are all there is to say, that is all that is answered. */
+  async function acquireOne(run: Run) {
+    const { call, answer } = await ask([run.cost[0]]);
+    const [now, wait = 0] = answer;
+    const delay = wait === 0 ? 0 : outcome.left;
+    const brief = { rate: undefined, now: now / 1000, wait: wait / 1000, segments: [{ ...one, delay }] };
+    const told = answer.length < head ? brief : read([run], answer);
+    if (told.wait <= run.maxWait) return { call, ...told };
+    const refused = { ...one, delay: outcome.refused, retryAfter: told.wait };
+    return { call, ...told, wait: 0, segments: [refused] };
   }
 
   async function reserve(runs: readonly Run[], reply: Reply<ReserveReply>): Promise<void> {
     const { sent, rest } = firstRuns(runs);
-    const { call, now, rate, interval, wait, segments } = await acquire(sent);
+    const single = sent.length === 1 && sent[0].count === 1;
+    const { call, now, rate, wait, segments } = await (single ? acquireOne(sent[0]) : acquire(sent));
     for (const count of rest) segments.push({ count, delay: outcome.left, retryAfter: 0 });
+    const [{ permits, interval }] = limits;
     // Who asked for too much is told how much that is: by the rate as it was just now, and by no older one.
-    limits = [limitOf(rate, interval, rate)];
+    if (rate !== undefined) limits = [limitOf(permits, interval, permits)];
     reply(null, { now, epoch: call, contenders: 1, segments, retryAfter: wait });
     limits = [limitOf(limits[0].permits, limits[0].interval)];
   }

@@ -3,6 +3,7 @@ import sinon from 'sinon';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import { redissonSuite, takeOneByOne } from './redissonSuite.ts';
+import { serverNow, stateOf } from './state.ts';
 
 const test = redissonSuite('clock');
 test.after.each(() => sinon.restore());
@@ -46,6 +47,22 @@ test('ours: what one took whose clock was an hour ahead counts as taken now', as
   assert.is(await limiter.availablePermits(), 0);
   assert.not(await limiter.tryAcquire());
   assert.ok(await limiter.tryAcquire(rate, minute));
+});
+
+test('ours: the same where a JVM client has only taken, and nothing in the log has expired', async ({
+  jvm,
+  ours,
+  redis,
+}) => {
+  const limiter = ours();
+  await limiter.setRate(RateType.OVERALL, rate, minute);
+  assert.ok(await limiter.tryAcquire());
+  assert.ok(await jvm({ clockOffset: minute / 2 }).tryAcquire());
+  assert.ok(await limiter.tryAcquire());
+  const { log, value } = await stateOf(redis);
+  const now = await serverNow(redis);
+  assert.is(log.filter(({ at }) => at <= Math.ceil(now)).length, 3);
+  assert.is(value, rate - 3);
 });
 
 test.run();

@@ -76,4 +76,28 @@ test('ours: what a JVM client has made of `value` beside a long log is put right
   assert.is(await limiter.availablePermits(), await client.availablePermits());
 });
 
+test('ours: the seal of `value` says for which rate it is right, and goes when anything is made of it', async ({
+  jvm,
+  ours,
+  redis,
+}) => {
+  const limiter = ours();
+  const client = jvm();
+  const seal = async () => Number(await redis.call('PEXPIRETIME', redissonKeys(api).value));
+  await limiter.setRate(RateType.OVERALL, rate, interval);
+  await limiter.acquire();
+  const sealed = await seal();
+  assert.ok(sealed > Date.now());
+  await limiter.updateRate(RateType.OVERALL, rate + 7, interval, { keepState: true });
+  assert.is(await seal(), sealed + 7);
+  await client.acquire();
+  await limiter.acquire();
+  await limiter.release(1);
+  assert.is(await seal(), sealed + 7);
+  await client.release(1);
+  assert.is(await seal(), -1);
+  await limiter.acquire();
+  assert.is(await seal(), sealed + 7);
+});
+
 test.run();

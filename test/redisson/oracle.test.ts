@@ -25,7 +25,11 @@ const steps = (mostRequests: number, mostPermits: number, most: number) =>
       weight: 6,
       arbitrary: fc.record({
         what: fc.constant('acquire' as const),
-        runs: fc.array(run(mostRequests, mostPermits), { minLength: 1, maxLength: 4 }),
+        runs: fc.oneof(
+          fc.array(run(mostRequests, mostPermits), { minLength: 1, maxLength: 4 }),
+          // A single request, which most calls are of, is decided in a way of its own.
+          fc.tuple(run(1, mostPermits)),
+        ),
       }),
     },
     {
@@ -112,6 +116,8 @@ async function replay(redis: Redis, history: readonly Step[], most: number): Pro
       await ledger.release(step.permits);
       oracle.takeBack(step.permits);
     } else if (step.what === 'rate') {
+      // What has expired leaves the log: within a longer interval it would count again.
+      await ledger.available();
       await ledger.setRate('known', step.rate, step.interval, step.keepState);
       [oracle.rate, oracle.interval] = [step.rate, step.interval];
       if (!step.keepState) oracle.log = [];
@@ -134,8 +140,8 @@ async function replay(redis: Redis, history: readonly Step[], most: number): Pro
 }
 
 const sizes: [string, number, number, number, number][] = [
-  ['few permits', 4, 6, 20, 80],
-  ['many permits, one an entry', 300, 1, 2_000, 30],
+  ['few permits', 4, 6, 20, 150],
+  ['many permits, one an entry', 250, 1, 2_000, 30],
   ['many permits, several an entry', 120, 9, 3_000, 30],
 ];
 
@@ -210,6 +216,39 @@ test('more than a call looks at has expired, and more than that has not', async 
   await ledger.setTime(start + 1_500_000);
   assert.is(await ledger.available(), rate + 100 - 5_001);
   await agree();
+});
+
+test('single requests, to the microsecond at which the oldest entry expires', async ({ redis }) => {
+  const ledger = timedLedger(redis);
+  const ask = async (us: number, permits: number) => {
+    await ledger.setTime(start + us);
+    const { reply, fates } = await ledger.acquire([{ count: 1, cost: [permits], maxWait: Infinity }]);
+    assert.is(fates[0].granted + fates[0].left, 1);
+    return fates[0].granted === 1 ? 'granted' : reply.retryAfter;
+  };
+  await ledger.setTime(start);
+  await ledger.setRate('new', 10, 1_000, false);
+  assert.is(await ask(0, 4), 'granted');
+  assert.is(await ask(500_000, 6), 'granted');
+  assert.is(await ask(999_998, 1), 0.002);
+  assert.is(await ask(999_999, 5), 500.001);
+  assert.is(await ask(1_000_000, 3), 'granted');
+  assert.is(await ask(1_000_001, 2), 499.999);
+  assert.is(await ask(1_000_002, 1), 'granted');
+  const { value, used } = await stateOf(redis);
+  assert.equal([value, used], [0, 10]);
+});
+
+test('more permits than an entry can hold are never granted, free or not', async ({ redis }) => {
+  const ledger = timedLedger(redis);
+  await ledger.setTime(start);
+  await ledger.setRate('new', 1e10, 1_000, false);
+  for (const [permits, granted] of [
+    [1, 1],
+    [2 ** 32, 0],
+    [2 ** 32 - 1, 1],
+  ])
+    assert.is((await ledger.acquire([{ count: 1, cost: [permits], maxWait: 0 }])).fates[0].granted, granted);
 });
 
 test.run();

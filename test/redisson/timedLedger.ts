@@ -24,15 +24,15 @@ export interface Fate {
   never: number;
 }
 
-/** The scripts on a real server, at a time of the test's own. */
-export function timedLedger(redis: Redis) {
+/** The scripts on a real server, at a time of the test's own, and changed as it wants them. */
+export function timedLedger(redis: Redis, change = (lua: string) => lua) {
   const scripts = Object.fromEntries(
     Object.entries(scriptTexts).map(([name, lua]) => [
       name,
       scriptOf(
         redis,
         `timed_${name}`,
-        lua.replace("redis.call('TIME')", `redis.call('HMGET', '${clock}', 's', 'us')`),
+        change(lua).replaceAll("redis.call('TIME')", `redis.call('HMGET', '${clock}', 's', 'us')`),
       ),
     ]),
   ) as RedissonScripts;

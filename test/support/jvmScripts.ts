@@ -8,13 +8,14 @@ export type JvmVersion = '3.15.2' | '3.34.1' | '4.6';
 
 /** The config, and which keys of the state it means: one pair for all clients, or a pair for each. */
 const begin = `
-local config = redis.call('hmget', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
-if not (config[1] and config[2] and config[3]) then
+local rate, interval = redis.call('hget', KEYS[1], 'rate'), redis.call('hget', KEYS[1], 'interval')
+local kind = redis.call('hget', KEYS[1], 'type')
+if not (rate and interval and kind) then
   return redis.error_reply('ERR RateLimiter is not initialized')
 end
-local rate, interval, keepAlive = tonumber(config[1]), tonumber(config[2]), tonumber(config[4] or 0)
+rate, interval = tonumber(rate), tonumber(interval)
 local value, permits = KEYS[2], KEYS[4]
-if config[3] == '1' then
+if kind == '1' then
   value, permits = KEYS[3], KEYS[5]
 end
 `;
@@ -33,6 +34,7 @@ end
 
 /** The state takes its expiry from the config with each call; a call that ends before this line leaves it without one. */
 const expire = `
+local keepAlive = tonumber(redis.call('hget', KEYS[1], 'keepAliveTime') or 0)
 if keepAlive > 0 then
   redis.call('pexpire', KEYS[1], keepAlive)
   redis.call('pexpire', value, keepAlive)
@@ -109,8 +111,8 @@ if left < asked then
   local oldest = redis.call('zrange', permits, 0, 0, 'withscores')
   wait = 3 + interval - (now - tonumber(oldest[2]))
 else
-  redis.call('zadd', permits, now, struct.pack('Bc0I', #ARGV[3], ARGV[3], asked))
-  redis.call('decrby', value, asked)
+  redis.call('zadd', permits, ARGV[2], struct.pack('Bc0I', #ARGV[3], ARGV[3], ARGV[1]))
+  redis.call('decrby', value, ARGV[1])
 end
 ${expire}
 return wait

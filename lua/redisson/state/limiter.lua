@@ -1,4 +1,6 @@
 -- @include "redisson/state/members"
+-- @include "redisson/state/seal"
+-- @include "redisson/state/count"
 
 -- A limiter of Redisson, opened at the server's time: its config, and its log and `value` brought up to that time.
 --
@@ -9,40 +11,19 @@
 -- KEYS[5]  permits of this client, where each has its own
 --
 -- `value` is the rate less the permits of all entries in the log, those included that have expired and are still there:
--- it may be negative. What others have made of it is not believed: a short log is counted with each call. A long one is
--- counted now and then, and more often where somebody else has touched it: the newest entry of ours has a token of how it
--- left things.
---
--- Functions are made anew with every call, so those that are seldom needed are made where they are.
+-- it may be negative. What others have made of it is not believed: a short log is counted when it is not sealed. A long
+-- one is counted now and then.
 
--- So many entries are counted with each call.
+-- So many entries are counted with each call that finds no seal.
 local COUNTED = 32
 -- So many where nobody is in a hurry.
 local COUNTED_AT_LEISURE = 1000
--- Of a longer log so many are, on average: all of it, now and then. The first of it is where only we have touched it.
-local COUNTED_ON_AVERAGE = { 1, 8 }
+-- Of a longer one so many are, on average: all of it, now and then. Of one that is sealed it is half an entry.
+local COUNTED_ON_AVERAGE = 8
 -- Times that a call takes out more of what has expired: it must not keep the server busy.
 local MOST_RELEASES = 10
 -- Beyond this numbers are not exact; the rates of those who want none are.
 local MOST = 9007199254740992
-
--- A token of how things are left: the rate, `value`, how many entries there are, and whether they have an expiry. 0 where
--- `value` is not known to be right.
-local function tokenOf(limiter)
-  if not limiter.trusted then return 0 end
-  local lasts = limiter.left < 0 and 0 or 1
-  return 1 + (limiter.value * 8191 + limiter.rate * 127 + limiter.size * 2 + lasts) % 16777215
-end
-
--- Makes `value` agree with the log.
-local function countLog(limiter)
-  local sum, first = 0, 0
-  repeat
-    local members = redis.call('ZRANGE', limiter.log, first, first + STEP - 1)
-    sum, first = sum + sumOf(members), first + #members
-  until #members < STEP
-  limiter.value, limiter.trusted = limiter.rate - sum, true
-end
 
 -- Brings a limiter up to date in whose log very much has expired, of which the oldest entries have been read.
 local function catchUp(limiter, oldest, cutoff)
@@ -60,7 +41,7 @@ local function catchUp(limiter, oldest, cutoff)
     redis.call('ZADD', limiter.log, live[i + 1], live[i])
     sum = sum + permitsOf(live[i])
   end
-  limiter.value, limiter.trusted, limiter.size = limiter.rate - sum, true, #live / 2
+  limiter.value, limiter.trusted, limiter.unknown, limiter.size = limiter.rate - sum, true, false, #live / 2
 end
 
 -- Entries ahead of the server's time, by a client whose clock is: they count as of now, and from now on.
@@ -71,10 +52,11 @@ local function bringBack(limiter)
 end
 
 -- Whether the log is to be counted: `value` cannot be right, or there is little to count, or it is the log's turn.
-local function isDoubtful(limiter, known, counted)
-  local value, size = limiter.value, limiter.size
-  if not known or value ~= math.floor(value) or value > limiter.rate - size or size <= counted then return true end
-  return limiter.us % size < COUNTED_ON_AVERAGE[limiter.trusted and 1 or 2]
+local function isDoubtful(limiter, counted)
+  local size, us = limiter.size, limiter.us
+  if limiter.unknown or limiter.counted then return true end
+  if limiter.trusted then return us % CHECKED == 0 and math.floor(us / CHECKED) % size < CHECKED / 2 end
+  return size <= counted or us % size < COUNTED_ON_AVERAGE
 end
 
 -- The limiter at the server's time, or nothing where it has no rate. `change` is by how much the rate has just been raised.
@@ -84,12 +66,11 @@ local function openLimiter(counted, change)
   local time = redis.call('TIME')
   local us = time[1] * 1000000 + time[2]
   local own = config[3] == '1'
-  local log = own and KEYS[5] or KEYS[3]
+  local log, valueKey = own and KEYS[5] or KEYS[3], own and KEYS[4] or KEYS[2]
   local rate, interval = math.min(config[1], MOST), math.min(config[2], MOST)
   local limiter = {
-    rate = rate, interval = interval, keepAlive = tonumber(config[4] or 0),
-    valueKey = own and KEYS[4] or KEYS[2], log = log,
-    us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
+    rate = rate, interval = interval, keepAlive = tonumber(config[4] or 0), seal = SEALED + config[1] % SEALED,
+    valueKey = valueKey, log = log, us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
     -- What has expired and is still in the log; the moment of the newest entry; how long the config lives.
     value = rate, size = 0, expired = 0, releases = 0, newest = 0, left = redis.call('PTTL', KEYS[1]), trusted = true,
   }
@@ -101,13 +82,16 @@ local function openLimiter(counted, change)
     redis.call('UNLINK', log)
     return limiter
   end
-  local known = tonumber(redis.call('GET', limiter.valueKey) or nil)
-  limiter.value, limiter.found, limiter.size = known or 0, known, redis.call('ZCARD', log)
-  local a, b, c = string.byte(newest[1], 15, 17)
-  limiter.trusted = known ~= nil and c ~= nil and a * 65536 + b * 256 + c == tokenOf(limiter)
-  -- As it was when the token was written: then the log has no expiry that has to be taken off.
-  limiter.settled = limiter.trusted
-  if change then limiter.value = limiter.value + change end
+  local known, raised = tonumber(redis.call('GET', valueKey) or nil), change or 0
+  limiter.size = redis.call('ZCARD', log)
+  -- Each entry holds a permit or more.
+  local possible = known and known == math.floor(known) and known + raised <= rate - limiter.size
+  limiter.trusted = possible and redis.pcall('PEXPIRETIME', valueKey) == SEALED + (config[1] - raised) % SEALED
+  -- Where the seal is the one to be: then the log has no expiry either that would have to be taken off.
+  limiter.settled = limiter.trusted and raised == 0 and known
+  limiter.value = possible and known + raised or rate - limiter.size
+  limiter.counted = countedOf(limiter)
+  limiter.unknown = not possible or (limiter.counted and limiter.counted.unknown)
   if limiter.newest > limiter.at then bringBack(limiter) end
   local expired = redis.call('ZRANGEBYSCORE', log, '-inf', cutoff, 'LIMIT', '0', '1000')
   if #expired == STEP then
@@ -116,14 +100,19 @@ local function openLimiter(counted, change)
     redis.call('ZREMRANGEBYRANK', log, '0', #expired - 1)
     limiter.value, limiter.size = limiter.value + sumOf(expired), limiter.size - #expired
   end
-  if isDoubtful(limiter, known, counted or COUNTED) then countLog(limiter) end
+  if isDoubtful(limiter, counted or COUNTED) then countLog(limiter) end
   return limiter
 end
 
--- Takes out more of what has expired until so many are free, if there is that much, and time for it: an entry that has
--- expired holds one permit or more.
+-- What is free at the most: an entry that has expired and is still in the log holds one permit or more.
+local function freeOf(limiter)
+  return limiter.unknown and 0 or limiter.value + limiter.expired
+end
+
+-- Takes out more of what has expired until so many are free, if there is that much, and time for it.
 local function makeFree(limiter, permits)
-  while limiter.expired > 0 and limiter.value + limiter.expired < permits and limiter.releases < MOST_RELEASES do
+  if limiter.unknown then return end
+  while limiter.expired > 0 and freeOf(limiter) < permits and limiter.releases < MOST_RELEASES do
     local members = redis.call('ZRANGE', limiter.log, 0, math.min(STEP, limiter.expired) - 1)
     redis.call('ZREMRANGEBYRANK', limiter.log, 0, #members - 1)
     limiter.value, limiter.size = limiter.value + sumOf(members), limiter.size - #members
@@ -134,21 +123,25 @@ end
 -- Saves `value`, and gives log and `value` the life of the config, or what it takes until the log counts no more: those
 -- of other clients cannot be reached when somebody changes the config's. `used` says that the limiter was: that keeps it alive.
 local function saveLimiter(limiter, used)
-  local left = limiter.left
+  -- Who believes a `value` that is unknown is to grant nothing.
+  local left, value = limiter.left, limiter.unknown and math.min(0, limiter.value) or limiter.value
   if used and limiter.keepAlive > 0 then
     redis.call('PEXPIRE', KEYS[1], limiter.keepAlive)
     left = limiter.keepAlive
   end
   if left < 0 then
-    if not limiter.settled then
-      redis.call('SET', limiter.valueKey, limiter.value)
-      redis.call('PERSIST', limiter.log)
-    elseif limiter.value ~= limiter.found then
-      redis.call('INCRBY', limiter.valueKey, limiter.value - limiter.found)
+    if limiter.settled then
+      if limiter.value ~= limiter.settled then
+        redis.call('INCRBY', limiter.valueKey, limiter.value - limiter.settled)
+      end
+      return
     end
+    redis.call('SET', limiter.valueKey, value)
+    if limiter.trusted then redis.call('PEXPIREAT', limiter.valueKey, limiter.seal) end
+    redis.call('PERSIST', limiter.log)
     return
   end
   local life = math.max(1, left, limiter.newest + limiter.interval - limiter.now)
-  redis.call('SET', limiter.valueKey, limiter.value, 'PX', life)
+  redis.call('SET', limiter.valueKey, value, 'PX', life)
   redis.call('PEXPIRE', limiter.log, life)
 end

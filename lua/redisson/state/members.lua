@@ -2,7 +2,7 @@
 -- lowest first.
 --
 -- The bytes of ours say what they are, each part in big-endian order: the line (6), the call (4), the place in it (2), the
--- last refund that took from the call, or 0 (1), and a token of what `value` was when it was written, or 0 (3).
+-- last refund that took from the call, or 0 (1), and zeros (3).
 
 -- Entries that are read at a time.
 local STEP = 1000
@@ -14,6 +14,9 @@ end
 
 local function sumOf(members)
   local sum = 0
-  for i = 1, #members do sum = sum + permitsOf(members[i]) end
+  for i = 1, #members do
+    local a, b, c, d = string.byte(members[i], -4, -1)
+    sum = sum + a + b * 256 + c * 65536 + d * 16777216
+  end
   return sum
 end
