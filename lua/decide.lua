@@ -39,7 +39,7 @@ if granted then
   if stride > 0 then ledger.frontier = math.max(ledger.frontier, t) + stride end
 end
 
-local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, fullAt(ledger, now) * 1000 - instant.us) }
+local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us) }
 for i, permits in ipairs(availableNow(ledger, instant)) do reply[3 + i] = permits end
 saveLedger(KEYS[1], ledger, instant)
 return reply

@@ -71,9 +71,9 @@ export class PermitsExceedLimitError extends SluiceError {
   readonly limit: AskedPermits | undefined;
 
   constructor(limiter: string, permits: AskedPermits, limit?: AskedPermits) {
-    const most = limit === undefined ? '' : `, which grants at most ${describe(limit)} at a time`;
+    const most = limit === undefined ? '' : ` (at most ${describe(limit)} at a time)`;
     super(
-      `limiter ${JSON.stringify(limiter)}: ${describe(permits)} is more than the limit can ever grant${most}; ` +
+      `limiter ${JSON.stringify(limiter)}: asked for ${describe(permits)}, more than the limit can ever grant${most}; ` +
         'ask for fewer, or raise the limit',
     );
     this.permits = permits;

@@ -1,4 +1,6 @@
+export type { SchedulerClock } from './clock.ts';
 export { type FromThrottledOptions, fromThrottled } from './creation/fromThrottled.ts';
+export type { PulledInput } from './creation/input.ts';
 export { permits$ } from './creation/permits.ts';
 export {
   AcquireTimeoutError,
@@ -34,7 +36,7 @@ export {
   type LimitedDecorator,
   limited,
 } from './limiter/limited.ts';
-export type { Limiter, LimiterGroup } from './limiter/line.ts';
+export type { DropReason, Limiter, LimiterGroup } from './limiter/line.ts';
 export type { RateLimiterOptions } from './limiter/options.ts';
 export type { Permit } from './limiter/permit.ts';
 export { RateLimiter, type SetRateOptions } from './limiter/RateLimiter.ts';

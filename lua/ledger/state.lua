@@ -112,6 +112,7 @@ end
 local function voidBookings(ledger, now, after)
   -- Who has not heard of the change before this one, either, must not count on what that one made void.
   if ledger.heardBy <= now then ledger.voidFrom = after end
+  ledger.voidFrom = math.min(ledger.voidFrom, after)
   ledger.heardBy = after + HEARD
   ledger.frontier = math.min(ledger.frontier, after)
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, after) end
@@ -151,8 +152,8 @@ local function openLedger(keys, spec, stored, logs, serverUs)
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
   local pausedUntil = control.pausedUntil + ledger.shift
   if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil then
-    -- Another client has lifted the pause: whoever is booked behind it hears of that now.
-    voidBookings(ledger, now, now)
+    -- Another client has lifted the pause: whoever is booked behind it hears of that in time.
+    voidBookings(ledger, now, now + HEARD)
     changeEpoch(ledger, serverUs)
     ledger.voidEpoch = ledger.epoch
   end

@@ -13,8 +13,9 @@ export async function connect(url: string): Promise<Redis> {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new UsageError('--redis (or REDIS_URL) needs ioredis, which is not installed: npm install ioredis');
   });
-  // Patient enough for a failover; then whoever started the command has to hear of it.
-  const redis = new ioredis.Redis(url, {
+  // The first versions of ioredis 5 have the class as their default export alone.
+  const { Redis = ioredis.default } = ioredis;
+  const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 5_000,
     commandTimeout: 3_000,

@@ -4,6 +4,8 @@ const leastTime = 40;
 const leastTrips = 8;
 /** Milliseconds that a round trip takes at most: where even the quickest permit takes longer, the limit makes it wait. */
 const longestTrip = 100;
+/** By so much more may be asked ahead with every permit that is used, after the line was full. */
+const regained = 1 / 32;
 /** More are never asked ahead: a call of so many spares them nearly all of its round trip. */
 const most = 1024;
 
@@ -31,13 +33,15 @@ export class AskedAhead {
     const time = Math.max(leastTime, leastTrips * this.#trip);
     const lasting = Math.max(1, Math.floor((place * time) / waited));
     // With one more for every value it is twice as many with every round trip.
-    this.count = Math.min(this.count + 1, lasting, this.#most);
+    // A line that was full once may have room by now.
+    this.#most = Math.min(most, this.#most + regained);
+    this.count = Math.min(this.count + 1, lasting, Math.floor(this.#most));
   }
 
   /** The line took no more than `count`: half of them leave room for others. */
   overflowed(count: number): void {
     this.#most = Math.max(1, Math.floor(count / 2));
-    this.count = Math.min(this.count, this.#most);
+    this.count = Math.min(this.count, Math.floor(this.#most));
   }
 
   /** Values do not come at once, or permits without a trip: it is one at a time again. */

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { monotonicClock, schedulerClock } from '../clock.ts';
-import { AcquireTimeoutError, LimiterClosedError } from '../errors.ts';
+import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
 import type { DecideReply, Rate, SteeredLedger } from '../stores/store.ts';
 import * as check from '../validate.ts';
@@ -8,7 +8,7 @@ import { answered } from './answered.ts';
 import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
 import { checkPermits } from './checkPermits.ts';
 import { clientIdOf } from './clientId.ts';
-import { limitOf, type NamedLimits, type Permits } from './cost.ts';
+import { exceedsError, limitOf, type NamedLimits, type Permits } from './cost.ts';
 import type { LimiterEvent } from './events.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import type { Limiter, Line } from './line.ts';
@@ -138,6 +138,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   async decide(permits: Permits<Name> = 1): Promise<Decision> {
     const cost = this.#line.costOf(permits);
     const reply = await answered<DecideReply>((done) => this.#line.decide(cost, done));
+    if (reply.retryAfter === Infinity)
+      throw exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits);
     const least = reply.available.reduce((min, n, i) => (n < reply.available[min] ? i : min), 0);
     return {
       granted: reply.granted,

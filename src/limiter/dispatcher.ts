@@ -65,6 +65,8 @@ export class Dispatcher {
   #beat = Infinity;
   /** When the last call was sent that the store has answered. */
   #answered = -Infinity;
+  /** Changes for the fleet that are under way. */
+  #steering = 0;
   /** Pauses that the store has not heard of yet: nothing is granted meanwhile. */
   #pausing = 0;
   #pumping = false;
@@ -106,9 +108,12 @@ export class Dispatcher {
 
   /** Whether nobody waits, and nothing is booked or under way. */
   get idle(): boolean {
-    return (
-      !this.#queue.first && this.#queue.news.none && !this.#call && this.#refunds.idle && this.#questions.idle
-    );
+    return !this.#queue.first && this.#queue.news.none && !this.#underWay;
+  }
+
+  /** Whether the store has anything to answer. */
+  get #underWay(): boolean {
+    return this.#call !== undefined || this.#steering > 0 || !this.#refunds.idle || !this.#questions.idle;
   }
 
   /** Whether the limits of the ledger are those in force; where nobody waits, the store says so as soon as it is asked. */
@@ -229,7 +234,9 @@ export class Dispatcher {
       reply(new LimiterClosedError(this.#options.name));
       return;
     }
+    this.#steering++;
     change((error, value) => {
+      this.#steering--;
       if (error) this.#events.failed(error);
       this.#pump(() => {
         this.#askAgain();
@@ -348,7 +355,7 @@ export class Dispatcher {
   }
 
   #tellIdle(): void {
-    if (this.#call || !this.#refunds.idle || !this.#questions.idle) return;
+    if (this.#underWay) return;
     for (const tell of this.#whenIdle.splice(0)) tell();
   }
 
@@ -411,6 +418,7 @@ export class Dispatcher {
     applyReply(this.#parts, call, reply, received);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) this.#bookings.unbook(({ due }) => due < pausedUntil);
+    if (this.#pausing > 0) this.#queue.watchBooked();
     this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     this.#outlook.refuseHopeless(received);
     this.#notices.rate();

@@ -24,8 +24,11 @@ export class Notices {
   /** Perhaps another limit is in force by now. */
   rate(): void {
     const { limits } = this.#ledger;
-    if (limits === this.#limits) return;
+    const known = this.#limits;
+    if (limits === known) return;
     this.#limits = limits;
+    // Another client may have stored the same once more.
+    if (JSON.stringify(limits) === JSON.stringify(known)) return;
     this.#herald.rate(limits);
   }
 

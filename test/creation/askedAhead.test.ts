@@ -62,4 +62,11 @@ test('a line that is full keeps half of its room from then on', () => {
   assert.is(ahead.count, 1);
 });
 
+test('after a line was full, there are more again in time', () => {
+  const ahead = new AskedAhead();
+  ahead.overflowed(4);
+  for (let i = 0; i < 10_000; i++) ahead.used(5, ahead.count);
+  assert.ok(ahead.count > 4, `${ahead.count}`);
+});
+
 test.run();

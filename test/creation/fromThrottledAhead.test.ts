@@ -123,7 +123,8 @@ test('a line that is full is no error of what is asked ahead, which leaves room 
       const { queued, reserved } = limiter.stats();
       if (++values > 50) most = Math.max(most, queued + reserved);
     });
-  assert.equal([values, most], [200, 3]);
+  assert.is(values, 200);
+  assert.ok(most < 8, `${most} in the line`);
   await answered();
   await assertLeft(limiter, 800);
 });

@@ -74,12 +74,30 @@ timed('a pause that was made here is handed on to Redis when it is back, for wha
   all.remote.lastOf('reserve').reply(null, granting(asking()));
   const [pause] = all.remote.all('pause');
   assert.equal(pause.args, [200]);
+  // It hears of the pause before it is asked for anything.
+  assert.equal(
+    all.remote.calls.map(({ operation }) => operation),
+    ['peek', 'pause', 'reserve'],
+  );
   // What this very reply grants waits as well.
   assert.is(back.value?.paused, 200);
   const next = reserving(all);
   all.remote.last.reply(null, granting(asking()));
   assert.is(next.value?.paused, undefined);
   assert.is(all.remote.all('pause').length, 1);
+});
+
+timed('a refund that is the first to find Redis gone is kept for it', () => {
+  const all = setUp({ cooldown: 0 });
+  become(all, 'end');
+  const refund = { moment: 1, epoch: 1, source: 'redis' as const, cost: [1], count: 1 };
+  const given = answerOf((reply) => all.ledger.refund([refund], 1, reply));
+  assert.is(given.error, null);
+  become(all, 'ready');
+  reserving(all);
+  all.remote.answerProbe();
+  all.remote.lastOf('reserve').reply(null, granting(asking()));
+  assert.is(all.remote.all('refund').length, 1);
 });
 
 timed('a pause that is over is not handed on', (clock) => {

@@ -31,7 +31,11 @@ test('a reserve that ran late is given back: Redis has charged nothing in the en
   assert.ok(charged > 0);
 });
 
-test('a decision that ran late is given back too', async ({ server, open, available }) => {
+test('a decision that ran late comes back by itself: a release could take what was granted to others', async ({
+  server,
+  open,
+  available,
+}) => {
   await server.start();
   const limiter = open(limit, { timeout: 200, cooldown: 60_000 });
   assert.is(await limiter.availablePermits(), 100);
@@ -39,7 +43,7 @@ test('a decision that ran late is given back too', async ({ server, open, availa
   const { granted, remaining } = await limiter.decide(30);
   assert.equal([granted, remaining], [true, 20]);
   server.thaw();
-  await until('all is back', async () => (await available(limit)) === 100);
+  await until('the decision has run', async () => (await available(limit)) === 70);
 });
 
 test('frozen and thawed, a limiter returns to Redis, and those who wait are served in their order', async ({

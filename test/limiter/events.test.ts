@@ -159,6 +159,16 @@ timed(
   },
 );
 
+timed('the same rate, stored or asked for once more, is no other rate', async () => {
+  const { limiter, told } = watched();
+  for (let i = 0; i < 3; i++) {
+    await limiter.setRate(slidingWindow({ permits: 7, interval: 100 }));
+    await limiter.getRate();
+    await limiter.tryAcquire();
+  }
+  assert.is(told('rate').length, 1);
+});
+
 timed('an error is told of once, though it refuses many', async (clock) => {
   const failure = new Error('away');
   const inner = memoryStore();

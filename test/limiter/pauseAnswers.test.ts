@@ -21,7 +21,7 @@ timed('during a pause nothing is available, and a decision says when to come aga
     limit: 5,
     remaining: 0,
     retryAfter: 2500,
-    resetAfter: 500,
+    resetAfter: 2500,
   });
   await clock.tickAsync(2500);
   assert.is(await limiter.availablePermits(), 5);

@@ -27,4 +27,21 @@ timed('a timeout is kept while a pause is on its way to a store that does not an
   assert.is(ledger.refunds.length, 1);
 });
 
+timed('a timeout is kept by what is booked while a pause is on its way', (clock) => {
+  const ledger = scriptedLedger(limit);
+  const line = openLine(limit, ledger);
+  const heard = diary<string>();
+  line.ask(heard, [1], 400, 'in flight');
+  clock.tick(1);
+  line.pause(
+    () => undefined,
+    () => undefined,
+  );
+  const [{ request, reply }] = ledger.reserves;
+  reply(null, booked(request, [0]));
+  clock.tick(410);
+  assert.equal(heard.all('late'), ['in flight']);
+  assert.is(heard.endings[0].at, 400);
+});
+
 test.run();

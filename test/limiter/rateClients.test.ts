@@ -57,4 +57,16 @@ timed('a raised rate reaches those who wait at another client within two seconds
   assert.ok(waits.value);
 });
 
+timed('a pause that is lifted while someone else looks lets nobody be granted twice', async (clock) => {
+  const [a, b] = clients();
+  await a.pauseFor(1500);
+  const waits = ask(b, 5);
+  await clock.tickAsync(100);
+  await a.reset();
+  await b.availablePermits();
+  waits.push(...ask(b, 4));
+  await clock.tickAsync(10_000);
+  assert.is(waits.filter(({ value }) => value).length, 5);
+});
+
 test.run();

@@ -43,6 +43,14 @@ test('a client is not refused at its door for what its own limit was a moment ag
   assert.is(error.limit, 5);
 });
 
+test('a decision about more than the limit can ever grant is an error, as for all others', async (context) => {
+  const [limiter] = limiters(context, five);
+  const error = (await rejection(limiter.decide(6))) as PermitsExceedLimitError;
+  assert.instance(error, PermitsExceedLimitError);
+  assert.equal([error.permits, error.limit], [6, 5]);
+  assert.is(await limiter.availablePermits(), 5);
+});
+
 test('a client that is made later is not refused for the time that its own limit would take', async (context) => {
   const [a, b] = limiters(context, ten, two);
   await a.setRate(ten);

@@ -13,6 +13,15 @@ export interface Watcher {
   lost(reason: Error): void;
 }
 
+const connections = new WeakMap<RedisConnection, Connection>();
+
+/** One for all who ask for it: many limiters of one connection listen to it once. */
+export function connectionOf(redis: RedisConnection): Connection {
+  const connection = connections.get(redis) ?? new Connection(redis);
+  connections.set(redis, connection);
+  return connection;
+}
+
 /**
  * Whether calls leave at once: what is called before, ioredis would keep, and send late.
  *

@@ -14,7 +14,7 @@ import {
   type SteeredLedger,
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
-import { refundOf, refundsOf } from './lateGrants.ts';
+import { refundsOf } from './lateGrants.ts';
 import type { Returns } from './returns.ts';
 import type { Operation, Service } from './service.ts';
 import { shortened } from './shortened.ts';
@@ -79,9 +79,17 @@ export class FallbackLedger implements SteeredLedger {
     }
     if (here.length > 0) fallback.refund(here, sequence, () => {});
     if (circuit.serves) {
-      // What Redis does not take now is kept for it.
-      const kept = (done: Reply<void>) => done(null);
-      service.perform<void>({ redis: (done) => returns.give(there, done), fallback: kept }, reply);
+      let given = false;
+      const give = (done: Reply<void>) => {
+        given = true;
+        returns.give(there, done);
+      };
+      // What Redis does not take now is kept for it, also where it could not even be asked.
+      const keep = (done: Reply<void>) => {
+        if (!given) returns.give(there);
+        done(null);
+      };
+      service.perform<void>({ redis: give, fallback: keep }, reply);
     } else {
       returns.give(there);
       reply(null);
@@ -89,10 +97,9 @@ export class FallbackLedger implements SteeredLedger {
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    const { returns, service } = this.#parts;
-    const late = ({ granted }: DecideReply) => granted && returns.give([refundOf(cost)]);
+    // What a decision took that ran late comes back by itself: its moment is not known, and a release could take another's.
     const operation = this.#either<DecideReply>((ledger, done) => ledger.decide(cost, done));
-    service.perform({ ...operation, late }, reply);
+    this.#parts.service.perform(operation, reply);
   }
 
   peek(reply: Reply<number[]>): void {

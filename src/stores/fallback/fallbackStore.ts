@@ -3,7 +3,7 @@ import { memoryStore } from '../memory/memoryStore.ts';
 import type { LedgerConfig, SteeredLedger, Store } from '../store.ts';
 import { Allowing } from './allowing.ts';
 import { Circuit } from './circuit.ts';
-import { Connection, type RedisConnection } from './connection.ts';
+import { connectionOf, type RedisConnection } from './connection.ts';
 import { FallbackLedger } from './fallbackLedger.ts';
 import type { Fallback } from './fallbackOptions.ts';
 import { Local } from './local.ts';
@@ -17,7 +17,7 @@ import { Service } from './service.ts';
  */
 export function fallbackStore(remote: Store, redis: RedisConnection, options: Fallback): Store {
   const { mode, ratio, timeout, cooldown } = options;
-  const connection = new Connection(redis);
+  const connection = connectionOf(redis);
   const circuit = new Circuit(cooldown);
   const memory = memoryStore();
   const kept = { refunds: 0 };

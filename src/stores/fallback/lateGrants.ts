@@ -1,4 +1,4 @@
-import { newestGrants, type Refund, type ReserveReply, type Run } from '../store.ts';
+import type { Refund, ReserveReply, Run } from '../store.ts';
 
 /** What gives back all that a reply to these runs granted and booked in Redis. */
 export function refundsOf(runs: readonly Run[], { now, epoch, segments }: ReserveReply): Refund[] {
@@ -16,9 +16,4 @@ export function refundsOf(runs: readonly Run[], { now, epoch, segments }: Reserv
     answered = 0;
   }
   return refunds;
-}
-
-/** What gives back a cost that a decision took at a moment which is not known. */
-export function refundOf(cost: Refund['cost']): Refund {
-  return { moment: newestGrants, epoch: 0, source: 'redis', cost, count: 1 };
 }

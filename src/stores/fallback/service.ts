@@ -65,7 +65,15 @@ export class Service {
       if (!error) answered?.(value as T);
       reply(error, value);
     };
+    this.#handPauseOn();
     attempt(this.#way, redis, ended, late);
+  }
+
+  /** Redis hears of a pause that was made here before it is asked for anything: the connection keeps the order. */
+  #handPauseOn(): void {
+    const paused = this.#paused;
+    if (this.#away && this.#pausedHere && paused > 0 && this.#way.connection.ready)
+      this.#redis.pause(paused, () => {});
   }
 
   /** Finds out whether Redis is back. What is asked for that charges nothing: it may run late, and more than once. */
@@ -122,8 +130,6 @@ export class Service {
   #return(): void {
     if (!this.#away) return;
     this.#away = false;
-    const paused = this.#paused;
-    if (this.#pausedHere && paused > 0) this.#redis.pause(paused, () => {});
     this.#config.onService?.({ type: 'recovered' });
   }
 }

@@ -16,7 +16,7 @@ export function decide(ledger: LedgerState, instant: Instant, client: string, co
     if (stride > 0) ledger.frontier = Math.max(ledger.frontier, t) + stride;
   }
   const available = availableNow(ledger, instant);
-  const full = fullAt(ledger, now);
+  const full = Math.max(fullAt(ledger, now), ledger.pausedUntil);
   return {
     granted,
     available,

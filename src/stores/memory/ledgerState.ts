@@ -122,16 +122,17 @@ function changeEpoch(ledger: LedgerState, serverUs: number): void {
 function voidBookings(ledger: LedgerState, now: number, after: number): void {
   // Who has not heard of the change before this one, either, must not count on what that one made void.
   if (ledger.heardBy <= now) ledger.voidFrom = after;
+  ledger.voidFrom = Math.min(ledger.voidFrom, after);
   ledger.heardBy = after + heard;
   ledger.frontier = Math.min(ledger.frontier, after);
   for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
 }
 
-/** Where another client has lifted the pause, whoever is booked behind it hears of that now. */
+/** Where another client has lifted the pause, whoever is booked behind it hears of that in time. */
 function followLifted(ledger: LedgerState, control: Control, now: number, serverUs: number): void {
   const pausedUntil = control.pausedUntil + ledger.shift;
   if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil) {
-    voidBookings(ledger, now, now);
+    voidBookings(ledger, now, now + heard);
     changeEpoch(ledger, serverUs);
     ledger.voidEpoch = ledger.epoch;
   }

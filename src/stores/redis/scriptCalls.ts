@@ -48,6 +48,7 @@ export class ScriptCalls {
 
   /** Takes a stored rate to be in force, as the text that a script has named; the limiter's own for an empty list. */
   follow(text: string): void {
+    if (this.rate.stored && this.rate.spec === text) return;
     const limits = limitsOf(this.#caller.names, text);
     this.rate = limits ? { limits, spec: text, stored: true } : this.#own;
   }
