@@ -22,12 +22,7 @@ import {
   throttleDistributed,
   tokenBucket,
 } from '../../src/index.ts';
-
-/** Compiles only where the value is just of the type. */
-declare function assert<Expected>(): <Actual>(
-  value: Actual,
-  ...same: (<T>() => T extends Actual ? 1 : 2) extends <T>() => T extends Expected ? 1 : 2 ? [] : [never]
-) => void;
+import { assert } from './assert.ts';
 
 const limit = slidingWindow({ permits: 1, interval: 1 });
 const one = new RateLimiter({ name: 'one', limit });
