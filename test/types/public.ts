@@ -44,15 +44,17 @@ one.acquire(2, { timeout: 1, signal: new AbortController().signal }).then((permi
   assert<number>()(permit.waited);
   permit.refund(1);
 });
-one.tryAcquire().then(assert<boolean>());
-one.decide().then(assert<Decision>());
-one.availablePermits().then(assert<number>());
+one.tryAcquire().then((value) => assert<boolean>()(value));
+one.decide().then((value) => assert<Decision>()(value));
+one.availablePermits().then((value) => assert<number>()(value));
 // @ts-expect-error permits are no string
 one.acquire('1');
 
 two.acquire({ requests: 1, tokens: 1250 }).then((permit) => permit.refund({ tokens: 250 }));
 two.acquire({ tokens: 1 });
-two.availablePermits({ detail: true }).then(assert<Record<'requests' | 'tokens', number>>());
+two
+  .availablePermits({ detail: true })
+  .then((value) => assert<Record<'requests' | 'tokens', number>>()(value));
 // @ts-expect-error no limit has that name
 two.acquire({ request: 1 });
 // @ts-expect-error no limit has that name
@@ -140,7 +142,7 @@ throttleDistributed(two, { permits: { bytes: 1 } });
 const length = one.wrap(async (text: string, times?: number) => text.length * (times ?? 1), { timeout: 5 });
 assert<(text: string, times?: number) => Promise<number>>()(length);
 const echo: <T>(value: T) => Promise<Awaited<T>> = one.wrap(<T>(value: T) => value);
-echo('a').then(assert<string>());
+echo('a').then((value) => assert<string>()(value));
 two.wrap((text: string, _more: number) => text, { permits: (text) => ({ tokens: text.length }) });
 const bound = one.wrap(
   function (this: { weight: number }, text: string) {
@@ -152,7 +154,7 @@ const bound = one.wrap(
     },
   },
 );
-bound.call({ weight: 1 }, 'a').then(assert<string>());
+bound.call({ weight: 1 }, 'a').then((value) => assert<string>()(value));
 // @ts-expect-error a call passes another `this`
 bound.call({}, 'a');
 // @ts-expect-error the function takes a string
@@ -247,13 +249,13 @@ paced(one, { timeout: 5 });
 const redisson = new RedissonRateLimiter(new Redis(), 'redisson', { clientId: 'a' });
 new RedissonRateLimiter(new Cluster([]), 'redisson');
 paced(redisson, { timeout: 5 });
-redisson.trySetRate(RateType.OVERALL, 1, 1, { keepAlive: 1 }).then(assert<boolean>());
-redisson.setRate(RateType.PER_CLIENT, 1, 1, { keepState: true }).then(assert<void>());
-redisson.updateRate(RateType.PER_CLIENT, 1, 1).then(assert<boolean>());
+redisson.trySetRate(RateType.OVERALL, 1, 1, { keepAlive: 1 }).then((value) => assert<boolean>()(value));
+redisson.setRate(RateType.PER_CLIENT, 1, 1, { keepState: true }).then((value) => assert<void>()(value));
+redisson.updateRate(RateType.PER_CLIENT, 1, 1).then((value) => assert<boolean>()(value));
 redisson.acquire(2, { timeout: 1, signal: new AbortController().signal }).then((permit) => permit.refund(1));
-redisson.tryAcquire(1, 5).then(assert<boolean>());
-redisson.availablePermits().then(assert<number>());
-redisson.release(1).then(assert<void>());
+redisson.tryAcquire(1, 5).then((value) => assert<boolean>()(value));
+redisson.availablePermits().then((value) => assert<number>()(value));
+redisson.release(1).then((value) => assert<void>()(value));
 redisson.getConfig().then(({ type, rate }) => {
   assert<RateType>()(type);
   assert<number>()(rate);

@@ -22,8 +22,10 @@ const two = new RateLimiter({
   limit: { requests: limit, tokens: tokenBucket({ permits: 9, interval: 9 }) },
 });
 
-one.trySetRate(limit).then(assert<boolean>());
-one.setRate(tokenBucket({ permits: 1, interval: 1 }), { keepState: false }).then(assert<void>());
+one.trySetRate(limit).then((value) => assert<boolean>()(value));
+one
+  .setRate(tokenBucket({ permits: 1, interval: 1 }), { keepState: false })
+  .then((value) => assert<void>()(value));
 two.setRate({ requests: limit, tokens: limit });
 // @ts-expect-error the limiter has two limits
 two.setRate({ requests: limit });
@@ -35,13 +37,13 @@ one.getRate().then(({ stored, limit: inForce }) => {
   assert<boolean>()(stored);
   assert<Limit | Readonly<Record<string, Limit>>>()(inForce);
 });
-one.pauseFor(1).then(assert<void>());
-one.release(2).then(assert<void>());
+one.pauseFor(1).then((value) => assert<void>()(value));
+one.release(2).then((value) => assert<void>()(value));
 two.release({ tokens: 1 });
 // @ts-expect-error there is no such limit
 two.release({ bytes: 1 });
-one.reset().then(assert<void>());
-one.delete().then(assert<void>());
+one.reset().then((value) => assert<void>()(value));
+one.delete().then((value) => assert<void>()(value));
 
 const fallback: FallbackOptions = { mode: 'local', ratio: 0.5, timeout: 500, cooldown: 1_000 };
 for (const one of [fallback, {}, 'local', 'reject', 'allow'] as const) {
