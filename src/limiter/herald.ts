@@ -23,7 +23,7 @@ export class Herald {
   }
 
   queued(cost: Cost): void {
-    if (this.#events.heard) this.#events.tell({ type: 'queued', permits: this.#permits(cost) });
+    this.#each('queued', cost, 1);
   }
 
   granted({ waiter, data }: { waiter: Waiter; data: unknown }, grant: Grant): void {
@@ -66,13 +66,16 @@ export class Herald {
   }
 
   cancelled(cost: Cost, count: number): void {
-    for (let i = 0; i < count && this.#events.heard; i++)
-      this.#events.tell({ type: 'cancelled', permits: this.#permits(cost) });
+    this.#each('cancelled', cost, count);
   }
 
   refunded(cost: Cost, count: number): void {
+    this.#each('refunded', cost, count);
+  }
+
+  #each(type: 'queued' | 'cancelled' | 'refunded', cost: Cost, count: number): void {
     for (let i = 0; i < count && this.#events.heard; i++)
-      this.#events.tell({ type: 'refunded', permits: this.#permits(cost) });
+      this.#events.tell({ type, permits: this.#permits(cost) });
   }
 
   #permits(cost: Cost) {

@@ -1,3 +1,4 @@
+import { eachSegment, momentOf } from '../stores/segments.ts';
 import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './batch.ts';
 import { exceedsError, permitsOf } from './cost.ts';
@@ -12,18 +13,12 @@ export function applyReply(parts: LineParts, call: Call, reply: ReserveReply, re
   const { standing, paused } = reply;
   if (standing !== undefined) parts.bookings.unbook(voided(reply, received + standing));
   if (paused !== undefined) parts.bookings.unbook(overtaken(reply, received + paused));
-  let index = 0;
-  let answered = 0;
-  for (const segment of reply.segments) {
-    const run = runs[index];
+  // A store that cannot book is not alone with its log: what it denies may be there at any moment.
+  const denials = reply.retryAfter === undefined ? call.denials : undefined;
+  eachSegment(runs, reply.segments, (run, segment) => {
     if (segment.delay >= 0) book(parts, run, segment, reply, call.sent, received);
-    // A store that cannot book is not alone with its log: what it denies may be there at any moment.
-    else settle(parts, run, segment, received, reply.retryAfter === undefined ? call.denials : undefined);
-    answered += segment.count;
-    if (answered < run.count) continue;
-    index++;
-    answered = 0;
-  }
+    else settle(parts, run, segment, received, denials);
+  });
   for (const { entries } of runs)
     for (const entry of entries) if (entry.stage === 'sent') parts.queue.requeue(entry);
 }
@@ -32,13 +27,11 @@ function book(
   { bookings, ledger, share }: LineParts,
   { cost }: SentRun,
   { delay, count }: Segment,
-  { now, epoch }: ReserveReply,
+  reply: ReserveReply,
   sent: number,
   received: number,
 ): void {
-  // What is granted at once has its moment rounded up.
-  const moment = delay === 0 ? Math.ceil(now) : Math.round(now + delay);
-  const grant = { cost, moment, epoch, source: ledger.source };
+  const grant = { cost, moment: momentOf(reply, delay), epoch: reply.epoch, source: ledger.source };
   bookings.book({ grant, count, due: received + delay, soonest: sent + delay, load: share.loadOf(cost) });
 }
 

@@ -86,7 +86,10 @@ export function capacityOf(limit: { permits: number; burst?: number }): number {
 }
 
 /** Whether a request asks for more than limits could ever grant; `cost` has the permits of each. */
-export function exceeds(limits: readonly Limit[], cost: readonly number[]): boolean {
+export function exceeds(
+  limits: readonly Parameters<typeof capacityOf>[0][],
+  cost: readonly number[],
+): boolean {
   return cost.some((n, i) => n > capacityOf(limits[i]));
 }
 

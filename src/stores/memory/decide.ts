@@ -1,7 +1,8 @@
+import { exceeds } from '../../limits/limit.ts';
 import type { Cost, DecideReply } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { availableNow, fullAt, type Instant, type LedgerState } from './ledgerState.ts';
-import { commitAll, isTooMuch, offer, strideOf } from './reserve.ts';
+import { commitAll, offer, strideOf } from './reserve.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
 export function decide(ledger: LedgerState, instant: Instant, client: string, cost: Cost): DecideReply {
@@ -9,7 +10,7 @@ export function decide(ledger: LedgerState, instant: Instant, client: string, co
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
   const stride = paced ? strideOf(ledger, cost) : 0;
   const { t, wait } = offer(ledger, instant, cost, stride);
-  const tooMuch = isTooMuch(ledger, cost);
+  const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
   if (granted) {
     commitAll(ledger, now, t, cost, 1);

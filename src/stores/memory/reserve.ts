@@ -1,4 +1,4 @@
-import { capacityOf } from '../../limits/limit.ts';
+import { exceeds } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import {
   type Cost,
@@ -37,11 +37,6 @@ export function strideOf({ limits }: LedgerState, cost: Cost): number {
     if (cost[i] > 0 && limits[i].kind !== 'tokenBucket')
       stride = Math.max(stride, (pacing * cost[i] * limits[i].interval) / limits[i].permits);
   return stride;
-}
-
-/** Whether a limit could never grant so much. */
-export function isTooMuch({ limits }: LedgerState, cost: Cost): boolean {
-  return cost.some((n, i) => n > capacityOf(limits[i]));
 }
 
 /** The first moment at which every limit can grant the cost: that of the latest. */
@@ -122,7 +117,7 @@ function serve(
   segments: Segment[],
 ): void {
   const { now } = instant;
-  if (isTooMuch(ledger, cost)) {
+  if (exceeds(ledger.limits, cost)) {
     segments.push({ count, delay: outcome.never, retryAfter: Infinity });
     return;
   }
