@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { bytesOf, entryOf } from '../src/redisson/entry.ts';
 import { redissonKeys as keysOf } from '../src/redisson/keys.ts';
 import { redissonScripts } from '../src/redisson/scripts.ts';
 import { scriptOf } from '../src/stores/redis/scripts.ts';
@@ -36,7 +37,7 @@ function ours(redis: Redis): Ask {
   const { acquire } = redissonScripts(redis);
   const { all } = keysOf(name, 'bench');
   let count = 0;
-  return () => acquire(all, ['bench.', ++count, 1]);
+  return () => acquire(all, [entryOf(bytesOf('bench.', ++count), 1), 1]);
 }
 
 const clients = [original, ours];
@@ -46,10 +47,11 @@ async function prepare(
   redis: Redis,
   rate: number,
   held: number,
-  { from = -minute / 2, to = -1, interval = minute } = {},
+  { from = -minute / 2, to = -1, interval = minute, keepAlive = 0 } = {},
 ): Promise<void> {
   await redis.flushdb();
-  await redis.hset(name, 'rate', rate, 'interval', interval, 'type', 0, 'keepAliveTime', 0);
+  await redis.hset(name, 'rate', rate, 'interval', interval, 'type', 0, 'keepAliveTime', keepAlive);
+  if (keepAlive > 0) await redis.pexpire(name, keepAlive);
   const now = Math.floor(await serverNow(redis));
   if (held > 0) await fillLog(redis, held, now + from, now + to);
 }
@@ -60,9 +62,11 @@ const histories: [string, (redis: Redis) => Promise<void>, unsealed?: true][] = 
   ['granted, log of 100,000', (redis) => prepare(redis, 1e9, 100_000)],
   ['the same, without a seal every 500 calls', (redis) => prepare(redis, 1e9, 100_000), true],
   ['granted, what was granted 100 ms ago expires', (redis) => prepare(redis, 1e9, 0, { interval: 100 })],
+  ['granted, with a keep-alive', (redis) => prepare(redis, 1e9, 100, { keepAlive: 5 * minute })],
   ['refused, log of 20', (redis) => prepare(redis, 20, 20)],
   ['refused, log of 100', (redis) => prepare(redis, 100, 100)],
   ['refused, log of 100,000', (redis) => prepare(redis, 100_000, 100_000)],
+  ['refused, with a keep-alive', (redis) => prepare(redis, 20, 20, { keepAlive: 5 * minute })],
   ['50 per 10 ms, granted or refused', (redis) => prepare(redis, 50, 0, { interval: 10 })],
 ];
 

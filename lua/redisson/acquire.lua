@@ -1,10 +1,9 @@
 -- Grants permits on the keys of Redisson, to requests in their order, as far as they are free.
 --
--- KEYS[1…5]  as in state/limiter.lua
+-- KEYS[1…7]  as in state/limiter.lua
 --
--- ARGV[1]    the line that asks: six bytes
--- ARGV[2]    which call of the line it is
--- ARGV[3…]   runs: each is permits, a count of requests, and the longest wait in microseconds or -1 for any. Of a single
+-- ARGV[1]    the entry of the first request. Of its bytes, 13 say which call it is, like no other call of any line.
+-- ARGV[2…]   runs: each is permits, a count of requests, and the longest wait in microseconds or -1 for any. Of a single
 --            request it may be the permits alone: it waits as long as it takes.
 --
 -- Reply: an empty list where the limiter has no rate. To a single request it may be the time of the server in microseconds
@@ -26,7 +25,7 @@ local WRITTEN = 500
 local limiter = openLimiter()
 if not limiter then return {} end
 
-local bytes = ARGV[1] .. struct.pack('>I4', tonumber(ARGV[2]))
+local call = ARGV[1]:sub(2, 14)
 local reply = { limiter.us, limiter.rate, limiter.interval, 0, 0, 0 }
 local place, used, wait = 0, false, 0
 
@@ -37,7 +36,7 @@ local function grant(count, permits)
     local entries = {}
     for i = first, math.min(first + WRITTEN, count) - 1 do
       entries[#entries + 1] = limiter.at
-      entries[#entries + 1] = struct.pack('>Bc0I2I4<I4', 16, bytes, place + i, 0, permits)
+      entries[#entries + 1] = struct.pack('>Bc0I2B<I4', 16, call, place + i, 0, permits)
     end
     added = added + redis.call('ZADD', limiter.log, unpack(entries))
   end
@@ -46,7 +45,7 @@ local function grant(count, permits)
   limiter.newest, used = limiter.at, true
 end
 
-for i = 3, #ARGV, 3 do
+for i = 2, #ARGV, 3 do
   local permits, count, maxWait = tonumber(ARGV[i]), tonumber(ARGV[i + 1] or 1), tonumber(ARGV[i + 2] or -1)
   while count > 0 do
     local answered, delay, needed = count, NEVER, wait

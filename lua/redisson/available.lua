@@ -1,6 +1,6 @@
 -- Says how many permits are free, on the keys of Redisson, and charges nothing.
 --
--- KEYS[1…5]  as in state/limiter.lua
+-- KEYS[1…7]  as in state/limiter.lua
 --
 -- Reply: an empty list where the limiter has no rate. Else a list with their number.
 

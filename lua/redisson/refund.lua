@@ -1,10 +1,9 @@
 -- Takes grants back, on the keys of Redisson: what is left of them in the log. A call that is sent twice counts once.
 --
--- KEYS[1…5]  as in state/limiter.lua
+-- KEYS[1…7]  as in state/limiter.lua
 --
--- ARGV[1]    the line that was granted them: six bytes
--- ARGV[2]    a number of the line that no earlier call had, from 1 to 255
--- ARGV[3…]   for each call of acquire.lua: its number, the moment at which it was granted, and how many permits to take back
+-- ARGV[1]    a number that no earlier call for the same grants had, from 1 to 255
+-- ARGV[2…]   for each call of acquire.lua: its 13 bytes, the moment at which it was granted, and how many permits to take back
 --
 -- Reply: how many permits were taken back.
 
@@ -12,11 +11,11 @@
 
 local limiter = openLimiter()
 if not limiter then return 0 end
-local line, number = ARGV[1], tonumber(ARGV[2])
+local number = tonumber(ARGV[1])
 
 -- The entries of a call, in the order of their places.
 local function entriesOf(call, moment)
-  local head, found, first = struct.pack('>Bc0I4', 16, line, call), {}, 0
+  local head, found, first = string.char(16) .. call, {}, 0
   repeat
     local members = redis.call('ZRANGEBYSCORE', limiter.log, moment, moment, 'LIMIT', first, STEP)
     for i = 1, #members do
@@ -30,7 +29,7 @@ end
 local function takeBack(call, moment, permits)
   local entries, left = entriesOf(call, moment), permits
   local last = #entries
-  if last == 0 or entries[last]:byte(14) == number then return 0 end
+  if last == 0 or entries[last]:byte(17) == number then return 0 end
   while last > 0 and left >= permitsOf(entries[last]) do
     left = left - permitsOf(entries[last])
     redis.call('ZREM', limiter.log, entries[last])
@@ -39,14 +38,14 @@ local function takeBack(call, moment, permits)
   if last == 0 then return permits - left end
   -- What is left of the call says who has taken of it last.
   local entry = entries[last]
-  local rest = struct.pack('>c0BI3<I4', entry:sub(1, 13), number, 0, permitsOf(entry) - left)
+  local rest = struct.pack('>c0B<I4', entry:sub(1, 16), number, permitsOf(entry) - left)
   redis.call('ZREM', limiter.log, entry)
   redis.call('ZADD', limiter.log, moment, rest)
   return permits
 end
 
 local taken = 0
-for i = 3, #ARGV, 3 do taken = taken + takeBack(tonumber(ARGV[i]), ARGV[i + 1], tonumber(ARGV[i + 2])) end
+for i = 2, #ARGV, 3 do taken = taken + takeBack(ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])) end
 limiter.value = limiter.value + taken
 recount(limiter)
 saveLimiter(limiter, false)

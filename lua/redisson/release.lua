@@ -1,7 +1,7 @@
 -- Gives permits back, on the keys of Redisson, out of the newest entries of the log. A call that is sent twice counts once.
 --
--- KEYS[1…5]  as in state/limiter.lua
--- KEYS[6]    the last sequence of releases of the line
+-- KEYS[1…7]  as in state/limiter.lua
+-- KEYS[8]    the last sequence of releases of the line
 --
 -- ARGV[1]    permits
 -- ARGV[2]    the sequence
@@ -19,8 +19,8 @@ local REMEMBERED = 60000
 local limiter = openLimiter(COUNTED_AT_LEISURE)
 if not limiter then return {} end
 local asked, sequence = tonumber(ARGV[1]), tonumber(ARGV[2])
-if tonumber(redis.call('GET', KEYS[6]) or 0) >= sequence then return { asked, 0 } end
-redis.call('SET', KEYS[6], sequence, 'PX', REMEMBERED)
+if tonumber(redis.call('GET', KEYS[8]) or 0) >= sequence then return { asked, 0 } end
+redis.call('SET', KEYS[8], sequence, 'PX', REMEMBERED)
 
 local size = limiter.size - limiter.expired
 

@@ -1,6 +1,6 @@
 -- Sets the rate of a limiter, on the keys of Redisson.
 --
--- KEYS[1…5]  as in state/limiter.lua
+-- KEYS[1…7]  as in state/limiter.lua
 --
 -- ARGV[1]    'new' where the limiter must have no rate yet, 'known' where it must have one, 'any' else
 -- ARGV[2]    the rate
@@ -28,7 +28,7 @@ end
 
 -- Of a limiter that is gone something may be left: entries that still count, or a `value` that means nothing.
 local keeps = ARGV[1] == 'new' or (ARGV[6] == '1' and before[2] == ARGV[4])
-if not keeps then redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5]) end
+if not keeps then redis.call('UNLINK', unpack(KEYS, 2)) end
 local limiter = openLimiter(COUNTED_AT_LEISURE, known and rate - tonumber(before[1]))
 if limiter.size == 0 then
   redis.call('DEL', limiter.valueKey)

@@ -322,7 +322,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   async #expire(ms: number): Promise<boolean> {
-    return (await this.#ask(() => this.#scripts.expire(this.#keys.all, [ms]))) === 1;
+    return (await this.#ask(() => this.#scripts.expire(this.#keys.original, [ms]))) === 1;
   }
 
   /** One call that changes what those who wait may have. */

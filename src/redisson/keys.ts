@@ -1,6 +1,8 @@
 /** The keys of one limiter of Redisson, as one client sees them. */
 export interface RedissonKeys {
-  /** The config, and the state of all clients and of this one: what every script takes, in its order. */
+  /** Redisson's own: the config, and the state of all clients and of this one. */
+  readonly original: readonly string[];
+  /** What a script takes that opens the limiter, in its order: those, and two of ours. */
   readonly all: readonly string[];
   /** The config: the bare name. */
   readonly config: string;
@@ -11,15 +13,17 @@ export interface RedissonKeys {
 /** Where Redisson keeps a limiter: suffixes behind the name in braces, or behind the bare name where it has one itself. */
 export function redissonKeys(name: string, clientId: string): RedissonKeys {
   const base = name.includes('{') ? name : `{${name}}`;
+  const original = [
+    name,
+    `${base}:value`,
+    `${base}:permits`,
+    `${base}:value:${clientId}`,
+    `${base}:permits:${clientId}`,
+  ];
   return {
     config: name,
-    all: [
-      name,
-      `${base}:value`,
-      `${base}:permits`,
-      `${base}:value:${clientId}`,
-      `${base}:permits:${clientId}`,
-    ],
+    original,
+    all: [...original, `${base}:counted`, `${base}:counted:${clientId}`],
     sequence: (line) => `${base}:sequence:${line}`,
   };
 }

@@ -10,6 +10,7 @@ import {
 } from '../stores/store.ts';
 import { failureOf, numbersOf } from './answers.ts';
 import { byCall, firstRuns } from './batches.ts';
+import { bytesOf, entryOf } from './entry.ts';
 import type { RedissonKeys } from './keys.ts';
 import { limitOf, unknownLimit } from './knownRate.ts';
 import type { RedissonScripts } from './scripts.ts';
@@ -52,16 +53,17 @@ export function openRedissonLedger(
     limits = [limitOf(rate, interval)];
   }
 
-  async function ask(args: readonly number[]): Promise<{ call: number; answer: number[] }> {
-    const call = ++calls % 2 ** 32;
-    const answer = [await scripts.acquire(keys.all, [line, call, ...args])].flat();
+  /** Asks for requests of which the first is for so many permits. */
+  async function ask(first: number, args: readonly number[]): Promise<{ call: number; answer: number[] }> {
+    const call = ++calls;
+    const answer = [await scripts.acquire(keys.all, [entryOf(bytesOf(line, call), first), ...args])].flat();
     return { call, answer: numbersOf(name, answer, 1) };
   }
 
   /** Asks for the runs; answers the numbers before the pairs, and what became of each. */
   async function acquire(runs: readonly Run[]) {
     const args = runs.flatMap(({ cost, count, maxWait }) => [cost[0], count, microseconds(maxWait)]);
-    const { call, answer } = await ask(args);
+    const { call, answer } = await ask(args[0] ?? 0, args);
     return { call, ...read(runs, answer) };
   }
 
@@ -75,7 +77,7 @@ export function openRedissonLedger(
 
   /** Asks for one request. Where the time and the wait are all there is to say, that is all that is answered. */
   async function acquireOne(run: Run) {
-    const { call, answer } = await ask([run.cost[0]]);
+    const { call, answer } = await ask(run.cost[0], [run.cost[0]]);
     const [now, wait = 0] = answer;
     const delay = wait === 0 ? 0 : outcome.left;
     const brief = { rate: undefined, now: now / 1000, wait: wait / 1000, segments: [{ ...one, delay }] };
@@ -100,8 +102,8 @@ export function openRedissonLedger(
   async function refund(refunds: readonly Refund[], sequence: number): Promise<void> {
     const granted = byCall(refunds.filter(({ moment }) => moment !== newestGrants));
     if (granted.length > 0) {
-      const args: (string | number)[] = [line, (sequence % mostRefundNumbers) + 1];
-      for (const { call, moment, permits } of granted) args.push(call, moment, permits);
+      const args: (string | number)[] = [(sequence % mostRefundNumbers) + 1];
+      for (const { call, moment, permits } of granted) args.push(bytesOf(line, call), moment, permits);
       await scripts.refund(keys.all, args);
     }
     for (const { moment, cost, count } of refunds)

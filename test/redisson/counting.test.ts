@@ -18,8 +18,12 @@ test('a `value` that is lost beside a very long log', async ({ jvm, ours, redis 
   await jvm().setRate(RateType.OVERALL, rate, minute);
   await fillLog(redis, size, await serverNow(redis));
   await redis.del(keys.value);
+  const counted = `{${api}}:counted`;
+  await redis.set(counted, rate);
   const limiter = ours();
   assert.not(await limiter.tryAcquire());
+  // That it was counted before is worth nothing now, whatever a JVM client makes of `value`.
+  assert.is(await redis.exists(counted), 0);
   assert.is(await limiter.availablePermits(), 0);
   assert.not(await jvm().tryAcquire());
   await limiter.acquire(10);

@@ -1,4 +1,6 @@
 // Fault 5: `value` drifts from the log.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import { redissonKeys } from '../support/redissonKeys.ts';
@@ -54,27 +56,68 @@ test('ours: a lowered rate holds', async ({ jvm, ours, redis }) => {
   assert.is((await stateOf(redis)).used, 5);
 });
 
-test('ours: what a JVM client has made of `value` beside a long log is put right', async ({
-  jvm,
-  ours,
-  redis,
-}) => {
+/** A log of so many entries of five permits each, on a limiter of twice that many; `value` is what it is to be. */
+async function longLog(jvm: OnRedisson['jvm'], entries: number, keepAlive = 0): Promise<void> {
   const client = jvm();
-  const entries = 400;
-  await client.setRate(RateType.OVERALL, 10 * entries, interval);
+  await client.setRate(RateType.OVERALL, 10 * entries, 6 * interval, { keepAlive });
   await Promise.all(Array.from({ length: entries }, () => client.acquire(5)));
-  // Fewer are taken than the log says, but no more are free than if each entry held one permit.
-  await redis.incrby(redissonKeys(api).value, entries);
-  const limiter = ours();
-  // A long log is counted now and then: this one by a call in a hundred.
-  const agree = async () => {
-    const { value, used } = await stateOf(redis);
-    return value === 10 * entries - used;
-  };
-  for (let calls = 0; calls < 4_000 && !(await agree()); calls++) await limiter.tryAcquire();
-  assert.ok(await agree());
-  assert.is(await limiter.availablePermits(), await client.availablePermits());
-});
+}
+
+/** Whether `value` is what the log says. */
+async function agree(redis: Redis): Promise<boolean> {
+  const { value, used } = await stateOf(redis);
+  return value === Number(await redis.hget(api, 'rate')) - used;
+}
+
+for (const entries of [99, 1_000, 7_000])
+  test(`ours: what a JVM client has made of the value is put right at once, beside a log of ${entries}`, async ({
+    jvm,
+    ours,
+    redis,
+  }) => {
+    await longLog(jvm, entries);
+    // Fewer are taken than the log says, but no more are free than if each entry held one permit.
+    await redis.incrby(redissonKeys(api).value, entries);
+    const limiter = ours();
+    assert.not(await limiter.tryAcquire(5 * entries + 1));
+    assert.ok(await agree(redis));
+    assert.ok(await limiter.tryAcquire(5 * entries));
+    // A JVM client lowers the rate, and takes less away than it should.
+    assert.ok(await jvm().updateRate(RateType.OVERALL, 8 * entries, 6 * interval, { keepState: true }));
+    assert.not(await limiter.tryAcquire());
+    assert.is(await limiter.availablePermits(), 0);
+  });
+
+for (const keepAlive of [0, 6 * interval])
+  test(`ours: a long log that was counted just now is not counted again until that is over (keep-alive ${keepAlive})`, async ({
+    jvm,
+    ours,
+    redis,
+  }) => {
+    const entries = 2_000;
+    await longLog(jvm, entries, keepAlive);
+    const limiter = ours();
+    await limiter.tryAcquire();
+    const counted = `{${api}}:counted`;
+    assert.ok((await redis.pttl(counted)) <= entries / 100);
+    const { value } = redissonKeys(api);
+    const makeAnew = async (left: number) => {
+      await redis.set(counted, 10 * entries, 'PX', 6 * interval);
+      await redis.set(value, left);
+      // So that there is some of the keep-alive to be given back.
+      await sleep(3);
+    };
+    await makeAnew(0);
+    assert.not(await limiter.tryAcquire());
+    // What the log cannot bear out is never believed.
+    await makeAnew(9 * entries);
+    assert.not(await limiter.tryAcquire(5 * entries));
+    await makeAnew(0);
+    assert.not(await limiter.tryAcquire());
+    await redis.del(counted);
+    assert.ok(await limiter.tryAcquire());
+    assert.ok(await agree(redis));
+  });
 
 test('ours: the seal of `value` says for which rate it is right, and goes when anything is made of it', async ({
   jvm,
@@ -98,6 +141,31 @@ test('ours: the seal of `value` says for which rate it is right, and goes when a
   assert.is(await seal(), -1);
   await limiter.acquire();
   assert.is(await seal(), sealed + 7);
+});
+
+test('ours: beside a config that ends, the seal comes shortly after its end', async ({
+  jvm,
+  ours,
+  redis,
+}) => {
+  const limiter = ours();
+  const client = jvm();
+  const { config, value } = redissonKeys(api);
+  const after = async () => (await redis.pexpiretime(value)) - (await redis.pexpiretime(config));
+  await limiter.setRate(RateType.OVERALL, rate, interval, { keepAlive: 2 * interval });
+  await limiter.acquire();
+  assert.is(await after(), 2 + rate);
+  await limiter.acquire();
+  assert.is(await after(), 2 + rate);
+  await client.acquire();
+  assert.ok((await after()) <= 1);
+  await limiter.acquire();
+  assert.is(await after(), 2 + rate);
+  await limiter.updateRate(RateType.OVERALL, rate + 7, interval, {
+    keepState: true,
+    keepAlive: 2 * interval,
+  });
+  assert.is(await after(), 2 + rate + 7);
 });
 
 test.run();

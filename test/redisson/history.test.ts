@@ -4,7 +4,8 @@ import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import type { JvmClient } from '../support/jvmClient.ts';
-import { type OnRedisson, redissonSuite } from './redissonSuite.ts';
+import { redissonKeys } from '../support/redissonKeys.ts';
+import { api, type OnRedisson, redissonSuite } from './redissonSuite.ts';
 import { serverNow, stateOf } from './state.ts';
 
 const test = redissonSuite('history');
@@ -13,24 +14,30 @@ const interval = 100_000;
 /** How far off the clocks of JVM clients are: never so that anything expires while the test runs. */
 const offsets = [-250_000, -90_000, -60_000, -30_000, 0, 50_000].map((offset) => offset - 5_000);
 
+/** Beyond this an expiry is a seal. */
+const seal = 4e15;
+
+const keepAlives = fc.constantFrom(0, 0, interval, 10 * interval);
 const step = fc.record({
   who: fc.constantFrom('jvm', 'jvm', 'ours', 'ours', 'ours'),
   what: fc.constantFrom('take', 'take', 'take', 'release', 'look', 'rate'),
   permits: fc.integer({ min: 1, max: 6 }),
   rate: fc.integer({ min: 6, max: 12 }),
+  keepAlive: keepAlives,
   offset: fc.constantFrom(...offsets),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** What was found once: a JVM client brings `value` back to what we have left, at another rate. */
-const examples: [Step[]][] = [
+const examples: [Step[], number][] = [
   [
     [
-      { who: 'ours', what: 'take', permits: 2, rate: 10, offset: 0 },
-      { who: 'jvm', what: 'rate', permits: 1, rate: 8, offset: offsets[0] },
-      { who: 'jvm', what: 'release', permits: 2, rate: 8, offset: offsets[0] },
-      { who: 'ours', what: 'take', permits: 1, rate: 8, offset: 0 },
+      { who: 'ours', what: 'take', permits: 2, rate: 10, keepAlive: 0, offset: 0 },
+      { who: 'jvm', what: 'rate', permits: 1, rate: 8, keepAlive: 0, offset: offsets[0] },
+      { who: 'jvm', what: 'release', permits: 2, rate: 8, keepAlive: 0, offset: offsets[0] },
+      { who: 'ours', what: 'take', permits: 1, rate: 8, keepAlive: 0, offset: 0 },
     ],
+    0,
   ],
 ];
 
@@ -45,7 +52,7 @@ async function rateOf(redis: Redis): Promise<number> {
   return Number(await redis.hget('api', 'rate'));
 }
 
-async function jvmStep(client: JvmClient, { what, permits, rate }: Step): Promise<void> {
+async function jvmStep(client: JvmClient, { what, permits, rate, keepAlive }: Step): Promise<void> {
   // Among its faults is that it fails on an empty log.
   const asked: Promise<unknown> =
     what === 'take'
@@ -54,13 +61,27 @@ async function jvmStep(client: JvmClient, { what, permits, rate }: Step): Promis
         ? client.release(permits)
         : what === 'look'
           ? client.availablePermits()
-          : client.updateRate(RateType.OVERALL, rate, interval, { keepState: true });
+          : client.updateRate(RateType.OVERALL, rate, interval, { keepState: true, keepAlive });
   await asked.catch((error) => assert.match(error.message, /nil/));
+}
+
+/** The state never ends before the config, and not at all where that lasts. */
+async function checkEnds(redis: Redis): Promise<void> {
+  const { config, ...state } = redissonKeys(api);
+  const ends = await redis.pexpiretime(config);
+  for (const key of [state.value, state.permits]) {
+    const end = await redis.pexpiretime(key);
+    assert.ok(end === -2 || (ends === -1 ? end === -1 || end > seal : end >= ends), `${key} ends at ${end}`);
+  }
 }
 
 type Ours = ReturnType<OnRedisson['ours']>;
 
-async function ourStep(ours: Ours, redis: Redis, { what, permits, rate: newRate }: Step): Promise<void> {
+async function ourStep(
+  ours: Ours,
+  redis: Redis,
+  { what, permits, rate: newRate, keepAlive }: Step,
+): Promise<void> {
   const before = await taken(redis);
   const rate = await rateOf(redis);
   let after = before;
@@ -72,11 +93,13 @@ async function ourStep(ours: Ours, redis: Redis, { what, permits, rate: newRate 
     await ours.release(permits);
     after = Math.max(0, before - permits);
   } else if (what === 'rate') {
-    assert.ok(await ours.updateRate(RateType.OVERALL, newRate, interval, { keepState: true }));
+    assert.ok(await ours.updateRate(RateType.OVERALL, newRate, interval, { keepState: true, keepAlive }));
   }
+  await checkEnds(redis);
   const left = Math.max(0, (await rateOf(redis)) - after);
   assert.is(await taken(redis), after, what);
   assert.is(await ours.availablePermits(), left, what);
+  await checkEnds(redis);
   const { value } = await stateOf(redis);
   assert.is(Math.max(0, value ?? left), left, `value after ${what}`);
 }
@@ -89,14 +112,14 @@ test('whatever was done to the limiter, we grant what the log leaves, and `value
   const limiter = ours();
   const clients = new Map(offsets.map((clockOffset) => [clockOffset, jvm({ clockOffset })]));
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), keepAlives, async (steps, keepAlive) => {
       await redis.flushall();
-      await limiter.setRate(RateType.OVERALL, 10, interval);
+      await limiter.setRate(RateType.OVERALL, 10, interval, { keepAlive });
       for (const one of steps)
         if (one.who === 'jvm') await jvmStep(clients.get(one.offset)!, one);
         else await ourStep(limiter, redis, one);
     }),
-    { numRuns: 100, includeErrorInReport: true, examples },
+    { numRuns: 200, includeErrorInReport: true, examples },
   );
 });
 

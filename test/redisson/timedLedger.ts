@@ -32,7 +32,11 @@ export function timedLedger(redis: Redis, change = (lua: string) => lua) {
       scriptOf(
         redis,
         `timed_${name}`,
-        change(lua).replaceAll("redis.call('TIME')", `redis.call('HMGET', '${clock}', 's', 'us')`),
+        // What was counted just now, by the server's own clock, may be counted again.
+        change(lua.replace(/BELIEVED = \d+/, 'BELIEVED = 0')).replaceAll(
+          "redis.call('TIME')",
+          `redis.call('HMGET', '${clock}', 's', 'us')`,
+        ),
       ),
     ]),
   ) as RedissonScripts;

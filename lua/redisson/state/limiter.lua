@@ -1,5 +1,5 @@
 -- @include "redisson/state/members"
--- @include "redisson/state/seal"
+-- @include "redisson/state/ends"
 -- @include "redisson/state/count"
 
 -- A limiter of Redisson, opened at the server's time: its config, and its log and `value` brought up to that time.
@@ -9,17 +9,15 @@
 -- KEYS[3]  permits, the log, where all clients share them
 -- KEYS[4]  value, and
 -- KEYS[5]  permits of this client, where each has its own
+-- KEYS[6]  and
+-- KEYS[7]  the rate for which a log of either kind was counted just now; not Redisson's
 --
 -- `value` is the rate less the permits of all entries in the log, those included that have expired and are still there:
--- it may be negative. What others have made of it is not believed: a short log is counted when it is not sealed. A long
--- one is counted now and then.
+-- it may be negative. What others have made of it is not believed: the log is counted when it is not sealed, a long one
+-- unless it was counted just now.
 
--- So many entries are counted with each call that finds no seal.
-local COUNTED = 32
--- So many where nobody is in a hurry.
+-- So many entries are counted where nobody is in a hurry, just now or not.
 local COUNTED_AT_LEISURE = 1000
--- Of a longer one so many are, on average: all of it, now and then. Of one that is sealed it is half an entry.
-local COUNTED_ON_AVERAGE = 8
 -- Times that a call takes out more of what has expired: it must not keep the server busy.
 local MOST_RELEASES = 10
 -- Beyond this numbers are not exact; the rates of those who want none are.
@@ -51,16 +49,18 @@ local function bringBack(limiter)
   limiter.newest = limiter.at
 end
 
--- Whether the log is to be counted: `value` cannot be right, or there is little to count, or it is the log's turn.
-local function isDoubtful(limiter, counted)
+-- Whether the log is to be counted: `value` cannot be right, or there is little to count, or it is the log's turn. One that
+-- is sealed is counted so seldom that it is half an entry a call.
+local function isDoubtful(limiter, always)
   local size, us = limiter.size, limiter.us
   if limiter.unknown or limiter.counted then return true end
   if limiter.trusted then return us % CHECKED == 0 and math.floor(us / CHECKED) % size < CHECKED / 2 end
-  return size <= counted or us % size < COUNTED_ON_AVERAGE
+  return size <= always or redis.call('GET', limiter.mark) ~= limiter.rateText
 end
 
--- The limiter at the server's time, or nothing where it has no rate. `change` is by how much the rate has just been raised.
-local function openLimiter(counted, change)
+-- The limiter at the server's time, or nothing where it has no rate. A log of up to `always` entries is counted, just now or
+-- not. `change` is by how much the rate has just been raised.
+local function openLimiter(always, change)
   local config = redis.call('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
   if not (config[1] and config[2] and config[3]) then return nil end
   local time = redis.call('TIME')
@@ -69,11 +69,13 @@ local function openLimiter(counted, change)
   local log, valueKey = own and KEYS[5] or KEYS[3], own and KEYS[4] or KEYS[2]
   local rate, interval = math.min(config[1], MOST), math.min(config[2], MOST)
   local limiter = {
-    rate = rate, interval = interval, keepAlive = tonumber(config[4] or 0), seal = SEALED + config[1] % SEALED,
-    valueKey = valueKey, log = log, us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
-    -- What has expired and is still in the log; the moment of the newest entry; how long the config lives.
-    value = rate, size = 0, expired = 0, releases = 0, newest = 0, left = redis.call('PTTL', KEYS[1]), trusted = true,
+    rate = rate, interval = interval, keepAlive = tonumber(config[4] or 0), rateText = config[1],
+    valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
+    us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
+    -- What has expired and is still in the log; the moment of the newest entry.
+    value = rate, size = 0, expired = 0, releases = 0, newest = 0, trusted = true,
   }
+  limiter.ends = endOf(limiter.now)
   local cutoff = limiter.now - interval
   local newest = redis.call('ZREVRANGE', log, '0', '0', 'WITHSCORES')
   if not newest[1] then return limiter end
@@ -86,9 +88,9 @@ local function openLimiter(counted, change)
   limiter.size = redis.call('ZCARD', log)
   -- Each entry holds a permit or more.
   local possible = known and known == math.floor(known) and known + raised <= rate - limiter.size
-  limiter.trusted = possible and redis.pcall('PEXPIRETIME', valueKey) == SEALED + (config[1] - raised) % SEALED
-  -- Where the seal is the one to be: then the log has no expiry either that would have to be taken off.
-  limiter.settled = limiter.trusted and raised == 0 and known
+  limiter.trusted = possible and redis.pcall('PEXPIRETIME', valueKey) == sealOf(config[1] - raised, limiter.ends)
+  -- Where the seal is the one to be: then the log of a config that lasts has no expiry that would have to be taken off.
+  limiter.settled = limiter.trusted and raised == 0 and limiter.ends == -1 and known
   limiter.value = possible and known + raised or rate - limiter.size
   limiter.counted = countedOf(limiter)
   limiter.unknown = not possible or (limiter.counted and limiter.counted.unknown)
@@ -100,7 +102,7 @@ local function openLimiter(counted, change)
     redis.call('ZREMRANGEBYRANK', log, '0', #expired - 1)
     limiter.value, limiter.size = limiter.value + sumOf(expired), limiter.size - #expired
   end
-  if isDoubtful(limiter, counted or COUNTED) then countLog(limiter) end
+  if isDoubtful(limiter, always or 0) then countLog(limiter) end
   return limiter
 end
 
@@ -123,25 +125,29 @@ end
 -- Saves `value`, and gives log and `value` the life of the config, or what it takes until the log counts no more: those
 -- of other clients cannot be reached when somebody changes the config's. `used` says that the limiter was: that keeps it alive.
 local function saveLimiter(limiter, used)
-  -- Who believes a `value` that is unknown is to grant nothing.
-  local left, value = limiter.left, limiter.unknown and math.min(0, limiter.value) or limiter.value
-  if used and limiter.keepAlive > 0 then
-    redis.call('PEXPIRE', KEYS[1], limiter.keepAlive)
-    left = limiter.keepAlive
-  end
-  if left < 0 then
-    if limiter.settled then
-      if limiter.value ~= limiter.settled then
-        redis.call('INCRBY', limiter.valueKey, limiter.value - limiter.settled)
-      end
-      return
+  local kept = used and limiter.keepAlive > 0
+  if limiter.settled and not kept then
+    if limiter.value ~= limiter.settled then
+      redis.call('INCRBY', limiter.valueKey, limiter.value - limiter.settled)
     end
-    redis.call('SET', limiter.valueKey, value)
-    if limiter.trusted then redis.call('PEXPIREAT', limiter.valueKey, limiter.seal) end
-    redis.call('PERSIST', limiter.log)
     return
   end
-  local life = math.max(1, left, limiter.newest + limiter.interval - limiter.now)
-  redis.call('SET', limiter.valueKey, value, 'PX', life)
-  redis.call('PEXPIRE', limiter.log, life)
+  if kept then
+    limiter.ends = limiter.at + limiter.keepAlive
+    redis.call('PEXPIREAT', KEYS[1], limiter.ends)
+  end
+  -- Who believes a `value` that is unknown is to grant nothing.
+  redis.call('SET', limiter.valueKey, limiter.unknown and math.min(0, limiter.value) or limiter.value)
+  local ends, counts = limiter.ends, limiter.newest + limiter.interval
+  if ends == -1 then
+    redis.call('PERSIST', limiter.log)
+  else
+    redis.call('PEXPIREAT', limiter.log, math.max(ends, counts))
+  end
+  if limiter.trusted and (ends == -1 or counts <= ends) then
+    redis.call('PEXPIREAT', limiter.valueKey, sealOf(limiter.rateText, ends))
+  elseif ends ~= -1 then
+    -- Never at a moment that could be a seal.
+    redis.call('PEXPIREAT', limiter.valueKey, counts <= ends and ends or counts + AFTER + MARKS)
+  end
 end

@@ -1,8 +1,8 @@
 -- The entries of a log, as Redisson writes them: the length of some random bytes, those, and the permits as four bytes, the
 -- lowest first.
 --
--- The bytes of ours say what they are, each part in big-endian order: the line (6), the call (4), the place in it (2), the
--- last refund that took from the call, or 0 (1), and zeros (3).
+-- The bytes of ours say what they are: the call (13), the place in it (2, the highest first), and the last refund that took
+-- from the call, or 0 (1).
 
 -- Entries that are read at a time.
 local STEP = 1000

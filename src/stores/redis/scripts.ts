@@ -8,7 +8,7 @@ import refund from '../../../lua/refund.lua';
 import reserve from '../../../lua/reserve.lua';
 
 /** What a script is called with: the keys first, then the arguments. */
-type Parameter = string | number;
+type Parameter = string | number | Buffer;
 
 /** A script as a command of a connection. */
 export type Script = (keys: readonly string[], args: readonly Parameter[]) => Promise<unknown>;
