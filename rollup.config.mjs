@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import typescript from '@rollup/plugin-typescript';
@@ -9,17 +10,29 @@ const { peerDependencies } = JSON.parse(readFileSync(new URL('./package.json', i
 const external = [...Object.keys(peerDependencies), /^rxjs\//, /^node:/];
 const luaFolder = fileURLToPath(new URL('./lua', import.meta.url));
 
+/** What an imported file of Lua gives to a script, as a module of its own: what many scripts share is there once. */
+const part = '\0lua:';
+
 /** Inlines `lua/*.lua` as strings, and fails when a script is missing or is imported by nobody. */
 function lua({ complete }) {
   const imported = new Set();
+  const texts = new Map();
   return {
     name: 'lua',
+    resolveId: (id) => (id.startsWith(part) ? id : null),
     load(id) {
+      if (id.startsWith(part)) return `export default ${JSON.stringify(texts.get(id.slice(part.length)))};`;
       if (!id.endsWith('.lua')) return null;
-      const { text, files } = assemble(id, luaFolder);
+      const { parts } = assemble(id, luaFolder);
       imported.add(id);
-      for (const file of files) this.addWatchFile(file);
-      return { code: `export default ${JSON.stringify(text)};`, moduleSideEffects: false };
+      for (const { file, text } of parts) {
+        this.addWatchFile(file);
+        texts.set(file, text);
+      }
+      const named = parts.map(({ file }) => [relative(luaFolder, file).replace(/\W/g, '_'), file]);
+      const imports = named.map(([name, file]) => `import ${name} from ${JSON.stringify(part + file)};\n`);
+      const whole = named.map(([name]) => name).join(" + '\\n' + ");
+      return { code: `${imports.join('')}export default ${whole};`, moduleSideEffects: false };
     },
     buildEnd(error) {
       if (error || !complete) return;

@@ -9,33 +9,44 @@ const include = /^\s*--\s*@include\s+"([^"]+)"\s*$/;
  *
  * @param {string} file absolute path of the script
  * @param {string} root absolute path of the `lua` folder
- * @returns {{ text: string, files: string[] }} the script, and every file that went into it
+ * @returns {{ text: string, parts: { file: string, text: string }[] }} the script, and what each file gives to it, in order
  */
 export function assemble(file, root = luaRoot(file)) {
-  /** @type {Set<string>} */
-  const files = new Set();
-  /** @param {string} path @param {string} from @returns {string[]} */
+  /** @type {Map<string, string>} */
+  const parts = new Map();
+  const reading = new Set();
+  /** @param {string} path @param {string} from */
   const read = (path, from) => {
-    if (files.has(path)) return [];
+    if (reading.has(path)) return;
     if (!existsSync(path)) throw new Error(`Lua script not found: ${path} (named in ${from})`);
-    files.add(path);
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .flatMap((line) => {
-        const named = include.exec(line);
-        if (named) return read(resolve(root, `${named[1]}.lua`), path);
-        const code = line.trimEnd();
-        return /^\s*(--.*)?$/.test(code) ? [] : [code];
-      });
+    reading.add(path);
+    const code = [];
+    for (const line of readFileSync(path, 'utf8').split('\n')) {
+      const named = include.exec(line);
+      // What a file includes comes before it: its own lines stay together.
+      if (named && code.length > 0) throw new Error(`${path} includes ${named[1]} after its first line of code`);
+      if (named) read(resolve(root, `${named[1]}.lua`), path);
+      else if (!/^\s*(--.*)?$/.test(line)) code.push(line.trimEnd());
+    }
+    parts.set(path, code.join('\n'));
   };
-  return { text: read(file, 'an import').join('\n'), files: [...files] };
+  read(file, 'an import');
+  return {
+    text: [...parts.values()].join('\n'),
+    parts: Array.from(parts, ([path, text]) => ({ file: path, text })),
+  };
 }
 
-/** Every script of a `lua` folder that is loaded by itself: the files that are not in a folder of includes. */
+/** Every script of a `lua` folder that is loaded by itself: those that no other file includes. */
 export function scripts(root) {
-  const found = readdirSync(root).filter((name) => name.endsWith('.lua'));
+  const found = readdirSync(root, { recursive: true })
+    .filter((name) => name.endsWith('.lua'))
+    .map((name) => join(root, name));
   if (found.length === 0) throw new Error(`no Lua script in ${root}`);
-  return found.map((name) => join(root, name));
+  const included = new Set();
+  for (const file of found)
+    for (const part of assemble(file, root).parts) if (part.file !== file) included.add(part.file);
+  return found.filter((file) => !included.has(file));
 }
 
 function luaRoot(file) {
