@@ -107,13 +107,16 @@ export class StoreUnavailableError extends SluiceError {
   }
 }
 
-/** Redis answered, but wrongly: a key of another type, a missing permission, a script error. `cause` is its own error. */
+/**
+ * The store answered, but wrongly: a key of another type, a missing permission, a script error, or a stored rate that has
+ * other names of limits than this limiter. `cause` is its own error.
+ */
 export class StoreError extends SluiceError {
   override readonly name = 'StoreError';
   readonly code = 'ERR_SLUICE_STORE';
 
   constructor(limiter: string, cause: unknown) {
-    super(`limiter ${JSON.stringify(limiter)}: Redis refused the call: ${messageOf(cause)}`, { cause });
+    super(`limiter ${JSON.stringify(limiter)}: the store refused the call: ${messageOf(cause)}`, { cause });
   }
 }
 

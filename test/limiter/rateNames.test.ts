@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { StoreError } from '../../src/errors.ts';
 import { slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { rejection } from '../support/badInput.ts';
 import { timed } from '../support/fakeTime.ts';
@@ -43,6 +44,35 @@ timed('a rate of other names than those of the own limits is refused, and nothin
     }
   }
   assert.is((await pair.getRate()).stored, false);
+  assert.is((await single.getRate()).stored, false);
+});
+
+timed('under a stored rate of other names nothing can be done but to replace it', async () => {
+  const record = { requests: five, tokens: five };
+  const [single, pair] = sharing(five, { limit: record });
+  await single.setRate(two);
+  const calls = [
+    () => pair.acquire(),
+    () => pair.tryAcquire(),
+    () => pair.decide(),
+    () => pair.availablePermits(),
+    () => pair.getRate(),
+    () => pair.release(1),
+  ];
+  for (const call of calls) {
+    const error = await rejection(call() as Promise<unknown>);
+    assert.instance(error, StoreError);
+    assert.match(error.message, /"requests","tokens".*give it those, or store another rate, or delete\(\)/);
+  }
+  assert.is(await pair.trySetRate(record), false);
+  // A pause concerns all, whatever their limits are called.
+  await pair.pauseFor(1);
+  await pair.reset();
+  await pair.setRate(record);
+  assert.ok(await pair.tryAcquire(5));
+  assert.instance(await rejection(single.acquire()), StoreError);
+  await single.delete();
+  assert.ok(await single.tryAcquire(5));
   assert.is((await single.getRate()).stored, false);
 });
 

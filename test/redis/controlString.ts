@@ -24,6 +24,6 @@ export function readControl(control: Buffer | null): ControlPicture {
 }
 
 /** The same of the memory's control. */
-export function controlPicture({ limits, ...times }: Control, names: readonly string[]): ControlPicture {
+export function controlPicture({ limits, names, ...times }: Control): ControlPicture {
   return { ...times, spec: limits ? specOf(names, limits) : '' };
 }

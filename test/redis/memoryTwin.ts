@@ -43,7 +43,7 @@ export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcom
     if (call.kind === 'setRate') {
       const { limits: rate, ifNone, keepState } = call.change;
       if (ifNone && control.limits) return false;
-      storeRate(control, rate.map(limitOf), keepState, kept?.epoch ?? 0, serverUs);
+      storeRate(control, names, rate.map(limitOf), keepState, kept?.epoch ?? 0, serverUs);
     }
     const { ledger, instant } = openLedger(kept, names, limits, serverUs, control);
     ledgers.set(whose, ledger);
@@ -71,7 +71,7 @@ export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcom
     return {
       reply,
       state: isThere ? pictureOf(ledger, now) : undefined,
-      control: controlPicture(control, config.names),
+      control: controlPicture(control),
     };
   };
 }

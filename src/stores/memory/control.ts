@@ -4,6 +4,8 @@ import type { Limit } from '../../limits/limit.ts';
 export interface Control {
   /** The rate that is stored. */
   limits: readonly Limit[] | undefined;
+  /** Its names. */
+  names: readonly string[];
   /** Milliseconds. */
   pausedSince: number;
   pausedUntil: number;
@@ -14,7 +16,7 @@ export interface Control {
 }
 
 export function noControl(): Control {
-  return { limits: undefined, pausedSince: 0, pausedUntil: 0, forgotten: 0, changed: 0 };
+  return { limits: undefined, names: [], pausedSince: 0, pausedUntil: 0, forgotten: 0, changed: 0 };
 }
 
 /** After a step of the clock back, a pause lasts no longer than it would have from its beginning. */
@@ -28,11 +30,13 @@ export function followPause(control: Control, now: number): void {
 /** Stores a rate, for ledgers of epochs up to `epoch`. The twin of `lua/configure.lua`, which opens the ledger afterwards. */
 export function storeRate(
   control: Control,
+  names: readonly string[],
   limits: readonly Limit[],
   keepState: boolean,
   epoch: number,
   serverUs: number,
 ): void {
+  control.names = names;
   control.limits = limits;
   control.changed = Math.floor(serverUs / 1000);
   if (!keepState) control.forgotten = Math.max(control.forgotten + 1, epoch + 1, serverUs);

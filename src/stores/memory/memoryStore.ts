@@ -1,7 +1,9 @@
-import type { LedgerConfig, SteeredLedger, Store } from '../store.ts';
+import { StoreError } from '../../errors.ts';
+import type { LedgerConfig, Reply, SteeredLedger, Store } from '../store.ts';
+import { otherNames } from '../storedNames.ts';
 import { type Control, isIdle, lift, noControl, pause, storeRate } from './control.ts';
 import { decide } from './decide.ts';
-import { availableNow, closeLedger, type LedgerState, openLedger } from './ledgerState.ts';
+import { availableNow, closeLedger, type Instant, type LedgerState, openLedger } from './ledgerState.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { reserve } from './reserve.ts';
 
@@ -57,65 +59,78 @@ function openMemoryLedger(
   const identity = JSON.stringify([limiter, scope === 'client' ? clientId : undefined]);
   // The sequence counts from 1 in every limiter, of the same client too.
   const line = `${clientId}:${globalThis.crypto.randomUUID()}`;
-  const serverUs = () => Math.round((origin + clock.now()) * 1000);
-  const opened = () => {
-    const us = serverUs();
+  const serverUs = () => {
+    const us = Math.round((origin + clock.now()) * 1000);
     sweep(us / 1000);
-    const control = controls.get(limiter) ?? noControl();
-    const { ledger, instant } = openLedger(ledgers.get(identity), names, limits, us, control);
-    ledgers.set(identity, ledger);
-    return { ledger, instant, us };
+    return us;
   };
+  const control = () => controls.get(limiter) ?? noControl();
   const controlled = () => {
-    const control = controls.get(limiter) ?? noControl();
-    controls.set(limiter, control);
-    return control;
+    const kept = control();
+    controls.set(limiter, kept);
+    return kept;
   };
+  /** Under a stored rate of other names than ours nothing can be done. */
+  const misnamed = ({ limits, names: stored }: Control) => limits && otherNames(names, stored);
+
+  /** Opens the state at the clock's time, works on it, and closes it. */
+  function onLedger<T>(
+    reply: Reply<T>,
+    work: (ledger: LedgerState, instant: Instant, us: number) => T,
+  ): void {
+    const us = serverUs();
+    const inForce = control();
+    const wrong = misnamed(inForce);
+    if (wrong) {
+      reply(new StoreError(name, wrong));
+      return;
+    }
+    const { ledger, instant } = openLedger(ledgers.get(identity), names, limits, us, inForce);
+    ledgers.set(identity, ledger);
+    const answer = work(ledger, instant, us);
+    closeLedger(ledger, instant);
+    reply(null, answer);
+  }
 
   return {
     sync: true,
     source: 'memory',
     get limits() {
-      return controls.get(limiter)?.limits ?? limits;
+      const inForce = controls.get(limiter);
+      return inForce?.limits && !misnamed(inForce) ? inForce.limits : limits;
     },
     reserve(request, reply) {
-      const { ledger, instant, us } = opened();
-      const answer = reserve(ledger, instant, clientId, request);
-      closeLedger(ledger, instant);
-      reply(null, { now: us / 1000, ...answer });
+      onLedger(reply, (ledger, instant, us) => ({
+        now: us / 1000,
+        ...reserve(ledger, instant, clientId, request),
+      }));
     },
     refund(refunds, sequence, reply) {
-      const { ledger, instant } = opened();
-      const fresh = refund(ledger, instant, line, refunds, sequence);
-      if (fresh) rememberSequence(ledger, instant, line, refunds, sequence);
-      closeLedger(ledger, instant);
-      reply(null);
+      onLedger(reply, (ledger, instant) => {
+        const fresh = refund(ledger, instant, line, refunds, sequence);
+        if (fresh) rememberSequence(ledger, instant, line, refunds, sequence);
+      });
     },
     decide(cost, reply) {
-      const { ledger, instant } = opened();
-      const decision = decide(ledger, instant, clientId, cost);
-      closeLedger(ledger, instant);
-      reply(null, decision);
+      onLedger(reply, (ledger, instant) => decide(ledger, instant, clientId, cost));
     },
     peek(reply) {
-      const { ledger, instant } = opened();
-      const available = availableNow(ledger, instant);
-      closeLedger(ledger, instant);
-      reply(null, available);
+      onLedger(reply, availableNow);
     },
     setRate({ limits: rate, ifNone, keepState }, reply) {
-      const control = controlled();
-      const free = !ifNone || control.limits === undefined;
-      if (free) {
-        storeRate(control, rate, keepState, ledgers.get(identity)?.epoch ?? 0, serverUs());
-        const { ledger, instant } = opened();
-        closeLedger(ledger, instant);
+      const inForce = controlled();
+      if (ifNone && inForce.limits) {
+        reply(null, false);
+        return;
       }
-      reply(null, free);
+      storeRate(inForce, names, rate, keepState, ledgers.get(identity)?.epoch ?? 0, serverUs());
+      onLedger(reply, () => true);
     },
     getRate(reply) {
-      const stored = controls.get(limiter)?.limits;
-      reply(null, { limits: stored ?? limits, stored: stored !== undefined });
+      const inForce = control();
+      const wrong = misnamed(inForce);
+      if (wrong) reply(new StoreError(name, wrong));
+      else reply(null, { limits: inForce.limits ?? limits, stored: inForce.limits !== undefined });
     },
     pause(ms, reply) {
       reply(null, pause(controlled(), ms, serverUs()));

@@ -1,4 +1,5 @@
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../limits/limit.ts';
+import { otherNames } from '../storedNames.ts';
 import { escaped } from './keys.ts';
 
 /** One limit as the scripts read it: its name in the keys, its kind, permits, interval, and one number more. */
@@ -31,13 +32,9 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
 export function limitsOf(names: readonly string[], spec: string): readonly Limit[] | undefined {
   const entries = JSON.parse(spec) as SpecEntry[];
   if (entries.length === 0) return undefined;
-  const own = names.map(escaped);
   const stored = entries.map(([name]) => name);
-  if (stored.length !== own.length || stored.some((name, i) => name !== own[i]))
-    throw new TypeError(
-      `the stored rate has the limits ${JSON.stringify(stored)}, and this limiter ${JSON.stringify(own)}: ` +
-        'give it those, or store another rate, or delete() the stored one',
-    );
+  const wrong = otherNames(names.map(escaped), stored);
+  if (wrong) throw wrong;
   return entries.map(limitOf);
 }
 

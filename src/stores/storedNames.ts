@@ -1,0 +1,8 @@
+/** What is wrong where a stored rate has other names than the limits of a limiter: what that asks for cannot be charged to them. */
+export function otherNames(own: readonly string[], stored: readonly string[]): TypeError | undefined {
+  if (stored.length === own.length && stored.every((name, i) => name === own[i])) return undefined;
+  return new TypeError(
+    `the stored rate has the limits ${JSON.stringify(stored)}, and this limiter ${JSON.stringify(own)}: ` +
+      'give it those, or store another rate, or delete() the stored one',
+  );
+}
