@@ -18,6 +18,7 @@ local control = openControl(KEYS[3])
 for i = 1, #KEYS do
   if i ~= 3 then redis.call('DEL', KEYS[i]) end
 end
+if control.pausedUntil > now then control.liftedUntil = now + TOLD end
 control.pausedSince, control.pausedUntil = 0, 0
 if ARGV[1] == '1' then control.spec, control.forgotten, control.changed = '', 0, 0 end
 saveControl(KEYS[3], control, now)

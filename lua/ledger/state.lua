@@ -151,7 +151,7 @@ local function openLedger(keys, spec, stored, logs, serverUs)
   followPause(keys[3], control, serverMs)
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
   local pausedUntil = control.pausedUntil + ledger.shift
-  if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil then
+  if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil and control.liftedUntil > serverMs then
     -- Another client has lifted the pause: whoever is booked behind it hears of that in time.
     voidBookings(ledger, now, now + HEARD)
     changeEpoch(ledger, serverUs)

@@ -50,4 +50,26 @@ promise(
   neverOver,
 );
 
+test('a pause whose end a step of the clock has moved was not lifted: what is booked behind it stands', () => {
+  const bucket = { kind: 'tokenBucket', permits: 1, interval: 1000, burst: 1 } as const;
+  const [reserve, lasting] = [
+    { kind: 'reserve', horizon: 3000, held: 0 } as const,
+    { maxWait: Infinity, cost: [1] },
+  ];
+  neverOver({
+    startUs: 0,
+    limits: [bucket],
+    steps: [
+      { kind: 'advance', us: 1_000_000 },
+      { kind: 'pause', client: 0, ms: 1 },
+      { ...reserve, client: 0, runs: [{ ...lasting, count: 3 }] },
+      // The ledger does not see this step, as it is over before the next call that opens it.
+      { kind: 'stepBack', ms: 1000 },
+      { kind: 'pause', client: 0, ms: 0 },
+      { kind: 'advance', us: 1_000_000 },
+      { ...reserve, client: 1, runs: [{ ...lasting, count: 1 }] },
+    ],
+  });
+});
+
 test.run();

@@ -5,22 +5,23 @@ import { specOf } from '../../src/stores/redis/spec.ts';
 export interface ControlPicture {
   pausedSince: number;
   pausedUntil: number;
+  liftedUntil: number;
   forgotten: number;
   changed: number;
   /** The limits that are stored, or nothing. */
   spec: string;
 }
 
-/** Reads the string of `lua/ledger/control.lua`: five doubles, and a text after its length. */
+/** Reads the string of `lua/ledger/control.lua`: six doubles, and a text after its length. */
 export function readControl(control: Buffer | null): ControlPicture {
-  if (!control) return { pausedSince: 0, pausedUntil: 0, forgotten: 0, changed: 0, spec: '' };
-  const [version, pausedSince, pausedUntil, forgotten, changed] = [0, 8, 16, 24, 32].map((at) =>
-    control.readDoubleLE(at),
+  if (!control) return { pausedSince: 0, pausedUntil: 0, liftedUntil: 0, forgotten: 0, changed: 0, spec: '' };
+  const [version, pausedSince, pausedUntil, liftedUntil, forgotten, changed] = [0, 8, 16, 24, 32, 40].map(
+    (at) => control.readDoubleLE(at),
   );
-  if (version !== 1) throw new Error(`a control of version ${version}`);
-  const spec = control.toString('utf8', 44);
-  if (spec.length !== control.readUInt32LE(40)) throw new Error('a control with another text than it says');
-  return { pausedSince, pausedUntil, forgotten, changed, spec };
+  if (version !== 2) throw new Error(`a control of version ${version}`);
+  const spec = control.toString('utf8', 52);
+  if (spec.length !== control.readUInt32LE(48)) throw new Error('a control with another text than it says');
+  return { pausedSince, pausedUntil, liftedUntil, forgotten, changed, spec };
 }
 
 /** The same of the memory's control. */

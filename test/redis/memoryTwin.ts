@@ -35,7 +35,7 @@ export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcom
     if (call.kind === 'getRate')
       return { limits: control.limits ?? limits, stored: control.limits !== undefined };
     if (call.kind === 'forget') {
-      lift(control, call.rate);
+      lift(control, call.rate, serverUs);
       // In Redis, no more is left of it than the sequences, which have keys of their own.
       if (kept) ledgers.set(whose, { ...kept, epoch: 0, shift: 0, seen: 0, expires: 0 });
       return undefined;

@@ -1,5 +1,8 @@
 import type { Limit } from '../../limits/limit.ts';
 
+/** Milliseconds for which it is told that a pause was lifted: who is booked behind it asks more often, slow calls included. */
+const told = 5000;
+
 /** What holds for all clients of a limiter, by the server's own time. The twin of `lua/ledger/control.lua`. */
 export interface Control {
   /** The rate that is stored. */
@@ -9,6 +12,8 @@ export interface Control {
   /** Milliseconds. */
   pausedSince: number;
   pausedUntil: number;
+  /** Until when it is told that a pause was lifted. */
+  liftedUntil: number;
   /** Ledgers of older epochs are forgotten. */
   forgotten: number;
   /** When the rate was stored: milliseconds. */
@@ -16,7 +21,15 @@ export interface Control {
 }
 
 export function noControl(): Control {
-  return { limits: undefined, names: [], pausedSince: 0, pausedUntil: 0, forgotten: 0, changed: 0 };
+  return {
+    limits: undefined,
+    names: [],
+    pausedSince: 0,
+    pausedUntil: 0,
+    liftedUntil: 0,
+    forgotten: 0,
+    changed: 0,
+  };
 }
 
 /** After a step of the clock back, a pause lasts no longer than it would have from its beginning. */
@@ -25,6 +38,8 @@ export function followPause(control: Control, now: number): void {
   if (now >= pausedSince || pausedUntil === 0) return;
   control.pausedUntil = now + pausedUntil - pausedSince;
   control.pausedSince = now;
+  // A ledger that has not seen the step would take this end for that of a pause that was lifted.
+  control.liftedUntil = 0;
 }
 
 /** Stores a rate, for ledgers of epochs up to `epoch`. The twin of `lua/configure.lua`, which opens the ledger afterwards. */
@@ -56,7 +71,9 @@ export function pause(control: Control, ms: number, serverUs: number): number {
 }
 
 /** Lifts a pause, and forgets the rate where that is asked for. The twin of `lua/forget.lua`, which drops the ledger too. */
-export function lift(control: Control, rate: boolean): void {
+export function lift(control: Control, rate: boolean, serverUs: number): void {
+  const now = Math.floor(serverUs / 1000);
+  if (control.pausedUntil > now) control.liftedUntil = now + told;
   control.pausedSince = 0;
   control.pausedUntil = 0;
   if (rate) {
@@ -67,6 +84,6 @@ export function lift(control: Control, rate: boolean): void {
 }
 
 /** Whether there is nothing to remember. */
-export function isIdle({ limits, pausedUntil }: Control, serverMs: number): boolean {
-  return limits === undefined && pausedUntil <= serverMs;
+export function isIdle({ limits, pausedUntil, liftedUntil }: Control, serverMs: number): boolean {
+  return limits === undefined && Math.max(pausedUntil, liftedUntil) <= serverMs;
 }

@@ -131,7 +131,8 @@ function voidBookings(ledger: LedgerState, now: number, after: number): void {
 /** Where another client has lifted the pause, whoever is booked behind it hears of that in time. */
 function followLifted(ledger: LedgerState, control: Control, now: number, serverUs: number): void {
   const pausedUntil = control.pausedUntil + ledger.shift;
-  if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil) {
+  const isLifted = control.liftedUntil > Math.floor(serverUs / 1000);
+  if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil && isLifted) {
     voidBookings(ledger, now, now + heard);
     changeEpoch(ledger, serverUs);
     ledger.voidEpoch = ledger.epoch;

@@ -139,7 +139,7 @@ function openMemoryLedger(
       // Over, but its epoch is known: whatever comes next is of a later one, at the same time too.
       const ledger = ledgers.get(identity);
       if (ledger) ledger.expires = 0;
-      lift(controlled(), rate);
+      lift(controlled(), rate, serverUs());
       reply(null);
     },
   };
