@@ -20,8 +20,11 @@ import { applyReply } from './reply.ts';
 import { Share } from './share.ts';
 import { afterTurn } from './turn.ts';
 
-/** Milliseconds after which a line that waits asks again: the fleet may pause, or have another rate by now. */
-const heartbeat = 2_000;
+/**
+ * Milliseconds after which a line that waits asks again: the fleet may pause, or have another rate by now. Two seconds after
+ * a change that is taken to be known everywhere: the rest is for the call.
+ */
+const heartbeat = 1_500;
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
 

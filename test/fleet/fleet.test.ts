@@ -44,8 +44,11 @@ for (const { over, ...limit } of limits)
       const { asked, granted, refused, cancelled } = tally!;
       assert.is(asked, granted + refused + cancelled);
       assert.is(granted, grants.length);
-      assert.ok(refused > 0 && cancelled > 0);
     }
+    const sum = (of: 'calls' | 'longest' | 'refused' | 'cancelled') =>
+      survivors.reduce((total, { tally }) => total + tally![of], 0);
+    // On a busy machine one of them may have had none of these, but not all.
+    assert.ok(sum('refused') > 0 && sum('cancelled') > 0);
 
     // Whole windows, from the second one on, in which everybody was hungry all the time.
     const first = grants.reduce((min, { t }) => Math.min(min, t), Infinity);
@@ -53,7 +56,6 @@ for (const { over, ...limit } of limits)
     // What the killed process held, and what it had not told yet, counts as not used: it is a few permits.
     const utilisation = permitsWithin(grants, from, to) / ((permits * (to - from)) / interval);
     const fairness = jain(survivors.map((outcome) => permitsWithin(outcome.grants, from, to)));
-    const sum = (of: 'calls' | 'longest') => survivors.reduce((total, { tally }) => total + tally![of], 0);
     const survived = survivors.flatMap((outcome) => outcome.grants).reduce((total, { n }) => total + n, 0);
     console.log(
       `${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}, ` +

@@ -20,14 +20,14 @@ function open() {
 }
 
 timed(
-  'a line that waits for what is booked asks every two seconds, for nothing, and sets one timer',
+  'a line that waits for what is booked asks every second and a half, for nothing, and sets one timer',
   (clock) => {
     const { ledger, line, heard, answer } = open();
     for (let i = 0; i < 50; i++) line.ask(heard, [1], Infinity, i);
     clock.tick(0);
     answer([60_000]);
     for (let beats = 1; beats <= 5; beats++) {
-      clock.tick(1999);
+      clock.tick(1499);
       assert.is(ledger.reserves.length, beats);
       assert.is(clock.countTimers(), 1);
       clock.tick(1);
@@ -50,7 +50,7 @@ timed('whoever asks meanwhile makes it ask no more often', (clock) => {
     if (i % 20 === 19) answer([60_000]);
   }
   // Each time with those who came meanwhile, as far as the store is asked for more at all.
-  assert.is(ledger.reserves.length, 6);
+  assert.is(ledger.reserves.length, 7);
 });
 
 timed('where nobody waits nothing is asked, and no timer is set', (clock) => {
@@ -81,7 +81,7 @@ timed('while a call is under way, no other one is made however long that takes',
   // It is overdue by then, once.
   assert.is(ledger.reserves.length, 2);
   answer();
-  clock.tick(1999);
+  clock.tick(1499);
   assert.is(ledger.reserves.length, 2);
 });
 
