@@ -4,6 +4,7 @@ import { LimiterClosedError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { Store } from '../../src/stores/store.ts';
 import { rejection } from '../support/badInput.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 
@@ -65,6 +66,25 @@ timed('whoever hears of the closing may ask again, and is refused', async (clock
   await limiter.close();
   await clock.tickAsync(0);
   assert.instance(again.reason, LimiterClosedError);
+});
+
+timed('closing waits for a change that is under way', async (clock) => {
+  const memory = memoryStore();
+  const store: Store = {
+    open(config) {
+      const ledger = memory.open(config);
+      const setRate: typeof ledger.setRate = (change, reply) =>
+        ledger.setRate(change, (...answer) => void setTimeout(() => reply(...answer), 300));
+      return { ...ledger, sync: false, setRate };
+    },
+  };
+  const limiter = new RateLimiter({ name: 'api', limit, store });
+  const changed = fateOf(limiter.setRate(limit));
+  const closed = fateOf(limiter.close());
+  await clock.tickAsync(299);
+  assert.equal([changed.at, closed.at], [undefined, undefined]);
+  await clock.tickAsync(1);
+  assert.equal([changed.at, closed.at], [300, 300]);
 });
 
 test.run();
