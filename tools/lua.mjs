@@ -24,7 +24,8 @@ export function assemble(file, root = luaRoot(file)) {
     for (const line of readFileSync(path, 'utf8').split('\n')) {
       const named = include.exec(line);
       // What a file includes comes before it: its own lines stay together.
-      if (named && code.length > 0) throw new Error(`${path} includes ${named[1]} after its first line of code`);
+      if (named && code.length > 0)
+        throw new Error(`${path} includes ${named[1]} after its first line of code`);
       if (named) read(resolve(root, `${named[1]}.lua`), path);
       else if (!/^\s*(--.*)?$/.test(line)) code.push(line.trimEnd());
     }

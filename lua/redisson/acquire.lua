@@ -13,7 +13,7 @@
 -- the wait would be too long, -2 - the wait in microseconds.
 
 -- @include "redisson/state/quick"
--- @include "redisson/state/limiter"
+-- @include "redisson/state/save"
 -- @include "redisson/state/wait"
 
 local LEFT, NEVER = -1, -2
@@ -43,6 +43,7 @@ local function grant(count, permits)
   -- A call that is sent again finds its entries there.
   limiter.value, limiter.size = limiter.value - added * permits, limiter.size + added
   limiter.newest, used = limiter.at, true
+  forgetWalk()
 end
 
 for i = 2, #ARGV, 3 do

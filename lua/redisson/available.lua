@@ -4,7 +4,7 @@
 --
 -- Reply: an empty list where the limiter has no rate. Else a list with their number.
 
--- @include "redisson/state/limiter"
+-- @include "redisson/state/save"
 
 local limiter = openLimiter(COUNTED_AT_LEISURE)
 if not limiter then return {} end

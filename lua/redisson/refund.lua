@@ -7,7 +7,7 @@
 --
 -- Reply: how many permits were taken back.
 
--- @include "redisson/state/limiter"
+-- @include "redisson/state/save"
 
 local limiter = openLimiter()
 if not limiter then return 0 end
@@ -48,5 +48,6 @@ local taken = 0
 for i = 2, #ARGV, 3 do taken = taken + takeBack(ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])) end
 limiter.value = limiter.value + taken
 recount(limiter)
+lookAgain(limiter)
 saveLimiter(limiter, false)
 return taken

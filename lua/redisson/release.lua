@@ -9,7 +9,7 @@
 -- Reply: an empty list where the limiter has no rate. Else a list: how many permits were given back, and 1 where there is
 -- more to be done for the others.
 
--- @include "redisson/state/limiter"
+-- @include "redisson/state/save"
 
 -- Entries of which a call takes at most.
 local MOST_TAKEN = 10000
@@ -46,6 +46,7 @@ while left > 0 and taken < MOST_TAKEN and size > 0 do
 end
 
 limiter.value = limiter.value + asked - left
+lookAgain(limiter)
 saveLimiter(limiter, true)
 local more = left > 0 and size > 0
 return { asked - left, more and 1 or 0 }

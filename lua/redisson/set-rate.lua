@@ -11,7 +11,7 @@
 --
 -- Reply: whether the rate was set: 1 or 0.
 
--- @include "redisson/state/limiter"
+-- @include "redisson/state/save"
 
 local before = redis.call('HMGET', KEYS[1], 'rate', 'type', 'keepAliveTime')
 local known = before[1] and before[2]
@@ -28,7 +28,8 @@ end
 
 -- Of a limiter that is gone something may be left: entries that still count, or a `value` that means nothing.
 local keeps = ARGV[1] == 'new' or (ARGV[6] == '1' and before[2] == ARGV[4])
-if not keeps then redis.call('UNLINK', unpack(KEYS, 2)) end
+-- What was known of the log was known for another rate.
+redis.call('UNLINK', unpack(KEYS, keeps and 6 or 2))
 local limiter = openLimiter(COUNTED_AT_LEISURE, known and rate - tonumber(before[1]))
 if limiter.size == 0 then
   redis.call('DEL', limiter.valueKey)

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { PermitsExceedLimitError, RateType } from '../../src/index.ts';
 import { rejection } from '../support/badInput.ts';
-import { redissonSuite, takeOneByOne } from './redissonSuite.ts';
+import { type OnRedisson, redissonSuite, takeOneByOne } from './redissonSuite.ts';
 import { stateOf } from './state.ts';
 
 const test = redissonSuite('changes');
@@ -81,6 +81,62 @@ test('a release wakes those who wait in this process', async ({ ours }) => {
   // Without that they would ask again after two seconds.
   const { waited } = await waiting;
   assert.ok(waited < 1_500, `${waited} ms`);
+});
+
+const kept = { keepState: true };
+
+/** Two clients that have a limiter each, on one config; `b` has been granted entries of so many permits. */
+async function twoClients(
+  ours: OnRedisson['ours'],
+  rate: number,
+  entries: number,
+  permits: number,
+): Promise<Record<'a' | 'b', ReturnType<OnRedisson['ours']>>> {
+  const [a, b] = ['a', 'b'].map((clientId) => ours({ clientId }));
+  await a.setRate(PER_CLIENT, rate, minute);
+  await Promise.all(Array.from({ length: entries }, () => b.acquire(permits)));
+  return { a, b };
+}
+
+// What is told of a rate, and what is reckoned with it, must not meet by chance: 41 and 10 are equal modulo 31.
+for (const [rate, lower] of [
+  [41, 10],
+  [110, 100],
+])
+  test(`PER_CLIENT: beside a config that ends, another client lowers the rate from ${rate} to ${lower}`, async ({
+    ours,
+  }) => {
+    const { a, b } = await twoClients(ours, rate, 4, 2);
+    await a.expire(10 * minute);
+    await b.acquire();
+    assert.ok(await a.updateRate(PER_CLIENT, lower, minute, kept));
+    assert.not(await b.tryAcquire(lower - 8));
+    assert.ok(await b.tryAcquire(lower - 9));
+    assert.not(await b.tryAcquire());
+  });
+
+test('PER_CLIENT: a rate that changes and comes back is not the one that was counted with', async ({
+  ours,
+}) => {
+  const { a, b } = await twoClients(ours, 9_000, 2_000, 4);
+  await a.updateRate(PER_CLIENT, 8_000, minute, kept);
+  assert.not(await b.tryAcquire());
+  await a.updateRate(PER_CLIENT, 3_000, minute, kept);
+  await b.updateRate(PER_CLIENT, 8_000, minute, kept);
+  assert.not(await b.tryAcquire());
+  await b.updateRate(PER_CLIENT, 12_000, minute, kept);
+  await a.updateRate(PER_CLIENT, 8_000, minute, kept);
+  assert.not(await b.tryAcquire());
+});
+
+test('PER_CLIENT: a lowered rate holds at once beside a log that would take several calls to count', async ({
+  ours,
+}) => {
+  const { a, b } = await twoClients(ours, 200_000, 20_000, 5);
+  await a.updateRate(PER_CLIENT, 120_000, minute, kept);
+  assert.not(await b.tryAcquire(20_001));
+  assert.ok(await b.tryAcquire(20_000));
+  assert.not(await b.tryAcquire());
 });
 
 test.run();

@@ -268,6 +268,26 @@ test('what has expired does not stay in the log, even where it is not needed', a
   assert.ok(Math.max(...sizes) <= interval + 16 + 1, `${Math.max(...sizes)}`);
 });
 
+test('a grant between two that wait is seen by the second, wherever it lies in the log', async ({
+  redis,
+}) => {
+  const ledger = timedLedger(redis);
+  await ledger.setTime(start);
+  await ledger.setRate('new', 41, 1_000, false);
+  // Of the same millisecond, and behind ours by their bytes.
+  for (let i = 0; i < 9; i++) {
+    const member = Buffer.concat([Buffer.from([16]), Buffer.alloc(15, 255), Buffer.from([i, 1, 0, 0, 0])]);
+    await redis.zadd(redissonKeys('api').permits, start / 1_000, member);
+  }
+  const runs = [
+    { count: 1, cost: [41], maxWait: 0 },
+    { count: 2, cost: [27], maxWait: 0 },
+  ];
+  const [first, second] = (await ledger.acquire(runs)).fates;
+  assert.equal([first.refused, second.granted, second.refused], [1, 1, 1]);
+  assert.is((await stateOf(redis)).used, 9 + 27);
+});
+
 test('more permits than an entry can hold are never granted, free or not', async ({ redis }) => {
   const ledger = timedLedger(redis);
   await ledger.setTime(start);

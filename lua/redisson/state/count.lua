@@ -3,9 +3,6 @@
 
 -- Entries that one call counts at most.
 local MOST_COUNTED = 8000
--- Microseconds for each entry counted in which the log is not counted again: where `value` is made anew all the time,
--- counting takes a hundredth of the server's. A log of less than a hundred entries is counted each time.
-local BELIEVED = 10
 
 -- Sums up entries from a place on, from the newest to the oldest: the permits, how many they are, and the first and last.
 local function sumFrom(log, place, most)
@@ -62,11 +59,12 @@ local function countLog(limiter)
     saveCounted(limiter, { sum = sum, count = count, first = first, last = last })
     -- Nobody who is told that the log was counted before is to take that for the end of this count.
     redis.call('UNLINK', limiter.mark)
+    -- Each entry that is left holds a permit or more.
+    limiter.value = math.min(limiter.value, limiter.rate - sum - (limiter.size - count))
     limiter.trusted, limiter.settled = false, nil
     return
   end
   if limiter.counted then redis.call('HDEL', KEYS[1], fieldOf(limiter)) end
   limiter.value, limiter.trusted, limiter.unknown = limiter.rate - sum, true, false
-  local believed = math.floor(count * BELIEVED / 1000)
-  if believed > 0 then redis.call('SET', limiter.mark, limiter.rateText, 'PX', believed) end
+  limiter.till = limiter.us + count * BELIEVED
 end

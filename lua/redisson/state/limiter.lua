@@ -1,5 +1,6 @@
 -- @include "redisson/state/members"
--- @include "redisson/state/ends"
+-- @include "redisson/state/seal"
+-- @include "redisson/state/mark"
 -- @include "redisson/state/count"
 
 -- A limiter of Redisson, opened at the server's time: its config, and its log and `value` brought up to that time.
@@ -10,7 +11,7 @@
 -- KEYS[4]  value, and
 -- KEYS[5]  permits of this client, where each has its own
 -- KEYS[6]  and
--- KEYS[7]  the rate for which a log of either kind was counted just now; not Redisson's
+-- KEYS[7]  what was known of a log of either kind, as in state/mark.lua; not Redisson's
 --
 -- `value` is the rate less the permits of all entries in the log, those included that have expired and are still there:
 -- it may be negative. What others have made of it is not believed: the log is counted when it is not sealed, a long one
@@ -55,7 +56,28 @@ local function isDoubtful(limiter, always)
   local size, us = limiter.size, limiter.us
   if limiter.unknown or limiter.counted then return true end
   if limiter.trusted then return us % CHECKED == 0 and math.floor(us / CHECKED) % size < CHECKED / 2 end
-  return size <= always or redis.call('GET', limiter.mark) ~= limiter.rateText
+  return size <= always or limiter.till <= us
+end
+
+-- The moment at which the config ends, in milliseconds, or -1 where it lasts.
+local function endOf(now)
+  local ends = redis.pcall('PEXPIRETIME', KEYS[1])
+  if type(ends) == 'number' then return ends end
+  -- Redis has that command since 7.0.
+  local left = redis.call('PTTL', KEYS[1])
+  return left < 0 and left or now + left
+end
+
+-- The rate for which `value` is sealed, if it is.
+local function sealedRate(valueKey)
+  local expiry = redis.pcall('PEXPIRETIME', valueKey)
+  return type(expiry) == 'number' and expiry > SEALED and expiry - SEALED
+end
+
+-- Looks at what is left in the log after entries have been taken out of it.
+local function lookAgain(limiter)
+  local newest = redis.call('ZREVRANGE', limiter.log, '0', '0', 'WITHSCORES')
+  limiter.size, limiter.newest = redis.call('ZCARD', limiter.log), tonumber(newest[2] or 0)
 end
 
 -- The limiter at the server's time, or nothing where it has no rate. A log of up to `always` entries is counted, just now or
@@ -73,7 +95,7 @@ local function openLimiter(always, change)
     valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
     us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
     -- What has expired and is still in the log; the moment of the newest entry.
-    value = rate, size = 0, expired = 0, releases = 0, newest = 0, trusted = true,
+    value = rate, size = 0, expired = 0, releases = 0, newest = 0, trusted = true, till = 0,
   }
   limiter.ends = endOf(limiter.now)
   local cutoff = limiter.now - interval
@@ -84,13 +106,16 @@ local function openLimiter(always, change)
     redis.call('UNLINK', log)
     return limiter
   end
-  local known, raised = tonumber(redis.call('GET', valueKey) or nil), change or 0
+  local known, sealed = tonumber(redis.call('GET', valueKey) or nil), sealedRate(valueKey)
+  local raised = sealed and rate - sealed or change or 0
   limiter.size = redis.call('ZCARD', log)
   -- Each entry holds a permit or more.
   local possible = known and known == math.floor(known) and known + raised <= rate - limiter.size
-  limiter.trusted = possible and redis.pcall('PEXPIRETIME', valueKey) == sealOf(config[1] - raised, limiter.ends)
-  -- Where the seal is the one to be: then the log of a config that lasts has no expiry that would have to be taken off.
-  limiter.settled = limiter.trusted and raised == 0 and limiter.ends == -1 and known
+  local same, till = false, 0
+  if not sealed then same, till = readMark(limiter, known) end
+  limiter.trusted, limiter.till = possible and (sealed or same), till
+  -- Where the seal is the one to be: then the log has no expiry either that would have to be taken off.
+  limiter.settled = limiter.trusted and sealed == rate and limiter.ends == -1 and limiter.keepAlive == 0 and known
   limiter.value = possible and known + raised or rate - limiter.size
   limiter.counted = countedOf(limiter)
   limiter.unknown = not possible or (limiter.counted and limiter.counted.unknown)
@@ -119,35 +144,5 @@ local function makeFree(limiter, permits)
     redis.call('ZREMRANGEBYRANK', limiter.log, 0, #members - 1)
     limiter.value, limiter.size = limiter.value + sumOf(members), limiter.size - #members
     limiter.expired, limiter.releases = limiter.expired - #members, limiter.releases + 1
-  end
-end
-
--- Saves `value`, and gives log and `value` the life of the config, or what it takes until the log counts no more: those
--- of other clients cannot be reached when somebody changes the config's. `used` says that the limiter was: that keeps it alive.
-local function saveLimiter(limiter, used)
-  local kept = used and limiter.keepAlive > 0
-  if limiter.settled and not kept then
-    if limiter.value ~= limiter.settled then
-      redis.call('INCRBY', limiter.valueKey, limiter.value - limiter.settled)
-    end
-    return
-  end
-  if kept then
-    limiter.ends = limiter.at + limiter.keepAlive
-    redis.call('PEXPIREAT', KEYS[1], limiter.ends)
-  end
-  -- Who believes a `value` that is unknown is to grant nothing.
-  redis.call('SET', limiter.valueKey, limiter.unknown and math.min(0, limiter.value) or limiter.value)
-  local ends, counts = limiter.ends, limiter.newest + limiter.interval
-  if ends == -1 then
-    redis.call('PERSIST', limiter.log)
-  else
-    redis.call('PEXPIREAT', limiter.log, math.max(ends, counts))
-  end
-  if limiter.trusted and (ends == -1 or counts <= ends) then
-    redis.call('PEXPIREAT', limiter.valueKey, sealOf(limiter.rateText, ends))
-  elseif ends ~= -1 then
-    -- Never at a moment that could be a seal.
-    redis.call('PEXPIREAT', limiter.valueKey, counts <= ends and ends or counts + AFTER + MARKS)
   end
 end

@@ -1,13 +1,11 @@
--- @include "redisson/state/seal"
+-- @include "redisson/state/ending"
 
--- Most calls are of one request, with a `value` that is sealed or was counted just now, and with little in the log that has
--- expired. They end here: no function is made for them, as each would be made anew with every call, and as few numbers as
--- can be are made strings. Whatever is written before it turns out that more has to be done agrees with the log by itself.
+-- Most calls are of one request, with a `value` that is sealed, or else known, and with little in the log that has expired.
+-- They end here: few functions are made for them, as each would be made anew with every call, and as few numbers as can be
+-- are made strings. Whatever is written before it turns out that more has to be done agrees with the log by itself.
 
 -- So much that has expired is taken out here.
 local MOST_EXPIRED = 100
--- A keep-alive begins anew when it has been used up by more than so little: that takes a call for each key.
-local USED_UP = 1 / 1024
 -- One call in so many takes out what has expired even where it is not needed yet: the log must not fill up with it.
 local TIDIED = 16
 
@@ -23,40 +21,22 @@ do
     local now = (us - part) / 1000
     local moment, cutoff = format('%d', part > 0 and now + 1 or now), now - interval
     local ends, expiry = redis.pcall('PEXPIRETIME', KEYS[1]), redis.pcall('PEXPIRETIME', valueKey)
-    local sure, tidy, sealed, kept = us % CHECKED > 0, us % TIDIED == 0, true, false
-    if ends ~= -1 or expiry ~= SEALED + rate % SEALED then
-      if type(ends) ~= 'number' then
-        sure = false
-      elseif ends == -1 or expiry ~= ends + AFTER + rate % MARKS then
-        sealed = false
-        value = call('GET', own and KEYS[7] or KEYS[6]) == rate and tonumber(value)
-        sure = value and value % 1 == 0 and value <= rate - call('ZCARD', log)
-      end
-      if sure and ends ~= -1 then
-        local keepAlive, left = call('HGET', KEYS[1], 'keepAliveTime') or '0', ends - moment
-        if keepAlive ~= '0' and left < math.max(interval, keepAlive * (1 - USED_UP)) then kept = keepAlive end
-        if (kept or left) + 0 < interval + 0 or permits > rate + 0 then
-          sure = false
-        elseif kept then
-          call('PEXPIRE', KEYS[1], kept)
-          call('PEXPIRE', valueKey, sealed and kept + AFTER + rate % MARKS or kept)
-        elseif not sealed then
-          call('PEXPIREAT', valueKey, ends)
-        end
-      end
+    local sure, tidy, more, open, close = us % CHECKED > 0, us % TIDIED == 0, 0, nil, nil
+    if ends ~= -1 or expiry ~= SEALED + rate then
+      open, close = unsealedCalls()
+      sure = sure and open({
+        rate = rate, interval = interval, valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
+        ends = ends, expiry = expiry,
+      }, value, us, moment, permits)
     end
     if not sure or permits > 4294967295 or call('ZCOUNT', log, '(' .. moment, '+inf') > 0 then value = nil end
     while value do
       value = value + 0
       if value >= permits and not tidy then
         -- A call that is sent again finds its entry there.
-        if call('ZADD', log, moment, ARGV[1]) == 1 then call('DECRBY', valueKey, ARGV[2]) end
-        if kept then
-          call('PEXPIRE', log, kept)
-        elseif ends ~= -1 and (not sealed or value == rate + 0) then
-          -- It may be a new one.
-          call('PEXPIREAT', log, ends)
-        end
+        local added = call('ZADD', log, moment, ARGV[1])
+        if added == 1 then call('DECRBY', valueKey, ARGV[2]) end
+        if close then close(value - added * permits, more + added, value == rate + 0) end
         return us
       end
       if value < permits then
@@ -66,7 +46,7 @@ do
           local a, b, c, d = string.byte(oldest[1], -4, -1)
           -- Who needs more than the oldest entry holds has to wait for others too.
           if value + a + b * 256 + c * 65536 + d * 16777216 < permits then break end
-          if kept then call('PEXPIRE', log, kept) end
+          if close then close(value, more) end
           return { us, (oldest[2] + math.min(interval, 9007199254740992)) * 1000 - us }
         end
       end
@@ -80,7 +60,7 @@ do
         end
         call('ZREMRANGEBYRANK', log, 0, expired - 1)
         call('INCRBY', valueKey, freed)
-        value = value + freed
+        value, more = value + freed, more - expired
       end
       tidy = false
     end

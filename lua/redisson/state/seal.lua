@@ -1,12 +1,9 @@
--- `value` is sealed while it is known to be the rate less the permits of all entries in the log: its expiry says so, and for
--- which rate. Redisson subtracts what it grants, which keeps the expiry; whatever else it makes of `value` it writes anew,
--- which removes it, and beside a config that ends it sets that of the config. Before Redis 7 an expiry cannot be read:
--- nothing is sealed then.
+-- `value` is sealed while it is known to be the rate less the permits of all entries in the log, beside a config that lasts:
+-- it gets an expiry then, some hundred thousand years away, that says for which rate. Redisson subtracts what it grants,
+-- which keeps the expiry, and writes whatever else it makes of `value` anew, which removes it. A `value` must not outlive a
+-- config that ends: there, a key of ours says what it was when it was known, beside how many entries.
 
--- Beside a config that lasts the expiry is this and the rate, in milliseconds: some hundred thousand years away.
+-- The expiry is this and the rate, in milliseconds. Before Redis 7 it cannot be read: nothing is sealed then.
 local SEALED = 4000000000000000
--- Beside one that ends it is so many milliseconds after that end, and up to so many more that the rate says. Some are left
--- out, as those who set the same expiry twice may do it in two milliseconds.
-local AFTER, MARKS = 2, 31
--- One call in so many does not trust the seal: somebody may have changed a key by hand.
+-- One call in so many does not trust it: somebody may have changed a key by hand.
 local CHECKED = 1009

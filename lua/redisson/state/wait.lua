@@ -1,4 +1,5 @@
--- How long until permits are free: the log is walked from its oldest entry on, and no entry is read twice.
+-- How long until permits are free: the log is walked from its oldest entry on, and while it does not change no entry is read
+-- twice.
 
 -- Entries that a call looks at for this. Who needs more asks again when those have expired.
 local MOST_WALKED = 2000
@@ -6,6 +7,11 @@ local FIRST_WALK = 4
 
 -- For each entry walked: the permits up to it, and its moment.
 local sums, moments = {}, {}
+
+-- An entry has come into the log, perhaps between two others: their order is that of their bytes where they are of one time.
+local function forgetWalk()
+  sums, moments = {}, {}
+end
 
 -- Microseconds until so many permits are free, or at least will not be; 0 where they are. Nothing in the log has expired.
 local function waitFor(limiter, permits)

@@ -1,0 +1,57 @@
+-- @include "redisson/state/seal"
+
+-- The calls of quick.lua with a `value` that has no seal: beside a config that ends, or made anew just now.
+
+-- One function makes the two, so that a call which does not need them does not make them; for the same reason it has no
+-- variables from outside.
+local function unsealedCalls()
+  -- A keep-alive begins anew when it has been used up by more than so little: that takes a call for each key.
+  local USED_UP = 1 / 1024
+  local call, sub = redis.call, string.sub
+  local rate, interval, log, key, mark, rest, known, size, ends, life, kept
+
+  -- Whether the log was counted just now, and `value` is nothing that it cannot bear out.
+  local function isBelieved(value, us)
+    local number, start = tonumber(value), ' ' .. rate .. (ends == -1 and ' - -' or ' ')
+    return sub(mark, 17, 16 + #start) == start and us < sub(mark, 1, 16) + 0
+      and number and number % 1 == 0 and number <= rate - size
+  end
+
+  -- Whether `value` can be taken as it is; if not, more has to be done.
+  local function open(limiter, value, us, moment, permits)
+    rate, interval, log, key, ends = limiter.rate, limiter.interval, limiter.log, limiter.mark, limiter.ends
+    mark = value and type(ends) == 'number' and call('GET', key)
+    if not mark or permits > rate + 0 then return false end
+    size = call('ZCARD', log)
+    if ends == -1 then return limiter.expiry == -1 and isBelieved(value, us) end
+    rest = ' ' .. rate .. ' ' .. value .. ' ' .. size
+    known = limiter.expiry == ends - 1 and sub(mark, 17) == rest
+    if not known and not isBelieved(value, us) then return false end
+    local keepAlive = call('HGET', KEYS[1], 'keepAliveTime') or '0'
+    life = ends - moment
+    if keepAlive ~= '0' and life < math.max(interval, keepAlive * (1 - USED_UP)) then
+      kept, life = moment + keepAlive, keepAlive
+    end
+    if life + 0 < interval + 0 then return false end
+    if kept then
+      call('PEXPIREAT', KEYS[1], kept)
+      call('PEXPIREAT', limiter.valueKey, known and kept - 1 or kept)
+      call('PEXPIREAT', log, kept)
+    elseif not known and limiter.expiry ~= ends then
+      call('PEXPIREAT', limiter.valueKey, ends)
+      call('PEXPIREAT', log, ends)
+    end
+    return true
+  end
+
+  -- Notes what is known by now, with so many entries more.
+  local function close(value, more, isNew)
+    if ends == -1 then return end
+    if isNew or not known then call('PEXPIREAT', log, kept or ends) end
+    if not known then return end
+    local now = ' ' .. rate .. ' ' .. value .. ' ' .. size + more
+    if kept or now ~= rest then call('SET', key, sub(mark, 1, 16) .. now, 'PX', life) end
+  end
+
+  return open, close
+end
