@@ -8,26 +8,28 @@ local function unsealedCalls()
   -- A keep-alive begins anew when it has been used up by more than so little: that takes a call for each key.
   local USED_UP = 1 / 1024
   local call, sub = redis.call, string.sub
-  local rate, interval, log, key, mark, rest, known, size, ends, life, kept
-
-  -- Whether the log was counted just now, and `value` is nothing that it cannot bear out.
-  local function isBelieved(value, us)
-    local number, start = tonumber(value), ' ' .. rate .. (ends == -1 and ' - -' or ' ')
-    return sub(mark, 17, 16 + #start) == start and us < sub(mark, 1, 16) + 0
-      and number and number % 1 == 0 and number <= rate - size
-  end
+  local rate, interval, log, key, mark, rest, known, size, ends, life, kept, own
 
   -- Whether `value` can be taken as it is; if not, more has to be done.
   local function open(limiter, value, us, moment, permits)
     rate, interval, log, key, ends = limiter.rate, limiter.interval, limiter.log, limiter.mark, limiter.ends
+    own = limiter.own
     mark = value and type(ends) == 'number' and call('GET', key)
     if not mark or permits > rate + 0 then return false end
-    size = call('ZCARD', log)
-    if ends == -1 then return limiter.expiry == -1 and isBelieved(value, us) end
-    rest = ' ' .. rate .. ' ' .. value .. ' ' .. size
+    rest = ' ' .. rate
+    if own then
+      size = call('ZCARD', log)
+      rest = rest .. ' ' .. value .. ' ' .. size
+    end
     known = limiter.expiry == ends - 1 and sub(mark, 17) == rest
-    if not known and not isBelieved(value, us) then return false end
-    local keepAlive = call('HGET', KEYS[1], 'keepAliveTime') or '0'
+    if not known then
+      -- Whether the log was counted just now, and `value` is nothing that it cannot bear out.
+      local number = tonumber(value)
+      if string.match(mark, ' (%d+)') ~= rate or us >= sub(mark, 1, 16) + 0 then return false end
+      if not number or number % 1 > 0 or number > rate - call('ZCARD', log) then return false end
+      if ends == -1 then return not own and limiter.expiry == -1 end
+    end
+    local keepAlive = limiter.keepAlive or '0'
     life = ends - moment
     if keepAlive ~= '0' and life < math.max(interval, keepAlive * (1 - USED_UP)) then
       kept, life = moment + keepAlive, keepAlive
@@ -37,6 +39,7 @@ local function unsealedCalls()
       call('PEXPIREAT', KEYS[1], kept)
       call('PEXPIREAT', limiter.valueKey, known and kept - 1 or kept)
       call('PEXPIREAT', log, kept)
+      call('PEXPIREAT', key, kept)
     elseif not known and limiter.expiry ~= ends then
       call('PEXPIREAT', limiter.valueKey, ends)
       call('PEXPIREAT', log, ends)
@@ -46,11 +49,14 @@ local function unsealedCalls()
 
   -- Notes what is known by now, with so many entries more.
   local function close(value, more, isNew)
-    if ends == -1 then return end
+    if ends == -1 then
+      call('PERSIST', log)
+      return
+    end
     if isNew or not known then call('PEXPIREAT', log, kept or ends) end
-    if not known then return end
+    if not known or not own then return end
     local now = ' ' .. rate .. ' ' .. value .. ' ' .. size + more
-    if kept or now ~= rest then call('SET', key, sub(mark, 1, 16) .. now, 'PX', life) end
+    if now ~= rest then call('SET', key, sub(mark, 1, 16) .. now, 'PX', life) end
   end
 
   return open, close

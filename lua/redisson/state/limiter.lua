@@ -92,7 +92,7 @@ local function openLimiter(always, change)
   local rate, interval = math.min(config[1], MOST), math.min(config[2], MOST)
   local limiter = {
     rate = rate, interval = interval, keepAlive = tonumber(config[4] or 0), rateText = config[1],
-    valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
+    own = own, valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
     us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
     -- What has expired and is still in the log; the moment of the newest entry.
     value = rate, size = 0, expired = 0, releases = 0, newest = 0, trusted = true, till = 0,

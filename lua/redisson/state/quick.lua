@@ -11,7 +11,7 @@ local TIDIED = 16
 
 do
   local call = redis.call
-  local config = call('HMGET', KEYS[1], 'rate', 'interval', 'type')
+  local config = call('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
   local rate, interval, own = config[1], config[2], config[3] == '1'
   if ARGV[2] and not ARGV[3] and rate and interval then
     local valueKey, log = own and KEYS[4] or KEYS[2], own and KEYS[5] or KEYS[3]
@@ -26,7 +26,7 @@ do
       open, close = unsealedCalls()
       sure = sure and open({
         rate = rate, interval = interval, valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
-        ends = ends, expiry = expiry,
+        own = own, keepAlive = config[4], ends = ends, expiry = expiry,
       }, value, us, moment, permits)
     end
     if not sure or permits > 4294967295 or call('ZCOUNT', log, '(' .. moment, '+inf') > 0 then value = nil end
