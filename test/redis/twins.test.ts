@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import { histories, historiesOf } from '../properties/history.ts';
 import { scaled } from '../properties/scaled.ts';
 import * as specs from '../properties/specs.ts';
-import type { History } from '../properties/steps.ts';
+import type { History, Step } from '../properties/steps.ts';
 import { promise } from '../support/campaign.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { changing, longLogs, steered, steeredBuckets, thousandsOfEntries } from './twinHistories.ts';
@@ -68,6 +68,15 @@ promise(
   steeredBuckets,
   ({ history, versions }) => sameInBoth(redis, history, versions),
 );
+
+test('what is remembered of a pause that was lifted goes with it in both', async () => {
+  const { limits } = thousandsOfEntries();
+  const forget: Step = { kind: 'forget', client: 0, rate: false };
+  const pause: Step = { kind: 'pause', client: 0, ms: 1000 };
+  const steps = [pause, forget, { kind: 'advance', us: 5_000_000 } as const, forget, forget];
+  const history = { startUs: 0, limits, steps };
+  await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
+});
 
 test('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();

@@ -81,6 +81,8 @@ export function lift(control: Control, rate: boolean, serverUs: number): void {
     control.forgotten = 0;
     control.changed = 0;
   }
+  // Redis has no key for a control that says nothing.
+  if (isIdle(control, now)) control.liftedUntil = 0;
 }
 
 /** Whether there is nothing to remember. */
