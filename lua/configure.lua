@@ -25,12 +25,12 @@ if ifNone and control.spec ~= '' then return { 0 } end
 
 control.spec, control.changed = spec, math.floor(serverUs / 1000)
 if not keepState then
-  local data = redis.call('GET', KEYS[1])
-  local epoch = data and unpackLedger(data, logs).epoch or 0
+  local before = readLedger(KEYS[1], spec, logs)
+  local epoch = before and before.epoch or 0
   control.forgotten = math.max(control.forgotten + 1, epoch + 1, serverUs)
 end
 saveControl(KEYS[3], control, math.floor(serverUs / 1000))
 -- The ledger is brought under the new limits at once: a rate that is lowered holds from now on.
-local ledger, instant = openLedger(KEYS, spec, '1', logs, serverUs)
+local ledger, instant = openLedger(KEYS, spec, '1', logs, serverUs, control)
 saveLedger(KEYS[1], ledger, instant)
 return { 1 }

@@ -13,13 +13,14 @@
 -- @include "ledger/state"
 
 local now = math.floor(serverTime(ARGV[2]) / 1000)
--- First, as it may be refused: then nothing is forgotten.
 local control = openControl(KEYS[3])
-for i = 1, #KEYS do
-  if i ~= 3 then redis.call('DEL', KEYS[i]) end
-end
 if control.pausedUntil > now then control.liftedUntil = now + TOLD end
 control.pausedSince, control.pausedUntil = 0, 0
 if ARGV[1] == '1' then control.spec, control.forgotten, control.changed = '', 0, 0 end
 saveControl(KEYS[3], control, now)
+-- Last, and all at once: where Redis refuses it, what was granted counts.
+local granted = { KEYS[1], KEYS[2] }
+for i = 4, #KEYS do granted[i - 1] = KEYS[i] end
+writeLater('UNLINK', unpack(granted))
+makeWrites()
 return 1

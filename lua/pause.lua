@@ -14,11 +14,12 @@
 local serverUs = serverTime(ARGV[2])
 local now = math.floor(serverUs / 1000)
 local control = openControl(KEYS[3])
-followPause(KEYS[3], control, now)
+local changed = followPause(control, now)
 local length = tonumber(ARGV[1])
 local till = math.ceil((serverUs + length) / 1000)
 if length > 0 and till > control.pausedUntil then
-  control.pausedSince, control.pausedUntil = now, till
-  saveControl(KEYS[3], control, now)
+  control.pausedSince, control.pausedUntil, changed = now, till, true
 end
+if changed then saveControl(KEYS[3], control, now) end
+makeWrites()
 return { math.max(0, control.pausedUntil * 1000 - serverUs) }

@@ -29,10 +29,11 @@ local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
 local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local least = 1
-local known = redis.call('GET', KEYS[2])
+local known = readKey('sequence of refunds', 'GET', KEYS[2])
 local fresh = not known
 if known then
-  local last, till = struct.unpack('<dd', known)
+  local whole, last, till = pcall(struct.unpack, '<dd', known)
+  if not (whole and #known == 16 and inRange(math.min(last, till), last + till)) then refuseKey(KEYS[2], 'sequence of refunds') end
   fresh = till <= instant.now or sequence > last
 end
 if fresh then
@@ -59,7 +60,8 @@ if fresh then
   -- come back, and for one interval more, as a window that it emptied may have started anew.
   local till = instant.now + least
   for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
-  redis.call('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
+  -- Saved before the ledger: where that fails, what was given back goes on counting, and the call sent again gives nothing.
+  writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
 end
 saveLedger(KEYS[1], ledger, instant)
 return fresh and 1 or 0

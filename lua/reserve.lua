@@ -74,7 +74,7 @@ local function serve(run)
     if left then return answer(remaining, LEFT) end
     local granted = fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
     -- Keys that somebody else has written to must not keep the server busy for ever.
-    if granted < 1 then error('the log does not agree with the ledger') end
+    if not (granted >= 1) then error('the log does not agree with the ledger') end
     local load = 0
     if wait > 0 then
       load = loadOf(ledger, cost)

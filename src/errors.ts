@@ -108,8 +108,8 @@ export class StoreUnavailableError extends SluiceError {
 }
 
 /**
- * The store answered, but wrongly: a key of another type, a missing permission, a script error, or a stored rate that has
- * other names of limits than this limiter. `cause` is its own error.
+ * The store answered, but wrongly: a key that holds something else than it should, a missing permission, a script error, or
+ * a stored rate that has other names of limits than this limiter. `cause` is its own error. No fallback hides it.
  */
 export class StoreError extends SluiceError {
   override readonly name = 'StoreError';

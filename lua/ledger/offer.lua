@@ -40,8 +40,13 @@ local function offer(ledger, instant, cost, stride)
   local free = math.max(instant.now, ledger.pausedUntil)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
-    if n > 0 then free = math.max(free, algebraOf(state.kind).earliest(state, instant.now, instant.at, n)) end
+    if n > 0 then
+      local moment = algebraOf(state.kind).earliest(state, instant.now, instant.at, n)
+      -- So that a number that is none is kept, and refused.
+      if not (moment <= free) then free = moment end
+    end
   end
+  if not inRange(free, free) then error('a limit knows no moment', 0) end
   if stride > 0 then free = math.max(free, math.floor(ledger.frontier)) end
   local t = math.max(instant.at, free)
   -- Free by the time rounded down: granted now, though its moment is rounded up.
@@ -54,7 +59,10 @@ local function fitAll(ledger, now, t, cost, most)
   local count = most
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
-    if n > 0 then count = math.min(count, algebraOf(state.kind).fit(state, now, t, n)) end
+    if n > 0 then
+      local fits = algebraOf(state.kind).fit(state, now, t, n)
+      if not (fits >= count) then count = fits end
+    end
   end
   return count
 end

@@ -1,3 +1,5 @@
+-- @include "ledger/reading"
+-- @include "ledger/writing"
 -- @include "limits/sliding-window"
 -- @include "limits/fixed-window"
 -- @include "limits/token-bucket"
@@ -11,6 +13,9 @@
 
 local VERSION = 2
 local HEADER = '<dddddddddddddIc0Ic0Ic0'
+local LEDGER_SAYS = 'ledger of version ' .. VERSION
+-- No limiter has so many limits: a bound for what is read.
+local MOST_LIMITS = 1024
 -- Clients with waiters ask at least so often: milliseconds. What is booked further ahead can be made void.
 local HEARD = 2000
 local makers = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
@@ -47,19 +52,54 @@ local function packLedger(ledger)
     ledger.pausedUntil, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec, #kinds, kinds) .. states
 end
 
-local function unpackLedger(data, logs)
+-- The limits of a text that a ledger holds beside their states, where it is another than that of the caller.
+local function heldLimits(spec, states)
+  local limits = cjson.decode(spec)
+  if #limits ~= #states then error('the limits do not agree with their states', 0) end
+  for i, limit in ipairs(limits) do
+    local told = type(limit[1]) == 'string' and limit[2] == states[i].kind
+    for field = 3, 5 do told = told and type(limit[field]) == 'number' end
+    if not told then error('the limits do not agree with their states', 0) end
+  end
+  return limits
+end
+
+-- Raises an error for what is no ledger. `spec` holds the limits of the caller, whose logs are `logs`.
+local function unpackLedger(data, key, spec, logs)
   local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom, heardBy,
-    pausedUntil, sole, spec, kinds, position = struct.unpack(HEADER, data)
-  if version ~= VERSION then error('the key holds no ledger of version ' .. VERSION) end
+    pausedUntil, sole, held, kinds, position = struct.unpack(HEADER, data)
+  if version ~= VERSION then error('another version', 0) end
+  local least = math.min(epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom,
+    heardBy, pausedUntil)
+  local sum = epoch + shift + seen + expires + frontier + pacedUntil + soleUntil + crowdUntil + voidEpoch + voidFrom
+    + heardBy + pausedUntil
+  if not inRange(least, sum) then error('a number that is out of range', 0) end
+  if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('limits of no known kind', 0) end
   local limits = {}
   for i = 1, #kinds do
     limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
   end
+  if position ~= #data + 1 then error('another length', 0) end
+  if held ~= spec then
+    -- Other limits than the caller's, or in another order: their logs are not those that it names.
+    for i, limit in ipairs(heldLimits(held, limits)) do limits[i].log = key .. ':log:' .. limit[1] end
+  elseif #limits ~= #logs then
+    error('the limits do not agree with their states', 0)
+  end
   return {
     epoch = epoch, shift = shift, seen = seen, expires = expires, frontier = frontier, pacedUntil = pacedUntil,
     soleUntil = soleUntil, crowdUntil = crowdUntil, voidEpoch = voidEpoch, voidFrom = voidFrom, heardBy = heardBy,
-    pausedUntil = pausedUntil, sole = sole, spec = spec, limits = limits,
+    pausedUntil = pausedUntil, sole = sole, spec = held, limits = limits,
   }
+end
+
+-- The ledger as it was saved, or nothing.
+local function readLedger(key, spec, logs)
+  local data = readKey(LEDGER_SAYS, 'GET', key)
+  if not data then return nil end
+  local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
+  if not whole then refuseKey(key, LEDGER_SAYS, ledger) end
+  return ledger
 end
 
 -- A clock that has stepped back is followed from where the ledger stood.
@@ -123,22 +163,17 @@ end
 --
 -- `spec` holds the limits that the client takes to be in force, `stored` says whether they were stored ('1') or are its
 -- own. Where others are in force: nothing, and the text of those that are stored, or an empty list for the client's own.
-local function openLedger(keys, spec, stored, logs, serverUs)
-  local key = keys[1]
-  local control = openControl(keys[3])
+--
+-- `control` is what will be in force: else that which is stored.
+local function openLedger(keys, spec, stored, logs, serverUs, control)
+  control = control or openControl(keys[3])
   local rules = control.spec ~= ''
   if rules and control.spec ~= spec then return nil, control.spec end
   if not rules and stored == '1' then return nil, '[]' end
-  local data = redis.call('GET', key)
-  local ledger, forgotten
-  if data then
-    ledger = unpackLedger(data, logs)
+  local ledger, forgotten = readLedger(keys[1], spec, logs), false
+  if ledger then
     -- Before the clock is followed, as a step gives it a new epoch.
     forgotten = ledger.epoch < control.forgotten
-    -- Other limits than the caller's, or in another order: their logs are not those that it names.
-    if ledger.spec ~= spec then
-      for i, limit in ipairs(cjson.decode(ledger.spec)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
-    end
     followClock(ledger, serverUs)
   end
   if not ledger or ledger.expires <= ledger.seen or forgotten then
@@ -148,7 +183,7 @@ local function openLedger(keys, spec, stored, logs, serverUs)
   end
   local serverMs = math.floor(serverUs / 1000)
   local now = serverMs + ledger.shift
-  followPause(keys[3], control, serverMs)
+  if followPause(control, serverMs) then saveControl(keys[3], control, serverMs) end
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
   local pausedUntil = control.pausedUntil + ledger.shift
   if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil and control.liftedUntil > serverMs then
@@ -200,11 +235,13 @@ local function fullAt(ledger, now)
   return full
 end
 
--- Saves the ledger for as long as it is needed: until all has come back, and all clients have heard of a change.
+-- Saves the ledger for as long as it is needed: until all has come back, and all clients have heard of a change. All
+-- other writes come before it: one that Redis refuses leaves the ledger as it was, which counts no less.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).save(ledger.limits[i], now) end
   ledger.expires = math.max(now + 1, fullAt(ledger, now), ledger.heardBy)
+  makeWrites()
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).save(ledger.limits[i], now) end
   redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', ledger.expires - now))
 end
 

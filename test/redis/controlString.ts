@@ -24,6 +24,17 @@ export function readControl(control: Buffer | null): ControlPicture {
   return { pausedSince, pausedUntil, liftedUntil, forgotten, changed, spec };
 }
 
+/** The string of a control that knows only some of this. */
+export function controlString(known: Partial<ControlPicture>): Buffer {
+  const { pausedSince = 0, pausedUntil = 0, liftedUntil = 0, forgotten = 0, changed = 0, spec = '' } = known;
+  const head = Buffer.alloc(52);
+  [2, pausedSince, pausedUntil, liftedUntil, forgotten, changed].forEach((n, i) =>
+    head.writeDoubleLE(n, i * 8),
+  );
+  head.writeUInt32LE(Buffer.byteLength(spec), 48);
+  return Buffer.concat([head, Buffer.from(spec)]);
+}
+
 /** The same of the memory's control. */
 export function controlPicture({ limits, names, ...times }: Control): ControlPicture {
   return { ...times, spec: limits ? specOf(names, limits) : '' };

@@ -8,7 +8,7 @@ const test = redisSuite('errors');
 const limit = slidingWindow({ permits: 3, interval: 60_000, resolution: 1 });
 
 /** What the call rejects with: a StoreError that names the limiter, and keeps what Redis said. */
-async function refused(call: Promise<unknown>, what: RegExp): Promise<void> {
+async function refused(call: Promise<unknown>, what: RegExp): Promise<StoreError> {
   const error = await call.then(
     () => assert.unreachable('nothing was refused'),
     (reason) => reason,
@@ -18,6 +18,7 @@ async function refused(call: Promise<unknown>, what: RegExp): Promise<void> {
   assert.match(error.message, '"n"');
   assert.instance(error.cause, Error);
   assert.match((error.cause as Error).message, what);
+  return error;
 }
 
 /** Puts something of another kind at a key. */
@@ -25,8 +26,8 @@ const others: [string, (redis: Redis, key: string) => Promise<unknown>, RegExp][
   ['a list', (redis, key) => redis.lpush(key, 'x'), /WRONGTYPE/],
   ['a hash', (redis, key) => redis.hset(key, 'a', 1), /WRONGTYPE/],
   ['a set', (redis, key) => redis.sadd(key, 'a'), /WRONGTYPE/],
-  ['garbage', (redis, key) => redis.set(key, 'x'), /too short/],
-  ['a long text', (redis, key) => redis.set(key, Buffer.alloc(1000)), /no ledger of version/],
+  ['garbage', (redis, key) => redis.set(key, 'x'), /ledger/],
+  ['a long text', (redis, key) => redis.set(key, Buffer.alloc(1000)), /ledger/],
 ];
 
 for (const [title, put, what] of others)
@@ -34,7 +35,8 @@ for (const [title, put, what] of others)
     test(`${operation} says that the ledger's key holds ${title}, and leaves it`, async ({ redis }) => {
       await put(redis, '{p:n}');
       const before = await redis.dumpBuffer('{p:n}');
-      await refused(call(ledgerOf(redis, { '': limit })), what);
+      const error = await refused(call(ledgerOf(redis, { '': limit })), what);
+      assert.match(error.message, 'the key {p:n} holds no ledger of version 2');
       assert.ok(before!.equals((await redis.dumpBuffer('{p:n}'))!));
     });
 
@@ -46,7 +48,8 @@ for (const [title, put] of others.slice(0, 4))
     const [key] = await redis.keys('*:sequence:*');
     await redis.del(key);
     await put(redis, key);
-    await refused(ledger.refund(refundsOf(reply, [1]), 2), /WRONGTYPE|too short/);
+    const error = await refused(ledger.refund(refundsOf(reply, [1]), 2), /sequence/);
+    assert.match(error.message, `the key ${key} holds no sequence of refunds`);
   });
 
 test('a log of another kind is refused as long as it is needed, and nothing is granted over it', async ({
@@ -74,7 +77,8 @@ test('contenders of another kind are refused', async ({ redis }) => {
   const clients = ['a', 'b'].map((clientId) => ledgerOf(redis, { '': limit }, { clientId }));
   for (const ledger of clients) await ledger.reserve([3], { count: 2, maxWait: Infinity });
   await redis.set('{p:n}:contenders', 'x');
-  await refused(clients[0].reserve([1], { maxWait: Infinity }), /WRONGTYPE/);
+  const error = await refused(clients[0].reserve([1], { maxWait: Infinity }), /WRONGTYPE/);
+  assert.match(error.message, 'the key {p:n}:contenders holds no contenders');
   await refused(clients[0].decide([1]), /WRONGTYPE/);
 });
 

@@ -41,7 +41,7 @@ export function openRedisLedger(
   // The sequence counts from 1 in every limiter: another one of the same client, or of its next life, has a key of its own.
   const line = `${client}:${globalThis.crypto.randomUUID()}`;
   const ofLine = [keys.ledger, keys.sequence(line), keys.control, ...keys.logs];
-  const calls = new ScriptCalls({ name, names, limits, serverTime });
+  const calls = new ScriptCalls({ name, names, limits, control: keys.control, serverTime });
 
   return {
     sync: false,

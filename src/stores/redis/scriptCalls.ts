@@ -1,3 +1,4 @@
+import { StoreError } from '../../errors.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type { Reply } from '../store.ts';
 import { type Answer, answerOf } from './answers.ts';
@@ -24,6 +25,8 @@ export interface Caller {
   name: string;
   names: readonly string[];
   limits: readonly Limit[];
+  /** The key of what is stored for all clients, for messages. */
+  control: string;
   /** For tests alone, which compare the scripts with their twins at the same time: microseconds. */
   serverTime?: () => number;
 }
@@ -49,7 +52,7 @@ export class ScriptCalls {
   /** Takes a stored rate to be in force, as the text that a script has named; the limiter's own for an empty list. */
   follow(text: string): void {
     if (this.rate.stored && this.rate.spec === text) return;
-    const limits = limitsOf(this.#caller.names, text);
+    const limits = limitsOf(this.#caller.names, text, this.#caller.control);
     this.rate = limits ? { limits, spec: text, stored: true } : this.#own;
   }
 
@@ -94,7 +97,8 @@ export class ScriptCalls {
         try {
           value = read(answerOf(answer));
         } catch (error) {
-          reply(errorOf(name, error));
+          // Redis was there to answer: whatever makes no sense to us is what it holds.
+          reply(new StoreError(name, error));
           return;
         }
         reply(null, value);

@@ -1,4 +1,5 @@
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../limits/limit.ts';
+import { oneOf, show } from '../../validate.ts';
 import { otherNames } from '../storedNames.ts';
 import { escaped } from './keys.ts';
 
@@ -25,22 +26,41 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
 }
 
 /**
- * The limits of a text that another client has stored, in the order of the names; undefined for an empty list.
+ * The limits of a text that another client has stored at `key`, in the order of the names; undefined for an empty list.
  *
- * Throws where they have other names than this limiter's: what it asks for cannot be charged to them.
+ * Throws where the text holds no limits, or limits of other names than this limiter's: what it asks for cannot be charged
+ * to them.
  */
-export function limitsOf(names: readonly string[], spec: string): readonly Limit[] | undefined {
-  const entries = JSON.parse(spec) as SpecEntry[];
-  if (entries.length === 0) return undefined;
-  const stored = entries.map(([name]) => name);
-  const wrong = otherNames(names.map(escaped), stored);
+export function limitsOf(names: readonly string[], spec: string, key: string): readonly Limit[] | undefined {
+  const stored = storedIn(spec, key);
+  if (stored.length === 0) return undefined;
+  const wrong = otherNames(
+    names.map(escaped),
+    stored.map(([name]) => name),
+  );
   if (wrong) throw wrong;
-  return entries.map(limitOf);
+  return stored.map(([, limit]) => limit);
 }
 
-function limitOf([, kind, permits, interval, extra]: SpecEntry): Limit {
+/** The limits of a text by their names, as it was read from a key: anybody may have written to that. */
+function storedIn(spec: string, key: string): [name: string, limit: Limit][] {
+  try {
+    const entries = JSON.parse(spec) as SpecEntry[];
+    return entries.map((entry) => [entry[0], limitOf(entry)]);
+  } catch (error) {
+    const expected = '[[name, kind, permits, interval, extra], …]';
+    const reason = (error as Error).message;
+    throw new TypeError(`the key ${key} holds no rate: expected ${expected}, got ${show(spec)}: ${reason}`);
+  }
+}
+
+function limitOf([name, kind, permits, interval, extra]: SpecEntry): Limit {
+  if (typeof name !== 'string') throw new TypeError(`name: expected a string, got ${show(name)}`);
+  // Left out, it would stand for a default that the scripts do not know.
+  if (typeof extra !== 'number') throw new TypeError(`extra: expected a number, got ${show(extra)}`);
   if (kind === kinds.slidingWindow) return slidingWindow({ permits, interval, resolution: extra });
   if (kind === kinds.fixedWindow)
     return fixedWindow({ permits, interval, align: extra === 1 ? 'epoch' : 'first' });
+  oneOf('kind', kind, Object.values(kinds));
   return tokenBucket({ permits, interval, burst: extra });
 }
