@@ -59,19 +59,18 @@ local function isDoubtful(limiter, always)
   return size <= always or limiter.till <= us
 end
 
--- The moment at which the config ends, in milliseconds, or -1 where it lasts.
-local function endOf(now)
-  local ends = redis.pcall('PEXPIRETIME', KEYS[1])
-  if type(ends) == 'number' then return ends end
-  -- Redis has that command since 7.0.
-  local left = redis.call('PTTL', KEYS[1])
-  return left < 0 and left or now + left
+-- When a key ends, in milliseconds, or -1 where it lasts; nothing before Redis 7, which has no such command.
+local function expiryOf(key)
+  local expiry = redis.pcall('PEXPIRETIME', key)
+  return type(expiry) == 'number' and expiry or nil
 end
 
--- The rate for which `value` is sealed, if it is.
-local function sealedRate(valueKey)
-  local expiry = redis.pcall('PEXPIRETIME', valueKey)
-  return type(expiry) == 'number' and expiry > SEALED and expiry - SEALED
+-- The moment at which the config ends, in milliseconds, or -1 where it lasts.
+local function endOf(now)
+  local ends = expiryOf(KEYS[1])
+  if ends then return ends end
+  local left = redis.call('PTTL', KEYS[1])
+  return left < 0 and left or now + left
 end
 
 -- Looks at what is left in the log after entries have been taken out of it.
@@ -106,13 +105,14 @@ local function openLimiter(always, change)
     redis.call('UNLINK', log)
     return limiter
   end
-  local known, sealed = tonumber(redis.call('GET', valueKey) or nil), sealedRate(valueKey)
+  local known, expiry = tonumber(redis.call('GET', valueKey) or nil), expiryOf(valueKey) or -1
+  local sealed = expiry > SEALED and expiry - SEALED
   local raised = sealed and rate - sealed or change or 0
   limiter.size = redis.call('ZCARD', log)
   -- Each entry holds a permit or more.
   local possible = known and known == math.floor(known) and known + raised <= rate - limiter.size
   local same, till = false, 0
-  if not sealed then same, till = readMark(limiter, known) end
+  if not sealed then same, till = readMark(limiter, known, expiry) end
   limiter.trusted, limiter.till = possible and (sealed or same), till
   -- Where the seal is the one to be: then the log has no expiry either that would have to be taken off.
   limiter.settled = limiter.trusted and sealed == rate and limiter.ends == -1 and limiter.keepAlive == 0 and known

@@ -14,8 +14,8 @@ local function knownText(limiter, value)
 end
 
 -- Whether `value` is as it was when it was known last, and until when it is believed if it is not.
-local function readMark(limiter, value)
-  local isOurs = limiter.ends ~= -1 and redis.pcall('PEXPIRETIME', limiter.valueKey) == limiter.ends - 1
+local function readMark(limiter, value, expiry)
+  local isOurs = limiter.ends ~= -1 and expiry == limiter.ends - 1
   local till, rate, rest = string.match(redis.call('GET', limiter.mark) or '', '^(%d+) (%d+)(.*)$')
   if rate ~= limiter.rateText then return false, 0 end
   return isOurs and value and rest == knownText(limiter, value), tonumber(till)
