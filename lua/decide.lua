@@ -31,12 +31,15 @@ local paced = countContenders(ledger, KEYS[2], ARGV[1], false, now) > 1 or now <
 local stride = 0
 if paced then stride = strideOf(ledger, cost) end
 
-local t, wait = offer(ledger, instant, cost, stride)
+local t, wait = offer(ledger, instant, cost, stride, 0)
 local tooMuch = isTooMuch(ledger, cost)
 local granted = wait == 0 and not tooMuch
 if granted then
   commitAll(ledger, now, t, cost, 1)
-  if stride > 0 then ledger.frontier = math.max(ledger.frontier, t) + stride end
+  if stride > 0 then
+    ledger.frontier = math.max(ledger.frontier, t) + stride
+    noteGranted(ledger, cost, 1)
+  end
 end
 
 local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us) }

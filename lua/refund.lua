@@ -8,18 +8,22 @@
 -- ARGV[1]   the limits, and
 -- ARGV[2]   whether they were stored, as in reserve.lua
 -- ARGV[3]   the sequence
--- ARGV[4]   how many refunds follow: each is the granted moment in milliseconds, or NEWEST for what was granted last, the
---           epoch, a count, and the cost in permits for each limit
+-- ARGV[4]   how many refunds follow: each is the granted moment in milliseconds, or NEWEST for what was granted last, or DEBT
+--           for what was used without being granted; the epoch, a count, and the cost in permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
--- Reply: the limits in force, as text, where they are others; else 1, or 0 where the sequence was known already.
+-- Reply: the limits in force, as text, where they are others; else a list of 1 or 0 for each refund, whether it gave anything
+-- back to the limits, an empty one where the sequence was known already.
 
 -- @include "ledger/state"
+-- @include "ledger/pace"
 
-local NEWEST = -1
+local NEWEST, DEBT = -1, -2
 -- A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again:
 -- milliseconds.
 local RESENT = 60000
+-- A debt is charged up to so many windows, or bursts.
+local MOST_DEBT = 1000
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
@@ -36,22 +40,52 @@ if known then
   if not (whole and #known == 16 and inRange(math.min(last, till), last + till)) then refuseKey(KEYS[2], 'sequence of refunds') end
   fresh = till <= instant.now or sequence > last
 end
-if fresh then
-  for _ = 1, count do
-    local moment, epoch = tonumber(ARGV[position]), tonumber(ARGV[position + 1])
-    local requests = tonumber(ARGV[position + 2])
-    if moment == NEWEST then least = RESENT end
-    -- What was granted before the epoch changed is counted in another way now, or not at all.
-    if moment == NEWEST or epoch == ledger.epoch then
-      for i, state in ipairs(ledger.limits) do
-        local n, algebra = tonumber(ARGV[position + 2 + i]) * requests, algebraOf(state.kind)
-        if n > 0 and moment == NEWEST then
-          algebra.release(state, instant.now, instant.at, n)
-        elseif n > 0 then
-          algebra.refund(state, instant.now, moment + ledger.shift, n)
-        end
-      end
+-- Takes a grant or reservation back, and says whether that gave anything back to a limit.
+local function giveBack(moment, epoch, cost, requests)
+  local now, t, back = instant.now, moment + ledger.shift, 0
+  -- Of what was forgotten or made void nothing counts any more.
+  if moment ~= NEWEST and (epoch < ledger.stepped or t >= standingUntil(ledger, epoch)) then return 0 end
+  local isAhead = moment ~= NEWEST and t > now
+  if now < ledger.pacedUntil then
+    if isAhead and t < newestOf(ledger, cost, false) and addHole(ledger, t, cost, requests) then return 1 end
+    noteReturned(ledger, now, cost, requests, isAhead)
+  end
+  for i, state in ipairs(ledger.limits) do
+    local n, algebra = cost[i] * requests, algebraOf(state.kind)
+    if n > 0 and moment == NEWEST then
+      back = back + (algebra.release(state, now, instant.at, n) or n)
+    elseif n > 0 then
+      back = back + (algebra.refund(state, now, t, n) or n)
     end
+  end
+  closeEnd(ledger, now)
+  if back > 0 and not isAhead then ledger.freed = ledger.freed + loadOf(ledger, cost) * requests end
+  return back > 0 and 1 or 0
+end
+
+-- Charges what was used without being granted, as soon as each limit allows: no request waits for it.
+local function charge(cost, requests)
+  for i, state in ipairs(ledger.limits) do
+    local algebra, most = algebraOf(state.kind), state.burst or state.permits
+    local left = math.min(cost[i] * requests, MOST_DEBT * most)
+    while left > 0 do
+      local n = math.min(left, most)
+      local free = algebra.earliest(state, instant.now, instant.at, n)
+      if not inRange(free, free) then error('a limit knows no moment', 0) end
+      algebra.commit(state, instant.now, math.max(instant.at, free), n)
+      left = left - n
+    end
+  end
+  return 0
+end
+
+local restored = {}
+if fresh then
+  for i = 1, count do
+    local moment, epoch, requests, cost = tonumber(ARGV[position]), tonumber(ARGV[position + 1]), tonumber(ARGV[position + 2]), {}
+    for limit = 1, #logs do cost[limit] = tonumber(ARGV[position + 2 + limit]) end
+    if moment == NEWEST or moment == DEBT then least = RESENT end
+    if moment == DEBT then restored[i] = charge(cost, requests) else restored[i] = giveBack(moment, epoch, cost, requests) end
     position = position + 3 + #logs
   end
 end
@@ -64,4 +98,4 @@ if fresh then
   writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
 end
 saveLedger(KEYS[1], ledger, instant)
-return fresh and 1 or 0
+return restored

@@ -12,7 +12,9 @@
 -- ARGV[4]   how far ahead the client would like to book: milliseconds of the full rate
 -- ARGV[5]   what it holds booked: milliseconds of the full rate
 -- ARGV[6]   the epoch it knows, or 0
--- ARGV[7]   how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
+-- ARGV[7]   the last moment that it holds booked, in milliseconds, or 0, and
+-- ARGV[8]   its epoch: nothing is granted or booked before that moment
+-- ARGV[9]   how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
 --           permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
@@ -25,6 +27,7 @@
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/offer"
+-- @include "ledger/move-up"
 
 local LEFT, NEVER = -1, -2
 -- Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds.
@@ -34,8 +37,10 @@ local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
 local client, share, held, known = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
-local runs, position, waits = {}, 8, held > 0
-for i = 1, tonumber(ARGV[7]) do
+local lastMoment, lastEpoch = tonumber(ARGV[7]), tonumber(ARGV[8])
+
+local runs, position, waits = {}, 10, held > 0
+for i = 1, tonumber(ARGV[9]) do
   local run = { count = tonumber(ARGV[position]), maxWait = tonumber(ARGV[position + 1]), cost = {} }
   if run.maxWait < 0 then run.maxWait = math.huge end
   for limit = 1, #logs do run.cost[limit] = tonumber(ARGV[position + 1 + limit]) end
@@ -48,6 +53,7 @@ local serverUs = serverTime(ARGV[position])
 local ledger, instant = openLedger(KEYS, ARGV[2], ARGV[3], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
+moveUp(ledger, now, serverUs)
 local contenders = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = contenders > 1 or now < ledger.pacedUntil
 share = share / contenders
@@ -55,10 +61,25 @@ share = share / contenders
 local paused = pausedFor(ledger, instant)
 local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known) }
 local last, left, plain = 0, false, contenders == 1 and paused < 0
+-- What the client has in line behind another request stays behind it.
+local after = 0
+if lastMoment > 0 and lastEpoch >= ledger.stepped and lastMoment + ledger.shift < standingUntil(ledger, lastEpoch) then
+  after = lastMoment + ledger.shift
+end
 local function answer(count, delay)
   reply[#reply + 1] = count
   reply[#reply + 1] = delay
   plain = plain and delay == 0
+end
+
+-- Moves the frontier by requests at a moment: by those of at most `most` that the pace allows there, and says how many.
+local function keepPace(t, cost, stride, most)
+  -- A moment that only keeps the order, though there was room before it, starts no new pace.
+  local from = math.max(ledger.frontier, t > newestOf(ledger, cost, true) and t or now)
+  local count = math.min(most, math.max(1, math.ceil((t + 1 - from) / stride)))
+  ledger.frontier = from + stride * count
+  noteGranted(ledger, cost, count)
+  return count
 end
 
 local function serve(run)
@@ -67,12 +88,18 @@ local function serve(run)
   local stride = 0
   if paced then stride = strideOf(ledger, cost) end
   while remaining > 0 do
-    local t, wait = offer(ledger, instant, cost, stride)
+    local t, wait = offer(ledger, instant, cost, stride, after)
+    -- Somebody has given back a moment before that, and everybody's place behind it stays as it is.
+    local hole = wait > 0 and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
+    if hole then
+      t = hole.moment
+      wait = t * 1000 - instant.us
+    end
     -- Nobody passes those who are left in the line, not even where it would be free.
     if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
     left = left or (wait > 0 and held > 0 and held >= share)
     if left then return answer(remaining, LEFT) end
-    local granted = fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
+    local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
     -- Keys that somebody else has written to must not keep the server busy for ever.
     if not (granted >= 1) then error('the log does not agree with the ledger') end
     local load = 0
@@ -80,16 +107,16 @@ local function serve(run)
       load = loadOf(ledger, cost)
       granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
     end
-    if stride > 0 then
-      local from = math.max(ledger.frontier, t)
-      granted = math.min(granted, math.max(1, math.ceil((t + 1 - from) / stride)))
-      ledger.frontier = from + stride * granted
+    if hole then
+      fillHole(ledger, hole, granted)
+    else
+      if stride > 0 then granted = keepPace(t, cost, stride, granted) end
+      commitAll(ledger, now, t, cost, granted)
     end
     if wait > 0 then
       held = held + load * granted
-      last = math.max(last, t)
+      last, after = math.max(last, t), math.max(after, t)
     end
-    commitAll(ledger, now, t, cost, granted)
     answer(granted, wait)
     remaining = remaining - granted
   end

@@ -1,30 +1,8 @@
+-- @include "ledger/newest"
+-- @include "ledger/pace"
+
 -- What the limits of a ledger can grant together, and when. Shared by reserve and decide, as in
--- src/stores/memory/reserve.ts.
-
--- Under contention a window grants at most at 1/0.8 of its rate, so that no burst comes back every interval.
-local PACING = 0.8
-
--- Milliseconds that a request takes of its limits' full rate: of the slowest of them.
-local function loadOf(ledger, cost)
-  local load = 0
-  for i = 1, #cost do
-    local n, state = cost[i], ledger.limits[i]
-    if n > 0 then load = math.max(load, n * state.interval / state.permits) end
-  end
-  return load
-end
-
--- Milliseconds by which a request moves the frontier.
-local function strideOf(ledger, cost)
-  local stride = 0
-  for i = 1, #cost do
-    local n, state = cost[i], ledger.limits[i]
-    if n > 0 and state.kind ~= 't' then
-      stride = math.max(stride, PACING * n * state.interval / state.permits)
-    end
-  end
-  return stride
-end
+-- src/stores/memory/offer.ts.
 
 -- Whether a limit could never grant so much.
 local function isTooMuch(ledger, cost)
@@ -35,9 +13,9 @@ local function isTooMuch(ledger, cost)
   return false
 end
 
--- The first moment at which every limit can grant the cost, and the wait until then in microseconds.
-local function offer(ledger, instant, cost, stride)
-  local free = math.max(instant.now, ledger.pausedUntil)
+-- The first moment, `after` or later, at which every limit can grant the cost, and the wait until then in microseconds.
+local function offer(ledger, instant, cost, stride, after)
+  local free = math.max(instant.now, ledger.pausedUntil, after)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
     if n > 0 then
@@ -47,7 +25,7 @@ local function offer(ledger, instant, cost, stride)
     end
   end
   if not inRange(free, free) then error('a limit knows no moment', 0) end
-  if stride > 0 then free = math.max(free, math.floor(ledger.frontier)) end
+  if stride > 0 then free = math.max(free, math.floor(ledger.frontier), newestOf(ledger, cost, true)) end
   local t = math.max(instant.at, free)
   -- Free by the time rounded down: granted now, though its moment is rounded up.
   if free <= instant.now then return t, 0 end

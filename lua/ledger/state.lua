@@ -1,9 +1,9 @@
 -- @include "ledger/reading"
 -- @include "ledger/writing"
--- @include "limits/sliding-window"
--- @include "limits/fixed-window"
--- @include "limits/token-bucket"
+-- @include "ledger/algebras"
 -- @include "ledger/control"
+-- @include "ledger/epochs"
+-- @include "ledger/holes"
 
 -- The ledger of one limiter: opened at the server's time under the limits in force, and saved once at the end.
 -- The twin of src/stores/memory/ledgerState.ts. All but the logs lies in one string, so that a call is one GET and one SET.
@@ -11,45 +11,37 @@
 -- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …], the names as they stand in
 -- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
 
-local VERSION = 2
-local HEADER = '<dddddddddddddIc0Ic0Ic0'
+local VERSION = 3
+local HEADER = '<ddddddddddddddddddIc0Ic0Ic0'
 local LEDGER_SAYS = 'ledger of version ' .. VERSION
 -- No limiter has so many limits: a bound for what is read.
 local MOST_LIMITS = 1024
--- Clients with waiters ask at least so often: milliseconds. What is booked further ahead can be made void.
-local HEARD = 2000
-local makers = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
-local algebras = {}
-
--- The functions of the limits of a kind, made when they are first asked for.
-local function algebraOf(kind)
-  if not algebras[kind] then algebras[kind] = makers[kind]() end
-  return algebras[kind]
-end
-
-local function changeEpoch(ledger, serverUs)
-  ledger.epoch = math.max(ledger.epoch + 1, serverUs)
-end
 
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
-    epoch = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, frontier = 0,
-    pacedUntil = 0, soleUntil = 0, crowdUntil = 0, voidEpoch = epoch, voidFrom = 0, heardBy = 0, pausedUntil = 0, sole = '',
-    spec = spec, limits = {},
+    epoch = epoch, born = epoch, stepped = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
+    soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0,
+    sole = '', spec = spec, limits = {}, voids = {}, holes = {},
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
 end
 
 local function packLedger(ledger)
-  local kinds, states = '', ''
+  local kinds, parts = '', {}
   for i = 1, #ledger.limits do
     local state = ledger.limits[i]
-    kinds, states = kinds .. state.kind, states .. algebraOf(state.kind).encode(state)
+    kinds, parts[i] = kinds .. state.kind, algebraOf(state.kind).encode(state)
   end
-  return struct.pack(HEADER, VERSION, ledger.epoch, ledger.shift, ledger.seen, ledger.expires, ledger.frontier,
-    ledger.pacedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.voidEpoch, ledger.voidFrom, ledger.heardBy,
-    ledger.pausedUntil, #ledger.sole, ledger.sole, #ledger.spec, ledger.spec, #kinds, kinds) .. states
+  for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
+  for _, hole in ipairs(ledger.holes) do
+    parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
+    for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
+  end
+  return struct.pack(HEADER, VERSION, ledger.epoch, ledger.born, ledger.stepped, ledger.shift, ledger.seen, ledger.expires,
+    ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted,
+    ledger.returned, ledger.freed, ledger.movedAt, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole, #ledger.spec,
+    ledger.spec, #kinds, kinds) .. table.concat(parts)
 end
 
 -- The limits of a text that a ledger holds beside their states, where it is another than that of the caller.
@@ -64,21 +56,52 @@ local function heldLimits(spec, states)
   return limits
 end
 
+-- Numbers of a ledger, and the position after them.
+local function unpackNumbers(data, position, count)
+  local numbers = { struct.unpack('<' .. string.rep('d', count), data, position) }
+  for i = 1, count do
+    if not inRange(numbers[i], numbers[i]) then error('a number that is out of range', 0) end
+  end
+  return numbers, numbers[count + 1]
+end
+
+-- What was made void, and given back, of `limits` limits.
+local function unpackChanges(data, position, voidCount, holeCount, limits)
+  if voidCount > MOST_VOIDS or holeCount > MOST_HOLES then error('a number that is out of range', 0) end
+  local voids, holes, numbers = {}, {}, nil
+  for i = 1, voidCount do
+    numbers, position = unpackNumbers(data, position, 2)
+    voids[i] = { epoch = numbers[1], from = numbers[2] }
+  end
+  for i = 1, holeCount do
+    local hole = { cost = {} }
+    numbers, position = unpackNumbers(data, position, 2)
+    hole.moment, hole.count = numbers[1], numbers[2]
+    for limit = 1, limits do
+      numbers, position = unpackNumbers(data, position, 1)
+      hole.cost[limit] = numbers[1]
+    end
+    holes[i] = hole
+  end
+  return voids, holes, position
+end
+
 -- Raises an error for what is no ledger. `spec` holds the limits of the caller, whose logs are `logs`.
 local function unpackLedger(data, key, spec, logs)
-  local version, epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom, heardBy,
-    pausedUntil, sole, held, kinds, position = struct.unpack(HEADER, data)
+  local version, epoch, born, stepped, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil, granted,
+    returned, freed, movedAt, voidCount, holeCount, sole, held, kinds, position = struct.unpack(HEADER, data)
   if version ~= VERSION then error('another version', 0) end
-  local least = math.min(epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, crowdUntil, voidEpoch, voidFrom,
-    heardBy, pausedUntil)
-  local sum = epoch + shift + seen + expires + frontier + pacedUntil + soleUntil + crowdUntil + voidEpoch + voidFrom
-    + heardBy + pausedUntil
+  local least = math.min(epoch, born, stepped, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
+    granted, returned, freed, movedAt, voidCount, holeCount)
+  local sum = epoch + born + stepped + shift + seen + expires + pausedUntil + soleUntil + crowdUntil + frontier + pacedUntil
+    + granted + returned + freed + movedAt + voidCount + holeCount
   if not inRange(least, sum) then error('a number that is out of range', 0) end
   if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('limits of no known kind', 0) end
-  local limits = {}
+  local limits, voids, holes = {}, nil, nil
   for i = 1, #kinds do
     limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
   end
+  voids, holes, position = unpackChanges(data, position, voidCount, holeCount, #limits)
   if position ~= #data + 1 then error('another length', 0) end
   if held ~= spec then
     -- Other limits than the caller's, or in another order: their logs are not those that it names.
@@ -87,9 +110,10 @@ local function unpackLedger(data, key, spec, logs)
     error('the limits do not agree with their states', 0)
   end
   return {
-    epoch = epoch, shift = shift, seen = seen, expires = expires, frontier = frontier, pacedUntil = pacedUntil,
-    soleUntil = soleUntil, crowdUntil = crowdUntil, voidEpoch = voidEpoch, voidFrom = voidFrom, heardBy = heardBy,
-    pausedUntil = pausedUntil, sole = sole, spec = held, limits = limits,
+    epoch = epoch, born = born, stepped = stepped, shift = shift, seen = seen, expires = expires, pausedUntil = pausedUntil,
+    soleUntil = soleUntil, crowdUntil = crowdUntil, frontier = frontier, pacedUntil = pacedUntil, granted = granted,
+    returned = returned, freed = freed, movedAt = movedAt, sole = sole, spec = held, limits = limits, voids = voids,
+    holes = holes,
   }
 end
 
@@ -108,6 +132,9 @@ local function followClock(ledger, serverUs)
   if now < ledger.seen then
     ledger.shift = ledger.shift + ledger.seen - now
     changeEpoch(ledger, serverUs)
+    ledger.stepped = ledger.epoch
+    -- The grid of windows moves with the clock: what was booked before lies elsewhere on it.
+    ledger.holes = {}
   else
     ledger.seen = now
   end
@@ -145,17 +172,7 @@ local function convert(ledger, spec, logs, now)
       limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
     end
   end
-  ledger.limits, ledger.spec = limits, spec
-end
-
--- Takes back what is booked for later than a moment, by which its clients will have heard of it: they ask again.
-local function voidBookings(ledger, now, after)
-  -- Who has not heard of the change before this one, either, must not count on what that one made void.
-  if ledger.heardBy <= now then ledger.voidFrom = after end
-  ledger.voidFrom = math.min(ledger.voidFrom, after)
-  ledger.heardBy = after + HEARD
-  ledger.frontier = math.min(ledger.frontier, after)
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, after) end
+  ledger.limits, ledger.spec, ledger.holes = limits, spec, {}
 end
 
 -- The ledger as it stands at the server's time in microseconds, and the time as the ledger sees it:
@@ -185,20 +202,21 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
   local now = serverMs + ledger.shift
   if followPause(control, serverMs) then saveControl(keys[3], control, serverMs) end
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
+  closeHoles(ledger, now)
   local pausedUntil = control.pausedUntil + ledger.shift
   if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil and control.liftedUntil > serverMs then
     -- Another client has lifted the pause: whoever is booked behind it hears of that in time.
-    voidBookings(ledger, now, now + HEARD)
-    changeEpoch(ledger, serverUs)
-    ledger.voidEpoch = ledger.epoch
+    voidBookings(ledger, now, now + HEARD, serverUs)
   end
   ledger.pausedUntil = pausedUntil
   if ledger.spec ~= spec then
     -- A client with a ledger of its own may come to it some time after the change.
-    if rules then voidBookings(ledger, now, math.max(now, math.min(control.changed, serverMs) + ledger.shift + HEARD)) end
+    if rules then
+      voidBookings(ledger, now, math.max(now, math.min(control.changed, serverMs) + ledger.shift + HEARD), serverUs)
+    else
+      changeEpoch(ledger, serverUs)
+    end
     convert(ledger, spec, logs, now)
-    changeEpoch(ledger, serverUs)
-    if rules then ledger.voidEpoch = ledger.epoch end
   end
   return ledger, { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
 end
@@ -206,8 +224,8 @@ end
 -- Microseconds from now from which on nothing stands that was booked by a client who knows an epoch, or -1.
 local function standingOf(ledger, instant, known)
   if known == 0 or known == ledger.epoch then return -1 end
-  if known >= ledger.voidEpoch and known < ledger.epoch then return -1 end
-  return math.max(0, ledger.voidFrom * 1000 - instant.us)
+  local till = standingUntil(ledger, known)
+  return till == math.huge and -1 or math.max(0, till * 1000 - instant.us)
 end
 
 -- Microseconds until the pause ends, or -1.
@@ -239,7 +257,7 @@ end
 -- other writes come before it: one that Redis refuses leaves the ledger as it was, which counts no less.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  ledger.expires = math.max(now + 1, fullAt(ledger, now), ledger.heardBy)
+  ledger.expires = math.max(now + 1, fullAt(ledger, now), heardBy(ledger))
   makeWrites()
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).save(ledger.limits[i], now) end
   redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', ledger.expires - now))

@@ -1,6 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { LimiterClosedError, QueueOverflowError } from '../errors.ts';
-import type { Cost, DecideReply, Ledger, Reply, ReserveReply } from '../stores/store.ts';
+import {
+  type Cost,
+  type DecideReply,
+  debt,
+  type Ledger,
+  type Reply,
+  type ReserveReply,
+} from '../stores/store.ts';
 import { Alarm } from './alarm.ts';
 import { type Call, gather } from './batch.ts';
 import { Bookings } from './bookings.ts';
@@ -25,6 +32,11 @@ import { afterTurn } from './turn.ts';
  * a change that is taken to be known everywhere: the rest is for the call.
  */
 const heartbeat = 1_500;
+/** The least time by which the line moves up, and the least time between two such moves: milliseconds. */
+const leastMove = 20;
+const leastPause = 100;
+/** Milliseconds after which all clients with waiting requests have called again: reservations further ahead can be made void. */
+const heard = 2_000;
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
 
@@ -68,6 +80,10 @@ export class Dispatcher {
   #beat = Infinity;
   /** When the last call was sent that the store has answered. */
   #answered = -Infinity;
+  /** Whether permits have come back that the line may not count on yet. */
+  #freed = false;
+  /** When the line was booked anew last. */
+  #movedAt = -Infinity;
   /** Changes for the fleet that are under way. */
   #steering = 0;
   /** Pauses that the store has not heard of yet: nothing is granted meanwhile. */
@@ -87,7 +103,7 @@ export class Dispatcher {
     this.#herald = new Herald(named, this.#events, () => ledger.source);
     this.#queue = new Queue(named.limits.length);
     this.#notices = new Notices(ledger, this.#events, this.#herald);
-    this.#refunds = new Refunds(ledger, (batch, error) => this.#notices.gaveBack(batch, error));
+    this.#refunds = new Refunds(ledger, (...answer) => this.#notices.gaveBack(...answer));
     this.#bookings = new Bookings(this.#queue, this.#refunds, () => clock.now());
     this.#share = new Share(ledger);
     const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
@@ -200,10 +216,38 @@ export class Dispatcher {
 
   /** Gives a grant back that was not used; `settled` is called once the store has answered. */
   giveBack(grant: Grant, settled?: Settled): void {
+    this.#freed = true;
+    this.#moveUp();
     this.#refunds.add(grant, 1, settled);
     this.#denial.forget();
     this.#outlook.retryAt = 0;
     this.#wake();
+  }
+
+  /** Charges what was used without being granted; `settled` is called once the store has answered. */
+  charge(grant: Grant, settled: Settled): void {
+    this.#refunds.add({ ...grant, moment: debt }, 1, settled);
+    this.#wake();
+  }
+
+  /**
+   * Permits have come back: what is booked further ahead than it may have to be now is booked anew. Where no other client
+   * has a line, its reservations go back before those permits do, and are asked for again on the same connection. Else the
+   * store makes void what is so far ahead that every client hears of it in time, as soon as it is asked again.
+   */
+  #moveUp(): void {
+    if (!this.#freed || this.#call || this.now() < this.#movedAt + leastPause) return;
+    this.#freed = false;
+    const { first, last } = this.#bookings.reservations;
+    const now = this.now();
+    const isAlone = this.#share.contenders === 1;
+    const move = isAlone ? Math.max(leastMove, this.#share.shortest / 100) : heard;
+    if (!first || !last || (isAlone ? first : last).due - now < move) return;
+    this.#movedAt = now;
+    if (isAlone) {
+      this.#bookings.unbook(() => true);
+      this.#outlook.retryAt = 0;
+    } else this.#beat = -Infinity;
   }
 
   /** Takes the cost if it is there at once, behind those who came before. */
@@ -342,6 +386,7 @@ export class Dispatcher {
         this.#again = false;
         this.#queue.news.tell(this.#herald);
         this.#deliver();
+        this.#moveUp();
         this.#refunds.flush(this.#goOn);
         if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
         // A store that answers at once can still grant at the very deadline.
@@ -397,7 +442,9 @@ export class Dispatcher {
     this.#beat = this.#options.alone ? Infinity : sent + heartbeat;
     this.#calls++;
     const { horizon } = this.#share;
-    this.#options.ledger.reserve({ runs: call.runs, horizon, held, epoch: this.#epoch }, (error, reply) => {
+    const last = this.#bookings.reservations.last?.grant;
+    const request = { runs: call.runs, horizon, held, epoch: this.#epoch, ...(last ? { last } : {}) };
+    this.#options.ledger.reserve(request, (error, reply) => {
       const received = this.now();
       this.#pump(() => {
         this.#call = undefined;
@@ -436,6 +483,7 @@ export class Dispatcher {
     const waits = asks && this.#queue.unbooked && this.#outlook.retryAt > this.now();
     const retry = waits ? this.#outlook.retryAt : Infinity;
     const beat = asks ? this.#beat : Infinity;
-    this.#alarm.set(Math.min(due ?? Infinity, retry, beat, this.#queue.deadlines.next));
+    const move = asks && this.#freed ? this.#movedAt + leastPause : Infinity;
+    this.#alarm.set(Math.min(due ?? Infinity, retry, beat, move, this.#queue.deadlines.next));
   }
 }

@@ -7,7 +7,7 @@ import type { Entry } from './entry.ts';
 import { LimiterEvents } from './events.ts';
 import type { DropReason, Grant, Line, Waiter } from './line.ts';
 import type { Permit } from './permit.ts';
-import { PermitHandle } from './permitHandle.ts';
+import { PermitHandle, type Settlement } from './permitHandle.ts';
 import type { Settled } from './refunds.ts';
 
 /** The line of a limiter over a ledger: what is asked for becomes a cost, and what is granted a permit. */
@@ -15,6 +15,12 @@ export class LedgerLine<P> implements Line<P> {
   readonly #named: NamedLimits;
   readonly #ledger: Ledger;
   readonly #dispatcher: Dispatcher;
+  readonly #settlement: Settlement = {
+    giveBack: (grant, cost) =>
+      new Promise((resolve) => this.#dispatcher.giveBack({ ...grant, cost }, () => resolve())),
+    charge: (grant, cost) =>
+      new Promise((resolve) => this.#dispatcher.charge({ ...grant, cost }, () => resolve())),
+  };
   readonly name: string;
 
   readonly events: LimiterEvents;
@@ -61,9 +67,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   permitOf(grant: Grant, permits: P, asked: number): Permit<P> {
-    const refund = (granted: Grant, cost: Cost) =>
-      new Promise<void>((resolve) => this.#dispatcher.giveBack({ ...granted, cost }, () => resolve()));
-    return new PermitHandle(grant, this.#named, permits, Math.max(0, this.now() - asked), refund);
+    return new PermitHandle(grant, this.#named, permits, Math.max(0, this.now() - asked), this.#settlement);
   }
 
   now(): number {

@@ -1,5 +1,5 @@
 import type { Limit } from '../limits/limit.ts';
-import type { Ledger, Refund } from '../stores/store.ts';
+import type { Ledger, Refund, RefundReply } from '../stores/store.ts';
 import type { LimiterEvents } from './events.ts';
 import type { Herald } from './herald.ts';
 
@@ -45,8 +45,11 @@ export class Notices {
   }
 
   /** The store has answered, or not, what was given back. */
-  gaveBack(batch: readonly Refund[], error: Error | null): void {
+  gaveBack(batch: readonly Refund[], error: Error | null, reply?: RefundReply): void {
     if (error) this.#events.failed(error);
-    else for (const { cost, count } of batch) this.#herald.refunded(cost, count);
+    else
+      batch.forEach(({ cost, count }, i) => {
+        if (reply?.restored?.[i] ?? true) this.#herald.refunded(cost, count);
+      });
   }
 }

@@ -27,6 +27,38 @@ export interface Permit<P = Permits> {
    * await permit.refund({ tokens: 1250 - usage.total });
    */
   refund(unused?: P): Promise<void>;
+  /**
+   * Says what was really used: gives back the rest, as `refund` does, or charges what was used beyond it.
+   *
+   * The excess counts from the first moment at which the limit allows it, behind what is booked already, and nobody waits
+   * for it: an estimate that was too low holds back those who come next. At most a thousand windows, or bursts, are charged.
+   * On Redisson's keys, which cannot be booked ahead, only as much of it counts as is free at that time.
+   *
+   * Only the first call of `refund` or `settle` counts.
+   *
+   * @param used permits that were used, 0 or more; of a record, a limit that is left out was used as it was granted
+   * @returns once the store has taken it, or cannot be reached
+   * @throws TypeError, RangeError when `used` is no number of permits, or names a limit that was not asked for
+   * @example
+   * const permit = await limiter.acquire({ requests: 1, tokens: 1250 });
+   * const { usage } = await complete(prompt);
+   * await permit.settle({ tokens: usage.total });
+   */
+  settle(used: P): Promise<void>;
+}
+
+/** The used part of permits as a cost, for each limit. */
+export function usedCost(
+  names: readonly string[],
+  record: boolean,
+  cost: readonly number[],
+  used: unknown,
+): number[] {
+  const most = cost.map((n) => (n > 0 ? Number.MAX_SAFE_INTEGER : 0));
+  if (used === undefined) throw new TypeError('used: expected a number of permits, got undefined');
+  const told = unusedCost(names, record, most, used, 'used');
+  const isTold = (name: string) => typeof used === 'number' || Object.hasOwn(used as object, name);
+  return names.map((name, i) => (isTold(name) ? told[i] : cost[i]));
 }
 
 /** The unused part of permits as a cost, for each limit; may be 0. */

@@ -1,26 +1,31 @@
 import type { Cost, PermitSource } from '../stores/store.ts';
 import type { NamedLimits } from './cost.ts';
 import type { Grant } from './line.ts';
-import { type Permit, unusedCost } from './permit.ts';
+import { type Permit, unusedCost, usedCost } from './permit.ts';
 
-/** Gives a part of a grant back; resolves once the store has answered. */
-export type GiveBack = (grant: Grant, cost: Cost) => Promise<void>;
+/** What becomes of a grant; both resolve once the store has answered. */
+export interface Settlement {
+  /** Gives a part of a grant back. */
+  giveBack(grant: Grant, cost: Cost): Promise<void>;
+  /** Charges what was used beyond a grant. */
+  charge(grant: Grant, cost: Cost): Promise<void>;
+}
 
 /** A permit as the user holds it. */
 export class PermitHandle<P> implements Permit<P> {
   readonly #grant: Grant;
   readonly #named: NamedLimits;
-  readonly #giveBack: GiveBack;
-  #refunded = false;
+  readonly #settlement: Settlement;
+  #settled = false;
   readonly permits: P;
   readonly waited: number;
   readonly grantedAt: number;
   readonly source: PermitSource;
 
-  constructor(grant: Grant, named: NamedLimits, permits: P, waited: number, giveBack: GiveBack) {
+  constructor(grant: Grant, named: NamedLimits, permits: P, waited: number, settlement: Settlement) {
     this.#grant = grant;
     this.#named = named;
-    this.#giveBack = giveBack;
+    this.#settlement = settlement;
     this.permits = permits;
     this.waited = waited;
     this.grantedAt = grant.moment;
@@ -30,8 +35,27 @@ export class PermitHandle<P> implements Permit<P> {
   async refund(unused?: P): Promise<void> {
     const { names, record } = this.#named;
     const cost = unusedCost(names, record, this.#grant.cost, unused);
-    if (this.#refunded) return;
-    this.#refunded = true;
-    if (cost.some((n) => n > 0)) await this.#giveBack(this.#grant, cost);
+    await this.#settle(cost);
+  }
+
+  async settle(used: P): Promise<void> {
+    const { names, record } = this.#named;
+    const { cost } = this.#grant;
+    const counted = usedCost(names, record, cost, used);
+    await this.#settle(
+      cost.map((n, i) => Math.max(0, n - counted[i])),
+      cost.map((n, i) => Math.max(0, counted[i] - n)),
+    );
+  }
+
+  /** Gives back what was not used, and charges what was used beyond it, once. */
+  async #settle(unused: Cost, excess: Cost = []): Promise<void> {
+    if (this.#settled) return;
+    this.#settled = true;
+    const isSome = (cost: Cost) => cost.some((n) => n > 0);
+    await Promise.all([
+      isSome(unused) && this.#settlement.giveBack(this.#grant, unused),
+      isSome(excess) && this.#settlement.charge(this.#grant, excess),
+    ]);
   }
 }

@@ -1,4 +1,4 @@
-import type { Ledger, Refund } from '../stores/store.ts';
+import type { Ledger, Refund, RefundReply } from '../stores/store.ts';
 import { sameCost } from './entry.ts';
 import type { Grant } from './line.ts';
 
@@ -11,7 +11,7 @@ export type Settled = (error: Error | null) => void;
 /** What is given back: collected, and sent in batches, one call at a time, so that their sequence is their order. */
 export class Refunds {
   readonly #ledger: Ledger;
-  readonly #told: (batch: readonly Refund[], error: Error | null) => void;
+  readonly #told: (batch: readonly Refund[], error: Error | null, reply: RefundReply | undefined) => void;
   readonly #collected: Refund[] = [];
   readonly #settled: Settled[] = [];
   #failure: Error | null = null;
@@ -19,7 +19,10 @@ export class Refunds {
   #underWay = false;
 
   /** `told` hears of every batch that the store has answered. */
-  constructor(ledger: Ledger, told: (batch: readonly Refund[], error: Error | null) => void) {
+  constructor(
+    ledger: Ledger,
+    told: (batch: readonly Refund[], error: Error | null, reply: RefundReply | undefined) => void,
+  ) {
     this.#ledger = ledger;
     this.#told = told;
   }
@@ -46,12 +49,12 @@ export class Refunds {
     const settled = this.#collected.length === 0 ? this.#settled.splice(0) : [];
     this.#underWay = true;
     // A refund that fails is lost, and so are its permits until the limit is full again: never too many are granted.
-    this.#ledger.refund(batch, ++this.#sequence, (error) => {
+    this.#ledger.refund(batch, ++this.#sequence, (error, reply) => {
       this.#underWay = false;
       const failure = this.#failure ?? error;
       this.#failure = settled.length > 0 || this.#settled.length === 0 ? null : failure;
       for (const tell of settled) tell(failure);
-      this.#told(batch, error);
+      this.#told(batch, error, reply);
       done();
     });
   }

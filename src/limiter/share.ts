@@ -30,6 +30,11 @@ export class Share {
     return Math.max(leastHorizon, tripsAhead * this.roundTrip);
   }
 
+  /** The shortest interval of the limits: milliseconds. */
+  get shortest(): number {
+    return Math.min(...this.#ledger.limits.map(({ interval }) => interval));
+  }
+
   /** Whether so little is left of what was booked that it is time to ask again. */
   isLow(held: number): boolean {
     return held <= this.horizon / this.contenders / 2;

@@ -1,9 +1,11 @@
 import { coversAll, malformed, segmentsOf } from '../stores/redis/answers.ts';
 import {
+  debt,
   type Ledger,
   newestGrants,
   outcome,
   type Refund,
+  type RefundReply,
   type Reply,
   type ReserveReply,
   type Run,
@@ -99,8 +101,8 @@ export function openRedissonLedger(
     limits = [limitOf(limits[0].permits, limits[0].interval)];
   }
 
-  async function refund(refunds: readonly Refund[], sequence: number): Promise<void> {
-    const granted = byCall(refunds.filter(({ moment }) => moment !== newestGrants));
+  async function refund(refunds: readonly Refund[], sequence: number): Promise<RefundReply> {
+    const granted = byCall(refunds.filter(({ moment }) => moment >= 0));
     if (granted.length > 0) {
       const args: (string | number)[] = [(sequence % mostRefundNumbers) + 1];
       for (const { call, moment, permits } of granted) args.push(bytesOf(line, call), moment, permits);
@@ -108,6 +110,15 @@ export function openRedissonLedger(
     }
     for (const { moment, cost, count } of refunds)
       if (moment === newestGrants) await release(cost[0] * count);
+      else if (moment === debt) await charge(cost[0] * count);
+    return {};
+  }
+
+  /** Takes what was used without being granted, as far as it is free: these keys cannot be booked ahead. */
+  async function charge(permits: number): Promise<void> {
+    const take = (n: number) => acquire([{ count: 1, cost: [n], maxWait: 0 }]);
+    const { segments, free } = await take(permits);
+    if (segments[0].delay !== 0 && free > 0) await take(Math.min(free, permits));
   }
 
   async function release(permits: number): Promise<void> {
@@ -136,7 +147,7 @@ export function openRedissonLedger(
       reserve(runs, reply).catch((error) => reply(failureOf(name, error)));
     },
     refund(refunds, sequence, reply) {
-      answered(refund(refunds, sequence), reply);
+      answered<RefundReply>(refund(refunds, sequence), reply);
     },
     decide(cost, reply) {
       const decision = async () => {

@@ -24,6 +24,8 @@ export interface ReserveRequest {
   held: number;
   /** The epoch it knows, or 0. */
   epoch: number;
+  /** The last moment that it holds booked: nothing that this call asks for is granted or booked before it. */
+  last?: { moment: number; epoch: number };
 }
 
 /** What became of `count` requests, in the order of the request's runs. */
@@ -63,15 +65,24 @@ export interface ReserveReply {
 /** The moment of a {@link Refund} that is taken from whatever was granted last, up to now. */
 export const newestGrants = -1;
 
+/** The moment of a {@link Refund} that is none: permits that were used without being granted, charged as soon as the limit allows. */
+export const debt = -2;
+
 /** Permits given back: `count` requests of a cost, from one moment. */
 export interface Refund {
-  /** The granted moment, in epoch milliseconds by the store's clock, or {@link newestGrants}. */
+  /** The granted moment, in epoch milliseconds by the store's clock, or {@link newestGrants}, or {@link debt}. */
   moment: number;
   epoch: number;
   /** Who granted it. */
   source: PermitSource;
   cost: Cost;
   count: number;
+}
+
+/** What a store has made of refunds. A store that does not know leaves it out. */
+export interface RefundReply {
+  /** For each refund, whether it gave anything back to the limit: what has come back by itself does not count. */
+  restored?: readonly boolean[];
 }
 
 /** Whether a limiter granted at once, and what is left. */
@@ -119,7 +130,7 @@ export interface Ledger {
   /** Books or grants what can be had. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
   /** Takes grants and reservations back. One call at a time: the sequence makes a call that is sent twice count once. */
-  refund(refunds: readonly Refund[], sequence: number, reply: Reply<void>): void;
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void;
   /** Takes the cost if it is there at once, and says what is left. */
   decide(cost: Cost, reply: Reply<DecideReply>): void;
   /** The permits that could be granted at once, of each limit. */

@@ -6,6 +6,7 @@ import {
   newestGrants,
   type PermitSource,
   type Refund,
+  type RefundReply,
   type ReserveReply,
 } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
@@ -20,7 +21,7 @@ function toRedis(moment: number, source: PermitSource = 'redis'): Refund {
 
 /** Refunds, and answers how it ended. */
 function refunding({ ledger }: ReturnType<typeof setUp>, ...refunds: Refund[]) {
-  return answerOf<void>((reply) => ledger.refund(refunds, 1, reply));
+  return answerOf<RefundReply>((reply) => ledger.refund(refunds, 1, reply));
 }
 
 /** Lets Redis go away, by a call that it does not answer. */

@@ -3,6 +3,7 @@ import type {
   DecideReply,
   Rate,
   Refund,
+  RefundReply,
   Reply,
   ReserveReply,
   ReserveRequest,
@@ -30,14 +31,22 @@ export type Call = { client: number; serverUs: number } & (
 );
 
 /** What a ledger answers: permits left for a peek, whether a rate was stored, how long a pause lasts; or nothing. */
-export type CallReply = ReserveReply | DecideReply | Rate | number[] | boolean | number | undefined;
+export type CallReply =
+  | ReserveReply
+  | RefundReply
+  | DecideReply
+  | Rate
+  | number[]
+  | boolean
+  | number
+  | undefined;
 
 /** Performs a call on a ledger. */
 export function askLedger(ledger: SteeredLedger, call: Call, reply: Reply<CallReply>): void {
   const done: Reply<void> = (error) => reply(error);
   if (call.kind === 'reserve') ledger.reserve(call.request, reply);
   else if (call.kind === 'decide') ledger.decide(call.cost, reply);
-  else if (call.kind === 'refund') ledger.refund(call.refunds, call.sequence, done);
+  else if (call.kind === 'refund') ledger.refund(call.refunds, call.sequence, reply);
   else if (call.kind === 'peek') ledger.peek(reply);
   else if (call.kind === 'setRate')
     ledger.setRate({ ...call.change, limits: call.change.limits.map(limitOf) }, reply);

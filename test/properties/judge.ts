@@ -41,13 +41,16 @@ function overCarried(
 
 /**
  * Sliding windows and buckets hold to the microsecond in true time, and by the ledger's own clock, which stands still
- * after a step until the server's has caught up. Fixed windows hold by the ledger's clock: in true time, one that lies
+ * after a step until the server's has caught up. What took over a moment that was given back holds by the ledger's clock
+ * alone: in true time, a step moves it towards those that were booked behind it. Fixed windows hold by the ledger's clock: in true time, one that lies
  * across a step is longer. With `'epoch'` the grid moves with a step: what was granted between one step and the next is
  * counted on the grid, by the server's time; over all steps, the counter started anew an interval or more apart.
  */
 function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string | undefined {
   const byLedger = permitsOf(grants, i, ({ ledgerMoment }) => ledgerMoment);
-  const inTruth = permitsOf(grants, i, ({ trueUs }) => trueUs);
+  const hasStepped = new Set(grants.map(({ trueUs, serverUs }) => trueUs - serverUs)).size > 1;
+  const inOrder = hasStepped ? grants.filter(({ takenOver }) => !takenOver) : grants;
+  const inTruth = permitsOf(inOrder, i, ({ trueUs }) => trueUs);
   if (limit.kind === 'slidingWindow')
     return overSliding(limit, byLedger) ?? overSliding(inMicroseconds(limit), inTruth);
   if (limit.kind === 'tokenBucket')

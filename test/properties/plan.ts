@@ -1,9 +1,9 @@
 import { type Cost, type DecideReply, newestGrants, type ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
 import { cancel, give, release } from './givingBack.ts';
-import { forgetAll, heed, pauseAll, storeRate } from './steered.ts';
+import { followMove, forgetAll, heard, heed, pauseAll, storeRate } from './steered.ts';
 import type { Step } from './steps.ts';
-import { followClock, knownBy, trueNow, type World } from './world.ts';
+import { followClock, type Grant, knownBy, trueNow, type World } from './world.ts';
 
 /** A release may be sent again for so long: milliseconds. */
 const resent = 60_000;
@@ -37,7 +37,9 @@ export function plan(world: World, step: Step): Call | undefined {
   const knows = knownBy(world, client);
   if (step.kind === 'reserve') {
     const { runs, horizon, held } = step;
-    return { ...base, kind: 'reserve', request: { runs, horizon, held, epoch: knows.epoch } };
+    const last = held > 0 ? lastOf(world, client) : undefined;
+    const request = { runs, horizon, held, epoch: knows.epoch, ...(last ? { last } : {}) };
+    return { ...base, kind: 'reserve', request };
   }
   const trueUs = trueNow(world);
   if (step.kind === 'resend') {
@@ -50,6 +52,16 @@ export function plan(world: World, step: Step): Call | undefined {
   else if (step.kind === 'release') knows.last = release(world, step.permits);
   else knows.last = step.picks.flatMap((pick) => give(world, client, pick));
   return { ...base, kind: 'refund', refunds: knows.last, sequence: ++knows.sequence };
+}
+
+/** The last moment that a client holds booked. */
+function lastOf({ standing, serverUs }: World, client: number): Grant | undefined {
+  return standing
+    .filter((grant) => grant.client === client && grant.moment * 1000 > serverUs)
+    .reduce<Grant | undefined>(
+      (last, grant) => (last && last.moment >= grant.moment ? last : grant),
+      undefined,
+    );
 }
 
 /** Notes what the reply to a call granted and booked, and what the call changed for all. */
@@ -65,8 +77,10 @@ export function settle(world: World, call: Call, reply: CallReply): void {
   if (call.kind === 'pause') pauseAll(world, call.ms);
   if (call.kind === 'forget') forgetAll(world, call.rate);
   if (call.kind !== 'reserve') return;
-  const { epoch, segments } = reply as ReserveReply;
-  knownBy(world, client).epoch = epoch;
+  const { epoch, segments, standing } = reply as ReserveReply;
+  const knows = knownBy(world, client);
+  followMove(world, epoch, knows.epoch === 0 ? undefined : standing! > heard - 1);
+  knows.epoch = epoch;
   heed(world, client, reply as ReserveReply);
   // Segments follow the runs: each run's are as many requests as it has.
   let i = 0;
@@ -91,7 +105,9 @@ function note(
   const moment = Math.ceil(serverUs / 1000);
   const trueUs = serverUs + setBack * 1000;
   const ledgerMoment = moment + shift;
+  const takenOver = world.standing.some((grant) => grant.ledgerMoment > ledgerMoment);
   world.standing.push({
+    takenOver,
     ...{ client, cost, count, moment, ledgerMoment, serverUs, trueUs, era, epoch, phase },
     ...{ counts, voidSince: Infinity, pausedUntilUs },
   });

@@ -32,6 +32,25 @@ export function storeRate(world: World, { limits, keepState }: RateSpec): void {
   }
 }
 
+/**
+ * Where the epoch changes for no other reason, the line has moved up: what was booked for later is void. A step of the
+ * clock changes it too: then a client that `isTold` knows, and one that knew of nothing before (`undefined`) does not.
+ */
+export function followMove(world: World, epoch: number, isTold: boolean | undefined): void {
+  const { last, era, phase } = world;
+  world.last = { epoch, era, phase };
+  const hasStepped = last.era !== era;
+  if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase || (hasStepped && isTold === false))
+    return;
+  const now = ledgerNow(world);
+  const voidSince = hasStepped && isTold === undefined ? Infinity : now;
+  world.standing = world.standing.map((grant) =>
+    grant.ledgerMoment >= now + heard
+      ? { ...grant, voidSince: Math.min(grant.voidSince, voidSince), counts: grant.counts.map(() => false) }
+      : grant,
+  );
+}
+
 function leaveAll(world: World): void {
   world.phase++;
   world.gone.push(...world.standing.splice(0));

@@ -25,6 +25,8 @@ export interface Grant {
   counts: readonly boolean[];
   /** When a change of the rate has made it void, in milliseconds by the ledger's clock: the client is to hear of it. */
   voidSince: number;
+  /** Whether it took over a moment that was given back, before others that were booked already. */
+  takenOver: boolean;
   /** When the pause ends, in true time, that the grant was made in. */
   pausedUntilUs: number;
 }
@@ -41,6 +43,8 @@ export interface World {
   standing: Grant[];
   /** What no longer counts, though a client may give it back all the same. */
   gone: Grant[];
+  /** The epoch of the last reply, and the era and the phase that it was of: the line may move up within them. */
+  last: { epoch: number; era: number; phase: number };
   own: readonly LimitSpec[];
   stored: readonly LimitSpec[] | undefined;
   /** See {@link Grant.phase}. */
@@ -63,6 +67,7 @@ interface Known {
 export function createWorld({ startUs, limits }: History): World {
   return {
     ...{ serverUs: startUs, setBack: 0, shift: 0, seen: 0, era: 0 },
+    last: { epoch: 0, era: 0, phase: 0 },
     ...{ standing: [], gone: [], own: limits, stored: undefined, phase: 0, pausedUntilUs: 0 },
     ...{ clients: new Map(), missed: undefined },
   };

@@ -9,7 +9,7 @@ export interface Held {
 
 const sizes: Record<string, number> = { s: 10, f: 9, t: 12 };
 
-/** Reads the string of `lua/ledger/state.lua`: twelve doubles, three texts after their lengths, and the states. */
+/** Reads the string of `lua/ledger/state.lua`: doubles, three texts after their lengths, the states, and what was given back or made void. */
 export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture {
   let at = 0;
   const double = () => {
@@ -22,19 +22,25 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
     return ledger.toString('utf8', at - length, at);
   };
   const version = double();
-  if (version !== 2) throw new Error(`a ledger of version ${version}`);
-  const [epoch, shift, seen, expires] = [double(), double(), double(), double()];
-  const [frontier, pacedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
-  const [voidEpoch, voidFrom, heardBy, pausedUntil] = [double(), double(), double(), double()];
+  if (version !== 3) throw new Error(`a ledger of version ${version}`);
+  const [epoch, born, stepped, shift, seen] = [double(), double(), double(), double(), double()];
+  const [expires, pausedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
+  const [frontier, pacedUntil, granted, returned] = [double(), double(), double(), double()];
+  const [freed, movedAt, voidCount, holeCount] = [double(), double(), double(), double()];
   const [sole, spec, kinds] = [text(), text(), text()];
   const limits = [...kinds].map((kind, i) =>
     limitOf(kind, Array.from({ length: sizes[kind] }, double), logs[i]),
   );
+  const voids = Array.from({ length: voidCount }, () => ({ epoch: double(), from: double() }));
+  const holes = Array.from({ length: holeCount }, () => {
+    const [moment, count] = [double(), double()];
+    return { moment, cost: limits.map(double), count };
+  });
   if (at !== ledger.length) throw new Error(`${ledger.length - at} bytes too many in the ledger`);
   const crowd = crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil, crowd },
-    ...{ voidEpoch, voidFrom, heardBy, pausedUntil, spec, limits },
+    ...{ born, stepped, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec, limits },
   };
 }
 

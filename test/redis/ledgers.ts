@@ -2,12 +2,12 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Limit } from '../../src/index.ts';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
-import type { Cost, DecideReply, Ledger, Refund, ReserveReply } from '../../src/stores/store.ts';
+import type { Cost, DecideReply, Ledger, Refund, RefundReply, ReserveReply } from '../../src/stores/store.ts';
 
 /** A ledger of limits by their names, as promises. */
 export interface AskedLedger {
   reserve(cost: Cost, options?: { count?: number; maxWait?: number; held?: number }): Promise<ReserveReply>;
-  refund(refunds: readonly Refund[], sequence: number): Promise<void>;
+  refund(refunds: readonly Refund[], sequence: number): Promise<RefundReply>;
   decide(cost: Cost): Promise<DecideReply>;
   peek(): Promise<number[]>;
 }

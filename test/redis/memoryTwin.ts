@@ -6,6 +6,7 @@ import {
   type LedgerState,
   openLedger,
 } from '../../src/stores/memory/ledgerState.ts';
+import { moveUp } from '../../src/stores/memory/moveUp.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
@@ -50,12 +51,14 @@ export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcom
     const answer = (): CallReply => {
       if (call.kind === 'setRate') return true;
       if (call.kind === 'decide') return decide(ledger, instant, client, call.cost);
-      if (call.kind === 'reserve')
+      if (call.kind === 'reserve') {
+        moveUp(ledger, instant.now, serverUs);
         return { now: serverUs / 1000, ...reserve(ledger, instant, client, call.request) };
+      }
       if (call.kind === 'peek') return availableNow(ledger, instant);
-      const fresh = refund(ledger, instant, client, call.refunds, call.sequence);
-      if (fresh) rememberSequence(ledger, instant, client, call.refunds, call.sequence);
-      return undefined;
+      const answer = refund(ledger, instant, client, call.refunds, call.sequence);
+      if (answer.restored) rememberSequence(ledger, instant, client, call.refunds, call.sequence);
+      return answer;
     };
     const reply = answer();
     closeLedger(ledger, instant);

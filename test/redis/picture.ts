@@ -1,6 +1,7 @@
 import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
-import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
+import type { Void } from '../../src/stores/memory/epochs.ts';
+import type { Hole, LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 
 /** A state as its numbers, in the order in which the ledger in Redis holds them; and the log of a sliding window. */
@@ -23,9 +24,14 @@ export interface Picture {
   /** Until when, and who: nobody while it does not matter. */
   crowdUntil: number;
   crowd: [client: string, until: number][];
-  voidEpoch: number;
-  voidFrom: number;
-  heardBy: number;
+  born: number;
+  stepped: number;
+  granted: number;
+  returned: number;
+  freed: number;
+  movedAt: number;
+  voids: Void[];
+  holes: Hole[];
   pausedUntil: number;
   spec: string;
   limits: LimitPicture[];
@@ -33,14 +39,16 @@ export interface Picture {
 
 /** The picture of a ledger in the memory. */
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
-  const { epoch, shift, seen, expires, frontier, pacedUntil, voidEpoch, voidFrom, heardBy, pausedUntil } =
-    ledger;
+  const { epoch, born, stepped, shift, seen, expires, pausedUntil } = ledger;
+  const { frontier, pacedUntil, granted, returned, freed, movedAt } = ledger;
+  const voids = ledger.voids.map((one) => ({ ...one }));
+  const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
   // A state says of which limit it is.
   const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
-    ...{ voidEpoch, voidFrom, heardBy, pausedUntil, spec },
+    ...{ born, stepped, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
     limits: limits.map(limitPicture),
   };

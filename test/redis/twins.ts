@@ -64,6 +64,8 @@ function comparableReply(reply: CallReply): unknown {
     const { retryAfter, resetAfter, ...decision }: DecideReply = reply;
     return { ...decision, retryAfter: microseconds(retryAfter), resetAfter: microseconds(resetAfter) };
   }
+  // Where a sequence is known to one alone, nothing was given back twice.
+  if (!('segments' in reply)) return { restored: reply.restored?.includes(true) ? reply.restored : [] };
   const { segments, ...rest }: ReserveReply = reply;
   const requests = segments.flatMap(({ count, delay, retryAfter }) =>
     Array.from({ length: count }, () => [microseconds(delay), microseconds(retryAfter)]),

@@ -7,6 +7,7 @@ import {
   newestGrants,
   outcome,
   type Refund,
+  type RefundReply,
   type Reply,
   type ReserveReply,
   type Run,
@@ -46,7 +47,7 @@ export function timedLedger(redis: Redis, change = (lua: string) => lua) {
   const answer = <T>(ask: (reply: Reply<T>) => void) =>
     new Promise<T>((resolve, reject) => ask((error, value) => (error ? reject(error) : resolve(value as T))));
   const give = (refund: Pick<Refund, 'moment' | 'epoch' | 'cost' | 'count'>) =>
-    answer<void>((reply) => ledger.refund([{ ...refund, source: 'redis' }], ++refunds, reply));
+    answer<RefundReply>((reply) => ledger.refund([{ ...refund, source: 'redis' }], ++refunds, reply));
 
   return {
     /** Sets the time: epoch microseconds. */

@@ -3,6 +3,7 @@ import {
   type Ledger,
   outcome,
   type Refund,
+  type RefundReply,
   type Reply,
   type ReserveReply,
   type ReserveRequest,
@@ -11,7 +12,7 @@ import {
 /** A ledger that answers when the test says so, and what it says. */
 export interface ScriptedLedger extends Ledger {
   readonly reserves: { request: ReserveRequest; reply: Reply<ReserveReply> }[];
-  readonly refunds: { refunds: readonly Refund[]; sequence: number; reply: Reply<void> }[];
+  readonly refunds: { refunds: readonly Refund[]; sequence: number; reply: Reply<RefundReply> }[];
 }
 
 export function scriptedLedger(limit: Limit): ScriptedLedger {

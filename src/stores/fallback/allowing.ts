@@ -5,6 +5,7 @@ import {
   type DecideReply,
   outcome,
   type Refund,
+  type RefundReply,
   type Reply,
   type ReserveReply,
   type ReserveRequest,
@@ -38,7 +39,7 @@ export class Allowing extends Rejecting {
     reply(null, { now, epoch: 0, contenders: 1, segments, ...held });
   }
 
-  override refund(_refunds: readonly Refund[], _sequence: number, reply: Reply<void>): void {
+  override refund(_refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
     // Nothing was charged.
     reply(null);
   }

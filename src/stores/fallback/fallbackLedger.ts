@@ -8,6 +8,7 @@ import {
   type Rate,
   type RateChange,
   type Refund,
+  type RefundReply,
   type Reply,
   type ReserveReply,
   type ReserveRequest,
@@ -67,7 +68,7 @@ export class FallbackLedger implements SteeredLedger {
     service.perform(operation, reply);
   }
 
-  refund(refunds: readonly Refund[], sequence: number, reply: Reply<void>): void {
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     const { fallback, returns, service, circuit } = this.#parts;
     const ofFallback = ({ source, moment }: Refund) =>
       moment === newestGrants ? !circuit.serves : source === 'fallback';
@@ -80,16 +81,16 @@ export class FallbackLedger implements SteeredLedger {
     if (here.length > 0) fallback.refund(here, sequence, () => {});
     if (circuit.serves) {
       let given = false;
-      const give = (done: Reply<void>) => {
+      const give = (done: Reply<RefundReply>) => {
         given = true;
         returns.give(there, done);
       };
       // What Redis does not take now is kept for it, also where it could not even be asked.
-      const keep = (done: Reply<void>) => {
+      const keep = (done: Reply<RefundReply>) => {
         if (!given) returns.give(there);
         done(null);
       };
-      service.perform<void>({ redis: give, fallback: keep }, reply);
+      service.perform<RefundReply>({ redis: give, fallback: keep }, reply);
     } else {
       returns.give(there);
       reply(null);

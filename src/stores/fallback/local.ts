@@ -6,6 +6,7 @@ import {
   type LedgerConfig,
   outcome,
   type Refund,
+  type RefundReply,
   type Reply,
   type ReserveReply,
   type ReserveRequest,
@@ -83,7 +84,7 @@ export class Local extends Rejecting {
     });
   }
 
-  override refund(refunds: readonly Refund[], sequence: number, reply: Reply<void>): void {
+  override refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     this.#opened.ledger.refund(refunds, sequence, reply);
   }
 

@@ -6,6 +6,7 @@ import type {
   Rate,
   RateChange,
   Refund,
+  RefundReply,
   Reply,
   ReserveReply,
   ReserveRequest,
@@ -38,7 +39,7 @@ export class Rejecting implements SteeredLedger {
     reply(this.error);
   }
 
-  refund(_refunds: readonly Refund[], _sequence: number, reply: Reply<void>): void {
+  refund(_refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
     reply(this.error);
   }
 

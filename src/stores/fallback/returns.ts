@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../../errors.ts';
-import type { Ledger, Refund, Reply } from '../store.ts';
+import type { Ledger, Refund, RefundReply, Reply } from '../store.ts';
 import type { Circuit } from './circuit.ts';
 import type { Connection } from './connection.ts';
 
@@ -16,7 +16,7 @@ interface Batch {
   refunds: readonly Refund[];
   /** The same however often it is sent: it counts once. */
   sequence: number;
-  reply: Reply<void>;
+  reply: Reply<RefundReply>;
 }
 
 /**
@@ -40,7 +40,7 @@ export class Returns {
   }
 
   /** Gives back now, or when Redis serves again. */
-  give(refunds: readonly Refund[], reply: Reply<void> = () => {}): void {
+  give(refunds: readonly Refund[], reply: Reply<RefundReply> = () => {}): void {
     if (refunds.length === 0) return;
     const waits = this.#batches.length > 0 || !this.#connection.ready;
     if (waits && this.#kept.refunds + refunds.length > mostKept) {
@@ -61,9 +61,9 @@ export class Returns {
       return;
     }
     this.#sending = true;
-    this.#ledger.refund(batch.refunds, batch.sequence, (error) => {
+    this.#ledger.refund(batch.refunds, batch.sequence, (error, restored) => {
       this.#sending = false;
-      batch.reply(error);
+      batch.reply(error, restored);
       if (error instanceof StoreUnavailableError) {
         this.#circuit.onReturn(this.#send);
         return;

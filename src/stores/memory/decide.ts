@@ -2,19 +2,23 @@ import { exceeds } from '../../limits/limit.ts';
 import type { Cost, DecideReply } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { availableNow, fullAt, type Instant, type LedgerState } from './ledgerState.ts';
-import { commitAll, offer, strideOf } from './reserve.ts';
+import { commitAll, offer } from './offer.ts';
+import { noteGranted, strideOf } from './pace.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
 export function decide(ledger: LedgerState, instant: Instant, client: string, cost: Cost): DecideReply {
   const { now } = instant;
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
   const stride = paced ? strideOf(ledger, cost) : 0;
-  const { t, wait } = offer(ledger, instant, cost, stride);
+  const { t, wait } = offer(ledger, instant, cost, stride, 0);
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
   if (granted) {
     commitAll(ledger, now, t, cost, 1);
-    if (stride > 0) ledger.frontier = Math.max(ledger.frontier, t) + stride;
+    if (stride > 0) {
+      ledger.frontier = Math.max(ledger.frontier, t) + stride;
+      noteGranted(ledger, cost, 1);
+    }
   }
   const available = availableNow(ledger, instant);
   const full = Math.max(fullAt(ledger, now), ledger.pausedUntil);

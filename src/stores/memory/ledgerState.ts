@@ -1,18 +1,22 @@
 import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, type LimitState, startWith } from '../../limits/states.ts';
+import type { Cost } from '../store.ts';
 import { type Contenders, noContenders } from './contenders.ts';
 import { type Control, followPause } from './control.ts';
-
-/** Clients with waiters ask at least so often: milliseconds. What is booked further ahead can be made void. */
-const heard = 2000;
+import { changeEpoch, heard, heardBy, standingUntil, type Void, voidBookings } from './epochs.ts';
+import { closeHoles } from './holes.ts';
 
 /**
  * All that is known of one limiter. Times are milliseconds of the ledger's own clock: the server's, moved on by `shift`
  * whenever that has stepped back, so that nobody waits for it to catch up. The twin of `lua/ledger/state.lua`.
  */
 export interface LedgerState {
-  /** Unique; changes whenever what was granted before can no longer be given back. */
+  /** Unique; changes whenever bookings are made void, or counted in another way. */
   epoch: number;
+  /** The first epoch: of older ones nothing is known. */
+  born: number;
+  /** The epoch since which the server's clock has not stepped back: older moments were told by another clock. */
+  stepped: number;
   shift: number;
   /** The latest now. */
   seen: number;
@@ -22,18 +26,30 @@ export interface LedgerState {
   frontier: number;
   /** Until when the frontier holds after the contention. */
   pacedUntil: number;
+  /** Milliseconds of load that were granted of late, and those of them that were given back: a pace counts what is kept. */
+  granted: number;
+  returned: number;
+  /** Reservations that were given back from the middle of the line, by their moments: the next to come takes them over. */
+  holes: Hole[];
   contenders: Contenders;
-  /** What was booked under an epoch before this one, for `voidFrom` or later, stands no more. */
-  voidEpoch: number;
-  voidFrom: number;
-  /** When every client will have heard of that, slow calls included. */
-  heardBy: number;
+  /** The last changes that made bookings void, the oldest first. */
+  voids: Void[];
+  /** Milliseconds of load that came back since bookings were last made void for it, and when that was. */
+  freed: number;
+  movedAt: number;
   /** The end of a pause, of the limiter's control. */
   pausedUntil: number;
   names: readonly string[];
   limits: LimitState[];
   /** The last sequence of refunds of each limiter, and until when it is remembered. */
   sequences: Map<string, { last: number; until: number }>;
+}
+
+/** Requests of a cost whose reservation is charged, and free for whoever asks for the same. */
+export interface Hole {
+  moment: number;
+  cost: Cost;
+  count: number;
 }
 
 /** The server's time as the ledger sees it. */
@@ -69,14 +85,14 @@ export function openLedger(
   const now = serverMs + shift;
   followPause(control, serverMs);
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
+  closeHoles(ledger, now);
   followLifted(ledger, control, now, serverUs);
   if (!isUnder(ledger, names, limits)) {
     // A client with a ledger of its own may come to it some time after the change.
     const changed = Math.min(control.changed, serverMs) + shift;
-    if (control.limits) voidBookings(ledger, now, Math.max(now, changed + heard));
+    if (control.limits) voidBookings(ledger, now, Math.max(now, changed + heard), serverUs);
+    else changeEpoch(ledger, serverUs);
     convert(ledger, names, limits, now);
-    changeEpoch(ledger, serverUs);
-    if (control.limits) ledger.voidEpoch = ledger.epoch;
   }
   return { ledger, instant: { us: serverUs + shift * 1000, now, at: Math.ceil(serverUs / 1000) + shift } };
 }
@@ -90,15 +106,20 @@ function createLedger(
 ): LedgerState {
   return {
     epoch,
+    born: epoch,
+    stepped: epoch,
     shift: 0,
     seen: Math.floor(serverUs / 1000),
     expires: 0,
     frontier: 0,
     pacedUntil: 0,
+    granted: 0,
+    returned: 0,
+    holes: [],
     contenders: noContenders(),
-    voidEpoch: epoch,
-    voidFrom: 0,
-    heardBy: 0,
+    voids: [],
+    freed: 0,
+    movedAt: 0,
     pausedUntil: 0,
     names,
     limits: limits.map((limit) => algebraOf(limit).create(limit)),
@@ -111,21 +132,10 @@ function followClock(ledger: LedgerState, serverUs: number): void {
   if (now < ledger.seen) {
     ledger.shift += ledger.seen - now;
     changeEpoch(ledger, serverUs);
+    ledger.stepped = ledger.epoch;
+    // The grid of windows moves with the clock: what was booked before lies elsewhere on it.
+    ledger.holes = [];
   } else ledger.seen = now;
-}
-
-function changeEpoch(ledger: LedgerState, serverUs: number): void {
-  ledger.epoch = Math.max(ledger.epoch + 1, serverUs);
-}
-
-/** Takes back what is booked for later than a moment, by which its clients will have heard of it: they ask again. */
-function voidBookings(ledger: LedgerState, now: number, after: number): void {
-  // Who has not heard of the change before this one, either, must not count on what that one made void.
-  if (ledger.heardBy <= now) ledger.voidFrom = after;
-  ledger.voidFrom = Math.min(ledger.voidFrom, after);
-  ledger.heardBy = after + heard;
-  ledger.frontier = Math.min(ledger.frontier, after);
-  for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
 }
 
 /** Where another client has lifted the pause, whoever is booked behind it hears of that in time. */
@@ -133,9 +143,7 @@ function followLifted(ledger: LedgerState, control: Control, now: number, server
   const pausedUntil = control.pausedUntil + ledger.shift;
   const isLifted = control.liftedUntil > Math.floor(serverUs / 1000);
   if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil && isLifted) {
-    voidBookings(ledger, now, now + heard);
-    changeEpoch(ledger, serverUs);
-    ledger.voidEpoch = ledger.epoch;
+    voidBookings(ledger, now, now + heard, serverUs);
   }
   ledger.pausedUntil = pausedUntil;
 }
@@ -164,13 +172,14 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
     return startWith(limit, permits, newest, now, ledger.shift);
   });
   ledger.names = names;
+  ledger.holes = [];
 }
 
 /** Milliseconds from now from which on nothing stands that was booked by a client who knows an epoch; undefined if all does. */
 export function standingOf(ledger: LedgerState, { us }: Instant, known: number): number | undefined {
-  const { epoch, voidEpoch, voidFrom } = ledger;
-  if (known === 0 || known === epoch || (known >= voidEpoch && known < epoch)) return undefined;
-  return Math.max(0, voidFrom * 1000 - us) / 1000;
+  if (known === 0 || known === ledger.epoch) return undefined;
+  const until = standingUntil(ledger, known);
+  return until === Infinity ? undefined : Math.max(0, until * 1000 - us) / 1000;
 }
 
 /** Milliseconds until the pause ends; undefined if there is none. */
@@ -193,5 +202,5 @@ export function fullAt(ledger: LedgerState, now: number): number {
 
 /** Notes until when the ledger is needed: until all has come back, and all clients have heard of a change. */
 export function closeLedger(ledger: LedgerState, { now }: Instant): void {
-  ledger.expires = Math.max(now + 1, fullAt(ledger, now), ledger.heardBy);
+  ledger.expires = Math.max(now + 1, fullAt(ledger, now), heardBy(ledger));
 }

@@ -4,6 +4,7 @@ import { otherNames } from '../storedNames.ts';
 import { type Control, isIdle, lift, noControl, pause, storeRate } from './control.ts';
 import { decide } from './decide.ts';
 import { availableNow, closeLedger, type Instant, type LedgerState, openLedger } from './ledgerState.ts';
+import { moveUp } from './moveUp.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { reserve } from './reserve.ts';
 
@@ -100,15 +101,16 @@ function openMemoryLedger(
       return inForce?.limits && !misnamed(inForce) ? inForce.limits : limits;
     },
     reserve(request, reply) {
-      onLedger(reply, (ledger, instant, us) => ({
-        now: us / 1000,
-        ...reserve(ledger, instant, clientId, request),
-      }));
+      onLedger(reply, (ledger, instant, us) => {
+        moveUp(ledger, instant.now, us);
+        return { now: us / 1000, ...reserve(ledger, instant, clientId, request) };
+      });
     },
     refund(refunds, sequence, reply) {
       onLedger(reply, (ledger, instant) => {
-        const fresh = refund(ledger, instant, line, refunds, sequence);
-        if (fresh) rememberSequence(ledger, instant, line, refunds, sequence);
+        const answer = refund(ledger, instant, line, refunds, sequence);
+        if (answer.restored) rememberSequence(ledger, instant, line, refunds, sequence);
+        return answer;
       });
     },
     decide(cost, reply) {

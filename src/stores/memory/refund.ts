@@ -1,29 +1,71 @@
+import { capacityOf } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
-import { newestGrants, type Refund } from '../store.ts';
+import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
+import { standingUntil } from './epochs.ts';
+import { addHole, closeEnd } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
+import { newestOf } from './offer.ts';
+import { loadOf, noteReturned } from './pace.ts';
 
-/** Takes grants and reservations back, once for each sequence of a limiter: says whether it did. The twin of `lua/refund.lua`. */
+/** A debt is charged up to so many windows, or bursts. */
+const mostDebt = 1000;
+
+/** Takes grants and reservations back, once for each sequence of a limiter. The twin of `lua/refund.lua`. */
 export function refund(
   ledger: LedgerState,
-  { now, at }: Instant,
+  instant: Instant,
   line: string,
   refunds: readonly Refund[],
   sequence: number,
-): boolean {
+): RefundReply {
   const known = ledger.sequences.get(line);
-  if (known && known.until > now && sequence <= known.last) return false;
-  for (const { moment, epoch, cost, count } of refunds) {
-    // What was granted before the epoch changed is counted in another way now, or not at all.
-    if (moment !== newestGrants && epoch !== ledger.epoch) continue;
-    cost.forEach((permits, i) => {
-      const n = permits * count;
-      const state = ledger.limits[i];
-      if (n === 0) return;
-      if (moment === newestGrants) algebraOf(state).release(state, now, at, n);
-      else algebraOf(state).refund(state, now, moment + ledger.shift, n);
-    });
+  if (known && known.until > instant.now && sequence <= known.last) return {};
+  const restored = refunds.map((one) =>
+    one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
+  );
+  return { restored };
+}
+
+/** Takes one back, and says whether that gave anything back to a limit. */
+function giveBack(
+  ledger: LedgerState,
+  { now, at }: Instant,
+  { moment, epoch, cost, count }: Refund,
+): boolean {
+  const isNewest = moment === newestGrants;
+  const t = moment + ledger.shift;
+  // Of what was forgotten or made void nothing counts any more.
+  if (!isNewest && (epoch < ledger.stepped || t >= standingUntil(ledger, epoch))) return false;
+  const isAhead = !isNewest && t > now;
+  if (now < ledger.pacedUntil) {
+    if (isAhead && t < newestOf(ledger, cost, false) && addHole(ledger, t, cost, count)) return true;
+    noteReturned(ledger, now, cost, count, isAhead);
   }
-  return true;
+  let back = 0;
+  cost.forEach((permits, i) => {
+    const n = permits * count;
+    const state = ledger.limits[i];
+    if (n === 0) return;
+    if (isNewest) back += (algebraOf(state).release(state, now, at, n) as unknown as number) ?? n;
+    else back += (algebraOf(state).refund(state, now, t, n) as unknown as number) ?? n;
+  });
+  closeEnd(ledger, now);
+  if (back > 0 && !isAhead) ledger.freed += loadOf(ledger, cost) * count;
+  return back > 0;
+}
+
+/** Charges what was used without being granted, as soon as each limit allows: nobody waits for it. */
+function charge({ limits }: LedgerState, { now, at }: Instant, { cost, count }: Refund): boolean {
+  cost.forEach((permits, i) => {
+    const state = limits[i];
+    const algebra = algebraOf(state);
+    const most = capacityOf(state);
+    for (let left = Math.min(permits * count, mostDebt * most); left > 0; left -= most) {
+      const n = Math.min(left, most);
+      algebra.commit(state, now, Math.max(at, algebra.earliest(state, now, at, n)), n);
+    }
+  });
+  return false;
 }
 
 /** A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again: milliseconds. */
@@ -43,6 +85,6 @@ export function rememberSequence(
 ): void {
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  const least = refunds.some(({ moment }) => moment === newestGrants) ? resent : 1;
+  const least = refunds.some(({ moment }) => moment === newestGrants || moment === debt) ? resent : 1;
   ledger.sequences.set(line, { last: sequence, until: Math.max(now + least, ledger.expires + longest) });
 }

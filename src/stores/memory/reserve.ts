@@ -1,5 +1,4 @@
 import { exceeds } from '../../limits/limit.ts';
-import { algebraOf } from '../../limits/states.ts';
 import {
   type Cost,
   outcome,
@@ -9,62 +8,14 @@ import {
   type Segment,
 } from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
+import { standingUntil } from './epochs.ts';
+import { fillHole, holeFor } from './holes.ts';
 import { type Instant, type LedgerState, pausedFor, standingOf } from './ledgerState.ts';
+import { commitAll, fitAll, newestOf, offer } from './offer.ts';
+import { loadOf, noteGranted, strideOf } from './pace.ts';
 
 /** Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds. */
 const lingers = 2000;
-/** Under contention a window grants at most at 1/0.8 of its rate, so that no burst comes back every interval. */
-const pacing = 0.8;
-
-/** When a request could be granted: its moment, and the wait until then in microseconds. */
-export interface Offer {
-  t: number;
-  wait: number;
-}
-
-/** Milliseconds that a request takes of its limits' full rate: of the slowest of them. */
-function loadOf({ limits }: LedgerState, cost: Cost): number {
-  let load = 0;
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0) load = Math.max(load, (cost[i] * limits[i].interval) / limits[i].permits);
-  return load;
-}
-
-/** Milliseconds by which a request moves the frontier. */
-export function strideOf({ limits }: LedgerState, cost: Cost): number {
-  let stride = 0;
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0 && limits[i].kind !== 'tokenBucket')
-      stride = Math.max(stride, (pacing * cost[i] * limits[i].interval) / limits[i].permits);
-  return stride;
-}
-
-/** The first moment at which every limit can grant the cost: that of the latest. */
-export function offer(ledger: LedgerState, instant: Instant, cost: Cost, stride: number): Offer {
-  const { now, at, us } = instant;
-  let free = Math.max(now, ledger.pausedUntil);
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0)
-      free = Math.max(free, algebraOf(ledger.limits[i]).earliest(ledger.limits[i], now, at, cost[i]));
-  if (stride > 0) free = Math.max(free, Math.floor(ledger.frontier));
-  const t = Math.max(at, free);
-  // Free by the time rounded down: granted now, though its moment is rounded up.
-  return { t, wait: free <= now ? 0 : t * 1000 - us };
-}
-
-/** How many requests can be granted at the moment, of at most `most`. */
-function fitAll({ limits }: LedgerState, now: number, t: number, cost: Cost, most: number): number {
-  let count = most;
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0) count = Math.min(count, algebraOf(limits[i]).fit(limits[i], now, t, cost[i]));
-  return count;
-}
-
-/** Records so many requests at a moment, in every limit that they are charged to. */
-export function commitAll({ limits }: LedgerState, now: number, t: number, cost: Cost, count: number): void {
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0) algebraOf(limits[i]).commit(limits[i], now, t, cost[i] * count);
-}
 
 /** Grants and books what a client asks for, in order, within its share of the near future. The twin of `lua/reserve.lua`. */
 export function reserve(
@@ -77,7 +28,13 @@ export function reserve(
   const waits = request.held > 0 || request.runs.some(({ maxWait }) => maxWait > 0);
   const contenders = countContenders(ledger.contenders, client, waits, now);
   const paced = contenders > 1 || now < ledger.pacedUntil;
-  const line: Line = { share: request.horizon / contenders, held: request.held, last: 0, left: false };
+  const line: Line = {
+    share: request.horizon / contenders,
+    held: request.held,
+    after: lastOf(ledger, request),
+    last: 0,
+    left: false,
+  };
   const segments: Segment[] = [];
   for (const run of request.runs) serve(ledger, instant, run, line, paced, segments);
 
@@ -102,10 +59,19 @@ interface Line {
   share: number;
   /** Milliseconds of load that it has booked. */
   held: number;
+  /** Nothing is granted or booked before this moment: what the client's line has behind another request stays behind it. */
+  after: number;
   /** The newest moment booked by this call. */
   last: number;
   /** Whether the share is used up, so that what follows stays in the line. */
   left: boolean;
+}
+
+/** The last moment that a client holds, by the ledger's clock, as far as it stands. */
+function lastOf(ledger: LedgerState, { last }: ReserveRequest): number {
+  if (!last || last.epoch < ledger.stepped) return 0;
+  const moment = last.moment + ledger.shift;
+  return moment < standingUntil(ledger, last.epoch) ? moment : 0;
 }
 
 function serve(
@@ -124,7 +90,14 @@ function serve(
   const stride = paced ? strideOf(ledger, cost) : 0;
   let remaining = count;
   while (remaining > 0) {
-    const { t, wait } = offer(ledger, instant, cost, stride);
+    let { t, wait } = offer(ledger, instant, cost, stride, line.after);
+    // Somebody has given back a moment before that, and everybody's place behind it stays as it is.
+    const hole =
+      wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, line.after), t, cost) : undefined;
+    if (hole) {
+      t = hole.moment;
+      wait = t * 1000 - instant.us;
+    }
     // Nobody passes those who are left in the line, not even where it would be free.
     if (wait > maxWait * 1000 || (line.left && maxWait === 0)) {
       segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
@@ -135,20 +108,39 @@ function serve(
       segments.push({ count: remaining, delay: outcome.left, retryAfter: 0 });
       return;
     }
-    let granted = fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
+    let granted = hole
+      ? Math.min(hole.count, remaining)
+      : fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
-    if (stride > 0) {
-      const from = Math.max(ledger.frontier, t);
-      granted = Math.min(granted, Math.max(1, Math.ceil((t + 1 - from) / stride)));
-      ledger.frontier = from + stride * granted;
+    if (hole) fillHole(ledger, hole, granted);
+    else {
+      if (stride > 0) granted = keepPace(ledger, now, t, cost, stride, granted);
+      commitAll(ledger, now, t, cost, granted);
     }
     if (wait > 0) {
       line.held += load * granted;
       line.last = Math.max(line.last, t);
+      line.after = Math.max(line.after, t);
     }
-    commitAll(ledger, now, t, cost, granted);
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
     remaining -= granted;
   }
+}
+
+/** Moves the frontier by requests at a moment: by those of at most `most` that the pace allows there, and says how many. */
+function keepPace(
+  ledger: LedgerState,
+  now: number,
+  t: number,
+  cost: Cost,
+  stride: number,
+  most: number,
+): number {
+  // A moment that only keeps the order, though there was room before it, starts no new pace.
+  const from = Math.max(ledger.frontier, t > newestOf(ledger, cost, true) ? t : now);
+  const count = Math.min(most, Math.max(1, Math.ceil((t + 1 - from) / stride)));
+  ledger.frontier = from + stride * count;
+  noteGranted(ledger, cost, count);
+  return count;
 }

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { LedgerConfig, ReserveReply, SteeredLedger, Store } from '../store.ts';
+import type { LedgerConfig, RefundReply, ReserveReply, SteeredLedger, Store } from '../store.ts';
 import { type Answer, coversAll, listed, malformed, segmentsOf } from './answers.ts';
 import { escaped, keysOf } from './keys.ts';
 import { ScriptCalls } from './scriptCalls.ts';
@@ -49,8 +49,15 @@ export function openRedisLedger(
     get limits() {
       return calls.rate.limits;
     },
-    reserve({ runs, horizon, held, epoch }, reply) {
-      const after: (string | number)[] = [horizon, held, epoch, runs.length];
+    reserve({ runs, horizon, held, epoch, last }, reply) {
+      const after: (string | number)[] = [
+        horizon,
+        held,
+        epoch,
+        last?.moment ?? 0,
+        last?.epoch ?? 0,
+        runs.length,
+      ];
       for (const { count, maxWait, cost } of runs) after.push(count, microseconds(maxWait), ...cost);
       const read = (answer: number[] | number): ReserveReply => {
         if (typeof answer === 'number') {
@@ -70,7 +77,12 @@ export function openRedisLedger(
     refund(refunds, sequence, reply) {
       const after: (string | number)[] = [sequence, refunds.length];
       for (const { moment, epoch, count, cost } of refunds) after.push(moment, epoch, count, ...cost);
-      calls.call({ script: scripts.refund, keys: ofLine, before: [], after }, () => undefined, reply);
+      const read = (answer: number[] | number): RefundReply => {
+        // The sequence was known: what the call gave back was told to the one before it.
+        if (Array.isArray(answer) && answer.length === 0) return {};
+        return { restored: listed(answer, refunds.length).map((given) => given === 1) };
+      };
+      calls.call({ script: scripts.refund, keys: ofLine, before: [], after }, read, reply);
     },
     decide(cost, reply) {
       const read = (answer: number[] | number) => {

@@ -1,0 +1,45 @@
+-- @include "ledger/algebras"
+
+-- Which reservations stand, by the epoch that they were booked under. The twin of src/stores/memory/epochs.ts.
+
+-- Within so many milliseconds every client with waiting requests has called again: what is booked further ahead can be made void.
+local HEARD = 2000
+-- So many changes are told apart: beyond that the two oldest count as one.
+local MOST_VOIDS = 8
+
+local function changeEpoch(ledger, serverUs)
+  ledger.epoch = math.max(ledger.epoch + 1, serverUs)
+end
+
+-- Makes void what is booked for later than the moment `after`, by which its clients have called again. Changes the epoch.
+local function voidBookings(ledger, now, after, serverUs)
+  ledger.frontier = math.min(ledger.frontier, now)
+  local holes, voids = {}, ledger.voids
+  for _, hole in ipairs(ledger.holes) do
+    if hole.moment < after then holes[#holes + 1] = hole end
+  end
+  ledger.holes = holes
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, after) end
+  changeEpoch(ledger, serverUs)
+  while #voids > 1 and voids[1].from + HEARD <= now do table.remove(voids, 1) end
+  voids[#voids + 1] = { epoch = ledger.epoch, from = after }
+  if #voids <= MOST_VOIDS then return end
+  local oldest = table.remove(voids, 1)
+  voids[1].from = math.min(voids[1].from, oldest.from)
+end
+
+-- The moment from which on nothing stands that was booked under an epoch: milliseconds, or infinity.
+local function standingUntil(ledger, epoch)
+  if epoch < ledger.born then return 0 end
+  local till = math.huge
+  for _, void in ipairs(ledger.voids) do
+    if void.epoch > epoch then till = math.min(till, void.from) end
+  end
+  return till
+end
+
+-- The moment by which every client has received the last of these changes: milliseconds.
+local function heardBy(ledger)
+  local last = ledger.voids[#ledger.voids]
+  return last and last.from + HEARD or 0
+end

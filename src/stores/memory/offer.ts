@@ -1,0 +1,55 @@
+import { algebraOf, type LimitState } from '../../limits/states.ts';
+import type { Cost } from '../store.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
+
+/** When a request could be granted: its moment, and the wait until then in microseconds. */
+export interface Offer {
+  t: number;
+  wait: number;
+}
+
+/** The newest moment that a limit has granted or booked. */
+function newestIn(state: LimitState): number {
+  return state.kind === 'tokenBucket' ? state.tail : state.newest;
+}
+
+/** The newest moment that is booked in any limit that the cost is charged to; in its windows alone, where these are asked for. */
+export function newestOf({ limits }: LedgerState, cost: Cost, windowsOnly: boolean): number {
+  let newest = 0;
+  for (let i = 0; i < cost.length; i++)
+    if (cost[i] > 0 && !(windowsOnly && limits[i].kind === 'tokenBucket'))
+      newest = Math.max(newest, newestIn(limits[i]));
+  return newest;
+}
+
+/** The first moment, `after` or later, at which every limit can grant the cost: that of the latest. */
+export function offer(
+  ledger: LedgerState,
+  { now, at, us }: Instant,
+  cost: Cost,
+  stride: number,
+  after: number,
+): Offer {
+  let free = Math.max(now, ledger.pausedUntil, after);
+  for (let i = 0; i < cost.length; i++)
+    if (cost[i] > 0)
+      free = Math.max(free, algebraOf(ledger.limits[i]).earliest(ledger.limits[i], now, at, cost[i]));
+  if (stride > 0) free = Math.max(free, Math.floor(ledger.frontier), newestOf(ledger, cost, true));
+  const t = Math.max(at, free);
+  // Free by the time rounded down: granted now, though its moment is rounded up.
+  return { t, wait: free <= now ? 0 : t * 1000 - us };
+}
+
+/** How many requests can be granted at the moment, of at most `most`. */
+export function fitAll({ limits }: LedgerState, now: number, t: number, cost: Cost, most: number): number {
+  let count = most;
+  for (let i = 0; i < cost.length; i++)
+    if (cost[i] > 0) count = Math.min(count, algebraOf(limits[i]).fit(limits[i], now, t, cost[i]));
+  return count;
+}
+
+/** Records so many requests at a moment, in every limit that they are charged to. */
+export function commitAll({ limits }: LedgerState, now: number, t: number, cost: Cost, count: number): void {
+  for (let i = 0; i < cost.length; i++)
+    if (cost[i] > 0) algebraOf(limits[i]).commit(limits[i], now, t, cost[i] * count);
+}

@@ -1,0 +1,126 @@
+import sinon from 'sinon';
+import { monotonicClock } from '../../src/clock.ts';
+import { Dispatcher } from '../../src/limiter/dispatcher.ts';
+import type { Entry } from '../../src/limiter/entry.ts';
+import type { Grant, Waiter } from '../../src/limiter/line.ts';
+import type { Limit } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { Cost } from '../../src/stores/store.ts';
+import { slowLedger } from '../support/slowLedger.ts';
+import { randomOf } from './random.ts';
+
+/** What one client does with its requests. Parts and chances are between 0 and 1, times in milliseconds. */
+export interface Habits {
+  /** Requests that it keeps in the line. */
+  waiting: number;
+  /** The costs of its requests, chosen at random. */
+  costs: readonly Cost[];
+  /** The chance that a request is cancelled, within a random time of at most `cancelWithin`. */
+  cancel: number;
+  cancelWithin: number;
+  /** The chance that a permit is given back, within a random time of at most `refundWithin`. */
+  refund: number;
+  refundWithin: number;
+  /** The part that is given back. */
+  part: number;
+}
+
+/** Clients with a line and a wire each, over one limit, on a fake clock. */
+export interface Contention {
+  limits: readonly Limit[];
+  clients: readonly Habits[];
+  /** Milliseconds to the store and back. */
+  roundTrip: number;
+  /** Milliseconds before the measurement, and of the measurement. */
+  warmUp: number;
+  span: number;
+  seed: number;
+}
+
+/** What came of a contention. */
+export interface Outcome {
+  /** Kept permits of each limit, by client: granted in the measured span and not given back. */
+  kept: number[][];
+  /** Every kept permit: its moment and cost. */
+  standing: { moment: number; cost: Cost }[];
+  /** The longest wait of a request that was granted. */
+  longest: number;
+  granted: number;
+  calls: number;
+}
+
+/** Lets the clients contend, each asking anew whenever a request of its ends. */
+export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Contention): Outcome {
+  const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
+  const random = randomOf(seed);
+  const store = memoryStore();
+  const names = limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`));
+  const start = Date.now() + warmUp;
+  const standing: { client: number; grant: Grant; cost: number[] }[] = [];
+  let over = false;
+  let longest = 0;
+
+  const lines = clients.map((habits, client) => {
+    const trip = { there: roundTrip / 2, back: roundTrip / 2 };
+    const config = { name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits };
+    const ledger = slowLedger(store.open({ ...config, clock: monotonicClock() }), trip);
+    const named = { record: limits.length > 1, names, limits };
+    const line = new Dispatcher({ name: 'n', named, ledger, clock: monotonicClock(), maxQueue: Infinity });
+
+    function ask(): void {
+      if (over) return;
+      let entry: Entry | undefined;
+      let ended = false;
+      const asked = performance.now();
+      const waiter: Waiter<undefined> = {
+        granted(grant) {
+          ended = true;
+          longest = Math.max(longest, performance.now() - asked);
+          keep(grant);
+          ask();
+        },
+        late: ask,
+        refused: () => {},
+      };
+      const cost = habits.costs[Math.floor(random() * habits.costs.length)];
+      if (random() < habits.cancel)
+        setTimeout(() => {
+          if (ended || !entry) return;
+          ended = true;
+          line.cancel(entry);
+          ask();
+        }, random() * habits.cancelWithin);
+      entry = line.ask(waiter, cost, Infinity, undefined);
+    }
+
+    function keep(grant: Grant): void {
+      const kept = { client, grant, cost: [...grant.cost] };
+      standing.push(kept);
+      if (random() >= habits.refund) return;
+      setTimeout(() => {
+        const cost = grant.cost.map((n) => Math.ceil(n * habits.part));
+        kept.cost = kept.cost.map((n, i) => n - cost[i]);
+        line.giveBack({ ...grant, cost });
+      }, random() * habits.refundWithin);
+    }
+
+    for (let i = 0; i < habits.waiting; i++) setTimeout(ask, random() * roundTrip);
+    return line;
+  });
+
+  try {
+    for (let ms = 0; ms < warmUp + span; ms += 100) clock.tick(100);
+    over = true;
+    const kept = clients.map(() => limits.map(() => 0));
+    for (const { client, grant, cost } of standing)
+      if (grant.moment > start && grant.moment <= start + span)
+        cost.forEach((n, i) => {
+          kept[client][i] += n;
+        });
+    const calls = lines.reduce((sum, { stats }) => sum + stats.calls, 0);
+    const moments = standing.map(({ grant, cost }) => ({ moment: grant.moment, cost }));
+    return { kept, standing: moments, longest, granted: standing.length, calls };
+  } finally {
+    sinon.restore();
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { promise } from '../support/campaign.ts';
+import { contend, type Habits, type Outcome } from './contend.ts';
+
+const waits: Habits = {
+  ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 1, part: 1 },
+};
+
+const kinds: Record<string, (permits: number) => Limit> = {
+  'a sliding window': (permits) => slidingWindow({ permits, interval: 1000 }),
+  'a fixed window': (permits) => fixedWindow({ permits, interval: 1000 }),
+  'a fixed window on the clock': (permits) => fixedWindow({ permits, interval: 1000, align: 'epoch' }),
+  'a token bucket': (permits) => tokenBucket({ permits, interval: 1000 }),
+};
+const all = { ...kinds, 'a leaky bucket': (permits: number) => leakyBucket({ permits, interval: 1000 }) };
+
+const measured = { roundTrip: 1, warmUp: 3000, span: 10_000, seed: 1 };
+
+/** Kept permits of the first limit, by client. */
+function keptBy({ kept }: Outcome): number[] {
+  return kept.map(([permits]) => permits);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, n) => total + n, 0);
+}
+
+/** Jain's index of fairness. */
+function jain(numbers: readonly number[]): number {
+  return sum(numbers) ** 2 / (numbers.length * sum(numbers.map((n) => n * n)));
+}
+
+for (const [kind, limitOf] of Object.entries(all))
+  test(`a client that books and cancels without end leaves the other its fair share of ${kind}`, () => {
+    const clients = [waits, { ...waits, cancel: 1, cancelWithin: 10 }];
+    const outcome = contend({ limits: [limitOf(10)], clients, ...measured });
+    const [own] = keptBy(outcome);
+    // A whole interval may begin or end within the measurement.
+    assert.ok(own >= 48, `${own} permits in 10 s of 10 a second`);
+    assert.ok(outcome.longest < 2000, `a request waited for ${outcome.longest} ms`);
+  });
+
+for (const [kind, limitOf] of Object.entries(all))
+  test(`half of the requests cancelled leave ${kind} in full use, in fair shares`, () => {
+    const clients = Array.from({ length: 8 }, () => ({ ...waits, cancel: 0.5, cancelWithin: 150 }));
+    const kept = keptBy(contend({ limits: [limitOf(50)], clients, ...measured }));
+    assert.ok(sum(kept) >= 0.95 * 500, `${sum(kept)} of 500 permits`);
+    assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
+  });
+
+for (const part of [0.5, 0.8])
+  for (const [kind, limitOf] of Object.entries(kinds))
+    test(`permits of which ${part * 100} % come back leave ${kind} in full use by two clients`, () => {
+      const habits = { ...waits, waiting: 5, costs: [[10]], refund: 1, refundWithin: 1, part };
+      const kept = keptBy(contend({ limits: [limitOf(1000)], clients: [habits, habits], ...measured }));
+      assert.ok(sum(kept) >= 9500, `${sum(kept)} of 10000 permits`);
+      assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
+    });
+
+test('two limits together are in full use, whatever is cancelled and given back', () => {
+  const limits = [
+    slidingWindow({ permits: 50, interval: 1000 }),
+    fixedWindow({ permits: 1000, interval: 1000 }),
+  ];
+  const habits = { ...waits, waiting: 3, costs: [[1, 5]], cancel: 0.5, cancelWithin: 200, refund: 0.3 };
+  const kept = keptBy(contend({ limits, clients: [habits, habits, habits, habits], ...measured }));
+  assert.ok(sum(kept) >= 475, `${sum(kept)} of 500 permits`);
+  assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
+});
+
+const mixes = fc.record({
+  kind: fc.constantFrom(...Object.keys(kinds)),
+  permits: fc.integer({ min: 50, max: 200 }),
+  clients: fc.integer({ min: 2, max: 16 }),
+  waiting: fc.integer({ min: 1, max: 6 }),
+  cancel: fc.double({ min: 0, max: 0.9, noNaN: true }),
+  refund: fc.double({ min: 0, max: 0.9, noNaN: true }),
+  seed: fc.nat(),
+});
+
+promise(
+  'a limit is in full use, in fair shares, whatever part is cancelled or given back, and never over',
+  20,
+  mixes,
+  ({ kind, permits, clients, waiting, cancel, refund, seed }) => {
+    // Long enough that each client has many: else chance alone makes their shares unlike.
+    const span = Math.max(6000, Math.ceil((clients * 60_000) / permits));
+    const habits = { ...waits, waiting, cancel, cancelWithin: 300, refund, refundWithin: 5 };
+    const outcome = contend({
+      limits: [kinds[kind](permits)],
+      clients: Array.from({ length: clients }, () => habits),
+      ...{ ...measured, span, seed },
+    });
+    const kept = keptBy(outcome);
+    const allowed = (permits * span) / 1000;
+    // What is booked counts until it is given back after its moment: a request or two of each client.
+    const held = (2 * refund * clients) / permits;
+    assert.ok(sum(kept) >= (0.95 - held) * allowed, `${sum(kept)} of ${allowed} permits`);
+    assert.ok(sum(kept) <= allowed + 2 * permits, `${sum(kept)} of ${allowed} permits`);
+    assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
+  },
+);
+
+test.run();
