@@ -41,7 +41,9 @@ const files = ['src', 'lua']
 const textOf = (file) => readFileSync(join(root, file), 'utf8');
 
 const copies = Array.from({ length: trees }, () => new Tree(root));
-process.once('exit', () => copies.forEach((tree) => tree.remove()));
+process.once('exit', () => {
+  for (const tree of copies) tree.remove();
+});
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 let failed = false;

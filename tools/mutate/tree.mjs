@@ -18,11 +18,11 @@ export class Tree {
   async with(texts, work) {
     const paths = texts.map(({ file }) => join(this.#folder, file));
     const before = paths.map((path) => readFileSync(path, 'utf8'));
-    texts.forEach(({ text }, i) => writeFileSync(paths[i], text));
+    for (const [i, { text }] of texts.entries()) writeFileSync(paths[i], text);
     try {
       return await work();
     } finally {
-      paths.forEach((path, i) => writeFileSync(path, before[i]));
+      for (const [i, path] of paths.entries()) writeFileSync(path, before[i]);
     }
   }
 
