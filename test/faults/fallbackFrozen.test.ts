@@ -17,7 +17,7 @@ test('a reserve that ran late is given back: Redis has charged nothing in the en
 }) => {
   await server.start();
   const limiter = open(limit, { timeout: 200, cooldown: 100 });
-  assert.is(await limiter.availablePermits(), 100);
+  await until('Redis answers in time', async () => (await limiter.availablePermits()) === 100);
   server.freeze();
   const permits = await Promise.all([limiter.acquire(10), limiter.acquire(5)]);
   assert.equal(
@@ -38,7 +38,7 @@ test('a decision that ran late comes back by itself: a release could take what w
 }) => {
   await server.start();
   const limiter = open(limit, { timeout: 200, cooldown: 60_000 });
-  assert.is(await limiter.availablePermits(), 100);
+  await until('Redis answers in time', async () => (await limiter.availablePermits()) === 100);
   server.freeze();
   const { granted, remaining } = await limiter.decide(30);
   assert.equal([granted, remaining], [true, 20]);

@@ -182,5 +182,16 @@ for (const where of ['memory', 'Redis'] as const) {
     }
   });
 
+  test('a bucket takes a booking back from the middle of its line, by the level since that was booked', async () => {
+    const clients = fleet({ kind: 'tokenBucket', permits: 10, interval: 1000, burst: 10 });
+    const { epoch } = await clients.reserve(0, 1, { count: 10 });
+    // A request of all that it holds: it is full just before, and never again.
+    await clients.reserve(0, 1, { count: 1, permits: 10 });
+    await clients.reserve(0, 1, { count: 5 });
+    assert.equal(moments(await clients.reserve(1000, 2, { count: 5 })), [1600, 1700, 1800, 1900, 2000]);
+    await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(1000, 3, { count: 1 })), [2000]);
+  });
+
   test.run();
 }

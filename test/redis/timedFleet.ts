@@ -11,6 +11,8 @@ type Twin = (config: Config, call: Call) => Outcome | Promise<Outcome>;
 
 interface Asked {
   count?: number;
+  /** Of each request. */
+  permits?: number;
   maxWait?: number;
   held?: number;
   epoch?: number;
@@ -46,9 +48,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
   const reserve: TimedFleet['reserve'] = async (
     at,
     client,
-    { count = 1, maxWait = Infinity, held = 0, epoch = 0, horizon = 1e9 } = {},
+    { count = 1, permits = 1, maxWait = Infinity, held = 0, epoch = 0, horizon = 1e9 } = {},
   ) => {
-    const runs = count > 0 ? [{ count, cost: [1], maxWait }] : [];
+    const runs = count > 0 ? [{ count, cost: [permits], maxWait }] : [];
     const reply = (await ask(at, client, {
       kind: 'reserve',
       request: { runs, horizon, held, epoch },
