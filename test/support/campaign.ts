@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import { seed } from './seed.mjs';
 
-const { SLUICE_RUNS, SLUICE_SCALE = '1' } = process.env;
-
 /** How many runs a promise gets that has so many in a campaign: SLUICE_SCALE is a factor, SLUICE_RUNS says it for all. */
 export function runsOf(runs: number): number {
+  const { SLUICE_RUNS, SLUICE_SCALE = '1' } = process.env;
   return SLUICE_RUNS ? Number(SLUICE_RUNS) : Math.ceil(runs * Number(SLUICE_SCALE));
 }
 

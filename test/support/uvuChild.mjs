@@ -1,5 +1,5 @@
 /*
- * A process that runs uvu files, one after the other, as its parent names them, { file, seed }, until {} comes. All that a file prints is
+ * A process that runs uvu files, one after the other, as its parent names them, { file, seed, scale }, until {} comes. All that a file prints is
  * followed by a line of its own, after `mark`, with what became of it.
  */
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ await import('uvu');
 
 let files = 0;
 
-process.on('message', async ({ file, seed }) => {
+process.on('message', async ({ file, seed, scale }) => {
   if (!file) {
     process.disconnect();
     return;
@@ -19,6 +19,7 @@ process.on('message', async ({ file, seed }) => {
   // A test that awaits what never comes ends the process: nothing else must keep it.
   process.channel.unref();
   process.env.SLUICE_SEED = String(seed);
+  process.env.SLUICE_SCALE = String(scale);
   fc.configureGlobal({ seed });
   const wall = performance.now();
   const cpu = process.cpuUsage();

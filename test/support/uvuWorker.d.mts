@@ -15,6 +15,8 @@ export interface UvuJob {
   /** Its absolute path. */
   readonly file: string;
   readonly seed: number;
+  /** The part of its runs that a promise over random values gets. */
+  readonly scale: number;
   /** How many milliseconds it may take. */
   readonly limit: number;
   /** Is given everything that the process prints meanwhile. */

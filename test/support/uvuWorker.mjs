@@ -57,11 +57,11 @@ export class UvuWorker {
   }
 
   /** Runs a file, which may take `limit` milliseconds; `write` is given all that is printed meanwhile. */
-  run({ file, seed, limit, write }) {
+  run({ file, seed, scale, limit, write }) {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#killBecause(`did not end within ${limit / 1000} s`), limit);
       this.#job = { write, resolve, timer };
-      this.#child.send({ file, seed }, (error) => error && this.#kill());
+      this.#child.send({ file, seed, scale }, (error) => error && this.#kill());
     });
   }
 

@@ -23,7 +23,7 @@ async function outcomesOf(bodies: string[], { limit = 30_000, grace = 20_000 } =
     const file = join(folder, `${i}.test.mjs`);
     writeFileSync(file, `${importUvu}\n${body}\ntest.run();\n`);
     let printed = '';
-    const outcome = await worker.run({ file, seed: 7, limit, write: (text) => (printed += text) });
+    const outcome = await worker.run({ file, seed: 7, scale: 1, limit, write: (text) => (printed += text) });
     outcomes.push({ ...outcome, printed, ending: undefined });
   }
   outcomes[outcomes.length - 1].ending = await worker.end(grace);

@@ -52,7 +52,7 @@ export const known = [
   {
     area: 'limits',
     title: 'entries of a log that are past are kept',
-    tests: ['test/limits/slidingWindow'],
+    tests: ['test/limits/longLog'],
     changes: [
       {
         file: 'src/limits/slidingWindow.ts',
