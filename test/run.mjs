@@ -22,8 +22,8 @@ const withServers = /^(cli|cluster|conformance|demo|faults|fleet|redis|redisson|
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** Milliseconds that a file may take. */
 const limit = 5 * 60_000;
-/** What one process computes in, others wait in. */
-const workers = Number(process.env.SLUICE_WORKERS ?? 3);
+/** Processes at work at a time: two for each of two processors, as most of a test's time is waiting. */
+const workers = Number(process.env.SLUICE_WORKERS ?? 4);
 
 const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('--')));
 const patterns = process.argv
@@ -81,7 +81,7 @@ async function run() {
   if (!long) console.log(`SLUICE_SEED=${seed()}\n`);
   const voices = turns(jobs.length, (text) => process.stdout.write(text));
   const waiting = jobs.map((job, i) => ({ ...job, voice: voices[i] }));
-  const lanes = Array.from({ length: Math.min(workers, jobs.length) }, (_, i) => work(waiting, i === 0));
+  const lanes = Array.from({ length: Math.min(workers, jobs.length) }, (_, i) => work(waiting, i % 3 === 0));
   return (await Promise.all(lanes)).flat();
 }
 
