@@ -131,7 +131,7 @@ test('a line that is full is no error of what is asked ahead, which leaves room 
 
 test('an input that takes long to answer in its own turn is not overtaken by permits', async () => {
   const limiter = far({ limit: slidingWindow({ permits: 1_000_000, interval: 1_000 }) });
-  let most = 0;
+  let [most, longest] = [0, 0];
   function* slow() {
     for (const n of naturals()) {
       for (const start = performance.now(); performance.now() < start + 5; );
@@ -141,9 +141,12 @@ test('an input that takes long to answer in its own turn is not overtaken by per
   await fromThrottled(slow(), limiter)
     .pipe(take(60))
     .forEach(() => {
-      most = Math.max(most, limiter.stats().queued + limiter.stats().reserved);
+      const { queued, reserved, roundTrip } = limiter.stats();
+      most = Math.max(most, queued + reserved);
+      longest = Math.max(longest, roundTrip);
     });
-  assert.ok(most <= 20, `${most} in the line`);
+  // What comes in 8 round trips, which a busy machine makes longer.
+  assert.ok(most <= Math.max(20, (8 * longest) / 5 + 4), `${most} in the line, at ${longest} ms`);
 });
 
 test.run();
