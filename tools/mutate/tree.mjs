@@ -56,6 +56,7 @@ export class Tree {
 
   remove() {
     this.#child?.kill('SIGTERM');
-    rmSync(this.#folder, { recursive: true, force: true });
+    // A test that was killed a moment ago may still be writing.
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
