@@ -1,38 +1,72 @@
 // What `npm test` runs: every `*.test.ts`, or those whose path matches a pattern (`npm test -- limits 'redis/.*Lua'`).
-// With --slow, which is what `npm run test:slow` says, those of the folder `slow`, and without it all but those.
-// The last line is `N passed, N failed`.
-import { readdirSync } from 'node:fs';
+//
+// --slow   those of the folder `slow`, and without it all but those: `npm run test:slow`
+// --long   those with random values, again and again, with a seed that nobody has chosen each time: `npm run test:long`
+// --times  at the end, how long each file took, the slowest first
+// --bail   ends at the first file that fails
+//
+// Random choices follow from one seed: SLUICE_SEED, or the one that is recorded. The last line is `N passed, N failed`.
+import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { redisBinary } from './support/redisBinary.mjs';
+import { anySeed, seed } from './support/seed.mjs';
+import { timesOf } from './support/times.mjs';
 import { turns } from './support/turns.mjs';
-import { runGroup } from './support/uvuGroup.mjs';
+import { UvuWorker } from './support/uvuWorker.mjs';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests spend their time waiting for servers; the others spend it computing. */
 const withServers = /^(cli|cluster|conformance|demo|faults|fleet|redis|redisson|slow|support)\//;
-const limit = 11 * 60_000;
+/** A file whose promises are about random values. */
+const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
+/** Milliseconds that a file may take. */
+const limit = 5 * 60_000;
+/** Processes at work at a time: two for each of two processors, as most of a test's time is waiting. */
+const workers = Number(process.env.SLUICE_WORKERS ?? 4);
 
-const args = process.argv.slice(2);
-const slow = args.includes('--slow');
-const patterns = args.filter((arg) => arg !== '--slow').map((pattern) => new RegExp(pattern));
+const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('--')));
+const patterns = process.argv
+  .slice(2)
+  .filter((arg) => !arg.startsWith('--'))
+  .map((arg) => new RegExp(arg));
+const [slow, long] = [flags.has('--slow'), flags.has('--long')];
 const files = readdirSync(folder, { recursive: true })
   .map((file) => file.split(sep).join('/'))
   .filter((file) => file.endsWith('.test.ts') && file.startsWith('slow/') === slow)
   .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(`test/${file}`)))
+  .filter((file) => !long || campaigns.test(readFileSync(folder + file, 'utf8')))
   .sort();
-const groups = [
-  files.filter((file) => !withServers.test(file)),
-  files.filter((file) => withServers.test(file)),
-].filter((group) => group.length > 0);
+/** What part of a promise's runs its values get: with --long most for the twins, as many defects show in them alone. */
+function scaleOf(name) {
+  if (process.env.SLUICE_SCALE) return Number(process.env.SLUICE_SCALE);
+  if (!long) return 0.25;
+  return name.startsWith('redis/twins') ? 0.6 : 0.1;
+}
 
-// So that the groups, which end themselves with this process, end when it is interrupted.
+/** How often --long runs them, each time with another seed. */
+const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 16) : 1;
+
+// So that the workers, which end themselves with this process, end when it is interrupted.
 for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) {
   process.once(signal, () => process.exit(code));
 }
 
+const jobs = Array.from({ length: rounds }, (_, round) => {
+  const seedOfRound = long && !process.env.SLUICE_SEED ? anySeed() : seed() + round;
+  return files.map((name) => ({
+    name,
+    seed: seedOfRound,
+    scale: scaleOf(name),
+    computes: !withServers.test(name),
+  }));
+}).flat();
 const outcomes = await run();
-const sum = (name) => outcomes.reduce((total, outcome) => total + outcome[name], 0);
+const sum = (what) => outcomes.reduce((total, outcome) => total + outcome[what], 0);
+if (flags.has('--times')) console.log(timesOf(outcomes));
+const failed = [...new Set(outcomes.filter(({ again }) => again).map(({ again }) => again))];
+if (failed.length > 0)
+  console.log(`Again, with the same random choices:\n${failed.map((line) => `  ${line}\n`).join('')}`);
 if (sum('skipped') > 0) console.log(`${sum('skipped')} skipped`);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exitCode = sum('failed') > 0 ? 1 : 0;
@@ -44,15 +78,44 @@ async function run() {
   } catch (error) {
     return [failure(error.message)];
   }
-  const voices = turns(groups.length, (text) => process.stdout.write(text));
-  return Promise.all(groups.map((group, index) => runInTurn(group, voices[index])));
+  if (!long) console.log(`SLUICE_SEED=${seed()}\n`);
+  const voices = turns(jobs.length, (text) => process.stdout.write(text));
+  const waiting = jobs.map((job, i) => ({ ...job, voice: voices[i] }));
+  const lanes = Array.from({ length: Math.min(workers, jobs.length) }, (_, i) => work(waiting, i % 3 === 0));
+  return (await Promise.all(lanes)).flat();
 }
 
-async function runInTurn(group, voice) {
-  const outcome = await runGroup({ folder, files: group, write: voice.write, limit });
-  if (outcome.cause) voice.write(`\nFAILED: the process that ran ${group.join(', ')} ${outcome.cause}\n\n`);
-  voice.end();
-  return outcome;
+/** Runs what waits, in a process that computes first, or waits for servers first. */
+async function work(waiting, computes) {
+  const outcomes = [];
+  let worker = new UvuWorker();
+  while (waiting.length > 0) {
+    const next = Math.max(
+      0,
+      waiting.findIndex((job) => job.computes === computes),
+    );
+    const [{ name, seed, scale, voice }] = waiting.splice(next, 1);
+    voice.write(long ? `SLUICE_SEED=${seed} ${name}\n` : `${name}\n`);
+    const outcome = await worker.run({ file: folder + name, seed, scale, limit, write: voice.write });
+    if (outcome.cause) voice.write(`\nFAILED: ${name} ${outcome.cause}\n`);
+    voice.write('\n');
+    voice.end();
+    const again = outcome.failed > 0 ? commandFor(name, seed, scale) : undefined;
+    outcomes.push({ ...outcome, name, again });
+    if (flags.has('--bail') && again) waiting.length = 0;
+    if (worker.lives) continue;
+    await worker.end();
+    worker = new UvuWorker();
+  }
+  const cause = await worker.end();
+  if (cause)
+    outcomes.push(failure(`the process that ran ${outcomes.map(({ name }) => name).join(', ')} ${cause}`));
+  return outcomes;
+}
+
+function commandFor(name, seed, scale) {
+  const part = long ? `SLUICE_SCALE=${scale} ` : '';
+  return `SLUICE_SEED=${seed} ${part}npm test -- ${name}`;
 }
 
 function failure(message) {

@@ -6,6 +6,7 @@ import { RateType } from '../../src/index.ts';
 import { watchGrants } from '../redisson/grants.ts';
 import { type Client, redissonSuite, takeOneByOne } from '../redisson/redissonSuite.ts';
 import { rejection } from '../support/badInput.ts';
+import { randomOf } from '../support/seed.mjs';
 
 const { OVERALL, PER_CLIENT } = RateType;
 const minutes = 60_000;
@@ -112,12 +113,13 @@ for (const who of ['ours', 'jvm'] as const) {
     const limiter: Client = context[who]();
     assert.ok(await limiter.trySetRate(OVERALL, 10, 100));
     const { grants, stop } = await watchGrants(context.redis);
+    const random = randomOf(who);
     let granted = 0;
     const caller = async () => {
       while (granted < 500) {
         if (await limiter.tryAcquire()) granted++;
         // The pauses are what makes callers ask around the moment at which permits come back.
-        await sleep(Math.floor(Math.random() * 10));
+        await sleep(Math.floor(random() * 10));
       }
     };
     await Promise.all(Array.from({ length: 8 }, caller));

@@ -5,6 +5,7 @@ import { last, lastValueFrom, take } from 'rxjs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fromThrottled, memoryStore, RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { runsOf } from '../support/campaign.ts';
 import { answered, lateStore } from '../support/lateStore.ts';
 import { assertIdle } from '../support/marbles.ts';
 import { naturals, watched, watchedAsync } from './inputs.ts';
@@ -110,7 +111,7 @@ test('whatever the input, its consumer and the limit: what is emitted is paid, a
         await limiter.close();
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runsOf(150) },
   );
 });
 

@@ -7,6 +7,7 @@ import { overBucket, overSliding } from '../properties/oracle.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startRedis } from '../support/redisServer.ts';
+import { randomOf } from '../support/seed.mjs';
 import { Requests, standing } from './requests.ts';
 
 const interval = 500;
@@ -20,24 +21,25 @@ const limits = [
 
 for (const { over, ...limit } of limits)
   test(`three processes whose replies are cut at random never exceed a ${limit.kind}, and every request ends`, async () => {
+    const random = randomOf(`cuts ${limit.kind}`);
     const server = await startRedis();
-    const members = await Promise.all([1, 2, 3].map(() => openMember(server.port, limit)));
+    const members = await Promise.all([1, 2, 3].map(() => openMember(server.port, limit, random)));
     const given = new Set<unknown>();
     let finished = false;
 
     /** Asks again and again; changes its mind, and gives back, now and then. */
     async function wait({ requests }: (typeof members)[number]): Promise<void> {
       while (!finished) {
-        const signal = Math.random() < 0.2 ? AbortSignal.timeout(Math.ceil(300 * Math.random())) : undefined;
-        const { permit } = await requests.ask(1 + Math.floor(3 * Math.random()), { signal });
-        if (permit && Math.random() < 0.1) given.add(permit) && (await permit.refund());
+        const signal = random() < 0.2 ? AbortSignal.timeout(Math.ceil(300 * random())) : undefined;
+        const { permit } = await requests.ask(1 + Math.floor(3 * random()), { signal });
+        if (permit && random() < 0.1) given.add(permit) && (await permit.refund());
       }
     }
 
     async function cutAtRandom(): Promise<void> {
       while (!finished) {
-        members[Math.floor(3 * Math.random())].proxy.cutReplies(1 + Math.floor(2 * Math.random()));
-        await sleep(20 + 130 * Math.random());
+        members[Math.floor(3 * random())].proxy.cutReplies(1 + Math.floor(2 * random()));
+        await sleep(20 + 130 * random());
       }
     }
 
@@ -76,9 +78,9 @@ for (const { over, ...limit } of limits)
   });
 
 /** A limiter with a connection and a wire of its own. */
-async function openMember(port: number, limit: LimitSpec) {
+async function openMember(port: number, limit: LimitSpec, random: () => number) {
   const proxy = await startProxy(port);
-  const redis = new Redis(proxy.port, { retryStrategy: () => 5 + 45 * Math.random() });
+  const redis = new Redis(proxy.port, { retryStrategy: () => 5 + 45 * random() });
   redis.on('error', () => {});
   const limiter = new RateLimiter({ name: 'cut', limit: limitOf(limit), redis });
   return { proxy, redis, limiter, requests: new Requests(limiter) };

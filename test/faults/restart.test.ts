@@ -6,6 +6,7 @@ import { RateLimiter, StoreUnavailableError } from '../../src/index.ts';
 import { overSliding } from '../properties/oracle.ts';
 import { limitOf } from '../properties/specs.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { randomOf } from '../support/seed.mjs';
 import { Requests, rises, standing } from './requests.ts';
 
 const [permits, interval] = [20, 200];
@@ -91,6 +92,7 @@ test('requests that ioredis gives up reject, and new ones are granted after the 
 
 test('killed and restarted again and again under load, no request hangs', async ({ server, open }) => {
   const all = [open({ maxRetriesPerRequest: null }), open({ maxRetriesPerRequest: 1 })];
+  const random = randomOf('restarts');
   let finished = false;
   const waiters = all.flatMap((requests) =>
     Array.from({ length: 8 }, async () => {
@@ -102,7 +104,7 @@ test('killed and restarted again and again under load, no request hangs', async 
     }),
   );
   for (let i = 0; i < 3; i++) {
-    await sleep(150 + 200 * Math.random());
+    await sleep(150 + 200 * random());
     await server.restart();
   }
   await sleep(200);

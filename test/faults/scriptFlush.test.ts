@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixedWindow, RateLimiter } from '../../src/index.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { randomOf } from '../support/seed.mjs';
 import { Requests } from './requests.ts';
 
 const test = suite<{ server: RedisServer }>('script flush');
@@ -18,6 +19,7 @@ test('flushes of the script cache in mid-use are unseen, and charge nothing twic
   const limit = fixedWindow({ permits, interval: 86_400_000 });
   const limiter = new RateLimiter({ name: 'flush', limit, redis });
   const requests = new Requests(limiter);
+  const random = randomOf('flushes');
   let finished = false;
   let kept = 0;
 
@@ -30,11 +32,11 @@ test('flushes of the script cache in mid-use are unseen, and charge nothing twic
   })();
   const worker = async () => {
     while (!finished) {
-      const { permit } = await requests.ask(1 + Math.floor(3 * Math.random()));
-      if (permit && Math.random() < 0.5) await permit.refund();
+      const { permit } = await requests.ask(1 + Math.floor(3 * random()));
+      if (permit && random() < 0.5) await permit.refund();
       else kept += Number(permit?.permits ?? 0);
-      if (Math.random() < 0.2) await limiter.availablePermits();
-      if (Math.random() < 0.2 && (await limiter.decide()).granted) kept++;
+      if (random() < 0.2) await limiter.availablePermits();
+      if (random() < 0.2 && (await limiter.decide()).granted) kept++;
       await sleep(2);
     }
   };

@@ -30,8 +30,8 @@ export class ProcessFleet {
 
   /** Starts the processes, and waits until each is connected: so that none has a lead. */
   static async start(count: number, port: number): Promise<ProcessFleet> {
-    const children = Array.from({ length: count }, () =>
-      fork(worker, [String(port)], { execArgv: ['--import', register] }),
+    const children = Array.from({ length: count }, (_, place) =>
+      fork(worker, [String(port), String(place)], { execArgv: ['--import', register] }),
     );
     for (const child of children) killAtExit(child);
     const ready = children.map((child) => once(child, 'message'));

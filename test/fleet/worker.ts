@@ -1,14 +1,17 @@
 import { Redis } from 'ioredis';
 import { AcquireTimeoutError, RateLimiter } from '../../src/index.ts';
 import { limitOf } from '../properties/specs.ts';
+import { randomOf } from '../support/seed.mjs';
 import type { Order, Tally } from './protocol.ts';
 
 /*
  * One process of the fleet: always hungry, fickle, and told by its parent when to begin. It is started with the port of
- * the server as its argument, and tells each grant as it comes.
+ * the server and its place in the fleet as its arguments, and tells each grant as it comes.
  */
 
-const redis = new Redis(Number(process.argv[2]));
+const [port, place] = process.argv.slice(2);
+const random = randomOf(`process ${place}`);
+const redis = new Redis(Number(port));
 await redis.ping();
 process.once('message', (order: Order) => void work(order));
 process.send!({ kind: 'ready' });
@@ -22,11 +25,11 @@ async function work({ limit, waiters, lasts }: Order): Promise<void> {
   /** One waiter: asks again as soon as it has its answer. */
   async function wait(): Promise<void> {
     while (!over) {
-      const permits = 1 + Math.floor(3 * Math.random());
-      const whim = Math.random();
+      const permits = 1 + Math.floor(3 * random());
+      const whim = random();
       const controller = new AbortController();
-      const change = whim < 0.15 ? setTimeout(() => controller.abort(), 3000 * Math.random()) : undefined;
-      const timeout = whim > 0.85 ? 5000 * Math.random() : Infinity;
+      const change = whim < 0.15 ? setTimeout(() => controller.abort(), 3000 * random()) : undefined;
+      const timeout = whim > 0.85 ? 5000 * random() : Infinity;
       pending.add(controller);
       tally.asked++;
       try {

@@ -12,6 +12,7 @@ import {
 } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
+import { runsOf } from '../support/campaign.ts';
 import { diary, openLedger, openLine } from '../support/lines.ts';
 
 /** A request, and how long after the one before it. */
@@ -123,7 +124,7 @@ function wait(limit: Limit, asks: Ask[]): (number | undefined)[] {
 test('a line that books little ahead grants whom it would if it booked all, at the same moments', () =>
   fc.assert(
     fc.property(lines, ({ limit, asks }) => assert.equal(wait(limit, asks), bookAll(limit, asks))),
-    { numRuns: 600, examples: known },
+    { numRuns: runsOf(600), examples: known },
   ));
 
 test.run();

@@ -9,6 +9,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from '../../src/limits/limit.ts';
+import { runsOf } from '../support/campaign.ts';
 import { type Asked, Fleet, type Step } from './fleet.ts';
 
 const ms = (min: number, max: number) => fc.integer({ min, max });
@@ -115,7 +116,7 @@ async function replay(history: History, check: (fleet: Fleet) => Promise<void>):
   }
 }
 
-const numRuns = 1500;
+const numRuns = runsOf(1500);
 
 test('every request ends once, in time and in order, the limit holds, and all comes back', () =>
   fc.assert(

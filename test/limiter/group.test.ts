@@ -124,16 +124,16 @@ timed('where the name ends and the key begins makes a difference', async () => {
 });
 
 timed(
-  'a hundred thousand keys over time leave few limiters, and what they granted is not forgotten',
+  'twenty thousand keys over time leave few limiters, and what they granted is not forgotten',
   async (clock) => {
     const group = new RateLimiterGroup({ name: 'api', limit });
-    const keys = 100_000;
+    const keys = 20_000;
     let most = 0;
     for (let i = 0; i < keys; i++) {
       if (i % 1_000 === 0) clock.tick(10);
       await group.get(`key ${i}`).tryAcquire();
       most = Math.max(most, group.size);
-      if (i === 50_000) assert.is(await group.get('key 45000').availablePermits(), 4);
+      if (i === 10_000) assert.is(await group.get('key 8900').availablePermits(), 4);
     }
     assert.ok(most <= 1_200, `${most} limiters at once`);
   },

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Ring } from '../../src/operators/ring.ts';
+import { runsOf } from '../support/campaign.ts';
 
 const test = suite('Ring');
 
@@ -64,7 +65,7 @@ test('it behaves as an array does, however it grows, wraps around and runs empty
       }
       while (model.length > 0) assert.is(ring.shift(), model.shift());
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   );
 });
 

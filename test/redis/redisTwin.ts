@@ -11,15 +11,13 @@ import type { Config, Scope } from './twins.ts';
 /** The ledgers in Redis under a time that is handed in, with a look at their keys after each call. */
 export function redisTwin(redis: Redis, scope: Scope): (config: Config, call: Call) => Promise<Outcome> {
   let serverUs = 0;
-  let look: Look;
-  const scripts = watched(redis, (taken) => {
-    look = taken;
-  });
+  const watch = watchOf(redis);
   const ledgers = new Map<number, SteeredLedger>();
 
   function ledgerOf(config: Config, client: number): SteeredLedger {
     const name = { name: 'n', prefix: 'p', scope, clientId: `client ${client}` };
-    const ledger = ledgers.get(client) ?? openRedisLedger({ ...name, ...config }, scripts, () => serverUs);
+    const ledger =
+      ledgers.get(client) ?? openRedisLedger({ ...name, ...config }, watch.scripts, () => serverUs);
     ledgers.set(client, ledger);
     return ledger;
   }
@@ -32,7 +30,7 @@ export function redisTwin(redis: Redis, scope: Scope): (config: Config, call: Ca
         error ? reject(error) : resolve(answer),
       );
     });
-    const { held, ttl, control } = look;
+    const { held, ttl, control } = watch.look!;
     const outcome = { reply, control: readControl(control) };
     if (!held.ledger) return { ...outcome, state: undefined };
     const { shift } = readLedger(held, 0);
@@ -52,6 +50,26 @@ interface Look {
   /** Milliseconds for which the server would have kept the ledger. */
   ttl: number;
   control: Buffer | null;
+}
+
+interface Watch {
+  scripts: Scripts;
+  /** What was seen after the last call. */
+  look: Look | undefined;
+}
+
+const watches = new WeakMap<Redis, Watch>();
+
+/** One watch for each connection: a script that is defined anew sends all of its text again. */
+function watchOf(redis: Redis): Watch {
+  const known = watches.get(redis);
+  if (known) return known;
+  const scripts = watched(redis, (look) => {
+    watch.look = look;
+  });
+  const watch: Watch = { scripts, look: undefined };
+  watches.set(redis, watch);
+  return watch;
 }
 
 /**

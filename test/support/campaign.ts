@@ -1,25 +1,25 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
+import { seed } from './seed.mjs';
 
-const { SLUICE_SEED, SLUICE_RUNS } = process.env;
-const seed = SLUICE_SEED ? Number(SLUICE_SEED) : Math.floor(Math.random() * 2 ** 31);
-console.log(`SLUICE_SEED=${seed}`);
+/** How many runs a promise gets that has so many in a campaign: SLUICE_SCALE is a factor, SLUICE_RUNS says it for all. */
+export function runsOf(runs: number): number {
+  const { SLUICE_RUNS, SLUICE_SCALE = '1' } = process.env;
+  return SLUICE_RUNS ? Number(SLUICE_RUNS) : Math.ceil(runs * Number(SLUICE_SCALE));
+}
 
-/** A promise over random values: SLUICE_SEED repeats one, SLUICE_RUNS makes it longer. */
+/** A promise over random values, which follow from the seed in force. */
 export function promise<T>(
   title: string,
   runs: number,
   values: fc.Arbitrary<T>,
   check: (value: T) => void | Promise<void>,
+  { examples = [] }: { examples?: [T][] } = {},
 ): void {
   test(title, () =>
     fc.assert(
       fc.asyncProperty(values, async (value) => check(value)),
-      {
-        seed,
-        numRuns: SLUICE_RUNS ? Number(SLUICE_RUNS) : runs,
-        includeErrorInReport: true,
-      },
+      { seed: seed(), numRuns: runsOf(runs), includeErrorInReport: true, examples },
     ),
   );
 }

@@ -1,0 +1,197 @@
+// Numbers that the memory's ledger and the scripts share: where both had another one, nothing that compares them would know.
+import { Redis } from 'ioredis';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type LimitSpec, limitOf } from '../properties/specs.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { memoryTwin } from './memoryTwin.ts';
+import { redisTwin } from './redisTwin.ts';
+import { fleetOf, moments, type TimedFleet } from './timedFleet.ts';
+import type { Scope } from './twins.ts';
+
+let server: RedisServer;
+let redis: Redis;
+
+const window: LimitSpec = { kind: 'slidingWindow', permits: 10, interval: 1000, resolution: 1 };
+const onTheHour: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000, align: 'first' };
+/** Longer than the two seconds, so that there is a ledger after them. */
+const long: LimitSpec = { ...window, interval: 10_000 };
+const slow: LimitSpec = { kind: 'slidingWindow', permits: 1, interval: 1000, resolution: 1 };
+
+for (const where of ['memory', 'Redis'] as const) {
+  const test = suite(`constants, ${where}`);
+  test.before(async () => {
+    server = await startRedis();
+    redis = new Redis(server.port, { protocol: 2 });
+  });
+  test.before.each(async () => {
+    await redis.flushall();
+  });
+  test.after(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const fleet = (spec: LimitSpec, scope: Scope = 'fleet'): TimedFleet => {
+    const config = { names: [''], limits: [limitOf(spec)] };
+    return fleetOf(where === 'memory' ? memoryTwin(scope) : redisTwin(redis, scope), config);
+  };
+  /** A fleet whose first client holds a reservation that is due at 10,000. */
+  const waiting = async (): Promise<TimedFleet> => {
+    const clients = fleet(long);
+    await clients.reserve(0, 1, { count: 11 });
+    return clients;
+  };
+
+  for (const spec of [window, onTheHour])
+    test(`the second client's grants are spaced by 0.8 of an even share: ${spec.kind}`, async () => {
+      const clients = fleet(spec);
+      await clients.reserve(0, 1, { count: 11 });
+      const reply = await clients.reserve(0, 2, { count: 5 });
+      assert.equal(moments(reply), [1000, 1080, 1160, 1240, 1320]);
+    });
+
+  test('the spacing lasts for two seconds after the last reservation that was booked under contention', async () => {
+    for (const [at, expected] of [
+      [11_990, [11_990, 12_790, 13_590]],
+      [12_010, [12_010, 12_010, 12_010]],
+    ] as const) {
+      await redis.flushall();
+      const clients = await waiting();
+      // Due at 10,000, too.
+      await clients.reserve(0, 2, { count: 1 });
+      for (const client of [1, 2]) await clients.finish(10_500, client);
+      assert.equal(moments(await clients.reserve(at, 3, { count: 3 })), expected);
+    }
+  });
+
+  test('a client counts until two seconds after its last reservation is due', async () => {
+    for (const [at, contenders] of [
+      [11_900, 2],
+      [11_999, 2],
+      [12_000, 1],
+      [12_100, 1],
+    ]) {
+      await redis.flushall();
+      const clients = await waiting();
+      assert.is((await clients.reserve(at, 2)).contenders, contenders, `at ${at}`);
+    }
+  });
+
+  test('each of several clients counts for as long', async () => {
+    for (const [at, contenders] of [
+      [11_999, 3],
+      [12_000, 2],
+    ]) {
+      await redis.flushall();
+      const clients = await waiting();
+      // Due at 10,000 and 10,800.
+      await clients.reserve(0, 2, { count: 2 });
+      assert.is((await clients.reserve(at, 3)).contenders, contenders, `at ${at}`);
+    }
+  });
+
+  test('a client that has finished is no contender any more', async () => {
+    const clients = await waiting();
+    await clients.finish(10, 1);
+    assert.is((await clients.reserve(10, 2)).contenders, 1);
+  });
+
+  test('nor is one of several', async () => {
+    const clients = await waiting();
+    await clients.reserve(0, 2);
+    await clients.reserve(0, 3);
+    await clients.finish(10, 2);
+    assert.is((await clients.reserve(10, 4)).contenders, 3);
+    await clients.finish(20, 3);
+    await clients.finish(20, 4);
+    assert.is((await clients.reserve(30, 1, { held: 100 })).contenders, 1);
+  });
+
+  test('what is booked for the two seconds after a change of the rate stands, and nothing later', async () => {
+    const clients = fleet(slow);
+    const { epoch } = await clients.reserve(0, 1, { count: 6 });
+    await clients.setRate(500, 2, { ...slow, permits: 2 });
+    assert.is((await clients.reserve(500, 1, { count: 0, epoch, held: 1 })).standing, 2000);
+    // Those of 0, 1000 and 2000 count: the next is for 2000, where the new rate has room for one more.
+    assert.equal(moments(await clients.reserve(1500, 3, { count: 3, horizon: 1e9 })).slice(0, 1), [2000]);
+    assert.is((await clients.reserve(1500, 1, { count: 0, epoch, held: 1 })).standing, 1000);
+    assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).standing, 0);
+  });
+
+  test('what one change has made void stays so through the next, until all have heard of it two seconds later', async () => {
+    for (const [at, standing] of [
+      [4490, 0],
+      [4510, 2000],
+    ]) {
+      await redis.flushall();
+      const clients = fleet(slow);
+      const { epoch } = await clients.reserve(0, 1, { count: 6 });
+      await clients.setRate(500, 2, { ...slow, permits: 2 });
+      // So that there is a ledger by then.
+      await clients.reserve(1000, 2, { count: 12 });
+      await clients.setRate(at, 2, { ...slow, permits: 3 });
+      assert.is((await clients.reserve(at, 1, { count: 0, epoch, held: 1 })).standing, standing, `at ${at}`);
+    }
+  });
+
+  test('for five seconds a client is told that a pause was lifted by another, and for two what is booked stands', async () => {
+    for (const [at, standing] of [
+      [5990, 2000],
+      [6010, undefined],
+    ]) {
+      await redis.flushall();
+      // Each has a ledger of its own: what the other does comes by the control alone.
+      const clients = fleet(slow, 'client');
+      await clients.pause(0, 1, 60_000);
+      const { epoch } = await clients.reserve(0, 1, { count: 2 });
+      await clients.forget(1000, 2);
+      const reply = await clients.reserve(at as number, 1, { count: 0, epoch, held: 1 });
+      assert.is(reply.standing, standing, `at ${at}`);
+    }
+  });
+
+  test('a release that is sent again within a minute takes nothing back, however long ago the grants were', async () => {
+    for (const [at, left] of [
+      [59_900, 0],
+      [60_100, 3],
+    ]) {
+      await redis.flushall();
+      const clients = fleet(window);
+      await clients.reserve(0, 1, { count: 10 });
+      await clients.release(0, 1, 3);
+      assert.equal(await clients.peek(0), [3]);
+      await clients.reserve(at, 2, { count: 10 });
+      await clients.release(at, 1, 3);
+      assert.equal(await clients.peek(at), [left], `at ${at}`);
+    }
+  });
+
+  test('a refund that is sent again takes nothing back, nor in the interval after all has come back', async () => {
+    for (const at of [0, 900, 1990]) {
+      await redis.flushall();
+      const clients = fleet(window);
+      const { epoch } = await clients.reserve(0, 1, { count: 10 });
+      await clients.refund(0, 1, { moment: 0, epoch, count: 3 });
+      assert.equal(await clients.peek(0), [3]);
+      // As many as there are again where the window has been opened anew, at the same time or later.
+      if (at > 0) await clients.reserve(at, 2, { count: 20, maxWait: 0 });
+      const before = await clients.peek(at);
+      await clients.refund(at, 1, { moment: at > 1000 ? at : 0, epoch, count: 3 });
+      assert.equal(await clients.peek(at), before, `at ${at}`);
+    }
+  });
+
+  test('a bucket takes a booking back from the middle of its line, by the level since that was booked', async () => {
+    const clients = fleet({ kind: 'tokenBucket', permits: 10, interval: 1000, burst: 10 });
+    const { epoch } = await clients.reserve(0, 1, { count: 10 });
+    // A request of all that it holds: it is full just before, and never again.
+    await clients.reserve(0, 1, { count: 1, permits: 10 });
+    await clients.reserve(0, 1, { count: 5 });
+    assert.equal(moments(await clients.reserve(1000, 2, { count: 5 })), [1600, 1700, 1800, 1900, 2000]);
+    await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(1000, 3, { count: 1 })), [2000]);
+  });
+
+  test.run();
+}

@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/index.ts';
+import { ledgerOf } from './ledgers.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('stretched');
+
+test('a log lives on as long as a longer interval needs it, though nothing is added to it', async ({
+  redis,
+}) => {
+  const [minute, hour] = [60_000, 3_600_000];
+  const short = ledgerOf(redis, { '': slidingWindow({ permits: 9, interval: minute, resolution: 1 }) });
+  for (let i = 0; i < 2; i++) {
+    await short.reserve([1]);
+    // The next one has an entry of its own, and this one goes into the list.
+    await sleep(2);
+  }
+  assert.ok((await redis.pttl('{p:n}:log:')) <= minute);
+  const long = ledgerOf(redis, { '': slidingWindow({ permits: 9, interval: hour, resolution: 1 }) });
+  assert.equal(await long.peek(), [7]);
+  assert.ok((await redis.pttl('{p:n}:log:')) > hour - minute);
+});
+
+test.run();

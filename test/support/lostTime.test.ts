@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { lostTime } from './lostTime.ts';
+
+test('the time is counted in which nothing else can run', async () => {
+  const lost = lostTime();
+  await sleep(20);
+  const until = performance.now() + 300;
+  while (performance.now() < until);
+  await sleep(20);
+  const ms = lost();
+  assert.ok(ms >= 290, `${ms} ms`);
+});
+
+test.run();

@@ -1,0 +1,37 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as lua from '../../tools/mutate/lua.mjs';
+import { tabled } from '../../tools/mutate/mutants.mjs';
+import * as typescript from '../../tools/mutate/typescript.mjs';
+
+function variants(text: string, { mutantsOf }: typeof lua): string[] {
+  return mutantsOf(text).map(
+    ({ start, end, replacement }) => text.slice(0, start) + replacement + text.slice(end),
+  );
+}
+
+test('each change of the table is possible, in one place', () => {
+  assert.ok(tabled().length > 10);
+});
+
+test('a script is changed in what it does, not in what it says', () => {
+  assert.equal(variants("if a < 2 and not b then error('a < 2') end -- a < 2", lua), [
+    "if a <= 2 and not b then error('a < 2') end -- a < 2",
+    "if a < 3 and not b then error('a < 2') end -- a < 2",
+    "if a < 2 or not b then error('a < 2') end -- a < 2",
+    "if a < 2 and  b then error('a < 2') end -- a < 2",
+  ]);
+  assert.equal(variants('local x = -1\ny.z = x', lua), ['local x = -2\ny.z = x', 'local x = -1\n']);
+});
+
+test('a module is changed in what it does, not in its types', () => {
+  assert.equal(variants('const a: 1 = 1;\ntype B = 2;', typescript), ['const a: 1 = 2;\ntype B = 2;']);
+  assert.equal(variants('if (a >= b) c();', typescript), [
+    'if (true) c();',
+    'if (false) c();',
+    'if (a > b) c();',
+    'if (a >= b) ;',
+  ]);
+});
+
+test.run();

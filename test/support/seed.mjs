@@ -1,0 +1,25 @@
+/** The seed of every random choice that a test makes, so that a newcomer's run is everybody's. */
+export const recordedSeed = 20_251_107;
+
+/** The seed in force: SLUICE_SEED, or the one that is recorded. */
+export function seed() {
+  return Number(process.env.SLUICE_SEED || recordedSeed);
+}
+
+/** Some seed that nobody has chosen. */
+export function anySeed() {
+  return Math.floor(Math.random() * 2 ** 31);
+}
+
+/** Random numbers from 0 to 1 that follow from the seed in force and a name: each call of what it answers gives the next. */
+export function randomOf(name) {
+  let state = seed();
+  for (const character of name) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193);
+  // "Mulberry 32".
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,47 @@
+/*
+ * A process that runs uvu files, one after the other, as its parent names them, { file, seed, scale }, until {} comes. All that a file prints is
+ * followed by a line of its own, after `mark`, with what became of it.
+ */
+import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import { mark } from './uvuWorker.mjs';
+
+globalThis.UVU_DEFER = 1;
+await import('uvu');
+
+let files = 0;
+
+process.on('message', async ({ file, seed, scale }) => {
+  if (!file) {
+    process.disconnect();
+    return;
+  }
+  // A test that awaits what never comes ends the process: nothing else must keep it.
+  process.channel.unref();
+  process.env.SLUICE_SEED = String(seed);
+  process.env.SLUICE_SCALE = String(scale);
+  fc.configureGlobal({ seed });
+  const wall = performance.now();
+  const cpu = process.cpuUsage();
+  const outcome = await run(file);
+  const { user, system } = process.cpuUsage(cpu);
+  const spent = { wall: performance.now() - wall, cpu: (user + system) / 1000 };
+  process.stdout.write(`${mark}${JSON.stringify({ ...outcome, ...spent })}\n`);
+  process.channel.ref();
+});
+
+/** Runs the suites of one file, as uvu does. */
+async function run(file) {
+  globalThis.UVU_INDEX = globalThis.UVU_QUEUE.push([]) - 1;
+  // A file that runs again is another module.
+  await import(`${pathToFileURL(file)}?${files++}`);
+  const outcome = { passed: 0, failed: 0, skipped: 0 };
+  for (const suite of globalThis.UVU_QUEUE[globalThis.UVU_INDEX]) {
+    const [errors, passed, skipped, total] = await suite();
+    outcome.passed += passed;
+    outcome.failed += total - passed;
+    outcome.skipped += skipped;
+    if (errors.length) process.stdout.write(`\n${errors}\n`);
+  }
+  return outcome;
+}

@@ -1,0 +1,28 @@
+/**
+ * What is mutated, and the tests that are to notice: stages, the quickest first, each a list of patterns of paths. A stage
+ * is run where those before it have noticed nothing.
+ */
+export const areas = {
+  limits: {
+    files: [/^src\/limits\//, /^src\/stores\/memory\//],
+    stages: [['test/limits/', 'test/properties/'], ['test/redis/(twins|constants)'], ['test/limiter/']],
+  },
+  dispatcher: {
+    files: [
+      /^src\/(limiter|dispatcher)\/(dispatcher|queue|reservations|bookings|deadlines|refunds|outlook|forecast|share)\.ts$/,
+    ],
+    stages: [['test/limiter/'], ['test/(operators|fallback|creation)/']],
+  },
+  scripts: {
+    files: [/^lua\/(?!redisson)/],
+    stages: [
+      ['test/redis/(twins|constants)'],
+      ['test/redis/'],
+      ['test/fallback/wire', 'test/faults/resent\\.'],
+    ],
+  },
+  redisson: {
+    files: [/^lua\/redisson\//, /^src\/redisson\/RedissonRateLimiter\.ts$/],
+    stages: [['test/redisson/(lives|counting|release|history)'], ['test/redisson/']],
+  },
+};

@@ -1,0 +1,87 @@
+// Breaks the code on purpose, one change at a time, and says which changes the tests have not noticed: `npm run mutate`.
+//
+// npm run mutate [-- AREA…] [--sample N] [--seed N] [--known] [--verbose]
+//
+// Each area has the changes of a table, known.mjs (--known: these alone), and a sample of those that the operators make of
+// its files. The score of an area is the part of them that some test noticed.
+import { parseArgs } from 'node:util';
+import { areas } from './areas.mjs';
+import { root, sampled, tabled } from './mutants.mjs';
+import { Tree } from './tree.mjs';
+
+/** Trees in which mutants are tried at the same time. */
+const trees = 2;
+const goal = 0.9;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    sample: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    known: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const unknown = positionals.filter((name) => !areas[name]);
+if (unknown.length > 0)
+  throw new Error(`no area ${unknown.join(', ')}: there are ${Object.keys(areas).join(', ')}`);
+process.env.SLUICE_SCALE ??= '0.1';
+
+const copies = Array.from({ length: trees }, () => new Tree(root));
+process.once('exit', () => {
+  for (const tree of copies) tree.remove();
+});
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+const scores = [];
+for (const name of positionals.length > 0 ? positionals : Object.keys(areas))
+  scores.push(await judge(name, areas[name]));
+process.exitCode = scores.some((score) => score < goal) ? 1 : 0;
+
+/** Tries the mutants of an area; answers the part of them that was noticed. */
+async function judge(name, { files, stages }) {
+  const sample = values.known ? 0 : Number(values.sample);
+  const mutants = [...tabled(name), ...sampled(name, files, sample, values.seed)];
+  const stagesOf = ({ tests }) => (tests ? [tests] : stages);
+  const limits = await limitsOf(name, mutants.flatMap(stagesOf));
+  const waiting = [...mutants];
+  let noticed = 0;
+  await Promise.all(
+    copies.map(async (tree) => {
+      for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+        const by = await noticedBy(tree, mutant, stagesOf(mutant), limits);
+        if (by) noticed++;
+        if (values.verbose || !by) console.log(`  ${by ? `noticed (${by})` : 'UNNOTICED'} ${mutant.title}`);
+      }
+    }),
+  );
+  const score = mutants.length > 0 ? noticed / mutants.length : 1;
+  console.log(`${name}: ${noticed} of ${mutants.length} noticed, score ${score.toFixed(2)}`);
+  return score;
+}
+
+/** How many milliseconds each stage may take, by what it takes on the code as it stands: which has to pass. */
+async function limitsOf(name, stages) {
+  const limits = new Map();
+  for (const stage of stages) {
+    const key = stage.join(' ');
+    if (limits.has(key)) continue;
+    const start = performance.now();
+    const { passed, printed } = await copies[0].test(stage, 10 * 60_000);
+    if (!passed) throw new Error(`${name}: the tests ${key} fail on the code as it stands:\n${printed}`);
+    limits.set(key, 20_000 + 4 * (performance.now() - start));
+  }
+  return limits;
+}
+
+/** What has noticed a mutant, if anything has. */
+function noticedBy(tree, { texts }, stages, limits) {
+  return tree.with(texts, async () => {
+    for (const stage of stages) {
+      const { passed, isLate, printed } = await tree.test(stage, limits.get(stage.join(' ')));
+      if (isLate) return 'it takes too long';
+      if (!passed) return /FAIL\b.*/.exec(printed)?.[0] ?? 'the tests do not end well';
+    }
+    return undefined;
+  });
+}

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A copy of the repository, in which one file at a time is changed, and tests are run. */
+export class Tree {
+  #folder = mkdtempSync(join(tmpdir(), 'rxjs-sluice-mutate-'));
+  #child;
+
+  constructor(root) {
+    for (const part of ['src', 'lua', 'test', 'tools', 'package.json', 'tsconfig.json'])
+      cpSync(join(root, part), join(this.#folder, part), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'));
+  }
+
+  /** Does some work while files have other texts. */
+  async with(texts, work) {
+    const paths = texts.map(({ file }) => join(this.#folder, file));
+    const before = paths.map((path) => readFileSync(path, 'utf8'));
+    for (const [i, { text }] of texts.entries()) writeFileSync(paths[i], text);
+    try {
+      return await work();
+    } finally {
+      for (const [i, path] of paths.entries()) writeFileSync(path, before[i]);
+    }
+  }
+
+  /** Whether the tests pass within so many milliseconds, and what they have printed. */
+  test(patterns, limit, env = {}) {
+    return new Promise((resolve) => {
+      const args = [join(this.#folder, 'test/run.mjs'), '--bail', ...patterns];
+      const child = spawn(process.execPath, args, {
+        cwd: this.#folder,
+        env: { ...process.env, SLUICE_WORKERS: '1', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      this.#child = child;
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (chunk) => {
+          printed += chunk;
+        });
+      let isLate = false;
+      // It ends its workers, and they their servers, when it is told to end.
+      const timer = setTimeout(() => {
+        isLate = true;
+        child.kill('SIGTERM');
+      }, limit);
+      child.on('close', (code) => {
+        clearTimeout(timer);
+        resolve({ passed: code === 0, isLate, printed });
+      });
+    });
+  }
+
+  remove() {
+    this.#child?.kill('SIGTERM');
+    // A test that was killed a moment ago may still be writing.
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
