@@ -192,8 +192,9 @@ export class RedissonRateLimiter implements Limiter<number> {
    * await limiter.release(3); // three calls were not made
    */
   async release(permits: number): Promise<void> {
-    const cost = this.#line.costOf(permits);
+    const cost = permits === 0 ? undefined : this.#line.costOf(permits);
     if (this.#line.closed) throw new LimiterClosedError(this.name);
+    if (!cost) return;
     await new Promise<void>((resolve, reject) =>
       this.#line.release(cost, (error) => (error ? reject(error) : resolve())),
     );
