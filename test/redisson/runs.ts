@@ -11,6 +11,6 @@ export function tried(usually: number) {
 
 /** Some of many cases, evenly chosen: so many by default, all of them in a campaign. */
 export function some<T>(cases: readonly T[], usually: number): T[] {
-  const stride = SLUICE_RUNS ? 1 : Math.max(1, cases.length / usually);
-  return Array.from({ length: Math.ceil(cases.length / stride) }, (_, i) => cases[Math.floor(i * stride)]);
+  const count = SLUICE_RUNS ? cases.length : Math.min(cases.length, usually);
+  return Array.from({ length: count }, (_, i) => cases[Math.floor((i * cases.length) / count)]);
 }
