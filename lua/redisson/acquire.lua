@@ -28,59 +28,94 @@ if not limiter then return {} end
 local call = ARGV[1]:sub(2, 14)
 local reply = { limiter.us, limiter.rate, limiter.interval, 0, 0, 0 }
 local place, used, wait = 0, false, 0
+-- Runs of requests that are granted: the place of the first, how many, and the permits of each. And all their permits.
+local grants, granted = {}, 0
 
--- Writes an entry for each of the next requests.
+local function answer(count, delay)
+  if count == 0 then return end
+  reply[#reply + 1], reply[#reply + 2] = count, delay
+  place = place + count
+end
+
+-- Grants as many of the next requests as there are permits for; answers how many.
 local function grant(count, permits)
-  local added = 0
-  for first = 0, count - 1, WRITTEN do
-    local entries = {}
-    for i = first, math.min(first + WRITTEN, count) - 1 do
-      entries[#entries + 1] = limiter.at
-      entries[#entries + 1] = struct.pack('>Bc0I2B<I4', 16, call, place + i, 0, permits)
-    end
-    added = added + redis.call('ZADD', limiter.log, unpack(entries))
-  end
-  -- A call that is sent again finds its entries there.
-  limiter.value, limiter.size = limiter.value - added * permits, limiter.size + added
-  limiter.newest, used = limiter.at, true
-  forgetWalk()
+  if limiter.expired > 0 then makeFree(limiter, count * permits) end
+  local fit = math.max(0, math.min(count, math.floor(freeOf(limiter) / permits)))
+  if fit == 0 then return 0 end
+  grants[#grants + 1] = { place, fit, permits }
+  granted = granted + fit * permits
+  limiter.value, limiter.size, limiter.newest, used = limiter.value - fit * permits, limiter.size + fit, limiter.at, true
+  answer(fit, 0)
+  return fit
+end
+
+-- How long the next request has to wait; 0 where it turns out that it has not.
+local function waitOf(permits)
+  -- What has expired and has not been looked at may be enough, or what is not counted yet may not be in use: that is known
+  -- with the next call.
+  if limiter.unknown or limiter.expired > 0 then return 1 end
+  return waitFor(limiter, permits, granted)
 end
 
 for i = 2, #ARGV, 3 do
   local permits, count, maxWait = tonumber(ARGV[i]), tonumber(ARGV[i + 1] or 1), tonumber(ARGV[i + 2] or -1)
-  while count > 0 do
-    local answered, delay, needed = count, NEVER, wait
-    if permits <= limiter.rate and permits <= MOST_IN_ENTRY then
-      local granted = 0
-      -- Nobody passes those who are left in the line.
-      if wait == 0 then
-        if limiter.expired > 0 then makeFree(limiter, count * permits) end
-        granted = math.min(count, math.floor(freeOf(limiter) / permits))
-      end
-      if granted > 0 then
-        grant(granted, permits)
-        answered, delay = granted, 0
-      else
-        -- What has expired and has not been looked at may be enough, or what is not counted yet may not be in use: that is
-        -- known with the next call.
-        if wait == 0 then needed = (limiter.unknown or limiter.expired > 0) and 1 or waitFor(limiter, permits) end
-        if needed == 0 then
-          answered = 0
-        elseif maxWait >= 0 and needed > maxWait then
-          delay = NEVER - needed
-        else
-          wait, used, delay = needed, true, LEFT
-        end
+  if permits > limiter.rate or permits > MOST_IN_ENTRY then
+    answer(count, NEVER)
+  else
+    -- Nobody passes those who are left in the line.
+    local needed = wait
+    if wait == 0 then
+      count = count - grant(count, permits)
+      needed = count > 0 and waitOf(permits) or 0
+      if count > 0 and needed == 0 then
+        count = count - grant(count, permits)
+        needed = count > 0 and math.max(1, waitOf(permits)) or 0
       end
     end
-    if answered > 0 then
-      reply[#reply + 1], reply[#reply + 2] = answered, delay
+    if maxWait >= 0 and needed > maxWait then
+      answer(count, NEVER - needed)
+    elseif count > 0 then
+      answer(count, LEFT)
+      wait, used = needed, true
     end
-    place, count = place + answered, count - answered
   end
 end
 
-saveLimiter(limiter, used)
+-- Writes entries for so many requests, of which the first has a place; answers how many are new, or what went wrong. Those of
+-- a call that is sent again are there already.
+local function writeEntries(first, count, permits)
+  local added = 0
+  for from = first, first + count - 1, WRITTEN do
+    local entries = {}
+    for i = from, math.min(from + WRITTEN, first + count) - 1 do
+      entries[#entries + 1] = limiter.at
+      entries[#entries + 1] = struct.pack('>Bc0I2B<I4', 16, call, i, 0, permits)
+    end
+    local written = redis.pcall('ZADD', limiter.log, unpack(entries))
+    if type(written) == 'table' then return added, written end
+    added = added + written
+  end
+  return added
+end
+
+beginSave(limiter)
+writeValue(limiter)
+-- `value` says by now that all of them are in the log.
+local missing, failure = granted, nil
+for i = 1, #grants do
+  local first, count, permits = unpack(grants[i])
+  local added
+  added, failure = writeEntries(first, count, permits)
+  missing = missing - added * permits
+  if failure then break end
+end
+if missing > 0 then
+  redis.call('INCRBY', limiter.valueKey, missing)
+  limiter.value = limiter.value + missing
+end
+if failure then return failure end
+endSave(limiter, used)
+
 reply[4], reply[6] = math.max(0, freeOf(limiter)), wait
 if limiter.size > 0 then reply[5] = math.max(0, (limiter.newest + limiter.interval) * 1000 - limiter.us) end
 return reply

@@ -19,34 +19,33 @@ local REMEMBERED = 60000
 local limiter = openLimiter(COUNTED_AT_LEISURE)
 if not limiter then return {} end
 local asked, sequence = tonumber(ARGV[1]), tonumber(ARGV[2])
-if tonumber(redis.call('GET', KEYS[8]) or 0) >= sequence then return { asked, 0 } end
-redis.call('SET', KEYS[8], sequence, 'PX', REMEMBERED)
+if (tonumber(redis.call('GET', KEYS[8]) or nil) or 0) >= sequence then return { asked, 0 } end
 
 local size = limiter.size - limiter.expired
-
--- Takes all of so many of the newest entries, and part of the one before them.
-local function takeNewest(whole, part, entry, moment)
-  if whole > 0 then redis.call('ZREMRANGEBYRANK', limiter.log, -whole, -1) end
-  size = size - whole
-  if part == 0 then return end
-  redis.call('ZREM', limiter.log, entry)
-  redis.call('ZADD', limiter.log, moment, struct.pack('<c0I4', entry:sub(1, -5), permitsOf(entry) - part))
-end
-
-local left, taken = asked, 0
-while left > 0 and taken < MOST_TAKEN and size > 0 do
-  local entries = redis.call('ZREVRANGE', limiter.log, 0, math.min(STEP, size) - 1, 'WITHSCORES')
-  local whole, part, i = 0, 0, 1
-  while entries[i] and left >= permitsOf(entries[i]) do
-    left, whole, i = left - permitsOf(entries[i]), whole + 1, i + 2
+-- How many of the newest entries are taken as a whole, and the one of which a part is: its moment, itself and the rest.
+local left, whole, part = asked, 0, nil
+for first = 0, math.min(size, MOST_TAKEN) - 1, STEP do
+  if left == 0 or part then break end
+  local entries = redis.call('ZREVRANGE', limiter.log, first, math.min(first + STEP, size) - 1, 'WITHSCORES')
+  for i = 1, #entries, 2 do
+    local entry, held = entries[i], permitsOf(entries[i])
+    if left < held then
+      if left > 0 then part = { entries[i + 1], entry, struct.pack('<c0I4', entry:sub(1, -5), held - left) } end
+      left = 0
+      break
+    end
+    left, whole = left - held, whole + 1
   end
-  if entries[i] then part, left = left, 0 end
-  takeNewest(whole, part, entries[i], entries[i + 1])
-  taken = taken + whole
 end
 
+redis.call('SET', KEYS[8], sequence, 'PX', REMEMBERED)
+beginSave(limiter)
+-- The rest of an entry lies where that was: the others are the newest before and after.
+if part then replaceEntry(limiter, unpack(part)) end
+if whole > 0 then redis.call('ZREMRANGEBYRANK', limiter.log, -whole, -1) end
 limiter.value = limiter.value + asked - left
 lookAgain(limiter)
-saveLimiter(limiter, true)
-local more = left > 0 and size > 0
+writeValue(limiter)
+endSave(limiter, true)
+local more = left > 0 and size > whole
 return { asked - left, more and 1 or 0 }

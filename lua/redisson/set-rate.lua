@@ -17,23 +17,31 @@ local before = redis.call('HMGET', KEYS[1], 'rate', 'type', 'keepAliveTime')
 local known = before[1] and before[2]
 if (ARGV[1] == 'new' and known) or (ARGV[1] == 'known' and not known) then return 0 end
 
-local rate, keepAlive = tonumber(ARGV[2]), tonumber(ARGV[5])
+local config = configOf(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
+-- A config that was stored wrongly is put right by this: where its log lies, or for which rate `value` was, is not known then.
+local ofType = before[2] == ARGV[4] or (known and before[2] ~= '0' and before[2] ~= '1')
+local rateBefore = known and string.find(before[1], '^%d+$') and tonumber(before[1])
+config.raised = rateBefore and config.rate - rateBefore or (known and math.huge or 0)
+
+-- Of a limiter that is gone something may be left: entries that still count, or a `value` that means nothing.
+local keeps = ARGV[1] == 'new' or (ARGV[6] == '1' and ofType)
+local limiter = keeps and openLimiter(COUNTED_AT_LEISURE, config)
+
+-- What was known of the log was known for another rate.
+redis.call('UNLINK', KEYS[6], KEYS[7])
 redis.call('HSET', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4], 'keepAliveTime', ARGV[5])
-if keepAlive > 0 then
-  redis.call('PEXPIRE', KEYS[1], keepAlive)
-elseif tonumber(before[3] or 0) > 0 then
+if config.keepAlive > 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+elseif before[3] and before[3] ~= '0' then
   -- The life that it had was that of the keep-alive before.
   redis.call('PERSIST', KEYS[1])
 end
-
--- Of a limiter that is gone something may be left: entries that still count, or a `value` that means nothing.
-local keeps = ARGV[1] == 'new' or (ARGV[6] == '1' and before[2] == ARGV[4])
--- What was known of the log was known for another rate.
-redis.call('UNLINK', unpack(KEYS, keeps and 6 or 2))
-local limiter = openLimiter(COUNTED_AT_LEISURE, known and rate - tonumber(before[1]))
-if limiter.size == 0 then
-  redis.call('DEL', limiter.valueKey)
+if not keeps then
+  redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+elseif limiter.size == 0 then
+  redis.call('UNLINK', limiter.log, limiter.valueKey)
 else
+  limiter.ends = endOf(limiter.now)
   saveLimiter(limiter, false)
 end
 return 1

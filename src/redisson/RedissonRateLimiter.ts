@@ -23,6 +23,7 @@ import { Patience } from './patience.ts';
 import type { RateType } from './RateType.ts';
 import { openRedissonLedger, type RedissonLedger } from './redissonLedger.ts';
 import { type RedissonScripts, redissonScripts } from './scripts.ts';
+import { storedConfig } from './storedConfig.ts';
 
 /**
  * Redisson's `RRateLimiter`, on its own keys: JVM services and Node services share one quota.
@@ -184,15 +185,16 @@ export class RedissonRateLimiter implements Limiter<number> {
   /**
    * Gives permits back, out of what was granted last: what is available never exceeds the rate.
    *
-   * @param permits how many: a positive integer; what was not granted cannot be given back
+   * @param permits how many: a positive integer, or 0, which gives nothing back; what was not granted cannot be given back
    * @throws like `availablePermits`
    * @throws TypeError, RangeError for an argument of the wrong type or out of range
    * @example
    * await limiter.release(3); // three calls were not made
    */
   async release(permits: number): Promise<void> {
-    const cost = this.#line.costOf(permits);
+    const cost = permits === 0 ? undefined : this.#line.costOf(permits);
     if (this.#line.closed) throw new LimiterClosedError(this.name);
+    if (!cost) return;
     await new Promise<void>((resolve, reject) =>
       this.#line.release(cost, (error) => (error ? reject(error) : resolve())),
     );
@@ -225,12 +227,7 @@ export class RedissonRateLimiter implements Limiter<number> {
       this.#redis.hmget(this.#keys.config, ...fields),
     );
     if (rate === null || interval === null || type === null) throw new NotInitializedError(this.name);
-    return {
-      type: Number(type) as RateType,
-      rate: Number(rate),
-      interval: Number(interval),
-      keepAlive: Number(keepAlive),
-    };
+    return storedConfig(this.name, { rate, interval, type, keepAlive });
   }
 
   /**

@@ -116,7 +116,7 @@ for (const who of ['ours', 'jvm'] as const) {
     const random = randomOf(who);
     let granted = 0;
     const caller = async () => {
-      while (granted < 500) {
+      while (granted < 200) {
         if (await limiter.tryAcquire()) granted++;
         // The pauses are what makes callers ask around the moment at which permits come back.
         await sleep(Math.floor(random() * 10));
@@ -126,7 +126,7 @@ for (const who of ['ours', 'jvm'] as const) {
     await stop();
     // By the moments that are written: the server's for ours, and for a JVM client its own.
     const tenths = grants.map(({ at }) => at).filter((_, i) => i % 10 === 0);
-    assert.ok(tenths.length >= 49, `${grants.length} grants were seen`);
+    assert.ok(tenths.length >= 19, `${grants.length} grants were seen`);
     const gaps = tenths.slice(1).map((t, i) => t - tenths[i]);
     const shortest = Math.min(...gaps);
     assert.ok(shortest > 94, `${shortest} ms`);

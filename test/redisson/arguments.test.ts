@@ -18,8 +18,10 @@ type Any = never;
 test('what is no number of permits is refused, and charges nothing', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 10, 60_000);
-  for (const method of ['tryAcquire', 'acquire', 'release'] as const)
+  for (const method of ['tryAcquire', 'acquire'] as const)
     await assertRefuses((value) => limiter[method](value as Any), noPositiveInteger, 'permits', integer);
+  const noRelease = noPositiveInteger.filter(([value]) => value !== 0);
+  await assertRefuses((value) => limiter.release(value as Any), noRelease, 'permits', integer);
   assert.is(await limiter.availablePermits(), 10);
 });
 
@@ -69,6 +71,7 @@ test('a closed limiter says so, whatever it is asked', async ({ ours }) => {
     limiter.tryAcquire(),
     limiter.acquire(),
     limiter.release(1),
+    limiter.release(0),
     limiter.availablePermits(),
     limiter.setRate(RateType.OVERALL, 10, 60_000),
     limiter.delete(),

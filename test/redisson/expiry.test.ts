@@ -12,7 +12,7 @@ const test = redissonSuite('expiry');
 
 const keys = redissonKeys(api);
 const minute = 60_000;
-const short = 200;
+const short = 120;
 
 /** A limiter that nobody uses for longer than its keep-alive; all that was asked is how many permits there are. */
 async function lookedAt(client: Client, redis: Redis): Promise<void> {

@@ -6,6 +6,7 @@ import { RateType } from '../../src/index.ts';
 import type { JvmClient } from '../support/jvmClient.ts';
 import { redissonKeys } from '../support/redissonKeys.ts';
 import { api, type OnRedisson, redissonSuite } from './redissonSuite.ts';
+import { tried } from './runs.ts';
 import { serverNow, stateOf } from './state.ts';
 
 const test = redissonSuite('history');
@@ -121,7 +122,7 @@ test('whatever was done to the limiter, we grant what the log leaves, and `value
         if (one.who === 'jvm') await jvmStep(clients.get(one.offset)!, one);
         else await ourStep(limiter, redis, one);
     }),
-    { numRuns: 200, includeErrorInReport: true, examples },
+    { ...tried(80), examples },
   );
 });
 

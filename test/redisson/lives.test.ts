@@ -20,7 +20,7 @@ test.after(async () => {
 });
 
 function lives(title: string, values: fc.Arbitrary<Life>): void {
-  promise(title, 150, values, (life) => replay(redis, life));
+  promise(title, 60, values, (life) => replay(redis, life));
 }
 
 lives('the log decides, `value` agrees, and both last: clients of ours', ofOurs);

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import { rejection } from '../support/badInput.ts';
+import { checkBounded } from './bounded.ts';
 import { type OnRedisson, redissonSuite } from './redissonSuite.ts';
 import { fillLog, serverNow, stateOf } from './state.ts';
 
@@ -69,5 +70,8 @@ test('ours: a rate is set for thousands that are kept', async ({ jvm, ours, redi
   await limiter.setRate(RateType.OVERALL, count + 5, interval);
   assert.is(await limiter.availablePermits(), count + 5);
 });
+
+test('ours: no call reads all of a long log of one moment', ({ ours, redis }) =>
+  checkBounded(ours(), redis, 200_000));
 
 test.run();

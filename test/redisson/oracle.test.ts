@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { redissonKeys } from '../support/redissonKeys.ts';
 import { Oracle } from './oracle.ts';
 import { redissonSuite } from './redissonSuite.ts';
+import { tried } from './runs.ts';
 import { stateOf } from './state.ts';
 import { timedLedger } from './timedLedger.ts';
 
@@ -144,9 +145,9 @@ async function replay(
 }
 
 const sizes: [string, number, number, number, number][] = [
-  ['few permits', 4, 6, 20, 150],
-  ['many permits, one an entry', 250, 1, 2_000, 30],
-  ['many permits, several an entry', 120, 9, 3_000, 30],
+  ['few permits', 4, 6, 20, 60],
+  ['many permits, one an entry', 250, 1, 2_000, 12],
+  ['many permits, several an entry', 120, 9, 3_000, 12],
 ];
 
 for (const [title, requests, permits, most, runs] of sizes)
@@ -155,7 +156,7 @@ for (const [title, requests, permits, most, runs] of sizes)
       fc.asyncProperty(fc.array(steps(requests, permits, most), { maxLength: 25 }), (history) =>
         replay(redis, history, most),
       ),
-      { numRuns: runs, includeErrorInReport: true },
+      tried(runs),
     );
   });
 
@@ -165,7 +166,7 @@ test('the same before Redis 7, where the end of a key cannot be read', async ({ 
     fc.asyncProperty(fc.array(steps(4, 6, 20), { maxLength: 25 }), (history) =>
       replay(redis, history, 20, older),
     ),
-    { numRuns: 50, includeErrorInReport: true },
+    tried(20),
   );
 });
 

@@ -1,12 +1,20 @@
+import type { Redis } from 'ioredis';
 import type { Test } from 'uvu';
 import { RedissonRateLimiter } from '../../src/index.ts';
 import { type OnRedis, redisSuite } from '../redis/redisSuite.ts';
 import { JvmClient, type JvmClientOptions } from '../support/jvmClient.ts';
 
+interface OurOptions {
+  name?: string;
+  clientId?: string;
+}
+
 /** What a test on one server works with, where Redisson's keys are concerned. */
 export interface OnRedisson extends OnRedis {
   /** One of our limiters, over a connection of its own. */
-  ours(options?: { name?: string; clientId?: string }): RedissonRateLimiter;
+  ours(options?: OurOptions): RedissonRateLimiter;
+  /** The same, over a connection that is there. */
+  limiterOn(redis: Redis, options?: OurOptions): RedissonRateLimiter;
   /** A stand-in for a JVM client, over a connection of its own. */
   jvm(options?: JvmClientOptions & { name?: string }): JvmClient;
 }
@@ -28,11 +36,12 @@ export function redissonSuite(name: string): Test<OnRedisson> {
   const test = redisSuite(name) as Test<OnRedisson>;
   test.before((context) => {
     const { connect, afterwards } = context;
-    context.ours = ({ name = api, ...options } = {}) => {
-      const limiter = new RedissonRateLimiter(connect(), name, options);
+    context.limiterOn = (redis, { name = api, ...options } = {}) => {
+      const limiter = new RedissonRateLimiter(redis, name, options);
       afterwards(() => limiter.close());
       return limiter;
     };
+    context.ours = (options) => context.limiterOn(connect(), options);
     context.jvm = ({ name = api, ...options } = {}) => {
       const client = new JvmClient(connect(), name, options);
       afterwards(() => client.end());

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import { redissonSuite, takeOneByOne } from './redissonSuite.ts';
-import { stateOf } from './state.ts';
+import { scriptCalls, stateOf } from './state.ts';
 
 const test = redissonSuite('release');
 
@@ -105,6 +105,18 @@ test('ours: a release of part of an entry leaves the rest', async ({ ours, jvm, 
   const { value, log, used } = await stateOf(redis);
   assert.equal([value, log.length, used], [8, 1, 2]);
   assert.is(await jvm().availablePermits(), 8);
+});
+
+test('ours: a release of no permits does nothing, and asks nobody', async ({ ours, redis }) => {
+  const limiter = ours();
+  // Not even whether there is a rate.
+  await limiter.release(0);
+  await limiter.setRate(RateType.OVERALL, rate, interval);
+  await limiter.acquire(4);
+  const before = await scriptCalls(redis);
+  await limiter.release(0);
+  assert.is(await scriptCalls(redis), before);
+  assert.is(await limiter.availablePermits(), rate - 4);
 });
 
 test.run();

@@ -9,8 +9,8 @@ import { stateOf } from './state.ts';
 const test = redissonSuite('shared quota');
 
 const permits = 40;
-const interval = 1_000;
-const lasts = 5_000;
+const interval = 600;
+const lasts = 3_000;
 const callers = 10;
 
 /** So many callers who acquire again and again, until they are to stop; answers how many permits they got. */

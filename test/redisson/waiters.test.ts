@@ -8,7 +8,7 @@ import { scriptCalls, stateOf } from './state.ts';
 const test = redissonSuite('waiters');
 
 const rate = 4;
-const interval = 150;
+const interval = 100;
 const waiters = 40;
 
 /** How many scripts the server runs until all are served. */

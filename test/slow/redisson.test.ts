@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
+import { checkBounded } from '../redisson/bounded.ts';
 import { watchGrants } from '../redisson/grants.ts';
 import { redissonSuite } from '../redisson/redissonSuite.ts';
 
@@ -48,5 +49,8 @@ test('12. 1 per 2 s: ten acquires take nine intervals, and then there is none', 
   assert.not(await limiter.tryAcquire());
   assert.ok(took >= 9 * interval - 2 && took < 10 * interval, `${took} ms`);
 });
+
+test('beside a million entries of one moment, no call reads all of them', ({ ours, redis }) =>
+  checkBounded(ours(), redis, 1_000_000));
 
 test.run();

@@ -24,14 +24,14 @@ local function unsealedCalls()
     known = limiter.expiry == ends - 1 and sub(mark, 17) == rest
     if not known then
       -- Whether the log was counted just now, and `value` is nothing that it cannot bear out.
-      local number = tonumber(value)
-      if string.match(mark, ' (%d+)') ~= rate or us >= sub(mark, 1, 16) + 0 then return false end
-      if not number or number % 1 > 0 or number > rate - call('ZCARD', log) then return false end
+      local number, till = tonumber(value), tonumber(sub(mark, 1, 16))
+      if string.match(mark, ' (%d+)') ~= rate or not till or us >= till then return false end
+      if not number or number % 1 ~= 0 or number > rate - call('ZCARD', log) then return false end
       if ends == -1 then return not own and limiter.expiry == -1 end
     end
-    local keepAlive = limiter.keepAlive or '0'
+    local keepAlive = (limiter.keepAlive or 0) + 0
     life = ends - moment
-    if keepAlive ~= '0' and life < math.max(interval, keepAlive * (1 - USED_UP)) then
+    if keepAlive > 0 and life < math.max(interval, keepAlive * (1 - USED_UP)) then
       kept, life = moment + keepAlive, keepAlive
     end
     if life + 0 < interval + 0 then return false end

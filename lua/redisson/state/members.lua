@@ -7,8 +7,13 @@
 -- Entries that are read at a time.
 local STEP = 1000
 
+local function refuseMember()
+  error('key ' .. KEYS[1] .. ': expected each entry of its log to hold permits in its last four bytes', 0)
+end
+
 local function permitsOf(member)
   local a, b, c, d = string.byte(member, -4, -1)
+  if not d then refuseMember() end
   return a + b * 256 + c * 65536 + d * 16777216
 end
 
@@ -16,6 +21,7 @@ local function sumOf(members)
   local sum = 0
   for i = 1, #members do
     local a, b, c, d = string.byte(members[i], -4, -1)
+    if not d then refuseMember() end
     sum = sum + a + b * 256 + c * 65536 + d * 16777216
   end
   return sum

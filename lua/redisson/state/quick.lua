@@ -2,7 +2,8 @@
 
 -- Most calls are of one request, with a `value` that is sealed, or else known, and with little in the log that has expired.
 -- They end here: few functions are made for them, as each would be made anew with every call, and as few numbers as can be
--- are made strings. Whatever is written before it turns out that more has to be done agrees with the log by itself.
+-- are made strings. Whatever is written before it turns out that more has to be done agrees with the log by itself, or says
+-- less is free than is: of a call that fails half-way, too, as its user lacks a command.
 
 -- So much that has expired is taken out here.
 local MOST_EXPIRED = 100
@@ -10,33 +11,43 @@ local MOST_EXPIRED = 100
 local TIDIED = 16
 
 do
-  local call = redis.call
+  local call, try = redis.call, redis.pcall
   local config = call('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
-  local rate, interval, own = config[1], config[2], config[3] == '1'
-  if ARGV[2] and not ARGV[3] and rate and interval then
+  local rate, own, find = config[1], config[3] == '1', string.find
+  local limit = tonumber(rate)
+  -- What is no config is refused further down. A `value` is known for right rates alone.
+  local isConfig = limit and config[2] and find(config[2], '^[1-9]%d*$') and (own or config[3] == '0')
+  if ARGV[2] and not ARGV[3] and isConfig and find(config[4] or '0', '^%d+$') then
+    local interval = config[2] + 0
     local valueKey, log = own and KEYS[4] or KEYS[2], own and KEYS[5] or KEYS[3]
     local value, permits, time = call('GET', valueKey), ARGV[2] + 0, redis.call('TIME')
     local us, format = time[1] * 1000000 + time[2], string.format
     local part = us % 1000
     local now = (us - part) / 1000
     local moment, cutoff = format('%d', part > 0 and now + 1 or now), now - interval
-    local ends, expiry = redis.pcall('PEXPIRETIME', KEYS[1]), redis.pcall('PEXPIRETIME', valueKey)
-    local sure, tidy, more, open, close = us % CHECKED > 0, us % TIDIED == 0, 0, nil, nil
-    if ends ~= -1 or expiry ~= SEALED + rate then
+    local ends, expiry = try('PEXPIRETIME', KEYS[1]), try('PEXPIRETIME', valueKey)
+    local tidy, more, open, close = us % TIDIED == 0, 0, nil, nil
+    local sure = us % CHECKED > 0 and permits <= 4294967295 and call('ZCOUNT', log, '(' .. moment, '+inf') == 0
+    if ends ~= -1 or expiry ~= SEALED + limit then
       open, close = unsealedCalls()
       sure = sure and open({
         rate = rate, interval = interval, valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
         own = own, keepAlive = config[4], ends = ends, expiry = expiry,
       }, value, us, moment, permits)
     end
-    if not sure or permits > 4294967295 or call('ZCOUNT', log, '(' .. moment, '+inf') > 0 then value = nil end
-    while value do
-      value = value + 0
+    value = sure and tonumber(value)
+    -- Twice at most: the second time, what has expired has been taken out.
+    for _ = 1, value and 2 or 0 do
       if value >= permits and not tidy then
+        -- Of those that are no whole number Redis subtracts nothing.
+        if type(try('DECRBY', valueKey, ARGV[2])) == 'table' then break end
         -- A call that is sent again finds its entry there.
-        local added = call('ZADD', log, moment, ARGV[1])
-        if added == 1 then call('DECRBY', valueKey, ARGV[2]) end
-        if close then close(value - added * permits, more + added, value == rate + 0) end
+        local added = try('ZADD', log, moment, ARGV[1])
+        if added ~= 1 then
+          call('INCRBY', valueKey, ARGV[2])
+          if added ~= 0 then return added end
+        end
+        if close then close(value - added * permits, more + added, value == limit) end
         return us
       end
       if value < permits then
@@ -45,7 +56,7 @@ do
         if oldest[2] + 0 > cutoff then
           local a, b, c, d = string.byte(oldest[1], -4, -1)
           -- Who needs more than the oldest entry holds has to wait for others too.
-          if value + a + b * 256 + c * 65536 + d * 16777216 < permits then break end
+          if not d or value + a + b * 256 + c * 65536 + d * 16777216 < permits then break end
           if close then close(value, more) end
           return { us, (oldest[2] + math.min(interval, 9007199254740992)) * 1000 - us }
         end
@@ -56,10 +67,12 @@ do
         local members, freed = call('ZRANGE', log, 0, expired - 1), 0
         for i = 1, expired do
           local a, b, c, d = string.byte(members[i], -4, -1)
-          freed = freed + a + b * 256 + c * 65536 + d * 16777216
+          freed = d and freed + a + b * 256 + c * 65536 + d * 16777216
+          if not d then break end
         end
+        if not freed then break end
         call('ZREMRANGEBYRANK', log, 0, expired - 1)
-        call('INCRBY', valueKey, freed)
+        if type(try('INCRBY', valueKey, freed)) == 'table' then break end
         value, more = value + freed, more - expired
       end
       tidy = false

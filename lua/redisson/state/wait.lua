@@ -1,36 +1,49 @@
--- How long until permits are free: the log is walked from its oldest entry on, and while it does not change no entry is read
--- twice.
+-- How long until permits are free: the log is walked from its oldest entry on, and no entry is read twice. What this call
+-- grants lies behind all that was in the log before.
 
 -- Entries that a call looks at for this. Who needs more asks again when those have expired.
 local MOST_WALKED = 2000
 local FIRST_WALK = 4
+-- Reads that it takes to get as far as that, each four times as far as the one before.
+local MOST_READS = 6
 
--- For each entry walked: the permits up to it, and its moment.
-local sums, moments = {}, {}
+-- For each entry walked: the permits up to it, and its moment. And whether there are no more.
+local sums, moments, isWalked = {}, {}, false
 
--- An entry has come into the log, perhaps between two others: their order is that of their bytes where they are of one time.
-local function forgetWalk()
-  sums, moments = {}, {}
-end
-
--- Microseconds until so many permits are free, or at least will not be; 0 where they are. Nothing in the log has expired.
-local function waitFor(limiter, permits)
-  local place = 1
-  while true do
-    local missing = permits - limiter.value
-    if missing <= 0 then return 0 end
-    while sums[place] and sums[place] < missing do place = place + 1 end
-    if sums[place] or #sums >= MOST_WALKED then break end
+-- Walks on until the entries hold so many permits.
+local function walk(limiter, missing)
+  for _ = 1, MOST_READS do
     local first, sum = #sums, sums[#sums] or 0
-    local last = math.min(MOST_WALKED, math.max(FIRST_WALK, 4 * first)) - 1
-    local entries = redis.call('ZRANGE', limiter.log, first, last, 'WITHSCORES')
+    if isWalked or sum >= missing or first >= MOST_WALKED then return end
+    local count = math.min(MOST_WALKED, math.max(FIRST_WALK, 4 * first)) - first
+    local from = limiter.dropped + first
+    local entries = redis.call('ZRANGE', limiter.log, from, from + count - 1, 'WITHSCORES')
     for i = 1, #entries, 2 do
       sum = sum + permitsOf(entries[i])
       sums[#sums + 1], moments[#moments + 1] = sum, tonumber(entries[i + 1])
     end
-    -- The whole log does not hold what is missing: `value` was wrong.
-    if #entries == 0 then limiter.value, limiter.trusted, place = limiter.rate - sum, true, 1 end
+    isWalked = #entries < 2 * count
   end
-  local moment = math.min(limiter.at, moments[math.min(place, #moments)])
-  return math.max(1, (moment + limiter.interval) * 1000 - limiter.us)
+end
+
+-- The moment of the entry with which so many permits are there.
+local function momentOf(limiter, missing)
+  for i = 1, #sums do
+    if sums[i] >= missing then return math.min(limiter.at, moments[i]) end
+  end
+  return isWalked and limiter.at or math.min(limiter.at, moments[#moments])
+end
+
+-- Microseconds until so many permits are free, or at least will not be; 0 where they are. Nothing in the log has expired, and
+-- `granted` are added to it by this call.
+local function waitFor(limiter, permits, granted)
+  walk(limiter, permits - limiter.value)
+  local sum = (sums[#sums] or 0) + granted
+  if isWalked and sum < permits - limiter.value then
+    -- The whole log does not hold what is missing: `value` was wrong.
+    limiter.value, limiter.trusted = limiter.rate - sum, true
+  end
+  local missing = permits - limiter.value
+  if missing <= 0 then return 0 end
+  return math.max(1, (momentOf(limiter, missing) + limiter.interval) * 1000 - limiter.us)
 end
