@@ -216,11 +216,16 @@ local function pausedFor(ledger, instant)
   return left > 0 and left or -1
 end
 
+-- A count as a reply: as text where it is so large that a client's parser may round it on the way.
+local function counted(n)
+  return n < 2 ^ 52 and n or string.format('%.0f', n)
+end
+
 -- The permits of each limit that could be granted at once.
 local function availableNow(ledger, instant)
   local permits, paused = {}, ledger.pausedUntil > instant.now
   for i, state in ipairs(ledger.limits) do
-    permits[i] = paused and 0 or algebraOf(state.kind).available(state, instant.now, instant.at)
+    permits[i] = paused and 0 or counted(algebraOf(state.kind).available(state, instant.now, instant.at))
   end
   return permits
 end
