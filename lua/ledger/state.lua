@@ -98,7 +98,10 @@ local function readLedger(key, spec, logs)
   local data = readKey(LEDGER_SAYS, 'GET', key)
   if not data then return nil end
   local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
-  if not whole then refuseKey(key, LEDGER_SAYS, ledger) end
+  if not whole then
+    local reason = tostring(ledger)
+    refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'another length' or reason)
+  end
   return ledger
 end
 
