@@ -29,7 +29,8 @@ local function offer(ledger, instant, cost, stride, after)
   local t = math.max(instant.at, free)
   -- Free by the time rounded down: granted now, though its moment is rounded up.
   if free <= instant.now then return t, 0 end
-  return t, t * 1000 - instant.us
+  -- What a reply can hold, of a wait of many thousand years.
+  return t, math.min(t * 1000 - instant.us, 2 ^ 62)
 end
 
 -- How many requests can be granted at the moment, of at most `most`.

@@ -122,7 +122,10 @@ local function readLedger(key, spec, logs)
   local data = readKey(LEDGER_SAYS, 'GET', key)
   if not data then return nil end
   local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
-  if not whole then refuseKey(key, LEDGER_SAYS, ledger) end
+  if not whole then
+    local reason = tostring(ledger)
+    refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'another length' or reason)
+  end
   return ledger
 end
 
@@ -234,11 +237,16 @@ local function pausedFor(ledger, instant)
   return left > 0 and left or -1
 end
 
+-- A count as a reply: as text where it is so large that a client's parser may round it on the way.
+local function counted(n)
+  return n < 2 ^ 52 and n or string.format('%.0f', n)
+end
+
 -- The permits of each limit that could be granted at once.
 local function availableNow(ledger, instant)
   local permits, paused = {}, ledger.pausedUntil > instant.now
   for i, state in ipairs(ledger.limits) do
-    permits[i] = paused and 0 or algebraOf(state.kind).available(state, instant.now, instant.at)
+    permits[i] = paused and 0 or counted(algebraOf(state.kind).available(state, instant.now, instant.at))
   end
   return permits
 end

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { SchedulerClock } from '../clock.ts';
-import { assertLimit, isLimit, type Limit } from '../limits/limit.ts';
+import { assertLimit, isLimit, isRate, type Limit } from '../limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../stores/fallback/fallbackOptions.ts';
 import type { Store } from '../stores/store.ts';
 import * as check from '../validate.ts';
@@ -122,8 +122,9 @@ export function sameNames(own: NamedLimits, rate: NamedLimits): NamedLimits {
   return rate;
 }
 
-/** Whether this is meant as several limits; what says its kind looks like one limit, made by hand. */
+/** Whether this is meant as several limits; what says its kind, or has plain permits per interval, looks like one limit. */
 function isRecord(limit: unknown): limit is Readonly<Record<string, unknown>> {
   if (typeof limit !== 'object' || limit === null || Array.isArray(limit) || isLimit(limit)) return false;
+  if (isRate(limit) && !isLimit(limit.permits) && !isLimit(limit.interval)) return false;
   return typeof (limit as { kind?: unknown }).kind !== 'string';
 }

@@ -41,11 +41,14 @@ export interface TokenBucket extends Branded {
 /** How many permits may be granted in what time; made by {@link slidingWindow}, {@link fixedWindow}, {@link tokenBucket} or {@link leakyBucket}. */
 export type Limit = SlidingWindow | FixedWindow | TokenBucket;
 
+/** The longest interval, in milliseconds, 31 years: a moment that lies intervals ahead is still exact in microseconds. */
+export const longestInterval = 1e12;
+
 /** Permits per interval. */
 export interface RateOptions {
-  /** Permits per `interval`: a positive integer. */
+  /** Permits per `interval`: a positive integer; `permits · interval` is at most 2^53 − 1, so that all counts are exact. */
   permits: number;
-  /** Milliseconds: a positive integer. */
+  /** Milliseconds: a positive integer, at most 10^12 (31 years). */
   interval: number;
 }
 
@@ -73,7 +76,8 @@ export interface FixedWindowOptions extends RateOptions {
 /** Options of {@link tokenBucket}. */
 export interface TokenBucketOptions extends RateOptions {
   /**
-   * The most permits that the bucket holds, and so the most that one request may ask for: a positive integer.
+   * The most permits that the bucket holds, and so the most that one request may ask for: a positive integer;
+   * `burst · interval` is at most 2^53 − 1.
    *
    * @default permits
    */
@@ -102,8 +106,19 @@ export function isLimit(value: unknown): value is Limit {
 export function assertLimit(name: string, value: unknown): asserts value is Limit {
   if (isLimit(value)) return;
   throw new TypeError(
-    `${name}: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got ${show(value)}`,
+    `${name}: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got ${show(value)}${meant(value)}`,
   );
+}
+
+/** What was probably meant by the options of a limit in the place of the limit itself. */
+function meant(value: unknown): string {
+  if (!isRate(value)) return '';
+  return `; did you mean slidingWindow({ permits: ${show(value.permits)}, interval: ${show(value.interval)} })?`;
+}
+
+/** Whether a value that is no limit has what its options have. */
+export function isRate(value: unknown): value is { permits: unknown; interval: unknown } {
+  return typeof value === 'object' && value !== null && 'permits' in value && 'interval' in value;
 }
 
 /**
@@ -180,6 +195,8 @@ function rate(options: RateOptions, further: string[] = []): RateOptions {
   const { permits, interval } = options;
   positiveInteger('permits', permits);
   positiveInteger('interval', interval);
+  if (interval > longestInterval)
+    throw new RangeError(`interval: expected at most 10^12 ms (31 years), got ${interval}`);
   product('permits', permits, interval);
   return { permits, interval };
 }

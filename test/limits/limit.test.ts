@@ -81,8 +81,11 @@ test('what a limit was not made by is no limit, however it looks', () => {
 });
 
 test('the largest products that are exact are allowed', () => {
-  const most = { permits: 1, interval: Number.MAX_SAFE_INTEGER };
-  for (const [kind, factory] of Object.entries(factories)) assert.is(factory(most).permits, 1, kind);
+  const many = { permits: Number.MAX_SAFE_INTEGER, interval: 1 };
+  for (const [kind, factory] of Object.entries(factories))
+    assert.is(factory(many).permits, 2 ** 53 - 1, kind);
+  const long = { permits: 9007, interval: 1e12 };
+  for (const [kind, factory] of Object.entries(factories)) assert.is(factory(long).interval, 1e12, kind);
   assert.is(tokenBucket({ permits: 1, interval: 1, burst: Number.MAX_SAFE_INTEGER }).burst, 2 ** 53 - 1);
 });
 

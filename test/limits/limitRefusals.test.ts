@@ -1,4 +1,6 @@
 import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter } from '../../src/index.ts';
 import { fixedWindow, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { assertRefuses, type Bad, missing, noObject, noPositiveInteger } from '../support/badInput.ts';
 
@@ -17,6 +19,17 @@ for (const [kind, factory] of factories) {
   for (const option of ['permits', 'interval'])
     test(`${kind} refuses ${option} of the wrong type, sign or size`, () =>
       assertRefuses(giving(factory, option), [missing, ...noPositiveInteger], option, integer));
+
+  test(`${kind} refuses an interval whose end would not be an exact moment`, () =>
+    assertRefuses(
+      (interval) => factory({ permits: 1, interval } as never),
+      [
+        [1e12 + 1, RangeError, '1000000000001'],
+        [2 ** 53 - 1, RangeError, '9007199254740991'],
+      ],
+      'interval',
+      'at most 10^12 ms (31 years)',
+    ));
 
   test(`${kind} refuses permits that cannot be counted exactly over the interval`, () => {
     const tooMuch: Bad = [2 ** 43, RangeError, `${2 ** 43} · 1024`];
@@ -60,5 +73,33 @@ test('tokenBucket refuses a burst that cannot be counted exactly over the interv
     'burst',
     'burst · interval below 2^53',
   ));
+
+test('a limit that is made by hand is refused with what was probably meant', () => {
+  const rate = { permits: 5, interval: 1000 };
+  const meant = 'did you mean slidingWindow({ permits: 5, interval: 1000 })?';
+  for (const limit of [rate, { ...rate, kind: 'slidingWindow' }, { ...rate, burst: 7 }])
+    assert.throws(
+      () => new RateLimiter({ name: 'api', limit: limit as never }),
+      `limit: expected a limit made`,
+    );
+  const says: [unknown, string][] = [
+    [
+      rate,
+      `limit: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got an object; ${meant}`,
+    ],
+    [
+      { a: rate },
+      `limit.a: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got an object; ${meant}`,
+    ],
+  ];
+  for (const [limit, message] of says)
+    assert.throws(
+      () => new RateLimiter({ name: 'api', limit: limit as never }),
+      (error: Error) => error instanceof TypeError && error.message === message,
+    );
+  // Names like those are names, where limits stand under them.
+  const limit = slidingWindow(rate);
+  assert.not.throws(() => new RateLimiter({ name: 'api', limit: { permits: limit, interval: limit } }));
+});
 
 test.run();

@@ -28,9 +28,8 @@ export function readControl(control: Buffer | null): ControlPicture {
 export function controlString(known: Partial<ControlPicture>): Buffer {
   const { pausedSince = 0, pausedUntil = 0, liftedUntil = 0, forgotten = 0, changed = 0, spec = '' } = known;
   const head = Buffer.alloc(52);
-  [2, pausedSince, pausedUntil, liftedUntil, forgotten, changed].forEach((n, i) =>
-    head.writeDoubleLE(n, i * 8),
-  );
+  for (const [i, n] of [2, pausedSince, pausedUntil, liftedUntil, forgotten, changed].entries())
+    head.writeDoubleLE(n, i * 8);
   head.writeUInt32LE(Buffer.byteLength(spec), 48);
   return Buffer.concat([head, Buffer.from(spec)]);
 }

@@ -110,16 +110,42 @@ test('close gives back what is booked, leaves the connection open and no key wit
   assert.ok(resetAfter <= 60_001, `${resetAfter} ms`);
 });
 
-test('an interval of centuries is no obstacle', async ({ redis }) => {
-  const limiter = new RateLimiter({
-    name: 'api',
-    limit: fixedWindow({ permits: 1, interval: 2 ** 53 - 1 }),
-    redis,
-  });
-  assert.ok((await limiter.decide()).granted);
-  const { granted, retryAfter } = await limiter.decide();
-  assert.not(granted);
-  assert.ok(retryAfter > 2 ** 52);
-});
+const longest = { permits: 1, interval: 1e12 };
+for (const limit of [
+  slidingWindow({ ...longest, resolution: 1 }),
+  fixedWindow(longest),
+  tokenBucket(longest),
+])
+  for (const where of ['Redis', 'the process'])
+    test(`the longest ${limit.kind} is exact in ${where}`, async ({ redis }) => {
+      const limiter = new RateLimiter({
+        name: 'api',
+        limit,
+        redis: where === 'Redis' ? redis : undefined,
+        scope: 'client',
+      });
+      const { grantedAt } = await limiter.acquire();
+      const { granted, retryAfter } = await limiter.decide();
+      assert.not(granted);
+      // By the clock of this very machine, in tens of seconds.
+      const off = Math.abs(grantedAt + 1e12 - (Date.now() + retryAfter));
+      assert.ok(off < 10_000, `${off} ms`);
+    });
+
+const most = 2 ** 53 - 1;
+const many = { permits: most, interval: 1 };
+const buckets = tokenBucket({ permits: 1, interval: 1, burst: most });
+for (const limit of [slidingWindow(many), fixedWindow(many), buckets])
+  for (const where of ['Redis', 'the process'])
+    test(`the most permits of a ${limit.kind} are counted exactly in ${where}`, async ({ redis }) => {
+      const limiter = new RateLimiter({ name: 'api', limit, redis: where === 'Redis' ? redis : undefined });
+      assert.is(await limiter.availablePermits(), most);
+      assert.is((await limiter.acquire(most)).permits, most);
+      await limiter.reset();
+      const { granted, remaining } = await limiter.decide();
+      assert.ok(granted);
+      // A millisecond of a bucket's refill may be lost.
+      assert.ok(remaining === most - 1 || (limit === buckets && remaining === most - 2), `${remaining}`);
+    });
 
 test.run();

@@ -1,0 +1,149 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { StoreError } from '../../src/index.ts';
+import { MixedCalls } from './mixedCalls.ts';
+import { type OnRedis, redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('hostile keys');
+
+/** Microseconds of the server that no call takes, whatever the keys hold: some thousand times what one takes. */
+const bound = 200_000;
+const [ledger, control, contenders, log] = ['', ':control', ':contenders', ':log:log'].map(
+  (end) => `{p:n}${end}`,
+);
+
+/** Keys as many calls leave them, with a line of contenders. */
+async function lively(redis: Redis, seed: number): Promise<MixedCalls> {
+  await redis.flushall();
+  const calls = new MixedCalls(seed);
+  await calls.make(80, calls.clients(redis, 'all'));
+  assert.equal(calls.refusals, []);
+  return calls;
+}
+
+/** Calls of every kind: each is answered or refused as what the keys hold wrongly, and none takes long. */
+async function survives({ server, connect }: OnRedis, calls: MixedCalls, count = 20): Promise<void> {
+  // A server that never comes back is not waited for.
+  const redis = connect({ commandTimeout: 20_000 });
+  await server.command('CONFIG', 'SET', 'slowlog-log-slower-than', bound);
+  await server.command('SLOWLOG', 'RESET');
+  await calls.make(count, calls.clients(redis, 'all'));
+  for (const error of calls.refusals) {
+    assert.instance(error, StoreError);
+    assert.not(/bad argument|attempt to|table:/.test(error.message), error.message);
+  }
+  assert.equal(await server.command('SLOWLOG', 'LEN'), 0, 'a slow call');
+}
+
+/** Numbers that would pass every comparison, or none. */
+const wrong = [NaN, Infinity, -Infinity, -1, 1e300];
+
+test('a number in a ledger that is none is refused, wherever it stands in the head', async (context) => {
+  const { redis } = context;
+  const calls = await lively(redis, 1);
+  const whole = (await redis.getBuffer(ledger))!;
+  for (let at = 0; at < 13 * 8; at += 8)
+    for (const number of wrong) {
+      const held = Buffer.from(whole);
+      held.writeDoubleLE(number, at);
+      await redis.set(ledger, held);
+      calls.refusals.length = 0;
+      const [client] = calls.clients(redis, 'all');
+      const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
+      assert.instance(error, StoreError, `${number} at ${at}`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 2`);
+      assert.ok(held.equals((await redis.getBuffer(ledger))!));
+    }
+});
+
+test('a number in a control that is none is refused, wherever it stands', async ({ redis }) => {
+  const calls = await lively(redis, 1);
+  const [client] = calls.clients(redis, 'all');
+  await new Promise((resolve) => client.pause(50_000, resolve));
+  const whole = (await redis.getBuffer(control))!;
+  for (let at = 0; at < 6 * 8; at += 8)
+    for (const number of wrong) {
+      const held = Buffer.from(whole);
+      held.writeDoubleLE(number, at);
+      await redis.set(control, held);
+      const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
+      assert.instance(error, StoreError, `${number} at ${at}`);
+      assert.match(error!.message, `the key ${control} holds no control of version 2`);
+    }
+});
+
+for (const key of [ledger, control])
+  test(`${key} cut short, or longer than it says, is refused`, async ({ redis }) => {
+    const calls = await lively(redis, 1);
+    const [client] = calls.clients(redis, 'all');
+    await new Promise((resolve) => client.pause(50_000, resolve));
+    const whole = (await redis.getBuffer(key))!;
+    const lengths = Array.from({ length: whole.length }, (_, i) => i);
+    for (const held of [
+      ...lengths.map((n) => whole.subarray(0, n)),
+      Buffer.concat([whole, Buffer.from('x')]),
+    ]) {
+      await redis.set(key, held);
+      const error = await new Promise<Error | null>((resolve) => client.peek(resolve));
+      assert.instance(error, StoreError, `${held.length} bytes`);
+      assert.match(error!.message, `the key ${key} holds no `);
+    }
+  });
+
+test('bytes that were changed are survived', async (context) => {
+  const { redis } = context;
+  for (let seed = 1; seed <= 60; seed++) {
+    const calls = await lively(redis, seed);
+    for (const key of [ledger, control]) {
+      const held = await redis.getBuffer(key);
+      if (!held) continue;
+      for (let i = 0; i <= seed % 4; i++)
+        held[(seed * 7919 + i * 104_729) % held.length] = (seed * 31 + i * 97) % 256;
+      await redis.set(key, held);
+    }
+    await survives(context, calls);
+  }
+});
+
+test('contenders by the million, past and to come, hold nobody up', async (context) => {
+  const { redis } = context;
+  for (const [score, thousands] of [
+    ['1', 1000],
+    ['1000000900000', 5],
+    ['inf', 5],
+  ] as const) {
+    const calls = await lively(redis, 3);
+    const book = { runs: [{ count: 2, cost: [80, 1], maxWait: Infinity }], horizon: 1, held: 0, epoch: 0 };
+    const clients = calls.clients(redis, 'all');
+    for (const client of clients) await new Promise((resolve) => client.reserve(book, resolve));
+    assert.is(await redis.zcard(contenders), 2);
+    const add = `for i = 1, tonumber(ARGV[2]) do local t = {} for j = 1, 1000 do t[2 * j - 1] = ARGV[1]; t[2 * j] = i .. ' ' .. j end
+      redis.call('ZADD', KEYS[1], unpack(t)) end`;
+    await redis.eval(add, 1, contenders, score, thousands);
+    await survives(context, calls, 60);
+  }
+});
+
+test('a log that is none, or longer or shorter than the ledger says, holds nobody up', async (context) => {
+  const { redis } = context;
+  const double = (...numbers: number[]) => Buffer.from(Float64Array.from(numbers).buffer);
+  const changes: (() => Promise<unknown>)[] = [
+    () => redis.del(log),
+    () => redis.ltrim(log, 1, -1),
+    () => redis.ltrim(log, 0, -2),
+    () => redis.rpush(log, ...Array.from({ length: 5000 }, () => double(1e12, 0))),
+    () => redis.lpush(log, ...Array.from({ length: 5000 }, () => double(1e12, 0))),
+    ...wrong.flatMap((number) => [
+      () => redis.lset(log, 0, double(number, 1)),
+      () => redis.lset(log, 0, double(1e12, number)),
+    ]),
+  ];
+  for (const change of changes)
+    for (const seed of [3, 4]) {
+      const calls = await lively(redis, seed);
+      if (await redis.exists(log)) await change();
+      await survives(context, calls, 60);
+    }
+});
+
+test.run();

@@ -1,0 +1,132 @@
+import type { Redis } from 'ioredis';
+import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
+import { scriptsOf } from '../../src/stores/redis/scripts.ts';
+import type { ReserveReply, SteeredLedger } from '../../src/stores/store.ts';
+import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
+import type { Standing } from '../properties/oracle.ts';
+import { type LimitSpec, limitOf } from '../properties/specs.ts';
+
+/** The limits that the calls are made under. They keep their keys for longer than a test runs. */
+export const sliding = { kind: 'slidingWindow', permits: 100, interval: 60_000, resolution: 1 } as const;
+const limits: LimitSpec[] = [sliding, { kind: 'tokenBucket', permits: 200, interval: 60_000, burst: 200 }];
+const names = ['log', 'tokens'];
+const fewer: LimitSpec[] = [{ ...sliding, permits: 80 }, limits[1]];
+
+/** A grant, and what gives it back. */
+interface Held extends Standing {
+  epoch: number;
+}
+
+/** Calls of every kind, drawn from a seed, at times of their own; and what was granted to those who got an answer. */
+export class MixedCalls {
+  readonly refusals: Error[] = [];
+  #held: Held[] = [];
+  #serverUs = 1e15;
+  #sequence = 0;
+  #random: number;
+
+  constructor(seed: number) {
+    this.#random = seed;
+  }
+
+  /** What was granted since the last reset, and not given back. */
+  get standing(): readonly Standing[] {
+    return this.#held;
+  }
+
+  /** Ledgers of two clients of the limiter. */
+  clients(redis: Redis, who: string): SteeredLedger[] {
+    return [1, 2].map((n) =>
+      openRedisLedger(
+        { name: 'n', prefix: 'p', clientId: `${who} ${n}`, names, limits: limits.map(limitOf) },
+        scriptsOf(redis),
+        () => this.#serverUs,
+      ),
+    );
+  }
+
+  /** Makes so many calls, one after another. */
+  async make(count: number, clients: readonly SteeredLedger[]): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      this.#serverUs += this.#upTo(6) * 250_123;
+      const client = this.#upTo(clients.length - 1);
+      await this.#perform(clients[client], this.#draw(client));
+    }
+  }
+
+  async #perform(ledger: SteeredLedger, call: Call): Promise<void> {
+    // Whoever gives permits back does without them, whatever comes of the call.
+    if (call.kind === 'refund') for (const { moment, cost } of call.refunds) this.#giveBack(moment, cost[0]);
+    await new Promise<void>((resolve) =>
+      askLedger(ledger, call, (error, reply) => {
+        if (error) this.refusals.push(error);
+        else this.#note(call, reply);
+        resolve();
+      }),
+    );
+  }
+
+  #note(call: Call, reply: CallReply): void {
+    if (call.kind === 'forget') this.#held = [];
+    if (call.kind === 'decide' && (reply as { granted: boolean }).granted)
+      this.#held.push({ t: Math.ceil(this.#serverUs / 1000), n: call.cost[0], epoch: 0 });
+    if (call.kind !== 'reserve') return;
+    const { now, epoch, segments } = reply as ReserveReply;
+    const { cost } = call.request.runs[0];
+    for (const { count, delay } of segments)
+      if (delay >= 0)
+        for (let i = 0; i < count; i++) this.#held.push({ t: Math.ceil(now + delay), n: cost[0], epoch });
+  }
+
+  /** Of the grants of a moment, or of the newest up to now. */
+  #giveBack(moment: number, permits: number): void {
+    const now = Math.ceil(this.#serverUs / 1000);
+    const found = this.#held.filter(({ t }) => (moment === -1 ? t <= now : t === moment));
+    let left = permits;
+    for (const grant of found.sort((a, b) => b.t - a.t)) {
+      const back = Math.min(left, grant.n);
+      grant.n -= back;
+      left -= back;
+    }
+    this.#held = this.#held.filter(({ n }) => n > 0);
+  }
+
+  #draw(client: number): Call {
+    const at = { client, serverUs: this.#serverUs };
+    const cost = [1 + this.#upTo(2), 1];
+    const kind = this.#upTo(19);
+    const sequence = ++this.#sequence;
+    if (kind < 9) {
+      // No booking lies so far ahead that a change could make it void.
+      const maxWait = kind < 4 ? 0 : 1500;
+      const runs = [{ count: 1 + this.#upTo(3), cost, maxWait }];
+      return { ...at, kind: 'reserve', request: { runs, horizon: 1e9, held: kind < 6 ? 0 : 1, epoch: 0 } };
+    }
+    if (kind < 11) return { ...at, kind: 'decide', cost };
+    const held = this.#held[this.#upTo(this.#held.length - 1)];
+    if (kind < 14 && held?.epoch) {
+      const refund = { moment: held.t, epoch: held.epoch, source: 'redis' as const, count: 1 };
+      return { ...at, kind: 'refund', sequence, refunds: [{ ...refund, cost: [held.n, 1] }] };
+    }
+    if (kind < 15) {
+      const refund = { moment: -1, epoch: 0, source: 'redis' as const, count: 1, cost: [1, 1] };
+      return { ...at, kind: 'refund', sequence, refunds: [refund] };
+    }
+    if (kind < 16) return { ...at, kind: 'peek' };
+    if (kind < 17)
+      return {
+        ...at,
+        kind: 'setRate',
+        change: { limits: this.#upTo(1) ? limits : fewer, ifNone: false, keepState: true },
+      };
+    if (kind < 18) return { ...at, kind: 'pause', ms: 50 };
+    if (kind < 19 && this.#upTo(4) === 0) return { ...at, kind: 'forget', rate: this.#upTo(1) === 1 };
+    return { ...at, kind: 'getRate' };
+  }
+
+  /** A whole number from 0 to `most` (a linear congruence: the same from the same seed). */
+  #upTo(most: number): number {
+    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
+    return Math.floor((this.#random / 2 ** 32) * (most + 1));
+  }
+}

@@ -1,0 +1,63 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { StoreError } from '../../src/index.ts';
+import { scriptsOf } from '../../src/stores/redis/scripts.ts';
+import { overSliding } from '../properties/oracle.ts';
+import { limitOf } from '../properties/specs.ts';
+import { ledgerOf } from './ledgers.ts';
+import { MixedCalls, sliding } from './mixedCalls.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('permissions');
+
+/** The words in the scripts of this package's own keys that can be commands: in capitals, and in quotes. */
+const words = new Set<string>();
+const reader: Record<string, unknown> = {
+  defineCommand(name: string, { lua }: { lua: string }) {
+    for (const [, word] of lua.matchAll(/'([A-Z]{3,})'/g)) words.add(word);
+    reader[name] = () => Promise.resolve();
+  },
+};
+for (const script of Object.values(scriptsOf(reader as unknown as Redis))) script(['key'], []);
+
+const refused = /NOPERM|ACL|permission|can't (run|access)/;
+
+for (const word of words)
+  test(`without the permission for ${word}, calls are refused or done, and never over`, async ({
+    redis,
+    server,
+    connect,
+  }) => {
+    const [known] = (await redis.call('COMMAND', 'INFO', word)) as unknown[];
+    // Options of commands, and words of messages.
+    if (!known) return;
+    await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', `-${word}`, '~*');
+    const limited = connect({ username: 'limited', password: 'secret' });
+    const refusals: Error[] = [];
+    for (let seed = 1; seed <= 6; seed++) {
+      await redis.flushall();
+      const calls = new MixedCalls(seed);
+      const [all, some] = [calls.clients(redis, 'all'), calls.clients(limited, 'some')];
+      await calls.make(60, all);
+      assert.equal(calls.refusals, []);
+      for (const turn of [40, 5, 40, 1, 20, 3, 20]) {
+        await calls.make(turn, [...some, ...all]);
+        assert.not(overSliding(sliding, calls.standing), `seed ${seed}`);
+      }
+      refusals.push(...calls.refusals);
+    }
+    // The time is handed in, but for this one.
+    const peek = ledgerOf(limited, { '': limitOf(sliding) }, { name: 'other' }).peek();
+    await peek.catch((error) => refusals.push(error));
+    assert.ok(refusals.length > 0, 'nothing was refused');
+    for (const error of refusals) {
+      assert.instance(error, StoreError);
+      assert.match(error.message, refused);
+    }
+  });
+
+test('the scripts use commands', () => {
+  for (const word of ['GET', 'SET', 'TIME', 'ZADD', 'RPUSH', 'UNLINK']) assert.ok(words.has(word), word);
+});
+
+test.run();
