@@ -45,14 +45,16 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
  * when it is asked for one more value: that waits for permits too, and may time out; they are then given back, like all
  * whose value does not come. Each subscription reads the input anew, where the input allows that. An input that has not
  * ended when the subscription ends is closed at once: by `return()`, or `cancel()` on a stream, whose lock is released.
- * What closing fails with is reported as an unhandled error.
+ * What closing fails with is reported as an unhandled error. A Node stream is closed by `destroy()`, also before its first
+ * value and during a read; where it fails, the subscriber hears of it at once, and not only with the next permit, and what
+ * it fails with after it was left is kept to itself.
  *
  * With Redis, where a permit costs a round trip, those of the next values are asked for ahead while values come at once:
  * at first none, then twice as many with every round trip, 1024 at most, and no more than are granted in a few round
  * trips. A value that keeps its reader waiting for more than promises gives them all back but its own. With a `timeout`
  * nothing is asked for ahead: it bounds the wait for the permits of one value, and not that behind others.
  *
- * @param input an iterable, an async iterable (such as a Node stream), or a WHATWG `ReadableStream`
+ * @param input an iterable, an async iterable, a Node stream, or a WHATWG `ReadableStream`
  * @param limiter the limiter whose permits the values cost
  * @param options `permits` for each value (1 by default), `timeout` (ms, Infinity by default), which bounds the wait for
  * them alone, and `project`, which hands the permit on
