@@ -29,6 +29,14 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
    * @default the value
    */
   project?: (value: T, permit: Permit<P>) => R;
+  /**
+   * Milliseconds that a permit may wait for its value: may be fractional, or Infinity; below 1 it is 1. One that has waited
+   * for longer is given back, and the value, when it comes, waits for a fresh one, for `timeout` at most: so values of quiet
+   * inputs do not leave all at once on permits of long ago.
+   *
+   * @default a tenth of the shortest interval of the limits in force, at least 50
+   */
+  maxAge?: number;
 }
 
 /**
@@ -41,7 +49,8 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
  * result   a--b--c--|
  * ```
  *
- * So an endless input needs no memory, and nobody is asked for what cannot be used yet. An input shows its end only
+ * So an endless input needs no memory, and nobody is asked for what cannot be used yet. A permit does not wait for its
+ * value for longer than `maxAge`: it is given back, and the value waits for a fresh one. An input shows its end only
  * when it is asked for one more value: that waits for permits too, and may time out; they are then given back, like all
  * whose value does not come. Each subscription reads the input anew, where the input allows that. An input that has not
  * ended when the subscription ends is closed at once: by `return()`, or `cancel()` on a stream, whose lock is released.
@@ -57,7 +66,8 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
  * @param input an iterable, an async iterable, a Node stream, or a WHATWG `ReadableStream`
  * @param limiter the limiter whose permits the values cost
  * @param options `permits` for each value (1 by default), `timeout` (ms, Infinity by default), which bounds the wait for
- * them alone, and `project`, which hands the permit on
+ * them alone, `project`, which hands the permit on, and `maxAge` (ms, a tenth of the interval by default), which bounds
+ * their wait for the value
  * @returns an observable of the values, or of what `project` makes of them; it errors as the input does, and as
  * `limiter.acquire` rejects: `ERR_SLUICE_TIMEOUT`, `ERR_SLUICE_PERMITS`, `ERR_SLUICE_QUEUE`, `ERR_SLUICE_CLOSED`, and
  * those of the store
@@ -83,11 +93,12 @@ export function fromThrottled<T, P, R>(
   checkInput(input);
   const line = lineOf(limiter);
   check.options('options', options);
-  check.knownOptions(options, ['permits', 'timeout', 'project']);
-  const { permits = 1 as P, timeout = Infinity, project } = options;
+  check.knownOptions(options, ['permits', 'timeout', 'project', 'maxAge']);
+  const { permits = 1 as P, timeout = Infinity, maxAge, project } = options;
   checkPermits(line, permits);
   check.duration('timeout', timeout);
+  if (maxAge !== undefined) check.duration('maxAge', maxAge);
   if (project !== undefined) check.functionValue('project', project);
-  const plan = { permits, timeout, project };
+  const plan = { permits, timeout, maxAge, project };
   return new Observable((subscriber) => new Pull<T, P, R>(subscriber, line, plan).start(input));
 }
