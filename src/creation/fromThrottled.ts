@@ -16,19 +16,19 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
    *
    * @default 1
    */
-  permits?: P;
+  permits?: P | undefined;
   /**
    * Milliseconds that a value may wait for its permits: may be fractional, 0 or Infinity.
    *
    * @default Infinity
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /**
    * What is emitted for a value and its permit.
    *
    * @default the value
    */
-  project?: (value: T, permit: Permit<P>) => R;
+  project?: ((value: T, permit: Permit<P>) => R) | undefined;
   /**
    * Milliseconds that a permit may wait for its value: may be fractional, or Infinity; below 1 it is 1. One that has waited
    * for longer is given back, and the value, when it comes, waits for a fresh one, for `timeout` at most: so values of quiet
@@ -36,7 +36,7 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
    *
    * @default a tenth of the shortest interval of the limits in force, at least 50
    */
-  maxAge?: number;
+  maxAge?: number | undefined;
 }
 
 /**

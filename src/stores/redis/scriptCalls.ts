@@ -25,7 +25,7 @@ export interface Caller {
   names: readonly string[];
   limits: readonly Limit[];
   /** For tests alone, which compare the scripts with their twins at the same time: microseconds. */
-  serverTime?: () => number;
+  serverTime?: (() => number) | undefined;
 }
 
 /**
