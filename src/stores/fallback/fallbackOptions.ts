@@ -16,8 +16,8 @@ export interface FallbackOptions {
    */
   mode?: 'local' | 'reject' | 'allow' | undefined;
   /**
-   * The part of the limits that this process grants by itself: above 0, at most 1. One divided by the number of processes
-   * keeps the fleet within the limits.
+   * The part of the limits that this process grants by itself: above 0, at most 1. With one divided by the number of
+   * processes the fleet grants up to one limit by itself, on top of what Redis has granted or still grants.
    *
    * @default 0.5
    */
