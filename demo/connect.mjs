@@ -9,9 +9,12 @@ export async function connect(url) {
   });
   try {
     await redis.connect();
+    // Where that cannot be done, ioredis goes on in database 0, and says so to nobody.
+    if (redis.options.db) await redis.select(redis.options.db);
   } catch (error) {
+    redis.disconnect();
     reason ??= error;
-    throw new Error(`REDIS_URL: Redis cannot be reached: ${reason.message || reason.code}`);
+    throw new Error(`REDIS_URL: Redis cannot be used: ${reason.message || reason.code}`);
   }
   return redis;
 }

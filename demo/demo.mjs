@@ -10,6 +10,8 @@ import { Timeline } from './timeline.mjs';
 
 // Whatever happens, nobody has to end it by hand.
 setTimeout(() => fail(new Error('the demo did not end in time')), 28_000).unref();
+// A reader that has seen enough, as `head` has, ends it.
+process.stdout.on('error', (error) => (error.code === 'EPIPE' ? process.exit() : fail(error)));
 try {
   process.exitCode = (await demo()) ? 0 : 1;
 } catch (error) {

@@ -10,6 +10,10 @@ export function alone() {
 /** Some processes that share what is to be done, and one limit over Redis. */
 export async function fleet(processes) {
   const children = Array.from({ length: processes }, () => fork(new URL('./worker.mjs', import.meta.url)));
+  // However this process ends, they end before the API that they call.
+  process.once('exit', () => {
+    for (const child of children) child.kill('SIGKILL');
+  });
   await Promise.all(children.map(answer));
   return {
     processes,

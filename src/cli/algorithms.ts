@@ -18,7 +18,7 @@ export function limitOf(options: {
   algorithm: string;
   limit: number;
   interval: number;
-  burst?: number;
+  burst?: number | undefined;
 }): Limit {
   const { algorithm, limit, interval, burst } = options;
   if (burst !== undefined && algorithm !== 'token-bucket')

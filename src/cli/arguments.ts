@@ -146,7 +146,12 @@ function limitFrom({ redisson, algorithm, interval, limit, burst }: Options): Li
 function redisUrl(text: string | undefined): string | undefined {
   if (!text) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^rediss?:$/.test(url.protocol) && url.host) return text;
   // What was given is not repeated: it may hold a password.
-  throw new UsageError('--redis (or REDIS_URL): expected a URL such as redis://localhost:6379');
+  if (!url || !/^rediss?:$/.test(url.protocol) || !url.host)
+    throw new UsageError('--redis (or REDIS_URL): expected a URL such as redis://localhost:6379');
+  if (!/^\/?\d*$/.test(url.pathname))
+    throw new UsageError(
+      '--redis (or REDIS_URL): expected the number of a database, if any, after the host, as in redis://localhost:6379/0',
+    );
+  return text;
 }

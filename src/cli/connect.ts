@@ -6,7 +6,7 @@ import { UsageError } from './failure.ts';
  *
  * @param url where it is
  * @throws UsageError where ioredis is not installed
- * @throws Error with the reason, where Redis cannot be reached
+ * @throws Error with the reason, where Redis cannot be reached, or has no such database
  */
 export async function connect(url: string): Promise<Redis> {
   const ioredis = await import('ioredis').catch((error) => {
@@ -33,5 +33,18 @@ export async function connect(url: string): Promise<Redis> {
     // Where a name has several addresses, the error of all of them has no message.
     throw new Error(`Redis cannot be reached: ${reason.message || reason.code}`, { cause: error });
   }
+  await select(redis, redis.options.db);
   return redis;
+}
+
+/** Where the database of the URL cannot be selected, ioredis says so to nobody, and goes on in database 0. */
+async function select(redis: Redis, database: number | undefined): Promise<void> {
+  if (!database) return;
+  try {
+    await redis.select(database);
+  } catch (error) {
+    redis.disconnect();
+    const { message } = error as Error;
+    throw new Error(`database ${database} of Redis cannot be selected: ${message}`, { cause: error });
+  }
 }

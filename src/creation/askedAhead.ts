@@ -27,10 +27,12 @@ export class AskedAhead {
    *
    * @param waited milliseconds since it was asked for
    * @param place where it then stood among ours: the first is 1
+   * @param maxAge milliseconds that it could have waited for its value, once it was there
    */
-  used(waited: number, place: number): void {
+  used(waited: number, place: number, maxAge = Infinity): void {
     this.#trip = Math.min(this.#trip, waited);
-    const time = Math.max(leastTime, leastTrips * this.#trip);
+    // They wait for their trip, and then for their values: for half of what they may, as values come unevenly.
+    const time = Math.min(Math.max(leastTime, leastTrips * this.#trip), this.#trip + maxAge / 2);
     const lasting = Math.max(1, Math.floor((place * time) / waited));
     // With one more for every value it is twice as many with every round trip.
     // A line that was full once may have room by now.

@@ -1,5 +1,6 @@
 import { isObservable } from 'rxjs';
 import { show } from '../validate.ts';
+import { isNodeStream, iteratorOfNodeStream } from './nodeStream.ts';
 
 /** A WHATWG `ReadableStream`: this fits the types of Node and those of the DOM. */
 export interface PulledStream<T> {
@@ -28,11 +29,15 @@ export function checkInput(input: unknown): void {
   );
 }
 
-/** Begins to read an input; nothing is pulled yet. A stream is locked from now on. */
-export function iteratorOf<T>(input: PulledInput<T>): InputIterator<T> {
+/**
+ * Begins to read an input; nothing is pulled yet. A stream is locked from now on. `failed` is called with an error that
+ * comes without being asked for, as a Node stream's may.
+ */
+export function iteratorOf<T>(input: PulledInput<T>, failed: (error: unknown) => void): InputIterator<T> {
   // A stream is an async iterable in some places only, and where it is, its iterator would cancel it no sooner than a
   // read that is under way has ended.
   if (has(input, 'getReader')) return { sync: false, iterator: iteratorOfStream(input as PulledStream<T>) };
+  if (isNodeStream<T>(input)) return { sync: false, iterator: iteratorOfNodeStream(input, failed) };
   if (has(input, Symbol.asyncIterator))
     return { sync: false, iterator: (input as AsyncIterable<T>)[Symbol.asyncIterator]() };
   return { sync: true, iterator: (input as Iterable<T>)[Symbol.iterator]() };

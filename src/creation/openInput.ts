@@ -16,6 +16,8 @@ export interface Puller<T> {
 export class OpenInput<T> {
   readonly #puller: Puller<T>;
   #input: InputIterator<T> | undefined;
+  /** Whether a value was asked for that has not come yet. */
+  #asked = false;
   /** Whether the input is in the middle of its own `next`, where it cannot be closed. */
   #inNext = false;
   /** Whether it is to be closed when it has answered. */
@@ -24,13 +26,14 @@ export class OpenInput<T> {
   /** Nothing is pulled yet; but a stream is locked from now on. */
   constructor(input: PulledInput<T>, puller: Puller<T>) {
     this.#puller = puller;
-    this.#input = iteratorOf(input);
+    this.#input = iteratorOf(input, this.#broke);
   }
 
   /** Asks for the next value; an iterable answers before this returns. */
   next(): void {
     const { sync, iterator } = this.#input!;
     let answer: unknown;
+    this.#asked = true;
     this.#inNext = true;
     try {
       answer = iterator.next();
@@ -62,7 +65,15 @@ export class OpenInput<T> {
     }
   }
 
+  /** It has failed by itself. A value that was asked for may still come, and if not, the answer says why. */
+  readonly #broke = (error: unknown): void => {
+    if (this.#asked || this.#left) return;
+    this.close();
+    this.#puller.failed(error);
+  };
+
   readonly #answered = (result: IteratorResult<T>): void => {
+    this.#asked = false;
     let done: boolean | undefined;
     let value: T | undefined;
     try {

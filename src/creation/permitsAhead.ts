@@ -5,10 +5,19 @@ import { Ring } from '../operators/ring.ts';
 import type { Cost } from '../stores/store.ts';
 import { AskedAhead } from './askedAhead.ts';
 
-/** What each value costs, and how long it may wait for its permits. */
+/** Milliseconds that a permit may wait for its value at least, where nobody says how long. */
+const leastAge = 50;
+/** The part of the shortest interval that it may wait for then. */
+const agePart = 1 / 10;
+/** Milliseconds that any permit may wait: less would be none for the best of clocks. */
+const tick = 1;
+
+/** What each value costs, and how long it may wait for its permits, and they for it. */
 export interface PermitPlan<P> {
   permits: P;
   timeout: number;
+  /** Undefined: as long as the limits in force suggest. */
+  maxAge: number | undefined;
 }
 
 /** A request in the line. */
@@ -23,6 +32,8 @@ interface Asked {
 export interface Arrival<P> {
   permit: Permit<P>;
   asked: Asked;
+  /** Since when it waits, by the line's clock. */
+  at: number;
 }
 
 /** The permits of one subscription of `fromThrottled`: those that it has asked for, and those that have come. */
@@ -61,6 +72,28 @@ export class PermitsAhead<P> implements Waiter<undefined> {
     return true;
   }
 
+  /** Milliseconds that one that has come may still wait for its value. */
+  ageLeft({ at }: Arrival<P>): number {
+    return Math.max(tick, this.#maxAge) - (this.#line.now() - at);
+  }
+
+  /** Whether one that has come has waited for its value for too long. */
+  isOld({ at }: Arrival<P>): boolean {
+    const age = this.#line.now() - at;
+    return age > tick && age > this.#maxAge;
+  }
+
+  /** Gives back what has come, was not taken, and is too old by now. */
+  dropOld(): void {
+    while (this.#there.length > 0 && this.isOld(this.#there.peek())) this.giveUp(this.#there.shift());
+  }
+
+  /** Gives one back whose value has not come in its time: it is one at a time again. */
+  giveUp({ permit }: Arrival<P>): void {
+    this.#ahead.restart();
+    void permit.refund();
+  }
+
   /** Takes the first that has come. */
   take(): Arrival<P> | undefined {
     return this.#there.length > 0 ? this.#there.shift() : undefined;
@@ -70,7 +103,7 @@ export class PermitsAhead<P> implements Waiter<undefined> {
   used({ permit, asked }: Arrival<P>): void {
     // A time-out is of the wait for one value's permits: not of the wait behind others of our own.
     if (permit.source === 'redis' && this.#plan.timeout === Infinity)
-      this.#ahead.used(this.#line.now() - asked.at, asked.place);
+      this.#ahead.used(this.#line.now() - asked.at, asked.place, this.#maxAge);
     else this.leave();
   }
 
@@ -86,7 +119,10 @@ export class PermitsAhead<P> implements Waiter<undefined> {
 
   granted(grant: Grant): void {
     const asked = this.#asked.shift();
-    this.#there.push({ permit: this.#line.permitOf(grant, this.#plan.permits, asked.at), asked });
+    const permit = this.#line.permitOf(grant, this.#plan.permits, asked.at);
+    // That one without others of ours before it comes late in a busy process is no matter of the values.
+    const { due = this.#line.now() } = asked.place > 1 ? grant : {};
+    this.#there.push({ permit, asked, at: due });
     this.#came();
   }
 
@@ -103,6 +139,12 @@ export class PermitsAhead<P> implements Waiter<undefined> {
     // It was asked ahead: those before it are still there.
     this.#asked.pop();
     this.#ahead.overflowed(this.#count);
+  }
+
+  /** Milliseconds that a permit may wait for its value. */
+  get #maxAge(): number {
+    const { maxAge = Math.max(leastAge, this.#line.shortestInterval * agePart) } = this.#plan;
+    return maxAge;
   }
 
   /** How many have been asked for and not been taken. */

@@ -1,17 +1,19 @@
 import type { Subscriber } from 'rxjs';
 import type { Line } from '../limiter/line.ts';
 import type { Permit } from '../limiter/permit.ts';
+import { HeldPermit } from './heldPermit.ts';
 import type { PulledInput } from './input.ts';
 import { OpenInput, type Puller } from './openInput.ts';
 import { type Arrival, type PermitPlan, PermitsAhead } from './permitsAhead.ts';
 
-/** What each value costs, how long it may wait for its permits, and what is emitted for it. */
+/** What each value costs, how long it may wait for its permits and they for it, and what is emitted for it. */
 export interface PullPlan<T, P, R> extends PermitPlan<P> {
   project: ((value: T, permit: Permit<P>) => R) | undefined;
 }
 
 /**
- * One subscription of `fromThrottled`: it takes a permit, pulls one value, emits it, and begins anew.
+ * One subscription of `fromThrottled`: it takes a permit, pulls one value, emits it, and begins anew. Where the permit has
+ * become too old by then, the value waits for another.
  *
  * A line may answer before `ask` returns, and an iterable always does: so it goes round in a loop, and nothing recurses.
  */
@@ -21,8 +23,13 @@ export class Pull<T, P, R> implements Puller<T> {
   readonly #plan: PullPlan<T, P, R>;
   #input: OpenInput<T> | undefined;
   #permits: PermitsAhead<P> | undefined;
-  /** The permit of the value that is being pulled. */
-  #held: Arrival<P> | undefined;
+  #held: HeldPermit<P> | undefined;
+  /** Whether the input has been asked for a value that has not come. */
+  #pulling = false;
+  /** The value that waits for a permit younger than the one that it was pulled with. */
+  #waiting: { value: T } | undefined;
+  /** What the input has failed with while that value waits. */
+  #failure: { error: unknown } | undefined;
   #looping = false;
   /** Will look whether a value has come at once. */
   #look: NodeJS.Immediate | undefined;
@@ -39,6 +46,7 @@ export class Pull<T, P, R> implements Puller<T> {
     try {
       this.#input = new OpenInput(input, this);
       this.#permits = new PermitsAhead(this.#line, this.#plan, this.#goOn, this.#fail);
+      this.#held = new HeldPermit(this.#line, this.#permits, this.#comesLate);
     } catch (error) {
       this.#fail(error);
     }
@@ -48,7 +56,10 @@ export class Pull<T, P, R> implements Puller<T> {
   }
 
   came(value: T): void {
-    this.#emit(value, this.#held!);
+    this.#pulling = false;
+    const held = this.#held!.current;
+    if (held) this.#emit(value, held);
+    else this.#waiting = { value };
     this.#goOn();
   }
 
@@ -59,6 +70,10 @@ export class Pull<T, P, R> implements Puller<T> {
   }
 
   failed(error: unknown): void {
+    if (this.#waiting) {
+      this.#failure = { error };
+      return;
+    }
     this.#giveBack();
     this.#output.error(error);
   }
@@ -66,23 +81,44 @@ export class Pull<T, P, R> implements Puller<T> {
   readonly #goOn = (): void => {
     if (this.#looping) return;
     this.#looping = true;
-    while (!this.#output.closed && !this.#held) {
+    while (!this.#output.closed && !this.#pulling) {
+      this.#permits!.dropOld();
       while (!this.#output.closed && this.#permits!.ask());
-      this.#held = this.#permits!.take();
-      if (!this.#held) break;
-      this.#input!.next();
-      if (this.#held?.permit.source === 'redis') this.#look ??= globalThis.setImmediate(this.#isLate);
+      const arrival = this.#permits!.take();
+      if (!arrival) break;
+      this.#held!.hold(arrival);
+      if (this.#waiting) this.#emitWaiting(this.#waiting.value, arrival);
+      else this.#pull(arrival);
     }
     this.#looping = false;
+    if (this.#pulling && !this.#output.closed) this.#held!.watch();
+    else this.#held!.rest();
   };
+
+  #pull({ permit }: Arrival<P>): void {
+    this.#pulling = true;
+    this.#input!.next();
+    if (this.#pulling && !this.#output.closed && permit.source === 'redis')
+      this.#look ??= globalThis.setImmediate(this.#isLate);
+  }
 
   /** By now a value has come that waits for nothing but promises: the others asked ahead are of no use yet. */
   readonly #isLate = (): void => {
     this.#look = undefined;
-    if (!this.#held) return;
-    this.#late = true;
+    if (!this.#pulling) return;
+    this.#comesLate();
     this.#permits!.leave();
   };
+
+  readonly #comesLate = (): void => {
+    this.#late = true;
+  };
+
+  #emitWaiting(value: T, held: Arrival<P>): void {
+    this.#waiting = undefined;
+    this.#emit(value, held);
+    if (this.#failure && !this.#output.closed) this.failed(this.#failure.error);
+  }
 
   #emit(value: T, held: Arrival<P>): void {
     const { project } = this.#plan;
@@ -95,7 +131,7 @@ export class Pull<T, P, R> implements Puller<T> {
     }
     // The function may have unsubscribed.
     if (this.#output.closed) return;
-    this.#held = undefined;
+    this.#held!.use();
     if (!this.#late) this.#permits!.used(held);
     this.#late = false;
     this.#output.next(output);
@@ -112,8 +148,7 @@ export class Pull<T, P, R> implements Puller<T> {
   }
 
   #giveBack(): void {
-    void this.#held?.permit.refund();
-    this.#held = undefined;
+    this.#held?.giveBack();
     this.#permits?.leave();
   }
 }

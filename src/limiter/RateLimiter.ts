@@ -26,7 +26,7 @@ export interface SetRateOptions {
    *
    * @default true
    */
-  keepState?: boolean;
+  keepState?: boolean | undefined;
 }
 
 /**
@@ -159,9 +159,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @example
    * await limiter.availablePermits(); // 100
    */
-  async availablePermits(options?: { detail?: false }): Promise<number>;
+  async availablePermits(options?: { detail?: false | undefined }): Promise<number>;
   async availablePermits(options: { detail: true }): Promise<Record<Name, number>>;
-  async availablePermits(options: { detail?: boolean } = {}): Promise<number | Record<Name, number>> {
+  async availablePermits(
+    options: { detail?: boolean | undefined } = {},
+  ): Promise<number | Record<Name, number>> {
     check.options('options', options);
     check.knownOptions(options, ['detail']);
     const { detail = false } = options;

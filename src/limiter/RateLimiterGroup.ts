@@ -1,4 +1,5 @@
 import { LimiterClosedError } from '../errors.ts';
+import type { Limit } from '../limits/limit.ts';
 import type { Store } from '../stores/store.ts';
 import { show } from '../validate.ts';
 import { clientIdOf } from './clientId.ts';
@@ -19,6 +20,11 @@ export interface RateLimiterGroupOptions<Name extends string = string>
    */
   limit: RateLimiterOptions<Name>['limit'] | ((key: string) => RateLimiterOptions<Name>['limit']);
 }
+
+/** Of one limit for every key there is no name to be inferred: of what a function answers, one would be. */
+type OneLimitOptions<Name extends string> = Omit<RateLimiterGroupOptions<Name>, 'limit'> & {
+  limit: Limit | ((key: string) => Limit);
+};
 
 /**
  * One rate limit for each key, such as a customer or a host: a million keys over time need the memory of those that are
@@ -49,6 +55,8 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
    * @param options the limit or a function that chooses it, the group's name, and where it is kept
    * @throws TypeError, RangeError for an option of the wrong type or out of range
    */
+  constructor(options: OneLimitOptions<Name>);
+  constructor(options: RateLimiterGroupOptions<Name>);
   constructor(options: RateLimiterGroupOptions<Name>) {
     checkOptions(options as RateLimiterOptions);
     if (typeof options.limit !== 'function') namedLimits(options.limit);

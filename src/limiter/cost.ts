@@ -4,7 +4,7 @@ import type { Cost } from '../stores/store.ts';
 import { positiveInteger, show } from '../validate.ts';
 
 /** Permits as they are asked for: a number, charged to every limit, or a record of the limits' names. */
-export type Permits<Name extends string = string> = number | { readonly [K in Name]?: number };
+export type Permits<Name extends string = string> = number | { readonly [K in Name]?: number | undefined };
 
 /** The limits of a limiter, with their names: one limit alone has the empty name. */
 export interface NamedLimits {

@@ -1,3 +1,4 @@
+import type { CancelTimer, Clock } from '../clock.ts';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { exceeds } from '../limits/limit.ts';
 import { type Cost, type DecideReply, type Ledger, newestGrants, type Reply } from '../stores/store.ts';
@@ -14,6 +15,7 @@ import type { Settled } from './refunds.ts';
 export class LedgerLine<P> implements Line<P> {
   readonly #named: NamedLimits;
   readonly #ledger: Ledger;
+  readonly #clock: Clock;
   readonly #dispatcher: Dispatcher;
   readonly #settlement: Settlement = {
     giveBack: (grant, cost) =>
@@ -29,6 +31,7 @@ export class LedgerLine<P> implements Line<P> {
     this.name = options.name;
     this.#named = options.named;
     this.#ledger = options.ledger;
+    this.#clock = options.clock;
     this.events = new LimiterEvents(options.name);
     this.#dispatcher = new Dispatcher({ ...options, events: this.events });
   }
@@ -72,6 +75,16 @@ export class LedgerLine<P> implements Line<P> {
 
   now(): number {
     return this.#dispatcher.now();
+  }
+
+  after(ms: number, work: () => void): CancelTimer {
+    return this.#clock.after(ms, work);
+  }
+
+  get shortestInterval(): number {
+    let shortest = Infinity;
+    for (const { interval } of this.#ledger.limits) shortest = Math.min(shortest, interval);
+    return shortest;
   }
 
   /** Takes the cost if it is there at once, behind those who came before. */

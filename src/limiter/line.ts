@@ -1,3 +1,4 @@
+import type { CancelTimer } from '../clock.ts';
 import type { Cost, PermitSource } from '../stores/store.ts';
 import type { Permits } from './cost.ts';
 import type { Entry } from './entry.ts';
@@ -8,6 +9,8 @@ export interface Grant {
   readonly cost: Cost;
   /** Epoch milliseconds by the store's clock, whole. */
   readonly moment: number;
+  /** When that moment comes by the line's clock, as far as the reply told; a process that was busy hands out later. */
+  readonly due?: number;
   readonly epoch: number;
   readonly source: PermitSource;
 }
@@ -56,6 +59,10 @@ export interface Line<P> {
   permitOf(grant: Grant, permits: P, asked: number): Permit<P>;
   /** Monotonic milliseconds. */
   now(): number;
+  /** Calls back after so many of them, or a little before or after. */
+  after(ms: number, work: () => void): CancelTimer;
+  /** The shortest interval of the limits in force, as far as they are known: milliseconds. */
+  readonly shortestInterval: number;
   /** Whether nobody waits, and nothing is booked or under way. */
   readonly idle: boolean;
   /** Whether everything is refused from now on. */

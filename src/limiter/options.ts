@@ -13,50 +13,50 @@ export interface RateLimiterOptions<Name extends string = string> {
   /** The limit; or a record of several, which are granted all or nothing, atomically. */
   limit: Limit | Readonly<Record<Name, Limit>>;
   /** An ioredis `Redis` or `Cluster`, which stays yours to close. Left out: the limit holds in this process, without a server. */
-  redis?: Redis | Cluster;
+  redis?: Redis | Cluster | undefined;
   /**
    * What every key begins with: `{prefix:name}`.
    *
    * @default 'sluice'
    */
-  prefix?: string;
+  prefix?: string | undefined;
   /**
    * Whether the fleet shares the limit, or each client has the whole of it for itself: Redisson's OVERALL and PER_CLIENT.
    *
    * @default 'fleet'
    */
-  scope?: 'fleet' | 'client';
+  scope?: 'fleet' | 'client' | undefined;
   /**
    * Who this process is among those that share the near future fairly.
    *
    * @default random, one per Redis connection object
    */
-  clientId?: string;
+  clientId?: string | undefined;
   /**
    * What to do while Redis cannot be reached, or is too slow: only with `redis`. A mode stands for its options, all others
    * by default. Errors that Redis answers with are never hidden by it.
    *
    * @default none: calls wait and fail as the connection's own options say
    */
-  fallback?: FallbackOptions | 'local' | 'reject' | 'allow';
+  fallback?: FallbackOptions | 'local' | 'reject' | 'allow' | undefined;
   /**
    * Requests that may wait in this process: a positive integer, or Infinity.
    *
    * @default Infinity
    */
-  maxQueue?: number;
+  maxQueue?: number | undefined;
   /**
    * A {@link memoryStore} that limiters of this process share; not together with `redis`.
    *
    * @default one of its own
    */
-  store?: Store;
+  store?: Store | undefined;
   /**
    * An RxJS scheduler, such as a `TestScheduler`, whose clock and timers the limiter uses.
    *
    * @default a monotonic clock and setTimeout, looked up when used
    */
-  scheduler?: SchedulerClock;
+  scheduler?: SchedulerClock | undefined;
 }
 
 const known = [

@@ -31,8 +31,9 @@ function book(
   sent: number,
   received: number,
 ): void {
-  const grant = { cost, moment: momentOf(reply, delay), epoch: reply.epoch, source: ledger.source };
-  bookings.book({ grant, count, due: received + delay, soonest: sent + delay, load: share.loadOf(cost) });
+  const due = received + delay;
+  const grant = { cost, moment: momentOf(reply, delay), due, epoch: reply.epoch, source: ledger.source };
+  bookings.book({ grant, count, due, soonest: sent + delay, load: share.loadOf(cost) });
 }
 
 /** What becomes of the requests of a run that were neither granted nor booked. */

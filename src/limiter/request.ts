@@ -13,9 +13,9 @@ export interface AcquireOptions {
    *
    * @default Infinity
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /** Cancels the request: it rejects with the signal's reason, and what was booked for it is given back. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Refuses options of the wrong type or out of range. */

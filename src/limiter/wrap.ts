@@ -12,21 +12,21 @@ export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = un
    *
    * @default 1
    */
-  permits?: P | ((this: This, ...args: Args) => P);
+  permits?: P | ((this: This, ...args: Args) => P) | undefined;
   /**
    * What happens to a call whose permits are not there now: it waits, or rejects with RateLimitExceededError.
    *
    * @default 'wait'
    */
-  strategy?: 'wait' | 'error';
+  strategy?: 'wait' | 'error' | undefined;
   /**
    * Milliseconds that a call may wait for its permits: may be fractional, 0 or Infinity.
    *
    * @default Infinity with the strategy 'wait', 0 with 'error'
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /** Cancels the calls that wait: they reject with the signal's reason, as later calls do. What already runs is not touched. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** The names of the options, for checks. */

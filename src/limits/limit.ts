@@ -60,7 +60,7 @@ export interface SlidingWindowOptions extends RateOptions {
    *
    * @default Math.max(1, Math.floor(interval / 1000))
    */
-  resolution?: number;
+  resolution?: number | undefined;
 }
 
 /** Options of {@link fixedWindow}. */
@@ -70,7 +70,7 @@ export interface FixedWindowOptions extends RateOptions {
    *
    * @default 'first'
    */
-  align?: 'first' | 'epoch';
+  align?: 'first' | 'epoch' | undefined;
 }
 
 /** Options of {@link tokenBucket}. */
@@ -81,11 +81,11 @@ export interface TokenBucketOptions extends RateOptions {
    *
    * @default permits
    */
-  burst?: number;
+  burst?: number | undefined;
 }
 
 /** The most permits that one request may ask of a limit: those of a window, the burst of a bucket. */
-export function capacityOf(limit: { permits: number; burst?: number }): number {
+export function capacityOf(limit: { permits: number; burst?: number | undefined }): number {
   return limit.burst ?? limit.permits;
 }
 

@@ -10,7 +10,7 @@ export interface PauseOnOptions {
    *
    * @default Infinity
    */
-  max?: number;
+  max?: number | undefined;
 }
 
 /** A limiter that can let the whole fleet pause: a `RateLimiter`. */
@@ -21,10 +21,12 @@ export interface PausableLimiter {
 /**
  * Milliseconds for which the fleet has to pause after a value of the source, or after its error; 0 or nothing for not at all.
  *
- * What it gets may be anything, as an error may be.
+ * `kind` says which of the two it is, and so of what type.
  */
-// biome-ignore lint/suspicious/noExplicitAny: a function of the source's values alone must fit, too
-export type PauseSelector = (signal: any, kind: 'value' | 'error') => number | null | undefined;
+export type PauseSelector<T = unknown> = (
+  // biome-ignore lint/suspicious/noExplicitAny: an error may be anything, as RxJS gives it to whoever handles it
+  ...signal: [value: T, kind: 'value'] | [error: any, kind: 'error']
+) => number | null | undefined;
 
 /**
  * Lets the whole fleet pause when a value or an error says so: a tap for answers with `Retry-After`.
@@ -48,7 +50,18 @@ export type PauseSelector = (signal: any, kind: 'value' | 'error') => number | n
  */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: PauseSelector,
+  selector: PauseSelector<NoInfer<T>>,
+  options?: PauseOnOptions,
+): MonoTypeOperatorFunction<T>;
+/** A function of the values alone fits, too, where it can bear an error. */
+export function pauseOn<T>(
+  limiter: PausableLimiter,
+  selector: (value: T) => number | null | undefined,
+  options?: PauseOnOptions,
+): MonoTypeOperatorFunction<T>;
+export function pauseOn<T>(
+  limiter: PausableLimiter,
+  selector: PauseSelector<T> | ((value: T) => number | null | undefined),
   options: PauseOnOptions = {},
 ): MonoTypeOperatorFunction<T> {
   check.methods('limiter', limiter, 'a RateLimiter', ['pauseFor']);
@@ -58,8 +71,8 @@ export function pauseOn<T>(
   const { max = Infinity } = options;
   check.duration('max', max);
 
-  function look(signal: unknown, kind: 'value' | 'error'): void {
-    const ms = selector(signal, kind) ?? 0;
+  function look(...signal: Parameters<PauseSelector<T>>): void {
+    const ms = (selector as PauseSelector<T>)(...signal) ?? 0;
     check.duration('selector', ms);
     const pause = Math.min(ms, max);
     checkPause('selector', pause);

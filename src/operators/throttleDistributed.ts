@@ -8,6 +8,11 @@ import {
 } from './throttleOptions.ts';
 import { ThrottleSubscriber } from './throttleSubscriber.ts';
 
+/** What no group is: the compiler names it where a group is given without a key. */
+interface KeyIsMissing {
+  readonly 'with a group, the option `key` says which limiter a value waits for': never;
+}
+
 /**
  * Lets every value wait for its permits, in the order of the source.
  *
@@ -53,12 +58,13 @@ export function throttleDistributed<T, P, R>(
   group: NamedGroup<P>,
   options: ThrottleDistributedByKeyOptions<T, P, R>,
 ): OperatorFunction<T, R>;
+export function throttleDistributed(group: KeyIsMissing): never;
 export function throttleDistributed<T, P, R>(
-  limiter: Limiter<P> | NamedGroup<P>,
+  limiter: Limiter<P> | NamedGroup<P> | KeyIsMissing,
   options?: Partial<ThrottleDistributedByKeyOptions<T, P, R>>,
 ): OperatorFunction<T, R> {
   const plan = planOf(options);
-  const lines = linesOf(limiter, plan);
+  const lines = linesOf(limiter as Limiter<P> | NamedGroup<P>, plan);
   return (source) =>
     new Observable((output) => source.subscribe(new ThrottleSubscriber(output, lines(), plan)));
 }

@@ -9,43 +9,43 @@ export interface ThrottleDistributedOptions<T, P = Permits, R = T> {
    *
    * @default 1
    */
-  permits?: P | ((value: T, index: number) => P);
+  permits?: P | ((value: T, index: number) => P) | undefined;
   /**
    * What happens to a value whose permits are not there now: it waits, is dropped, or raises RateLimitExceededError.
    *
    * @default 'wait'
    */
-  strategy?: 'wait' | 'drop' | 'error';
+  strategy?: 'wait' | 'drop' | 'error' | undefined;
   /**
    * Milliseconds that a value may wait: may be fractional, 0 or Infinity.
    *
    * @default Infinity with the strategy 'wait', 0 with the others
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /**
    * What happens, with the strategy 'wait', to a value that cannot have its permits in time: AcquireTimeoutError, or it is dropped.
    *
    * @default 'error'
    */
-  onTimeout?: 'error' | 'drop';
+  onTimeout?: 'error' | 'drop' | undefined;
   /**
    * Values that may wait in this subscription: a positive integer, or Infinity.
    *
    * @default Infinity
    */
-  maxQueue?: number;
+  maxQueue?: number | undefined;
   /**
    * What happens when `maxQueue` values wait and one more comes: QueueOverflowError, or the oldest or the newest is dropped.
    *
    * @default 'error'
    */
-  overflow?: 'error' | 'dropOldest' | 'dropNewest';
+  overflow?: 'error' | 'dropOldest' | 'dropNewest' | undefined;
   /**
    * What is emitted for a value and its permit.
    *
    * @default the value
    */
-  project?: (value: T, permit: Permit<P>) => R;
+  project?: ((value: T, permit: Permit<P>) => R) | undefined;
 }
 
 /** Options of {@link throttleDistributed} with a group: those of a limiter, and the key of a value. */

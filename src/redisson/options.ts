@@ -10,7 +10,7 @@ export interface RedissonRateLimiterOptions {
    *
    * @default random, one per Redis connection object
    */
-  clientId?: string;
+  clientId?: string | undefined;
 }
 
 /** Options of {@link RedissonRateLimiter.trySetRate}. */
@@ -21,7 +21,7 @@ export interface RedissonRateOptions {
    *
    * @default 0
    */
-  keepAlive?: number;
+  keepAlive?: number | undefined;
 }
 
 /** Options of {@link RedissonRateLimiter.setRate} and {@link RedissonRateLimiter.updateRate}. */
@@ -31,7 +31,7 @@ export interface RedissonSetRateOptions extends RedissonRateOptions {
    *
    * @default false
    */
-  keepState?: boolean;
+  keepState?: boolean | undefined;
 }
 
 /** The rate of a {@link RedissonRateLimiter}, as it is stored. */

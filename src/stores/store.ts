@@ -55,11 +55,11 @@ export interface ReserveReply {
   contenders: number;
   segments: Segment[];
   /** A store that cannot book says when the head of the line may ask again, in milliseconds. */
-  retryAfter?: number;
+  retryAfter?: number | undefined;
   /** While the fleet pauses: milliseconds until that ends. What is booked before then no longer stands. */
-  paused?: number;
+  paused?: number | undefined;
   /** Milliseconds from now from which on nothing that was booked under an older epoch stands; left out where all of it does. */
-  standing?: number;
+  standing?: number | undefined;
 }
 
 /** The moment of a {@link Refund} that is taken from whatever was granted last, up to now. */
@@ -103,17 +103,17 @@ export type Reply<T> = (error: Error | null, reply?: T) => void;
 export interface LedgerConfig {
   name: string;
   /** For a limiter of a group, its key: nothing is shared with a limiter without one, or with another one. */
-  key?: string;
+  key?: string | undefined;
   prefix: string;
   /** Whether the clients share the limit, or each has the whole of it; they share it by default. */
-  scope?: 'fleet' | 'client';
+  scope?: 'fleet' | 'client' | undefined;
   clientId: string;
   /** The names of the limits; a limiter of one limit has one, the empty string. */
   names: readonly string[];
   limits: readonly Limit[];
   clock: Clock;
   /** Told when a fallback takes the store's place, and when the store serves again. */
-  onService?: (change: ServiceChange) => void;
+  onService?: ((change: ServiceChange) => void) | undefined;
 }
 
 /** Who serves from now on: the fallback, and why; or the store again. */

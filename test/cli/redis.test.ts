@@ -58,6 +58,18 @@ test('a key of the wrong type ends it with 1 and one line', async () => {
   assert.match(stderr, /^sluice: .*WRONGTYPE.*\n$/);
 });
 
+test('a database that Redis does not have ends it with 1 and one line; another one is used', async () => {
+  const args = ['--limit=5', '--name=database'];
+  const refused = await sluice([...args, `--redis=${server.url}/99`], 'a\n');
+  assert.equal([refused.code, refused.stdout], [1, '']);
+  assert.match(refused.stderr, /^sluice: database 99 of Redis cannot be selected: .*out of range.*\n$/);
+  const { code, stdout } = await sluice([...args, `--redis=${server.url}/5`], 'a\n');
+  assert.equal([code, stdout], [0, 'a\n']);
+  const redis = new Redis(`${server.url}/5`);
+  assert.is((await redis.keys('{sluice:database}*')).length > 0, true);
+  redis.disconnect();
+});
+
 test('a Redis that goes away ends it with 1 and one line', async () => {
   const own = await startRedis();
   const { child, ended, wrote } = start(['--limit=1', '--interval=100', `--redis=${own.url}`]);

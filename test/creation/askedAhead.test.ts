@@ -19,7 +19,8 @@ test('one more with every value that waits for the round trip alone, 1024 at mos
 });
 
 /** As many as there are in the end where, but for the first, one permit comes every so many milliseconds. */
-function settled(every: number, trip: number, ahead = new AskedAhead()): number {
+function settled(every: number, trip: number, maxAge = Infinity): number {
+  const ahead = new AskedAhead();
   let sum = 0;
   const line: { at: number; place: number }[] = [];
   let now = 0;
@@ -27,7 +28,7 @@ function settled(every: number, trip: number, ahead = new AskedAhead()): number 
     while (line.length < ahead.count) line.push({ at: now, place: line.length + 1 });
     const { at, place } = line.shift()!;
     now = Math.max(n > 0 ? now + every : 0, at + trip);
-    ahead.used(now - at, place);
+    ahead.used(now - at, place, maxAge);
     if (n >= 2_000) sum += ahead.count;
   }
   return sum / 2_000;
@@ -37,6 +38,11 @@ test('where the limit makes them wait, as many as come in 40 ms or 8 round trips
   assert.ok(Math.abs(settled(1, 1) - 40) <= 3, `${settled(1, 1)}`);
   assert.ok(Math.abs(settled(1, 20) - 160) <= 10, `${settled(1, 20)}`);
   assert.is(settled(20, 5), 2);
+});
+
+test('no more than last for their round trip and half of the time that they may wait for their values', () => {
+  assert.ok(Math.abs(settled(1, 20, 50) - 45) <= 3, `${settled(1, 20, 50)}`);
+  assert.ok(Math.abs(settled(1, 1, 10) - 6) <= 1, `${settled(1, 1, 10)}`);
 });
 
 test('one at a time where a permit takes longer than that', () => {

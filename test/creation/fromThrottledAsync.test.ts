@@ -19,11 +19,11 @@ const test = suite('fromThrottled, an async iterable');
 const five = slidingWindow({ permits: 5, interval: 100_000, resolution: 1 });
 
 /** A subscription to an input that is answered by hand, and all that it says. */
-function arrange(limit: Limit = five, timeout = Infinity) {
+function arrange(limit: Limit = five, timeout = Infinity, maxAge?: number) {
   const limiter = new RateLimiter({ name: 'api', limit });
   const input = byHand<string>();
   const said: unknown[] = [];
-  const subscription = fromThrottled(input, limiter, { timeout }).subscribe({
+  const subscription = fromThrottled(input, limiter, { timeout, maxAge }).subscribe({
     next: (value) => said.push(value),
     error: (error) => said.push(error),
     complete: () => said.push('complete'),
@@ -157,7 +157,7 @@ test('values wait for their permits, and unsubscribing while one waits leaves no
 test('a timeout bounds the wait for permits, not that for the input; it closes the input', async () => {
   const clock = sinon.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
   try {
-    const { input, said } = arrange(leakyBucket({ permits: 1, interval: 100 }), 50);
+    const { input, said } = arrange(leakyBucket({ permits: 1, interval: 100 }), 50, 60);
     clock.tick(60);
     await input.answer({ done: false, value: 'a' });
     clock.tick(50);

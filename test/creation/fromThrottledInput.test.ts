@@ -43,7 +43,7 @@ const wrongOptions = wrongAcquire
   .filter(([, options]) => !(options && typeof options === 'object' && 'signal' in options))
   .map(([permits, options, type, message]) => {
     if (options === undefined) return [{ permits }, type, message] as const;
-    return [options, type, message.replace('timeout, signal', 'permits, timeout, project')] as const;
+    return [options, type, message.replace('timeout, signal', 'permits, timeout, project, maxAge')] as const;
   });
 for (const [options, type, message] of [
   ...wrongOptions,
@@ -51,8 +51,10 @@ for (const [options, type, message] of [
   [
     { signal: undefined },
     TypeError,
-    'signal: no such option; expected one of permits, timeout, project',
+    'signal: no such option; expected one of permits, timeout, project, maxAge',
   ] as const,
+  [{ maxAge: -1 }, RangeError, 'maxAge: expected milliseconds, 0 or more, got -1'] as const,
+  [{ maxAge: '5' }, TypeError, 'maxAge: expected milliseconds, 0 or more, got "5"'] as const,
   [{ project: 5 }, TypeError, 'project: expected a function, got 5'] as const,
 ]) {
   test(`it is not made: ${message}`, () => {

@@ -49,6 +49,34 @@ test('with REDIS_URL three processes share one limit', async () => {
   await server.stop();
 });
 
+test('a reader that has seen enough ends it quietly', async () => {
+  const server = await startRedis();
+  for (const url of ['', server.url]) {
+    const env = { ...process.env, REDIS_URL: url, DEMO_LINES: '20' };
+    const child = spawn(process.execPath, ['demo/demo.mjs'], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    killAtExit(child);
+    child.ref();
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (part) => (stderr += part));
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = await once(child, 'close');
+    assert.equal([code, stderr], [0, '']);
+  }
+  await server.stop();
+});
+
+test('a database that Redis does not have is said in one line', async () => {
+  const server = await startRedis();
+  const { code, stderr } = await demo(process.execPath, ['demo/demo.mjs'], `${server.url}/99`);
+  assert.is(code, 1);
+  assert.match(stderr, /^demo: REDIS_URL: .*out of range.*\n$/);
+  await server.stop();
+});
+
 test('a Redis that cannot be reached is said in one line', async () => {
   const { code, stderr } = await demo(process.execPath, ['demo/demo.mjs'], 'redis://127.0.0.1:1');
   assert.is(code, 1);

@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { take } from 'rxjs';
 import * as assert from 'uvu/assert';
-import { fromThrottled, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { fromThrottled, RateLimiter, RateType, RedissonRateLimiter, slidingWindow } from '../../src/index.ts';
 import { byHand, naturals } from '../creation/inputs.ts';
+import { until } from '../support/until.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('fromThrottled');
@@ -78,6 +79,31 @@ test('a value that is late holds one permit, and nothing is left when it ends', 
   await done;
   assert.is(await limiter.availablePermits(), 6);
   await limiter.close();
+});
+
+test("a value that is very late waits for a fresh permit; its own was given back, on Redisson's keys too", async ({
+  redis,
+}) => {
+  const redisson = new RedissonRateLimiter(redis, 'redisson');
+  await redisson.trySetRate(RateType.OVERALL, 1, 60_000);
+  const one = slidingWindow({ permits: 1, interval: 60_000, resolution: 1 });
+  for (const limiter of [new RateLimiter({ name: 'api', limit: one, redis }), redisson]) {
+    const input = byHand<number>();
+    const got: number[] = [];
+    const subscription = fromThrottled(input, limiter, { maxAge: 100 }).subscribe((n) => got.push(n));
+    await until('it is pulled', async () => input.pulled === 1, { every: 5 });
+    assert.is(await limiter.availablePermits(), 0);
+    await until('it is given back', async () => (await limiter.availablePermits()) === 1, { within: 2_000 });
+    const permit = await limiter.acquire();
+    await input.answer({ done: false, value: 5 });
+    await sleep(50);
+    assert.equal(got, []);
+    subscription.unsubscribe();
+    assert.is(input.returned, 1);
+    await permit.refund();
+    await until('nothing is left', async () => (await limiter.availablePermits()) === 1, { within: 2_000 });
+    await limiter.close();
+  }
 });
 
 test.run();

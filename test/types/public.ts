@@ -112,6 +112,24 @@ new RateLimiterGroup({ name: 'a', limit: () => limit, redis: new Redis(), maxQue
 groupOfTwo.get('a').acquire({ requests: 1, tokens: 2 });
 // @ts-expect-error no limit has that name
 groupOfTwo.get('a').acquire({ request: 1 });
+const byFunction = new RateLimiterGroup({
+  name: 'group',
+  limit: () => ({ requests: limit, tokens: tokenBucket({ permits: 1, interval: 9 }) }),
+});
+assert<RateLimiterGroup<'requests' | 'tokens'>>()(byFunction);
+assert<RateLimiterGroup<'requests'>>()(
+  new RateLimiterGroup({ name: 'group', limit: (key) => ({ requests: key === 'a' ? limit : limit }) }),
+);
+// Of one limit alone the permits are a number, as of a limiter.
+assert<RateLimiterGroup<string>>()(new RateLimiterGroup({ name: 'group', limit: () => limit }));
+assert<RateLimiterGroup<string>>()(
+  new RateLimiterGroup({
+    name: 'group',
+    limit: (key) => (key === 'a' ? limit : tokenBucket({ permits: 1, interval: 9 })),
+  }),
+);
+// @ts-expect-error no limit has that name
+byFunction.get('a').acquire({ request: 1 });
 // @ts-expect-error a key is a string
 groupOfOne.get(5);
 // @ts-expect-error the function answers a limit

@@ -73,3 +73,14 @@ assert<Observable<Response>>()(
 pauseOn(new RedissonRateLimiter(redis, 'a'), () => 1);
 // @ts-expect-error a pause is a number of milliseconds
 pauseOn(one, () => '1');
+of(new Response()).pipe(
+  pauseOn(one, (signal, kind) => {
+    if (kind === 'value') assert<Response>()(signal);
+    // @ts-expect-error a response has no such field
+    return kind === 'value' ? signal.retryAfter : signal.retryAfter;
+  }),
+);
+// @ts-expect-error the values are texts
+of('a').pipe(pauseOn(one, (value: number) => value));
+// @ts-expect-error a pause is a number of milliseconds
+of('a').pipe(pauseOn(one, (value, kind) => (kind === 'value' ? value : 0)));

@@ -14,31 +14,31 @@ export interface FallbackOptions {
    *
    * @default 'local'
    */
-  mode?: 'local' | 'reject' | 'allow';
+  mode?: 'local' | 'reject' | 'allow' | undefined;
   /**
-   * The part of the limits that this process grants by itself: above 0, at most 1. One divided by the number of processes
-   * keeps the fleet within the limits.
+   * The part of the limits that this process grants by itself: above 0, at most 1. With one divided by the number of
+   * processes the fleet grants up to one limit by itself, on top of what Redis has granted or still grants.
    *
    * @default 0.5
    */
-  ratio?: number;
+  ratio?: number | undefined;
   /**
    * Milliseconds that one call to Redis may take, and that a connection has to come up at the start; Infinity for as long as
    * ioredis waits.
    *
    * @default 500
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /**
    * Milliseconds after a failure before one call tries Redis again.
    *
    * @default 1_000
    */
-  cooldown?: number;
+  cooldown?: number | undefined;
 }
 
 /** A fallback with all that was left out. */
-export type Fallback = Required<FallbackOptions>;
+export type Fallback = { [K in keyof FallbackOptions]-?: NonNullable<FallbackOptions[K]> };
 
 const modes = ['local', 'reject', 'allow'] as const;
 

@@ -28,7 +28,7 @@ export interface Caller {
   /** The key of what is stored for all clients, for messages. */
   control: string;
   /** For tests alone, which compare the scripts with their twins at the same time: microseconds. */
-  serverTime?: () => number;
+  serverTime?: (() => number) | undefined;
 }
 
 /**

@@ -1,0 +1,163 @@
+import { createReadStream, type ReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { take } from 'rxjs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fromThrottled, memoryStore, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { answered, lateStore } from '../support/lateStore.ts';
+import { assertIdle } from '../support/marbles.ts';
+import { until } from '../support/until.ts';
+
+const test = suite('fromThrottled, a Node stream');
+const five = slidingWindow({ permits: 5, interval: 100_000, resolution: 1 });
+const thisFile = fileURLToPath(import.meta.url);
+const missing = `${thisFile}.missing`;
+
+/** A limiter whose store answers a turn later, as Redis would. */
+const far = () => new RateLimiter({ name: 'api', limit: five, store: lateStore(memoryStore(), 'redis') });
+
+/** What a subscription to an input says. */
+function listen(input: AsyncIterable<unknown>, limiter: RateLimiter, values = Infinity) {
+  const said: unknown[] = [];
+  const subscription = fromThrottled(input, limiter)
+    .pipe(take(values))
+    .subscribe({
+      next: (value) => said.push(value),
+      error: (error) => said.push(error.code ?? error.message),
+      complete: () => said.push('complete'),
+    });
+  return { said, subscription };
+}
+
+async function closed(...streams: Pick<Readable, 'closed'>[]): Promise<void> {
+  await until('all are closed', async () => streams.every(({ closed }) => closed), { every: 1 });
+}
+
+async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> {
+  await answered();
+  assertIdle(limiter);
+  assert.is(await limiter.availablePermits(), permits);
+}
+
+test('its values come in order, each on a permit, and then its end', async () => {
+  const limiter = far();
+  const { said } = listen(Readable.from(['a', 'b', 'c']), limiter);
+  await until('it has ended', async () => said.includes('complete'), { every: 1 });
+  assert.equal(said, ['a', 'b', 'c', 'complete']);
+  await assertLeft(limiter, 2);
+});
+
+test('one that fails before the first permit comes is an error of the subscription, and charges nothing', async () => {
+  const limiter = far();
+  await limiter.acquire(5);
+  const stream = createReadStream(missing);
+  const { said } = listen(stream, limiter);
+  await until('it has failed', async () => said.length > 0, { every: 1 });
+  await closed(stream);
+  assert.equal(said, ['ENOENT']);
+  await assertLeft(limiter, 0);
+});
+
+test('its error waits for no permit', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: five });
+  await limiter.acquire(5);
+  const stream = new Readable({ read() {} });
+  const { said } = listen(stream, limiter);
+  assert.is(limiter.stats().reserved + limiter.stats().queued, 1);
+  stream.destroy(new Error('broken'));
+  await until('it has failed', async () => said.length > 0, { every: 1 });
+  assert.equal(said, ['broken']);
+  assertIdle(limiter);
+});
+
+test('values that were taken come before its error', async () => {
+  for (const limiter of [far(), new RateLimiter({ name: 'api', limit: five })]) {
+    let part = 0;
+    const stream = new Readable({
+      objectMode: true,
+      read() {
+        if (++part <= 2) this.push(part);
+        else this.destroy(new Error('broken'));
+      },
+      highWaterMark: 1,
+    });
+    const { said } = listen(stream, limiter);
+    await until('it has failed', async () => said.includes('broken'), { every: 1 });
+    assert.equal(said.slice(-1), ['broken']);
+    assert.equal(said.slice(0, -1), [1, 2].slice(0, said.length - 1));
+    await assertLeft(limiter, 5 - (said.length - 1));
+  }
+});
+
+test('an error that only an event tells of ends it, and closes a stream that does not close itself', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: five });
+  await limiter.acquire(5);
+  const stream = new Readable({ autoDestroy: false, read() {} });
+  const { said } = listen(stream, limiter);
+  stream.emit('error', new Error('broken'));
+  assert.equal(said, ['broken']);
+  await closed(stream);
+});
+
+test('unsubscribing before the first permit closes it: no descriptor stays open', async () => {
+  const limiter = far();
+  await limiter.acquire(5);
+  const streams: ReadStream[] = [];
+  for (let i = 0; i < 50; i++) {
+    const stream = createReadStream(thisFile);
+    streams.push(stream);
+    listen(stream, limiter).subscription.unsubscribe();
+  }
+  await closed(...streams);
+  await assertLeft(limiter, 0);
+});
+
+test('unsubscribing during a silent read closes it at once, and gives the permit back', async () => {
+  const limiter = far();
+  const stream = new Readable({ read() {} });
+  const { said, subscription } = listen(stream, limiter);
+  await until('it is read', async () => stream.listenerCount('readable') > 0, { every: 1 });
+  subscription.unsubscribe();
+  assert.ok(stream.destroyed);
+  await closed(stream);
+  assert.equal(said, []);
+  await assertLeft(limiter, 5);
+});
+
+test('a consumer that has enough closes it', async () => {
+  const limiter = far();
+  const stream = createReadStream(thisFile, { highWaterMark: 16 });
+  const { said } = listen(stream, limiter, 2);
+  await closed(stream);
+  assert.is(said.length, 3);
+  await assertLeft(limiter, 3);
+});
+
+test('an error that comes after its subscriber has left is kept to itself', async () => {
+  const limiter = far();
+  const opening = createReadStream(missing);
+  const failing = new Readable({ read() {}, destroy: (_, done) => done(new Error('will not close')) });
+  const streams = [opening, failing];
+  const said = streams.map((stream) => {
+    const { said, subscription } = listen(stream, limiter);
+    subscription.unsubscribe();
+    return said;
+  });
+  await closed(...streams);
+  assert.equal(said, [[], []]);
+  await assertLeft(limiter, 5);
+});
+
+test('once it is closed, no listener of ours is left', async () => {
+  const limiter = far();
+  const stream = new Readable({ read() {} });
+  const before = stream.listenerCount('close');
+  const { subscription } = listen(stream, limiter);
+  assert.is(stream.listenerCount('error'), 1);
+  subscription.unsubscribe();
+  const ours = () => stream.listenerCount('error') + stream.listenerCount('close') - before;
+  await until('none is left', async () => ours() === 0, { every: 1 });
+});
+
+test.run();
