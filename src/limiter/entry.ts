@@ -1,17 +1,21 @@
 import type { Cost } from '../stores/store.ts';
+import type { Block } from './block.ts';
+import type { Link } from './chain.ts';
 import type { Waiter } from './line.ts';
 
 /** Where an entry stands: not sent, in a call that is under way, booked, or no longer in the line. */
 export type Stage = 'queued' | 'sent' | 'booked' | 'gone';
 
 /** Requests of one waiter that stand next to each other in the line and ask for the same. */
-export class Entry {
+export class Entry implements Link<Entry> {
   previous: Entry | undefined;
   next: Entry | undefined;
   /** The entries of the same waiter before and after it. */
   older: Entry | undefined;
   newer: Entry | undefined;
   stage: Stage = 'queued';
+  /** Where its moments are, while it is booked. */
+  block: Block | undefined;
   /** Its place in the heap of deadlines, or -1. */
   place = -1;
 
@@ -26,37 +30,6 @@ export class Entry {
     readonly deadline: number,
     readonly data: unknown,
   ) {}
-}
-
-/** Entries in the order in which they were asked for. Any of them can leave at once. */
-export class EntryList {
-  first: Entry | undefined;
-  last: Entry | undefined;
-
-  append(entry: Entry): void {
-    entry.previous = this.last;
-    if (this.last) this.last.next = entry;
-    else this.first = entry;
-    this.last = entry;
-  }
-
-  insertBefore(entry: Entry, next: Entry): void {
-    entry.previous = next.previous;
-    entry.next = next;
-    if (next.previous) next.previous.next = entry;
-    else this.first = entry;
-    next.previous = entry;
-  }
-
-  remove(entry: Entry): void {
-    if (entry.previous) entry.previous.next = entry.next;
-    else this.first = entry.next;
-    if (entry.next) entry.next.previous = entry.previous;
-    else this.last = entry.previous;
-    entry.previous = undefined;
-    entry.next = undefined;
-    entry.stage = 'gone';
-  }
 }
 
 /** Whether two requests ask for the same. */

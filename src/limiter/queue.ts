@@ -1,12 +1,13 @@
 import type { Cost } from '../stores/store.ts';
+import { Chain } from './chain.ts';
 import { Deadlines } from './deadlines.ts';
-import { Entry, EntryList, sameCost } from './entry.ts';
+import { Entry, sameCost } from './entry.ts';
 import type { Waiter } from './line.ts';
 import { News } from './news.ts';
 
 /** All requests that wait, in the order in which they came: those at the head are booked, the others not yet. */
 export class Queue {
-  readonly #list = new EntryList();
+  readonly #list = new Chain<Entry>();
   readonly deadlines = new Deadlines();
   readonly news = new News();
   /** The newest entry of each waiter that leaves with all it has. */
@@ -61,6 +62,7 @@ export class Queue {
     if (entry === this.unbooked) this.unbooked = entry.next;
     this.deadlines.remove(entry);
     this.#list.remove(entry);
+    entry.stage = 'gone';
     if (entry.waiter.leavesTogether) this.#unchain(entry);
     this.waiting -= entry.count;
   }
@@ -93,10 +95,11 @@ export class Queue {
   requeue(entry: Entry): void {
     if (entry.timeout === 0) this.hasty++;
     entry.stage = 'queued';
+    entry.block = undefined;
   }
 
-  /** Books at most `count` requests of the first entry that is not booked, and says how many. */
-  book(count: number): number {
+  /** Books at most `count` requests of the first entry that is not booked, and says which. */
+  book(count: number): Entry {
     const first = this.unbooked!;
     const entry = count < first.count ? this.splitFront(first, count) : first;
     if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
@@ -104,7 +107,7 @@ export class Queue {
     this.unbooked = entry.next;
     this.deadlines.remove(entry);
     this.#ask(entry, -entry.count);
-    return entry.count;
+    return entry;
   }
 
   /** Those who are booked may run out of time, too: their moments are held up. */
@@ -133,6 +136,7 @@ export class Queue {
     const { waiter, cost, timeout, deadline, data } = entry;
     const front = new Entry(waiter, cost, count, timeout, deadline, data);
     front.stage = entry.stage;
+    front.block = entry.block;
     entry.count -= count;
     this.#list.insertBefore(front, entry);
     if (waiter.leavesTogether) this.#chain(front, entry.older, entry);
