@@ -15,6 +15,8 @@ export interface Call {
   sent: number;
   /** How often a denial had been made void by then. */
   denials: number;
+  /** How often something had been given back by then. */
+  returns: number;
   /** A pause was called for meanwhile, of which the store may not know yet: when it ends, by the line's clock. */
   pausedUntil?: number;
 }

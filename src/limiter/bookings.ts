@@ -16,6 +16,11 @@ export class Bookings {
     this.#now = now;
   }
 
+  /** How often something was given back. */
+  get returns(): number {
+    return this.#refunds.added;
+  }
+
   /** Books moments for those who are next in line, as far as they ask for just that; gives back the rest. */
   book(booking: Booking): void {
     const { grant, count } = booking;

@@ -141,7 +141,10 @@ export class Dispatcher {
     const booked = instead?.stage === 'booked';
     if (instead && !booked) this.#remove(instead);
     if (this.#isRefused(entry, booked ? 1 : 0)) entry.stage = 'gone';
-    else this.#join(entry);
+    else {
+      this.#outlook.judge(entry, this.now());
+      this.#join(entry);
+    }
     if (instead && booked) this.#remove(instead);
     if (instead || entry.stage !== 'gone') this.#wake();
     if (timeout > 0 && timeout < Infinity && (entry.stage === 'queued' || entry.stage === 'sent')) {
@@ -303,6 +306,7 @@ export class Dispatcher {
       const known = timeout === 0 || (timeout < Infinity && this.knowsLimits);
       const wait = known ? this.#knownWait(cost, timeout) : 0;
       if (wait <= timeout) return false;
+      if (timeout > 0) this.#herald.queued(cost);
       this.#herald.late(entry, wait === Infinity ? undefined : wait);
     }
     return true;
@@ -392,7 +396,7 @@ export class Dispatcher {
     const overdue = sent >= this.#beat;
     if (!overdue && (!wanted || sent < this.#outlook.retryAt)) return;
     const runs = wanted ? gather(this.#queue, this.#share, sent, this.#options.ledger.sync) : [];
-    const call = { runs, sent, denials: this.#denial.forgotten };
+    const call = { runs, sent, denials: this.#denial.forgotten, returns: this.#bookings.returns };
     this.#call = call;
     this.#beat = this.#options.alone ? Infinity : sent + heartbeat;
     this.#calls++;
@@ -418,12 +422,14 @@ export class Dispatcher {
     if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
     this.#answered = call.sent;
+    const { last } = this.#bookings.reservations;
     applyReply(this.#parts, call, reply, received);
+    if (this.#bookings.reservations.last !== last) this.#outlook.booked(reply, call.sent, call.returns);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) this.#bookings.unbook(({ due }) => due < pausedUntil);
     if (this.#pausing > 0) this.#queue.watchBooked();
     this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
-    this.#outlook.refuseHopeless(received);
+    this.#outlook.refuseHopeless(received, call, reply);
     this.#notices.rate();
     if (paused !== undefined) this.#notices.pause(paused, received);
   }

@@ -6,6 +6,18 @@ import type { Waiter } from './line.ts';
 /** Where an entry stands: not sent, in a call that is under way, booked, or no longer in the line. */
 export type Stage = 'queued' | 'sent' | 'booked' | 'gone';
 
+/**
+ * Unbooked requests of one cost that may or may not be served in time. For one more of their cost that has no more time than
+ * they have, they count: if one of them is not served, it is not served either.
+ */
+export interface Peers {
+  readonly cost: Cost;
+  /** The earliest of their deadlines. */
+  deadline: number;
+  /** Requests. */
+  count: number;
+}
+
 /** Requests of one waiter that stand next to each other in the line and ask for the same. */
 export class Entry implements Link<Entry> {
   previous: Entry | undefined;
@@ -16,6 +28,10 @@ export class Entry implements Link<Entry> {
   stage: Stage = 'queued';
   /** Where its moments are, while it is booked. */
   block: Block | undefined;
+  /** Whether it will be served in any case: by the line as it stands, and if nobody else asks. */
+  sure: boolean;
+  /** Those it stands among that will be served as long as it is, where it is not sure. */
+  peers: Peers | undefined;
   /** Its place in the heap of deadlines, or -1. */
   place = -1;
 
@@ -29,7 +45,9 @@ export class Entry implements Link<Entry> {
     /** By the line's clock. */
     readonly deadline: number,
     readonly data: unknown,
-  ) {}
+  ) {
+    this.sure = timeout === Infinity;
+  }
 }
 
 /** Whether two requests ask for the same. */

@@ -1,7 +1,7 @@
 import type { Cost } from '../stores/store.ts';
 import { Chain } from './chain.ts';
 import { Deadlines } from './deadlines.ts';
-import { Entry, sameCost } from './entry.ts';
+import { Entry, type Peers, sameCost } from './entry.ts';
 import type { Waiter } from './line.ts';
 import { News } from './news.ts';
 
@@ -17,12 +17,19 @@ export class Queue {
   /** Requests. */
   waiting = 0;
   /** Entries that will not wait, and are not sent. */
-  hasty = 0;
-  /** Permits that those ask of each limit who are not booked, and will wait for them whatever happens. */
+  readonly hasty = new Set<Entry>();
+  /** The first entry that joined, or was un-booked, when nothing was known of its wait: it and those behind are not judged. */
+  unjudged: Entry | undefined;
+  /** Permits that those ask of each limit who are not booked, and are sure to be served. */
   readonly asked: number[];
+  /** Permits that all ask of each limit who are not booked. */
+  readonly wanted: number[];
+  /** The last of those who are not sure. */
+  peers: Peers | undefined;
 
   constructor(limits: number) {
     this.asked = new Array(limits).fill(0);
+    this.wanted = new Array(limits).fill(0);
   }
 
   get first(): Entry | undefined {
@@ -43,7 +50,7 @@ export class Queue {
     this.unbooked ??= entry;
     this.waiting += entry.count;
     this.#ask(entry, entry.count);
-    if (entry.timeout === 0) this.hasty++;
+    if (entry.timeout === 0) this.hasty.add(entry);
   }
 
   /** Adds one request to the last entry, if that is of the same waiter and asks for the same. */
@@ -58,8 +65,9 @@ export class Queue {
 
   leave(entry: Entry): void {
     if (entry.stage !== 'booked') this.#ask(entry, -entry.count);
-    if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
+    if (entry.timeout === 0) this.hasty.delete(entry);
     if (entry === this.unbooked) this.unbooked = entry.next;
+    if (entry === this.unjudged) this.unjudged = entry.next;
     this.deadlines.remove(entry);
     this.#list.remove(entry);
     entry.stage = 'gone';
@@ -88,12 +96,12 @@ export class Queue {
   }
 
   send(entry: Entry): void {
-    if (entry.timeout === 0) this.hasty--;
+    if (entry.timeout === 0) this.hasty.delete(entry);
     entry.stage = 'sent';
   }
 
   requeue(entry: Entry): void {
-    if (entry.timeout === 0) this.hasty++;
+    if (entry.timeout === 0) this.hasty.add(entry);
     entry.stage = 'queued';
     entry.block = undefined;
   }
@@ -102,9 +110,10 @@ export class Queue {
   book(count: number): Entry {
     const first = this.unbooked!;
     const entry = count < first.count ? this.splitFront(first, count) : first;
-    if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
+    if (entry.timeout === 0) this.hasty.delete(entry);
     entry.stage = 'booked';
     this.unbooked = entry.next;
+    if (entry === this.unjudged) this.unjudged = entry.next;
     this.deadlines.remove(entry);
     this.#ask(entry, -entry.count);
     return entry;
@@ -126,9 +135,20 @@ export class Queue {
       left -= entry.count;
       this.requeue(entry);
       this.unbooked = entry;
+      entry.sure = entry.timeout === Infinity;
+      entry.peers = undefined;
       if (entry.timeout > 0 && entry.deadline < Infinity && entry.place < 0) this.deadlines.add(entry);
       this.#ask(entry, entry.count);
     }
+    this.unjudged = this.unbooked;
+  }
+
+  /** Takes an entry that is not booked to be sure, or one of some peers. */
+  judge(entry: Entry, sure: boolean, peers: Peers | undefined): void {
+    this.#ask(entry, -entry.count);
+    entry.sure = sure;
+    entry.peers = peers;
+    this.#ask(entry, entry.count);
   }
 
   /** Puts the first `count` requests of an entry into one of their own, in front of the rest. */
@@ -137,10 +157,14 @@ export class Queue {
     const front = new Entry(waiter, cost, count, timeout, deadline, data);
     front.stage = entry.stage;
     front.block = entry.block;
+    front.sure = entry.sure;
+    front.peers = entry.peers;
     entry.count -= count;
     this.#list.insertBefore(front, entry);
     if (waiter.leavesTogether) this.#chain(front, entry.older, entry);
     if (entry === this.unbooked) this.unbooked = front;
+    if (entry === this.unjudged) this.unjudged = front;
+    if (this.hasty.has(entry)) this.hasty.add(front);
     return front;
   }
 
@@ -172,8 +196,11 @@ export class Queue {
     entry.newer = undefined;
   }
 
-  #ask({ cost, timeout }: Entry, count: number): void {
-    if (timeout < Infinity) return;
-    for (let i = 0; i < cost.length; i++) this.asked[i] += cost[i] * count;
+  #ask({ cost, sure, peers }: Entry, count: number): void {
+    if (peers) peers.count += count;
+    for (let i = 0; i < cost.length; i++) {
+      this.wanted[i] += cost[i] * count;
+      if (sure) this.asked[i] += cost[i] * count;
+    }
   }
 }

@@ -19,6 +19,8 @@ export class Refunds {
   readonly #told: (batch: readonly Refund[], error: Error | null) => void;
   /** Those that are full, and the one that is being filled. */
   readonly #collected: Batch[] = [];
+  /** How often something was given back. */
+  added = 0;
   #sequence = 0;
   #underWay = false;
 
@@ -35,6 +37,7 @@ export class Refunds {
 
   /** Collects what `count` requests of a grant were charged; `settled` is called once the store has answered, or cannot. */
   add({ moment, epoch, source, cost }: Grant, count: number, settled?: Settled): void {
+    this.added++;
     const key = `${moment} ${epoch} ${source} ${cost}`;
     let batch = this.#collected[this.#collected.length - 1];
     if (!batch || (batch.refunds.size === mostRefunds && !batch.refunds.has(key))) {
