@@ -28,6 +28,10 @@ const heartbeat = 1_500;
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
 
+/** Milliseconds, and mean round trips, that the store may take to answer before those it has not answered count as waiting. */
+const leastPatience = 100;
+const tripsOfPatience = 4;
+
 /** What a dispatcher works with. */
 export interface DispatcherOptions {
   name: string;
@@ -300,7 +304,7 @@ export class Dispatcher {
     const { name, maxQueue } = this.#options;
     const { cost, timeout } = entry;
     if (this.#closed) this.#herald.refused(entry, new LimiterClosedError(name));
-    else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue)
+    else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue && this.#isFull(leaving))
       this.#herald.refused(entry, new QueueOverflowError(name, maxQueue));
     else {
       const known = timeout === 0 || (timeout < Infinity && this.knowsLimits);
@@ -310,6 +314,33 @@ export class Dispatcher {
       this.#herald.late(entry, wait === Infinity ? undefined : wait);
     }
     return true;
+  }
+
+  /** Whether one more request would be one too many: only those count that are known to wait, unless the store is slow. */
+  #isFull(leaving: number): boolean {
+    const { maxQueue } = this.#options;
+    const now = this.now();
+    if (
+      this.#call &&
+      now > this.#call.sent + Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip)
+    )
+      return true;
+    if (this.#pausing === 0 && !this.#outlook.stands(now)) return false;
+    return this.#queue.waiting - this.#bookings.reservations.countDue(now) - leaving >= maxQueue;
+  }
+
+  /** Refuses the newest of those who turn out to have to wait, beyond as many as may. */
+  #refuseSurplus(): void {
+    const { name, maxQueue } = this.#options;
+    if (this.#queue.waiting <= maxQueue || (this.#pausing === 0 && !this.#outlook.stands(this.now()))) return;
+    const surplus = () => this.#queue.waiting - this.#bookings.reservations.countDue(this.now()) - maxQueue;
+    for (let left = surplus(); left > 0 && this.#queue.last; left = surplus()) {
+      const { last } = this.#queue;
+      if (left < last.count) this.#queue.splitFront(last, last.count - left);
+      this.#remove(last);
+      this.#queue.news.refused(last, new QueueOverflowError(name, maxQueue));
+    }
+    this.#again ||= !this.#queue.news.none;
   }
 
   #knownWait(cost: Cost, timeout: number): number {
@@ -346,6 +377,7 @@ export class Dispatcher {
         this.#again = false;
         this.#queue.news.tell(this.#herald);
         this.#deliver();
+        this.#refuseSurplus();
         this.#refunds.flush(this.#goOn);
         if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
         // A store that answers at once can still grant at the very deadline.
