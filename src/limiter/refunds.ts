@@ -2,7 +2,7 @@ import type { Ledger, Refund } from '../stores/store.ts';
 import type { Grant } from './line.ts';
 
 /** At most so many different refunds go into a call: each costs the script its arguments. */
-const mostRefunds = 2048;
+const mostRefunds = 1024;
 
 /** Called once the store has answered, perhaps with an error. */
 export type Settled = (error: Error | null) => void;
