@@ -25,10 +25,12 @@ export class Bookings {
   book(booking: Booking): void {
     const { grant, count } = booking;
     const due = this.reservations.dueOf(booking);
+    // Behind a later moment it is handed out only then.
+    const meant = due > booking.due ? due : booking.meant;
     let booked = 0;
     for (let entry = this.#queue.unbooked; entry && booked < count; entry = this.#queue.unbooked) {
       if (!sameCost(entry.cost, grant.cost)) break;
-      if (this.#isTooLate(entry, due)) this.#queue.late(entry, due - this.#now());
+      if (this.#isTooLate(entry, due, meant)) this.#queue.late(entry, due - this.#now());
       else {
         const served = this.#queue.book(count - booked);
         served.block = this.reservations.add(booking, served.count);
@@ -84,7 +86,7 @@ export class Bookings {
   }
 
   /** What is granted at once is in time, however long the answer took. */
-  #isTooLate({ deadline }: Entry, due: number): boolean {
-    return due > deadline && due > this.#now();
+  #isTooLate({ deadline }: Entry, due: number, meant: number): boolean {
+    return meant > deadline && due > this.#now();
   }
 }

@@ -18,6 +18,7 @@ import { Queue } from './queue.ts';
 import { Refunds, type Settled } from './refunds.ts';
 import { applyReply } from './reply.ts';
 import { Share } from './share.ts';
+import { Transit } from './transit.ts';
 import { afterTurn } from './turn.ts';
 
 /**
@@ -95,7 +96,8 @@ export class Dispatcher {
     this.#bookings = new Bookings(this.#queue, this.#refunds, () => clock.now());
     this.#share = new Share(ledger);
     const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
-    this.#parts = { name, named, ledger, queue, bookings, share, denial };
+    const transit = new Transit();
+    this.#parts = { name, named, ledger, queue, bookings, share, denial, transit };
     this.#outlook = new Outlook(this.#parts);
     this.#alarm = new Alarm(clock, this.#goOn);
   }
@@ -152,10 +154,30 @@ export class Dispatcher {
     if (instead && booked) this.#remove(instead);
     if (instead || entry.stage !== 'gone') this.#wake();
     if (timeout > 0 && timeout < Infinity && (entry.stage === 'queued' || entry.stage === 'sent')) {
+      this.#allow(entry, timeout);
       this.#queue.deadlines.add(entry);
       if (!this.#pumping) this.#setAlarm();
     }
     return entry;
+  }
+
+  /** Gives a request whose first answer is on its way some time for that to come, where it has less. */
+  #allow(entry: Entry, timeout: number): void {
+    const { sync } = this.#options.ledger;
+    if (sync || timeout >= this.#patience || this.#hasToWait) return;
+    entry.calls = this.#calls;
+    entry.expires += this.#patience - timeout;
+    this.#queue.unanswered.add(entry);
+  }
+
+  /** Milliseconds that the store may take to answer. */
+  get #patience(): number {
+    return Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip);
+  }
+
+  /** Whether whoever joins the line has to wait. */
+  get #hasToWait(): boolean {
+    return this.#pausing > 0 || this.#outlook.stands(this.now());
   }
 
   /** Joins the line with one more request that only counts. */
@@ -332,7 +354,7 @@ export class Dispatcher {
   /** Refuses the newest of those who turn out to have to wait, beyond as many as may. */
   #refuseSurplus(): void {
     const { name, maxQueue } = this.#options;
-    if (this.#queue.waiting <= maxQueue || (this.#pausing === 0 && !this.#outlook.stands(this.now()))) return;
+    if (this.#queue.waiting <= maxQueue || !this.#hasToWait) return;
     const surplus = () => this.#queue.waiting - this.#bookings.reservations.countDue(this.now()) - maxQueue;
     for (let left = surplus(); left > 0 && this.#queue.last; left = surplus()) {
       const { last } = this.#queue;
@@ -457,6 +479,8 @@ export class Dispatcher {
     const { last } = this.#bookings.reservations;
     applyReply(this.#parts, call, reply, received);
     if (this.#bookings.reservations.last !== last) this.#outlook.booked(reply, call.sent, call.returns);
+    // One call at a time: those who joined before it was sent have their answer.
+    this.#queue.answered(this.#calls);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) this.#bookings.unbook(({ due }) => due < pausedUntil);
     if (this.#pausing > 0) this.#queue.watchBooked();

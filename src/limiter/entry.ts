@@ -28,6 +28,10 @@ export class Entry implements Link<Entry> {
   stage: Stage = 'queued';
   /** Where its moments are, while it is booked. */
   block: Block | undefined;
+  /** When it is refused: at its deadline, or a while later as long as no answer has come. */
+  expires: number;
+  /** Calls that had been sent when it joined. */
+  calls = 0;
   /** Whether it will be served in any case: by the line as it stands, and if nobody else asks. */
   sure: boolean;
   /** Those it stands among that will be served as long as it is, where it is not sure. */
@@ -46,6 +50,7 @@ export class Entry implements Link<Entry> {
     readonly deadline: number,
     readonly data: unknown,
   ) {
+    this.expires = deadline;
     this.sure = timeout === Infinity;
   }
 }

@@ -18,6 +18,8 @@ export class Queue {
   waiting = 0;
   /** Entries that will not wait, and are not sent. */
   readonly hasty = new Set<Entry>();
+  /** Entries that are not refused at their deadline, as no answer has come that could have granted them. */
+  readonly unanswered = new Set<Entry>();
   /** The first entry that joined, or was un-booked, when nothing was known of its wait: it and those behind are not judged. */
   unjudged: Entry | undefined;
   /** Permits that those ask of each limit who are not booked, and are sure to be served. */
@@ -69,6 +71,7 @@ export class Queue {
     if (entry === this.unbooked) this.unbooked = entry.next;
     if (entry === this.unjudged) this.unjudged = entry.next;
     this.deadlines.remove(entry);
+    this.unanswered.delete(entry);
     this.#list.remove(entry);
     entry.stage = 'gone';
     if (entry.waiter.leavesTogether) this.#unchain(entry);
@@ -83,6 +86,16 @@ export class Queue {
     }
     entry.count--;
     this.waiting--;
+  }
+
+  /** An answer has come for those who joined before so many calls had been sent: from now on only their deadline counts. */
+  answered(calls: number): void {
+    for (const entry of this.unanswered) {
+      // Later ones joined no earlier.
+      if (entry.calls >= calls) return;
+      this.unanswered.delete(entry);
+      this.deadlines.move(entry, entry.deadline);
+    }
   }
 
   late(entry: Entry, retryAfter?: number): void {
@@ -115,6 +128,8 @@ export class Queue {
     this.unbooked = entry.next;
     if (entry === this.unjudged) this.unjudged = entry.next;
     this.deadlines.remove(entry);
+    this.unanswered.delete(entry);
+    entry.expires = entry.deadline;
     this.#ask(entry, -entry.count);
     return entry;
   }

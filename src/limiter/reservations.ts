@@ -10,6 +10,8 @@ export interface Booking {
   readonly count: number;
   /** When they may be granted, by the line's clock. */
   readonly due: number;
+  /** The time, by the line's clock, that decides whether they come in time. */
+  readonly meant: number;
   /** The earliest time, by the line's clock, at which that moment can have been meant: the reply took some time. */
   readonly soonest: number;
   /** Milliseconds of the limit's full rate that each of them takes. */
@@ -79,9 +81,9 @@ export class Reservations {
     const taken: Booking[] = [];
     for (let missing = count; missing > 0 && block.last; ) {
       const { last } = block;
-      const { grant, due, soonest, load } = last;
+      const { grant, due, meant, soonest, load } = last;
       const part = Math.min(missing, last.count);
-      taken.push({ grant, count: part, due, soonest, load });
+      taken.push({ grant, count: part, due, meant, soonest, load });
       missing -= part;
       this.#lessen(block, last, part);
     }
