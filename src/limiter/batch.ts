@@ -15,6 +15,8 @@ export interface Call {
   sent: number;
   /** How often a denial had been made void by then. */
   denials: number;
+  /** How often something had been given back by then. */
+  returns: number;
   /** A pause was called for meanwhile, of which the store may not know yet: when it ends, by the line's clock. */
   pausedUntil?: number;
 }
@@ -51,7 +53,7 @@ export function gather(queue: Queue, share: Share, now: number, exact: boolean):
  */
 function longestWait({ timeout, deadline }: Entry, now: number, exact: boolean): number {
   if (timeout === 0 || timeout === Infinity) return timeout;
-  return exact ? Math.max(0, deadline - now) : Math.max(1, Math.ceil(deadline - now));
+  return Math.max(0, exact ? deadline - now : Math.ceil(deadline - now));
 }
 
 function runFor(runs: SentRun[], cost: Cost, maxWait: number): SentRun | undefined {

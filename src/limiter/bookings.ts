@@ -1,7 +1,7 @@
 import { type Entry, sameCost } from './entry.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
-import { type Reservation, Reservations } from './reservations.ts';
+import { type Booking, type Reservation, Reservations } from './reservations.ts';
 
 /** Which moments are booked for which requests: those at the head of the queue have them in order, one for one. */
 export class Bookings {
@@ -16,16 +16,28 @@ export class Bookings {
     this.#now = now;
   }
 
+  /** How often something was given back. */
+  get returns(): number {
+    return this.#refunds.added;
+  }
+
   /** Books moments for those who are next in line, as far as they ask for just that; gives back the rest. */
-  book({ grant, count, due, soonest, load }: Reservation): void {
+  book(booking: Booking): void {
+    const { grant, count } = booking;
+    const due = this.reservations.dueOf(booking);
+    // Behind a later moment it is handed out only then.
+    const meant = due > booking.due ? due : booking.meant;
     let booked = 0;
     for (let entry = this.#queue.unbooked; entry && booked < count; entry = this.#queue.unbooked) {
       if (!sameCost(entry.cost, grant.cost)) break;
-      if (this.#isTooLate(entry, due)) this.#queue.late(entry, due - this.#now());
-      else booked += this.#queue.book(count - booked);
+      if (this.#isTooLate(entry, due, meant)) this.#queue.late(entry, due - this.#now());
+      else {
+        const served = this.#queue.book(count - booked);
+        served.block = this.reservations.add(booking, served.count);
+        booked += served.count;
+      }
     }
     if (booked < count) this.#refunds.add(grant, count - booked);
-    if (booked > 0 && this.reservations.add({ grant, count: booked, due, soonest, load })) this.#refuseLate();
   }
 
   /**
@@ -33,15 +45,12 @@ export class Bookings {
    * their moments is free: for who comes next, or to be given back.
    */
   free(entry: Entry): void {
-    const { cost, count } = entry;
-    let next = entry.next;
+    const block = entry.block!.whole;
+    const isLast = block === this.reservations.lastBlock;
     this.#queue.leave(entry);
-    while (next?.stage === 'booked' && sameCost(next.cost, cost)) next = next.next;
-    let after = 0;
-    for (; next?.stage === 'booked'; next = next.next) after += next.count;
-    for (const freed of this.reservations.takeBefore(after, count))
-      if (after === 0) this.book(freed);
-      else this.#refunds.add(freed.grant, freed.count);
+    const freed = this.reservations.takeLast(block, entry.count);
+    if (isLast) for (const booking of freed.reverse()) this.book(booking);
+    else for (const { grant, count } of freed) this.#refunds.add(grant, count);
   }
 
   /** Puts the requests back into the line, not booked, from the first of which that holds on; gives their moments back. */
@@ -66,24 +75,18 @@ export class Bookings {
   }
 
   #giveBackLast(most: number): void {
-    for (const { grant, count } of this.reservations.takeBefore(0, most)) this.#refunds.add(grant, count);
-  }
-
-  /** After moments have changed places, those whose moment comes too late now are refused. */
-  #refuseLate(): void {
-    const late: Entry[] = [];
-    const moments = this.reservations.moments();
-    for (const entry of this.#queue.entries()) {
-      if (entry.stage !== 'booked') break;
-      let due = 0;
-      for (let i = 0; i < entry.count; i++) due = moments.next().value!.due;
-      if (this.#isTooLate(entry, due)) late.push(entry);
+    const { reservations } = this;
+    for (let left = most; left > 0; ) {
+      const taken = reservations.takeLast(reservations.lastBlock!, left);
+      for (const { grant, count } of taken) {
+        this.#refunds.add(grant, count);
+        left -= count;
+      }
     }
-    for (const entry of late) this.late(entry);
   }
 
   /** What is granted at once is in time, however long the answer took. */
-  #isTooLate({ deadline }: Entry, due: number): boolean {
-    return due > deadline && due > this.#now();
+  #isTooLate({ deadline }: Entry, due: number, meant: number): boolean {
+    return meant > deadline && due > this.#now();
   }
 }

@@ -6,7 +6,7 @@ export class Deadlines {
 
   /** When the next entry runs out of time, or Infinity. */
   get next(): number {
-    return this.#heap.length > 0 ? this.#heap[0].deadline : Infinity;
+    return this.#heap.length > 0 ? this.#heap[0].expires : Infinity;
   }
 
   get first(): Entry | undefined {
@@ -17,6 +17,14 @@ export class Deadlines {
     this.#heap.push(entry);
     entry.place = this.#heap.length - 1;
     this.#rise(entry);
+  }
+
+  /** An entry runs out of time at another time than was taken. */
+  move(entry: Entry, expires: number): void {
+    const isThere = entry.place >= 0;
+    if (isThere) this.remove(entry);
+    entry.expires = expires;
+    if (isThere) this.add(entry);
   }
 
   remove(entry: Entry): void {
@@ -39,7 +47,7 @@ export class Deadlines {
     while (entry.place > 0) {
       const { place } = entry;
       const parent = this.#heap[(place - 1) >> 1];
-      if (parent.deadline <= entry.deadline) return;
+      if (parent.expires <= entry.expires) return;
       this.#put(entry, parent.place);
       this.#put(parent, place);
     }
@@ -51,10 +59,10 @@ export class Deadlines {
       const left = 2 * place + 1;
       let least = left;
       if (left >= this.#heap.length) return;
-      if (left + 1 < this.#heap.length && this.#heap[left + 1].deadline < this.#heap[left].deadline)
+      if (left + 1 < this.#heap.length && this.#heap[left + 1].expires < this.#heap[left].expires)
         least = left + 1;
       const child = this.#heap[least];
-      if (child.deadline >= entry.deadline) return;
+      if (child.expires >= entry.expires) return;
       this.#put(entry, child.place);
       this.#put(child, place);
     }

@@ -25,6 +25,7 @@ import { Queue } from './queue.ts';
 import { Refunds, type Settled } from './refunds.ts';
 import { applyReply } from './reply.ts';
 import { Share } from './share.ts';
+import { Transit } from './transit.ts';
 import { afterTurn } from './turn.ts';
 
 /**
@@ -39,6 +40,10 @@ const leastPause = 100;
 const heard = 2_000;
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
+
+/** Milliseconds, and mean round trips, that the store may take to answer before those it has not answered count as waiting. */
+const leastPatience = 100;
+const tripsOfPatience = 4;
 
 /** What a dispatcher works with. */
 export interface DispatcherOptions {
@@ -107,7 +112,8 @@ export class Dispatcher {
     this.#bookings = new Bookings(this.#queue, this.#refunds, () => clock.now());
     this.#share = new Share(ledger);
     const [queue, bookings, share, denial] = [this.#queue, this.#bookings, this.#share, this.#denial];
-    this.#parts = { name, named, ledger, queue, bookings, share, denial };
+    const transit = new Transit();
+    this.#parts = { name, named, ledger, queue, bookings, share, denial, transit };
     this.#outlook = new Outlook(this.#parts);
     this.#alarm = new Alarm(clock, this.#goOn);
   }
@@ -157,14 +163,37 @@ export class Dispatcher {
     const booked = instead?.stage === 'booked';
     if (instead && !booked) this.#remove(instead);
     if (this.#isRefused(entry, booked ? 1 : 0)) entry.stage = 'gone';
-    else this.#join(entry);
+    else {
+      this.#outlook.judge(entry, this.now());
+      this.#join(entry);
+    }
     if (instead && booked) this.#remove(instead);
     if (instead || entry.stage !== 'gone') this.#wake();
     if (timeout > 0 && timeout < Infinity && (entry.stage === 'queued' || entry.stage === 'sent')) {
+      this.#allow(entry, timeout);
       this.#queue.deadlines.add(entry);
       if (!this.#pumping) this.#setAlarm();
     }
     return entry;
+  }
+
+  /** Gives a request whose first answer is on its way some time for that to come, where it has less. */
+  #allow(entry: Entry, timeout: number): void {
+    const { sync } = this.#options.ledger;
+    if (sync || timeout >= this.#patience || this.#hasToWait) return;
+    entry.calls = this.#calls;
+    entry.expires += this.#patience - timeout;
+    this.#queue.unanswered.add(entry);
+  }
+
+  /** Milliseconds that the store may take to answer. */
+  get #patience(): number {
+    return Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip);
+  }
+
+  /** Whether whoever joins the line has to wait. */
+  get #hasToWait(): boolean {
+    return this.#pausing > 0 || this.#outlook.stands(this.now());
   }
 
   /** Joins the line with one more request that only counts. */
@@ -341,15 +370,43 @@ export class Dispatcher {
     const { name, maxQueue } = this.#options;
     const { cost, timeout } = entry;
     if (this.#closed) this.#herald.refused(entry, new LimiterClosedError(name));
-    else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue)
+    else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue && this.#isFull(leaving))
       this.#herald.refused(entry, new QueueOverflowError(name, maxQueue));
     else {
       const known = timeout === 0 || (timeout < Infinity && this.knowsLimits);
       const wait = known ? this.#knownWait(cost, timeout) : 0;
       if (wait <= timeout) return false;
+      if (timeout > 0) this.#herald.queued(cost);
       this.#herald.late(entry, wait === Infinity ? undefined : wait);
     }
     return true;
+  }
+
+  /** Whether one more request would be one too many: only those count that are known to wait, unless the store is slow. */
+  #isFull(leaving: number): boolean {
+    const { maxQueue } = this.#options;
+    const now = this.now();
+    if (
+      this.#call &&
+      now > this.#call.sent + Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip)
+    )
+      return true;
+    if (this.#pausing === 0 && !this.#outlook.stands(now)) return false;
+    return this.#queue.waiting - this.#bookings.reservations.countDue(now) - leaving >= maxQueue;
+  }
+
+  /** Refuses the newest of those who turn out to have to wait, beyond as many as may. */
+  #refuseSurplus(): void {
+    const { name, maxQueue } = this.#options;
+    if (this.#queue.waiting <= maxQueue || !this.#hasToWait) return;
+    const surplus = () => this.#queue.waiting - this.#bookings.reservations.countDue(this.now()) - maxQueue;
+    for (let left = surplus(); left > 0 && this.#queue.last; left = surplus()) {
+      const { last } = this.#queue;
+      if (left < last.count) this.#queue.splitFront(last, last.count - left);
+      this.#remove(last);
+      this.#queue.news.refused(last, new QueueOverflowError(name, maxQueue));
+    }
+    this.#again ||= !this.#queue.news.none;
   }
 
   #knownWait(cost: Cost, timeout: number): number {
@@ -387,6 +444,7 @@ export class Dispatcher {
         this.#queue.news.tell(this.#herald);
         this.#deliver();
         this.#moveUp();
+        this.#refuseSurplus();
         this.#refunds.flush(this.#goOn);
         if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
         // A store that answers at once can still grant at the very deadline.
@@ -437,7 +495,7 @@ export class Dispatcher {
     const overdue = sent >= this.#beat;
     if (!overdue && (!wanted || sent < this.#outlook.retryAt)) return;
     const runs = wanted ? gather(this.#queue, this.#share, sent, this.#options.ledger.sync) : [];
-    const call = { runs, sent, denials: this.#denial.forgotten };
+    const call = { runs, sent, denials: this.#denial.forgotten, returns: this.#bookings.returns };
     this.#call = call;
     this.#beat = this.#options.alone ? Infinity : sent + heartbeat;
     this.#calls++;
@@ -465,12 +523,16 @@ export class Dispatcher {
     if (!this.#options.ledger.sync) this.#share.measured(received - call.sent);
     this.#epoch = reply.epoch;
     this.#answered = call.sent;
+    const { last } = this.#bookings.reservations;
     applyReply(this.#parts, call, reply, received);
+    if (this.#bookings.reservations.last !== last) this.#outlook.booked(reply, call.sent, call.returns);
+    // One call at a time: those who joined before it was sent have their answer.
+    this.#queue.answered(this.#calls);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) this.#bookings.unbook(({ due }) => due < pausedUntil);
     if (this.#pausing > 0) this.#queue.watchBooked();
     this.#outlook.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
-    this.#outlook.refuseHopeless(received);
+    this.#outlook.refuseHopeless(received, call, reply);
     this.#notices.rate();
     if (paused !== undefined) this.#notices.pause(paused, received);
   }

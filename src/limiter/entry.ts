@@ -1,17 +1,41 @@
 import type { Cost } from '../stores/store.ts';
+import type { Block } from './block.ts';
+import type { Link } from './chain.ts';
 import type { Waiter } from './line.ts';
 
 /** Where an entry stands: not sent, in a call that is under way, booked, or no longer in the line. */
 export type Stage = 'queued' | 'sent' | 'booked' | 'gone';
 
+/**
+ * Unbooked requests of one cost that may or may not be served in time. For one more of their cost that has no more time than
+ * they have, they count: if one of them is not served, it is not served either.
+ */
+export interface Peers {
+  readonly cost: Cost;
+  /** The earliest of their deadlines. */
+  deadline: number;
+  /** Requests. */
+  count: number;
+}
+
 /** Requests of one waiter that stand next to each other in the line and ask for the same. */
-export class Entry {
+export class Entry implements Link<Entry> {
   previous: Entry | undefined;
   next: Entry | undefined;
   /** The entries of the same waiter before and after it. */
   older: Entry | undefined;
   newer: Entry | undefined;
   stage: Stage = 'queued';
+  /** Where its moments are, while it is booked. */
+  block: Block | undefined;
+  /** When it is refused: at its deadline, or a while later as long as no answer has come. */
+  expires: number;
+  /** Calls that had been sent when it joined. */
+  calls = 0;
+  /** Whether it will be served in any case: by the line as it stands, and if nobody else asks. */
+  sure: boolean;
+  /** Those it stands among that will be served as long as it is, where it is not sure. */
+  peers: Peers | undefined;
   /** Its place in the heap of deadlines, or -1. */
   place = -1;
 
@@ -25,37 +49,9 @@ export class Entry {
     /** By the line's clock. */
     readonly deadline: number,
     readonly data: unknown,
-  ) {}
-}
-
-/** Entries in the order in which they were asked for. Any of them can leave at once. */
-export class EntryList {
-  first: Entry | undefined;
-  last: Entry | undefined;
-
-  append(entry: Entry): void {
-    entry.previous = this.last;
-    if (this.last) this.last.next = entry;
-    else this.first = entry;
-    this.last = entry;
-  }
-
-  insertBefore(entry: Entry, next: Entry): void {
-    entry.previous = next.previous;
-    entry.next = next;
-    if (next.previous) next.previous.next = entry;
-    else this.first = entry;
-    next.previous = entry;
-  }
-
-  remove(entry: Entry): void {
-    if (entry.previous) entry.previous.next = entry.next;
-    else this.first = entry.next;
-    if (entry.next) entry.next.previous = entry.previous;
-    else this.last = entry.previous;
-    entry.previous = undefined;
-    entry.next = undefined;
-    entry.stage = 'gone';
+  ) {
+    this.expires = deadline;
+    this.sure = timeout === Infinity;
   }
 }
 

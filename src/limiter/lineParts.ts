@@ -4,6 +4,7 @@ import type { NamedLimits } from './cost.ts';
 import type { Denial } from './denial.ts';
 import type { Queue } from './queue.ts';
 import type { Share } from './share.ts';
+import type { Transit } from './transit.ts';
 
 /** What a line is put together of, for those who work on several of its parts. */
 export interface LineParts {
@@ -14,4 +15,5 @@ export interface LineParts {
   bookings: Bookings;
   share: Share;
   denial: Denial;
+  transit: Transit;
 }

@@ -1,12 +1,20 @@
 import type { Reply } from '../stores/store.ts';
+import { Chain, type Link } from './chain.ts';
 import type { Entry } from './entry.ts';
 
 /** Puts a question to the store. */
 type Question<T> = (done: Reply<T>) => void;
 
+/** A question that waits for its turn, behind an entry of the line. */
+interface Waiting extends Link<Waiting> {
+  ask(): void;
+  refuse(error: Error): void;
+  behind: Entry | undefined;
+}
+
 /** What the store is asked about this very moment: each question behind those of its process who came before. */
 export class Questions {
-  readonly #waiting: { ask: () => void; refuse: (error: Error) => void; behind: Entry | undefined }[] = [];
+  readonly #waiting = new Chain<Waiting>();
   readonly #answered: () => void;
   #underWay = 0;
 
@@ -17,7 +25,7 @@ export class Questions {
 
   /** Whether one waits for its turn. */
   get waiting(): boolean {
-    return this.#waiting.length > 0;
+    return this.#waiting.first !== undefined;
   }
 
   /** Whether none waits or is under way. */
@@ -36,17 +44,24 @@ export class Questions {
       this.#underWay++;
       question(done);
     };
-    this.#waiting.push({ ask, refuse: (error) => reply(error), behind });
+    const refuse = (error: Error) => reply(error);
+    this.#waiting.append({ ask, refuse, behind, previous: undefined, next: undefined });
   }
 
   /** Asks those whose turn it is: the store hears of those before them first, or they have to wait anyway. */
   ask(stands: boolean): void {
-    while (this.#waiting.length > 0 && (stands || this.#waiting[0].behind?.stage !== 'queued'))
-      this.#waiting.shift()!.ask();
+    for (let { first } = this.#waiting; first; { first } = this.#waiting) {
+      if (!stands && first.behind?.stage === 'queued') return;
+      this.#waiting.remove(first);
+      first.ask();
+    }
   }
 
   /** Refuses those that wait. */
   refuse(error: Error): void {
-    for (const { refuse } of this.#waiting.splice(0)) refuse(error);
+    for (let { first } = this.#waiting; first; { first } = this.#waiting) {
+      this.#waiting.remove(first);
+      first.refuse(error);
+    }
   }
 }

@@ -1,12 +1,13 @@
 import type { Cost } from '../stores/store.ts';
+import { Chain } from './chain.ts';
 import { Deadlines } from './deadlines.ts';
-import { Entry, EntryList, sameCost } from './entry.ts';
+import { Entry, type Peers, sameCost } from './entry.ts';
 import type { Waiter } from './line.ts';
 import { News } from './news.ts';
 
 /** All requests that wait, in the order in which they came: those at the head are booked, the others not yet. */
 export class Queue {
-  readonly #list = new EntryList();
+  readonly #list = new Chain<Entry>();
   readonly deadlines = new Deadlines();
   readonly news = new News();
   /** The newest entry of each waiter that leaves with all it has. */
@@ -16,12 +17,21 @@ export class Queue {
   /** Requests. */
   waiting = 0;
   /** Entries that will not wait, and are not sent. */
-  hasty = 0;
-  /** Permits that those ask of each limit who are not booked, and will wait for them whatever happens. */
+  readonly hasty = new Set<Entry>();
+  /** Entries that are not refused at their deadline, as no answer has come that could have granted them. */
+  readonly unanswered = new Set<Entry>();
+  /** The first entry that joined, or was un-booked, when nothing was known of its wait: it and those behind are not judged. */
+  unjudged: Entry | undefined;
+  /** Permits that those ask of each limit who are not booked, and are sure to be served. */
   readonly asked: number[];
+  /** Permits that all ask of each limit who are not booked. */
+  readonly wanted: number[];
+  /** The last of those who are not sure. */
+  peers: Peers | undefined;
 
   constructor(limits: number) {
     this.asked = new Array(limits).fill(0);
+    this.wanted = new Array(limits).fill(0);
   }
 
   get first(): Entry | undefined {
@@ -42,7 +52,7 @@ export class Queue {
     this.unbooked ??= entry;
     this.waiting += entry.count;
     this.#ask(entry, entry.count);
-    if (entry.timeout === 0) this.hasty++;
+    if (entry.timeout === 0) this.hasty.add(entry);
   }
 
   /** Adds one request to the last entry, if that is of the same waiter and asks for the same. */
@@ -57,10 +67,13 @@ export class Queue {
 
   leave(entry: Entry): void {
     if (entry.stage !== 'booked') this.#ask(entry, -entry.count);
-    if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
+    if (entry.timeout === 0) this.hasty.delete(entry);
     if (entry === this.unbooked) this.unbooked = entry.next;
+    if (entry === this.unjudged) this.unjudged = entry.next;
     this.deadlines.remove(entry);
+    this.unanswered.delete(entry);
     this.#list.remove(entry);
+    entry.stage = 'gone';
     if (entry.waiter.leavesTogether) this.#unchain(entry);
     this.waiting -= entry.count;
   }
@@ -75,6 +88,16 @@ export class Queue {
     this.waiting--;
   }
 
+  /** An answer has come for those who joined before so many calls had been sent: from now on only their deadline counts. */
+  answered(calls: number): void {
+    for (const entry of this.unanswered) {
+      // Later ones joined no earlier.
+      if (entry.calls >= calls) return;
+      this.unanswered.delete(entry);
+      this.deadlines.move(entry, entry.deadline);
+    }
+  }
+
   late(entry: Entry, retryAfter?: number): void {
     this.leave(entry);
     this.news.late(entry, retryAfter);
@@ -86,25 +109,29 @@ export class Queue {
   }
 
   send(entry: Entry): void {
-    if (entry.timeout === 0) this.hasty--;
+    if (entry.timeout === 0) this.hasty.delete(entry);
     entry.stage = 'sent';
   }
 
   requeue(entry: Entry): void {
-    if (entry.timeout === 0) this.hasty++;
+    if (entry.timeout === 0) this.hasty.add(entry);
     entry.stage = 'queued';
+    entry.block = undefined;
   }
 
-  /** Books at most `count` requests of the first entry that is not booked, and says how many. */
-  book(count: number): number {
+  /** Books at most `count` requests of the first entry that is not booked, and says which. */
+  book(count: number): Entry {
     const first = this.unbooked!;
     const entry = count < first.count ? this.splitFront(first, count) : first;
-    if (entry.stage === 'queued' && entry.timeout === 0) this.hasty--;
+    if (entry.timeout === 0) this.hasty.delete(entry);
     entry.stage = 'booked';
     this.unbooked = entry.next;
+    if (entry === this.unjudged) this.unjudged = entry.next;
     this.deadlines.remove(entry);
+    this.unanswered.delete(entry);
+    entry.expires = entry.deadline;
     this.#ask(entry, -entry.count);
-    return entry.count;
+    return entry;
   }
 
   /** Those who are booked may run out of time, too: their moments are held up. */
@@ -123,9 +150,20 @@ export class Queue {
       left -= entry.count;
       this.requeue(entry);
       this.unbooked = entry;
+      entry.sure = entry.timeout === Infinity;
+      entry.peers = undefined;
       if (entry.timeout > 0 && entry.deadline < Infinity && entry.place < 0) this.deadlines.add(entry);
       this.#ask(entry, entry.count);
     }
+    this.unjudged = this.unbooked;
+  }
+
+  /** Takes an entry that is not booked to be sure, or one of some peers. */
+  judge(entry: Entry, sure: boolean, peers: Peers | undefined): void {
+    this.#ask(entry, -entry.count);
+    entry.sure = sure;
+    entry.peers = peers;
+    this.#ask(entry, entry.count);
   }
 
   /** Puts the first `count` requests of an entry into one of their own, in front of the rest. */
@@ -133,10 +171,15 @@ export class Queue {
     const { waiter, cost, timeout, deadline, data } = entry;
     const front = new Entry(waiter, cost, count, timeout, deadline, data);
     front.stage = entry.stage;
+    front.block = entry.block;
+    front.sure = entry.sure;
+    front.peers = entry.peers;
     entry.count -= count;
     this.#list.insertBefore(front, entry);
     if (waiter.leavesTogether) this.#chain(front, entry.older, entry);
     if (entry === this.unbooked) this.unbooked = front;
+    if (entry === this.unjudged) this.unjudged = front;
+    if (this.hasty.has(entry)) this.hasty.add(front);
     return front;
   }
 
@@ -168,8 +211,11 @@ export class Queue {
     entry.newer = undefined;
   }
 
-  #ask({ cost, timeout }: Entry, count: number): void {
-    if (timeout < Infinity) return;
-    for (let i = 0; i < cost.length; i++) this.asked[i] += cost[i] * count;
+  #ask({ cost, sure, peers }: Entry, count: number): void {
+    if (peers) peers.count += count;
+    for (let i = 0; i < cost.length; i++) {
+      this.wanted[i] += cost[i] * count;
+      if (sure) this.asked[i] += cost[i] * count;
+    }
   }
 }

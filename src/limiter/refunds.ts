@@ -1,20 +1,26 @@
 import type { Ledger, Refund, RefundReply } from '../stores/store.ts';
-import { sameCost } from './entry.ts';
 import type { Grant } from './line.ts';
 
-/** At most so many refunds go into a call: each costs the script its arguments. */
-const mostRefunds = 512;
+/** At most so many different refunds go into a call: each costs the script its arguments. */
+const mostRefunds = 1024;
 
 /** Called once the store has answered, perhaps with an error. */
 export type Settled = (error: Error | null) => void;
+
+/** What goes into one call: refunds that are alike are one, and those who asked for them hear when it has been answered. */
+interface Batch {
+  refunds: Map<string, Refund>;
+  settled: Settled[];
+}
 
 /** What is given back: collected, and sent in batches, one call at a time, so that their sequence is their order. */
 export class Refunds {
   readonly #ledger: Ledger;
   readonly #told: (batch: readonly Refund[], error: Error | null, reply: RefundReply | undefined) => void;
-  readonly #collected: Refund[] = [];
-  readonly #settled: Settled[] = [];
-  #failure: Error | null = null;
+  /** Those that are full, and the one that is being filled. */
+  readonly #collected: Batch[] = [];
+  /** How often something was given back. */
+  added = 0;
   #sequence = 0;
   #underWay = false;
 
@@ -34,27 +40,31 @@ export class Refunds {
 
   /** Collects what `count` requests of a grant were charged; `settled` is called once the store has answered, or cannot. */
   add({ moment, epoch, source, cost }: Grant, count: number, settled?: Settled): void {
-    const last = this.#collected[this.#collected.length - 1];
-    const same = last && last.moment === moment && last.epoch === epoch && last.source === source;
-    if (same && sameCost(last.cost, cost)) last.count += count;
-    else this.#collected.push({ moment, epoch, source, cost, count });
-    if (settled) this.#settled.push(settled);
+    this.added++;
+    const key = `${moment} ${epoch} ${source} ${cost}`;
+    let batch = this.#collected[this.#collected.length - 1];
+    if (!batch || (batch.refunds.size === mostRefunds && !batch.refunds.has(key))) {
+      batch = { refunds: new Map(), settled: [] };
+      this.#collected.push(batch);
+    }
+    const same = batch.refunds.get(key);
+    if (same) same.count += count;
+    else batch.refunds.set(key, { moment, epoch, source, cost, count });
+    if (settled) batch.settled.push(settled);
   }
 
   /** Sends what is collected, unless a batch is under way; `done` is called once the store has answered. */
   flush(done: () => void): void {
-    if (this.#underWay || this.#collected.length === 0) return;
-    const batch = this.#collected.splice(0, mostRefunds);
-    // Who waits hears of it with the last of what was collected.
-    const settled = this.#collected.length === 0 ? this.#settled.splice(0) : [];
+    if (this.#underWay) return;
+    const batch = this.#collected.shift();
+    if (!batch) return;
+    const refunds = [...batch.refunds.values()];
     this.#underWay = true;
     // A refund that fails is lost, and so are its permits until the limit is full again: never too many are granted.
-    this.#ledger.refund(batch, ++this.#sequence, (error, reply) => {
+    this.#ledger.refund(refunds, ++this.#sequence, (error, reply) => {
       this.#underWay = false;
-      const failure = this.#failure ?? error;
-      this.#failure = settled.length > 0 || this.#settled.length === 0 ? null : failure;
-      for (const tell of settled) tell(failure);
-      this.#told(batch, error, reply);
+      for (const tell of batch.settled) tell(error);
+      this.#told(refunds, error, reply);
       done();
     });
   }

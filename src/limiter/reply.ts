@@ -19,21 +19,26 @@ export function applyReply(parts: LineParts, call: Call, reply: ReserveReply, re
     if (segment.delay >= 0) book(parts, run, segment, reply, call.sent, received);
     else settle(parts, run, segment, received, denials);
   });
+  parts.transit.measured(reply.epoch, reply.now, received);
   for (const { entries } of runs)
     for (const entry of entries) if (entry.stage === 'sent') parts.queue.requeue(entry);
 }
 
 function book(
-  { bookings, ledger, share }: LineParts,
+  { bookings, ledger, share, transit }: LineParts,
   { cost }: SentRun,
   { delay, count }: Segment,
   reply: ReserveReply,
   sent: number,
   received: number,
 ): void {
-  const due = received + delay;
+  const soonest = sent + delay;
+  const known = transit.leastAhead(reply.epoch);
+  const due = Math.min(received + delay, Math.max(soonest, reply.now + delay + known));
+  // Where nothing is known of the way back, a moment that may lie inside the time-out is taken to.
+  const meant = known === Infinity ? soonest : due;
   const grant = { cost, moment: momentOf(reply, delay), due, epoch: reply.epoch, source: ledger.source };
-  bookings.book({ grant, count, due, soonest: sent + delay, load: share.loadOf(cost) });
+  bookings.book({ grant, count, due, meant, soonest, load: share.loadOf(cost) });
 }
 
 /** What becomes of the requests of a run that were neither granted nor booked. */

@@ -1,85 +1,91 @@
 import type { ReserveReply } from '../stores/store.ts';
+import { Block } from './block.ts';
+import { Chain, type Link } from './chain.ts';
 import { sameCost } from './entry.ts';
 import type { Grant } from './line.ts';
 
-/** Moments that are booked for `count` requests at the head of the line. */
-export interface Reservation {
+/** Moments that are booked for `count` requests of one cost. */
+export interface Booking {
   readonly grant: Grant;
-  count: number;
+  readonly count: number;
   /** When they may be granted, by the line's clock. */
-  due: number;
+  readonly due: number;
+  /** The time, by the line's clock, that decides whether they come in time. */
+  readonly meant: number;
   /** The earliest time, by the line's clock, at which that moment can have been meant: the reply took some time. */
   readonly soonest: number;
   /** Milliseconds of the limit's full rate that each of them takes. */
   readonly load: number;
 }
 
-/** What is booked, in the order of the line: the requests at its head, one for one. */
+/** A booking that stands in the line. */
+export interface Reservation extends Booking, Link<Reservation> {
+  count: number;
+  due: number;
+}
+
+/** What is booked, in the order of the line: the requests at its head, one for one. Moments never go back. */
 export class Reservations {
-  #list: Reservation[] = [];
-  #head = 0;
+  readonly #list = new Chain<Reservation>();
+  readonly #blocks = new Chain<Block>();
   /** Milliseconds of the limit's full rate. */
   held = 0;
   /** Requests. */
   count = 0;
 
   get first(): Reservation | undefined {
-    return this.#list[this.#head];
+    return this.#list.first;
   }
 
   get last(): Reservation | undefined {
-    return this.#head < this.#list.length ? this.#list[this.#list.length - 1] : undefined;
+    return this.#list.last;
   }
 
-  /**
-   * Adds moments at the end. A moment that lies before others of the same cost goes before them, so that the requests,
-   * which are alike, are served in their own order. Says whether that moved any of them.
-   */
-  add(reservation: Reservation): boolean {
-    let index = this.#list.length;
-    while (index > this.#head && goesBefore(reservation, this.#list[index - 1])) index--;
-    const moved = index < this.#list.length;
-    if (moved) reservation.due = Math.min(reservation.due, dueBefore(reservation, this.#list[index]));
-    this.#list.splice(index, 0, reservation);
+  get lastBlock(): Block | undefined {
+    return this.#blocks.last;
+  }
+
+  /** When a booking that goes to the end of the line can be granted: not before those in front of it. */
+  dueOf(booking: Booking): number {
+    for (let before = this.last; before && before.due > booking.due; before = before.previous)
+      if (!isKnownBefore(before, booking)) return before.due;
+    return booking.due;
+  }
+
+  /** Adds moments at the end, and says to which block they belong. */
+  add(booking: Booking, count: number): Block {
+    const due = this.dueOf(booking);
     // A reply that was read late makes its moments seem late: none comes after a later moment.
-    for (let i = index - 1; i >= this.#head && this.#list[i].due > reservation.due; i--)
-      this.#list[i].due = dueBefore(this.#list[i], reservation);
-    this.count += reservation.count;
-    this.held += reservation.load * reservation.count;
-    return moved;
+    for (let before = this.last; before && before.due > due; before = before.previous) before.due = due;
+    this.count += count;
+    this.held += booking.load * count;
+    const block = this.#blockFor(booking);
+    block.count += count;
+    if (block.last?.grant === booking.grant) block.last.count += count;
+    else {
+      block.last = { ...booking, count, due, previous: undefined, next: undefined };
+      this.#list.append(block.last);
+    }
+    return block;
   }
 
   /** Takes one moment from the first reservation: its time has come. */
   shift(): Grant {
-    const first = this.#list[this.#head];
-    first.count--;
-    this.#lessen(first, 1);
-    if (first.count === 0) {
-      this.#head++;
-      if (this.#head > 32 && this.#head * 2 > this.#list.length) {
-        this.#list = this.#list.slice(this.#head);
-        this.#head = 0;
-      }
-    }
+    const first = this.first!;
+    this.#lessen(this.#blocks.first!, first, 1);
     return first.grant;
   }
 
-  /** Takes `count` moments that stand before the last `after`, and answers the parts, the latest first. */
-  takeBefore(after: number, count: number): Reservation[] {
-    const taken: Reservation[] = [];
-    let skip = after;
-    let missing = count;
-    for (let i = this.#list.length - 1; i >= this.#head && missing > 0; i--) {
-      const reservation = this.#list[i];
-      const passed = Math.min(skip, reservation.count);
-      skip -= passed;
-      const part = Math.min(missing, reservation.count - passed);
-      if (part === 0) continue;
+  /** Takes the last `count` moments of a block, and answers the parts, the latest first. */
+  takeLast(block: Block, count: number): Booking[] {
+    const taken: Booking[] = [];
+    for (let missing = count; missing > 0 && block.last; ) {
+      const { last } = block;
+      const { grant, due, meant, soonest, load } = last;
+      const part = Math.min(missing, last.count);
+      taken.push({ grant, count: part, due, meant, soonest, load });
       missing -= part;
-      reservation.count -= part;
-      this.#lessen(reservation, part);
-      if (reservation.count === 0) this.#list.splice(i, 1);
-      taken.push({ ...reservation, count: part });
+      this.#lessen(block, last, part);
     }
     return taken;
   }
@@ -87,21 +93,45 @@ export class Reservations {
   /** How many moments there are from the first reservation on of which something holds. */
   countFrom(holds: (reservation: Reservation) => boolean): number {
     let count = 0;
-    for (let i = this.#head; i < this.#list.length; i++)
-      if (count > 0 || holds(this.#list[i])) count += this.#list[i].count;
+    for (let one = this.first; one; one = one.next) if (count > 0 || holds(one)) count += one.count;
     return count;
   }
 
-  /** One reservation for each request, in order. */
-  *moments(): Generator<Reservation> {
-    for (let i = this.#head; i < this.#list.length; i++)
-      for (let k = 0; k < this.#list[i].count; k++) yield this.#list[i];
+  /** How many moments have come. */
+  countDue(now: number): number {
+    let count = 0;
+    for (let one = this.first; one && one.due <= now; one = one.next) count += one.count;
+    return count;
   }
 
-  #lessen({ load }: Reservation, count: number): void {
+  #blockFor({ grant: { cost } }: Booking): Block {
+    const { last } = this.#blocks;
+    if (last && sameCost(last.cost, cost)) return last;
+    const block = new Block(cost);
+    this.#blocks.append(block);
+    return block;
+  }
+
+  /** Takes moments out of the first or the last reservation of a block. */
+  #lessen(block: Block, reservation: Reservation, count: number): void {
     this.count -= count;
     // Sums of fractions drift: with nothing booked, nothing is held.
-    this.held = this.count === 0 ? 0 : Math.max(0, this.held - load * count);
+    this.held = this.count === 0 ? 0 : Math.max(0, this.held - reservation.load * count);
+    block.count -= count;
+    reservation.count -= count;
+    if (reservation.count > 0) return;
+    if (block.last === reservation) block.last = block.count > 0 ? reservation.previous : undefined;
+    this.#list.remove(reservation);
+    if (block.count === 0) this.#drop(block);
+  }
+
+  /** Takes an empty block away; its neighbours may be alike, and one from then on. */
+  #drop(block: Block): void {
+    const { previous, next } = block;
+    this.#blocks.remove(block);
+    if (!previous || !next || !sameCost(previous.cost, next.cost)) return;
+    next.join(previous);
+    this.#blocks.remove(next);
   }
 }
 
@@ -117,14 +147,7 @@ export function voided({ epoch }: ReserveReply, from: number) {
   return ({ grant, due }: Reservation): boolean => grant.epoch !== epoch && due >= from;
 }
 
-/** Whether a moment lies before another one, for requests that are alike. */
-function goesBefore(a: Reservation, b: Reservation): boolean {
-  if (!sameCost(a.grant.cost, b.grant.cost)) return false;
-  return a.grant.epoch === b.grant.epoch ? a.grant.moment < b.grant.moment : a.due < b.due;
-}
-
-/** When a moment is due, given another one that is known to come no earlier by the store's clock. */
-function dueBefore(a: Reservation, b: Reservation): number {
-  const known = a.grant.epoch === b.grant.epoch && a.grant.moment <= b.grant.moment;
-  return known ? Math.min(a.due, b.due) : a.due;
+/** Whether a moment is known to come no later than another one, by the store's clock. */
+function isKnownBefore(a: Booking, b: Booking): boolean {
+  return a.grant.epoch === b.grant.epoch && a.grant.moment <= b.grant.moment;
 }

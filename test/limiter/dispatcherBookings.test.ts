@@ -59,27 +59,52 @@ timed('a cancelled moment without neighbours of its cost is given back, and nobo
   ]);
 });
 
-timed('an earlier moment for the same cost goes to who asked first', (clock) => {
+timed('neighbours that a cancelled request of another cost kept apart move up as one', (clock) => {
+  const { line, entries, givenBack, ends } = open(clock, [
+    [1, 50],
+    [2, 60],
+    [1, 70],
+    [2, 75],
+    [1, 80],
+    [3, 90],
+  ]);
+  line.cancel(entries[1]);
+  line.cancel(entries[3]);
+  line.cancel(entries[0]);
+  assert.equal(givenBack(), [
+    [1, 2, 60],
+    [1, 2, 75],
+    [1, 1, 80],
+  ]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [2, 'granted', 50],
+    [4, 'granted', 70],
+    [5, 'granted', 90],
+  ]);
+});
+
+timed('a moment that lies before those in front of it is not handed out before them', (clock) => {
   const { ends } = open(clock, [
     [1, 90],
     [1, 50],
   ]);
   clock.tick(100);
   assert.equal(ends(), [
-    [0, 'granted', 50],
+    [0, 'granted', 90],
     [1, 'granted', 90],
   ]);
 });
 
-timed('whoever would get too late a moment by that is refused at once, and it is given back', (clock) => {
+timed('a request that this makes too late is refused at once, and its moment is given back', (clock) => {
   const { ends, givenBack } = open(clock, [
     [1, 90],
     [1, 50, 60],
   ]);
   assert.equal(ends(), [[1, 'late', 0]]);
-  assert.equal(givenBack(), [[1, 1, 90]]);
+  assert.equal(givenBack(), [[1, 1, 50]]);
   clock.tick(100);
-  assert.equal(ends()[1], [0, 'granted', 50]);
+  assert.equal(ends()[1], [0, 'granted', 90]);
 });
 
 timed('who will not wait is refused as soon as those have to wait who asked before', (clock) => {

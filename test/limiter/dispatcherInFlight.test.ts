@@ -79,14 +79,20 @@ timed(
   },
 );
 
-timed('a booking that a slow reply makes too late is refused, and given back', (clock) => {
+timed('a booking that a slow call makes too late is refused, and given back', (clock) => {
   const { line, answer, givenBack, heard } = open();
+  line.ask(heard, [1], Infinity, 'first');
+  clock.tick(0);
+  answer([0]);
   line.ask(heard, [2], 100, 'late');
   clock.tick(80);
   answer([60]);
   assert.equal(
     heard.endings.map(({ what, at }) => [what, at]),
-    [['late', 80]],
+    [
+      ['granted', 0],
+      ['late', 80],
+    ],
   );
   assert.equal(givenBack(), [[1, 2]]);
 });

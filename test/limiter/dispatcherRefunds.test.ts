@@ -80,20 +80,66 @@ timed('whoever gives a permit back hears when the store has answered', (clock) =
   assert.equal(settled, ['first', 'second']);
 });
 
-timed('however much is given back, no call carries more than it can', (clock) => {
+timed('however much is given back, no call carries more than it can, and each tells its own', (clock) => {
+  const ledger = scriptedLedger(limit);
+  const line = openLine(limit, ledger);
+  const settled: (Error | null)[] = [];
+  for (let i = 0; i < 3000; i++)
+    line.giveBack({ cost: [1 + (i % 2)], moment: i, epoch: 1, source: 'redis' }, (error) =>
+      settled.push(error),
+    );
+  clock.tick(0);
+  const lost = new Error('gone');
+  const told = [null, lost, null].map((error, call) => {
+    ledger.refunds[call].reply(error);
+    clock.tick(0);
+    return settled.splice(0);
+  });
+  assert.equal(counts(ledger), [1024, 1024, 952]);
+  assert.equal(
+    told.map((errors) => [errors.length, new Set(errors).size, errors[0]]),
+    [
+      [1024, 1, null],
+      [1024, 1, lost],
+      [952, 1, null],
+    ],
+  );
+});
+
+timed('what is alike is one refund wherever it was given back, and waits for one call alone', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   let settled = 0;
-  for (let i = 0; i < 2000; i++)
-    line.giveBack({ cost: [1 + (i % 2)], moment: i, epoch: 1, source: 'redis' }, () => settled++);
+  const giveBack = (i: number) =>
+    line.giveBack({ cost: [1 + (i % 2)], moment: i % 40, epoch: 1, source: 'redis' }, () => settled++);
+  giveBack(0);
   clock.tick(0);
-  for (let call = 0; settled < 2000 && call < 10; call++) {
-    assert.is(settled, 0);
-    ledger.refunds[call].reply(null);
-    clock.tick(0);
-  }
-  assert.is(settled, 2000);
-  assert.equal(counts(ledger), [512, 512, 512, 464]);
+  for (let i = 0; i < 10_000; i++) giveBack(i);
+  for (const { reply } of ledger.refunds.slice()) reply(null);
+  clock.tick(0);
+  assert.equal(counts(ledger), [1, 10_000]);
+  assert.is(ledger.refunds[1].refunds.length, 40);
+  assert.is(settled, 1);
+  ledger.refunds[1].reply(null);
+  assert.is(settled, 10_001);
 });
+
+for (const [what, other] of [
+  ['moment', { moment: 8 }],
+  ['epoch', { epoch: 2 }],
+  ['source', { source: 'fallback' }],
+  ['cost', { cost: [2] }],
+] as const)
+  timed(`refunds of another ${what} are not alike`, (clock) => {
+    const ledger = scriptedLedger(limit);
+    const line = openLine(limit, ledger);
+    const grant = { cost: [1], moment: 7, epoch: 1, source: 'redis' } as const;
+    for (const one of [grant, { ...grant, ...other }, grant]) line.giveBack(one);
+    clock.tick(0);
+    assert.equal(ledger.refunds[0].refunds, [
+      { ...grant, count: 2 },
+      { ...grant, ...other, count: 1 },
+    ]);
+  });
 
 test.run();

@@ -1,10 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LimiterClosedError } from '../../src/errors.ts';
+import { Questions } from '../../src/limiter/questions.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { DecideReply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
+import { growth } from '../support/growth.ts';
 import { diary, openLedger, openLine } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
@@ -67,6 +69,23 @@ timed('closing waits for a decision that is under way', async (clock) => {
   await clock.tickAsync(20);
   await closed;
   assert.equal(told.map(String), ['true', 'Error: closed']);
+});
+
+timed('decisions of one turn cost the same however many there are', () => {
+  const ratio = growth([20_000, 160_000], (count) => {
+    const questions = new Questions(() => undefined);
+    for (let i = 0; i < count; i++)
+      questions.add<void>(
+        (done) => done(null),
+        () => undefined,
+        undefined,
+      );
+    return () => {
+      questions.ask(false);
+      assert.ok(questions.idle);
+    };
+  });
+  assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
 });
 
 test.run();

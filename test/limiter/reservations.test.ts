@@ -14,7 +14,7 @@ test('what was handed out is not kept, though something is always booked', async
   const book = () => {
     const grant = { cost: [1], moment: ++moment, epoch: 1, source: 'memory' as const };
     handedOut.push(new WeakRef(grant));
-    reservations.add({ grant, count: 1, due: moment, soonest: moment, load: 1 });
+    reservations.add({ grant, count: 1, due: moment, meant: moment, soonest: moment, load: 1 }, 1);
   };
   for (let i = 0; i < 20; i++) book();
   for (let i = 0; i < 10_000; i++) {

@@ -1,0 +1,115 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { AcquireTimeoutError } from '../../src/errors.ts';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { fateOf, timed } from '../support/fakeTime.ts';
+import { growth } from '../support/growth.ts';
+import { slowLedger } from '../support/slowLedger.ts';
+
+const rate = { permits: 10, interval: 1000 };
+const trip = { there: 2, back: 2 };
+
+function farStore(): Store {
+  const inner = memoryStore();
+  return {
+    open(config) {
+      const ledger = inner.open(config);
+      return { ...ledger, ...slowLedger(ledger, trip) };
+    },
+  };
+}
+
+const stores = [
+  ['in the turn of the call, with the store in this process', 0, memoryStore],
+  ['with the first reply, over a wire', trip.there + trip.back, farStore],
+] as const;
+
+for (const [when, answer, store] of stores) {
+  for (const [kind, limit, served] of [
+    ['token bucket', tokenBucket(rate), 25],
+    ['sliding window', slidingWindow({ ...rate, resolution: 1 }), 20],
+  ] as [string, Limit, number][])
+    timed(
+      `of 100 requests with 1.5 s each, those that cannot be served are refused ${when}: ${kind}`,
+      async (clock) => {
+        const limiter = new RateLimiter({ name: 'api', limit, store: store() });
+        const events: string[] = [];
+        limiter.events$.subscribe(({ type }) => events.push(type));
+        const fates = Array.from({ length: 100 }, () => fateOf(limiter.acquire(1, { timeout: 1500 })));
+        await clock.tickAsync(answer);
+        const refused = fates.slice(served);
+        assert.ok(refused.every(({ reason, at }) => reason instanceof AcquireTimeoutError && at === answer));
+        assert.is(events.filter((type) => type === 'timeout').length, 100 - served);
+        assert.is(events.filter((type) => type === 'queued').length, 100);
+        assert.ok(events.indexOf('queued') < events.indexOf('timeout'));
+        await clock.tickAsync(3000);
+        // Over the wire the last moment lies two milliseconds later than where the store is near, and so does its answer.
+        const tooLate = answer > 0 && limit.kind === 'tokenBucket' ? 1 : 0;
+        assert.is(fates.filter(({ value }) => value).length, served - tooLate);
+        const free = fateOf(limiter.availablePermits());
+        await clock.tickAsync(answer);
+        assert.is(free.value, 10);
+      },
+    );
+
+  timed(`behind one that takes all its time, a request is refused ${when}`, async (clock) => {
+    const limiter = new RateLimiter({
+      name: 'api',
+      limit: leakyBucket({ permits: 1, interval: 60_000 }),
+      store: store(),
+    });
+    const taken = fateOf(limiter.acquire());
+    await clock.tickAsync(answer);
+    const [first, second] = [65_000, 65_000].map((timeout) => fateOf(limiter.acquire(1, { timeout })));
+    const asked = performance.now();
+    await clock.tickAsync(answer);
+    assert.is(second.at, asked + answer);
+    assert.instance(second.reason, AcquireTimeoutError);
+    await clock.tickAsync(70_000);
+    assert.ok(taken.value && first.value);
+  });
+}
+
+timed(
+  'a request that is refused counts for nobody behind it, and one that has left no more',
+  async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit: tokenBucket(rate) });
+    for (let i = 0; i < 10; i++) await limiter.acquire();
+    const leaving = new AbortController();
+    const fates = [
+      fateOf(limiter.acquire(1, { timeout: 1000 })),
+      fateOf(limiter.acquire(10, { timeout: 1000 })),
+      fateOf(limiter.acquire(8, { timeout: 1000, signal: leaving.signal })),
+      fateOf(limiter.acquire(2, { timeout: 1050 })),
+    ];
+    leaving.abort();
+    fates.push(fateOf(limiter.acquire(8, { timeout: 1000 })));
+    await clock.tickAsync(0);
+    assert.equal(
+      fates.map(({ at }) => at),
+      [undefined, 0, 0, 0, undefined],
+    );
+    await clock.tickAsync(2000);
+    assert.equal(
+      fates.map(({ value }) => value?.permits),
+      [1, undefined, undefined, undefined, 8],
+    );
+  },
+);
+
+timed('one request with a time-out costs a long line nothing that grows with it', (clock) => {
+  const ratio = growth([20_000, 160_000], (count) => {
+    const limiter = new RateLimiter({ name: 'api', limit: tokenBucket({ permits: 1000, interval: 1000 }) });
+    for (let i = 0; i < count; i++) limiter.acquire().catch(() => undefined);
+    limiter.acquire(1, { timeout: 1e9 }).catch(() => undefined);
+    // Some two hundred replies.
+    return () => clock.tick(2_000);
+  });
+  // A walk over the line now and then is all that grows: with each reply it took eight times as long.
+  assert.ok(ratio < 4, `eight times as many took ${ratio.toFixed(1)} times as long`);
+});
+
+test.run();
