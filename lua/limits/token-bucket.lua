@@ -32,9 +32,18 @@ local function tokenBucket()
     return state.units + (now - state.ts) * state.permits
   end
 
-  -- What the bucket holds at t, just before a grant there.
+  -- What the bucket holds at t, just before a grant there. What is booked lies on a whole millisecond: what has run in since
+  -- the moment between two of them at which there was enough may lie above the brim.
   local function levelAt(state, now, t)
-    return math.min(state.burst * state.interval, unitsAt(state, now) + (t - now) * state.permits)
+    local brim = state.burst * state.interval
+    if t > now then brim = brim + state.permits - 1 end
+    return math.min(brim, unitsAt(state, now) + (t - now) * state.permits)
+  end
+
+  -- A grant at once, whose moment is rounded up, is charged at the time rounded down: in between, a full bucket loses nothing.
+  local function chargedAt(state, now, t, n)
+    if t == now + 1 and n * state.interval <= unitsAt(state, now) then return now end
+    return t
   end
 
   -- Once the later moment has come, its peak takes the place of the earlier one, and a new one begins at the tail.
@@ -75,13 +84,14 @@ local function tokenBucket()
   end
 
   local function commit(state, now, t, n)
-    local level = levelAt(state, now, t)
+    local moment = chargedAt(state, now, t, n)
+    local level = levelAt(state, now, moment)
     if t > now then
       notePeak(state, now, t, level)
       state.booked = (state.tail > now and state.booked or 0) + n
     end
     -- Waiting longer than the permits need overflows the bucket: that is not credited.
-    state.units = level - (t - now) * state.permits - n * state.interval
+    state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
     state.tail = math.max(state.tail, t)
   end

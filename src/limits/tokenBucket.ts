@@ -55,13 +55,14 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   commit(state, now, t, n) {
-    const level = levelAt(state, now, t);
+    const moment = chargedAt(state, now, t, n);
+    const level = levelAt(state, now, moment);
     if (t > now) {
       notePeak(state, now, t, level);
       state.booked = (state.tail > now ? state.booked : 0) + n;
     }
     // Waiting longer than the permits need overflows the bucket: that is not credited.
-    state.units = level - (t - now) * state.permits - n * state.interval;
+    state.units = level - (moment - now) * state.permits - n * state.interval;
     state.ts = now;
     state.tail = Math.max(state.tail, t);
   },
@@ -133,9 +134,19 @@ function unitsAt({ units, ts, permits, interval, burst }: TokenBucketState, now:
   return now - ts >= missing / permits ? burst * interval : units + (now - ts) * permits;
 }
 
-/** What the bucket holds at t, just before a grant there. */
+/**
+ * What the bucket holds at t, just before a grant there. What is booked lies on a whole millisecond: what has run in since the
+ * moment between two of them at which there was enough may lie above the brim.
+ */
 function levelAt(state: TokenBucketState, now: number, t: number): number {
-  return Math.min(state.burst * state.interval, unitsAt(state, now) + (t - now) * state.permits);
+  const { permits, interval, burst } = state;
+  const brim = burst * interval + (t > now ? permits - 1 : 0);
+  return Math.min(brim, unitsAt(state, now) + (t - now) * permits);
+}
+
+/** A grant at once, whose moment is rounded up, is charged at the time rounded down: in between, a full bucket loses nothing. */
+function chargedAt(state: TokenBucketState, now: number, t: number, n: number): number {
+  return t === now + 1 && n * state.interval <= unitsAt(state, now) ? now : t;
 }
 
 /** Permits taken, not rounded. */
