@@ -34,7 +34,7 @@ function knownTo(before: LimitSpec, standing: readonly Standing[], now: number):
   return [{ t: now, n: owed(before, valid, now) }];
 }
 
-/** Permits that have not run in again, with all that is booked taken at the change. */
+/** Permits that have not run in again, with all that is booked taken at the change; but for what runs in within a millisecond. */
 function owed({ permits, interval }: Spec<'tokenBucket'>, line: readonly Standing[], now: number): number {
   let debt = 0;
   let last = 0;
@@ -42,7 +42,7 @@ function owed({ permits, interval }: Spec<'tokenBucket'>, line: readonly Standin
     debt = Math.max(0, debt - ((t - last) * permits) / interval) + n;
     last = t;
   }
-  return debt;
+  return Math.max(0, debt - permits / interval);
 }
 
 function newestOf(standing: readonly Standing[], now: number): number {
