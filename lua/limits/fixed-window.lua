@@ -73,20 +73,24 @@ local function fixedWindow()
   end
 
   local function refund(state, now, t, n)
-    if t < state.start or t >= state.stop then return end
-    state.used = state.used - math.min(n, state.used)
+    if t < state.start or t >= state.stop then return 0 end
+    local back = math.min(n, state.used)
+    state.used = state.used - back
     if t > now then state.booked = math.max(0, state.booked - n) end
     -- An empty window is no window: the next may start where it did.
     if state.used == 0 then state.stop = state.start end
+    return back
   end
 
   local function release(state, now, at, n)
-    if now >= state.stop or state.start > at then return end
+    if now >= state.stop or state.start > at then return 0 end
     local granted = state.used
     -- Which of them have come since is not known: while any is booked, all that were booked with it are left.
     if state.newest > at then granted = math.max(0, state.used - state.booked) end
-    state.used = state.used - math.min(n, granted)
+    local back = math.min(n, granted)
+    state.used = state.used - back
     if state.used == 0 then state.stop = state.start end
+    return back
   end
 
   -- Forgets the windows that begin after a moment: the one before them is taken to be full.

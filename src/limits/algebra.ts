@@ -23,10 +23,16 @@ export interface Algebra<L extends Limit, S> {
   fit(state: S, now: number, t: number, n: number): number;
   /** Records `n` permits granted at `t`, which may lie ahead. */
   commit(state: S, now: number, t: number, n: number): void;
-  /** Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. */
-  refund(state: S, now: number, t: number, n: number): void;
-  /** Takes `n` permits back from the newest grants up to now, none of them from a reservation, as far as that cannot break the limit. */
-  release(state: S, now: number, at: number, n: number): void;
+  /**
+   * Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. Returns how many permits
+   * that restores: 0 where what was granted no longer counts; a bucket may restore a part of a permit.
+   */
+  refund(state: S, now: number, t: number, n: number): number;
+  /**
+   * Takes `n` permits back from the newest grants up to now, none of them from a reservation, as far as that cannot break the
+   * limit. Returns how many that restores.
+   */
+  release(state: S, now: number, at: number, n: number): number;
   /** Forgets what is booked for later than the moment `after`, which lies ahead; perhaps not all of it. */
   cut(state: S, now: number, after: number): void;
   /** Permits that could be granted at once. Changes nothing. */

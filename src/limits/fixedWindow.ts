@@ -62,19 +62,23 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   refund(state, now, t, n) {
-    if (t < state.start || t >= state.end) return;
-    state.used -= Math.min(n, state.used);
+    if (t < state.start || t >= state.end) return 0;
+    const back = Math.min(n, state.used);
+    state.used -= back;
     if (t > now) state.booked = Math.max(0, state.booked - n);
     // An empty window is no window: the next may start where it did.
     if (state.used === 0) state.end = state.start;
+    return back;
   },
 
   release(state, now, at, n) {
-    if (now >= state.end || state.start > at) return;
+    if (now >= state.end || state.start > at) return 0;
     // Which of them have come since is not known: while any is ahead, all that were booked with it are left.
     const granted = state.newest > at ? Math.max(0, state.used - state.booked) : state.used;
-    state.used -= Math.min(n, granted);
+    const back = Math.min(n, granted);
+    state.used -= back;
     if (state.used === 0) state.end = state.start;
+    return back;
   },
 
   cut(state, _now, after) {

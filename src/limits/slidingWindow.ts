@@ -73,13 +73,14 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   refund(state, now, t, n) {
     const slot = slotOf(state, t);
-    if (slot <= now - state.interval) return;
+    if (slot <= now - state.interval) return 0;
     const index = find(state, slot);
-    if (index < 0) return;
+    if (index < 0) return 0;
     const back = Math.min(n, state.counts[index]);
     state.counts[index] -= back;
     state.total -= back;
     dropEmptyEnd(state);
+    return back;
   },
 
   release(state, _now, at, n) {
@@ -96,6 +97,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
       left -= back;
     }
     dropEmptyEnd(state);
+    return n - left;
   },
 
   cut(state, _now, after) {

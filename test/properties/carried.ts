@@ -45,8 +45,9 @@ function owed({ permits, interval }: Spec<'tokenBucket'>, line: readonly Standin
   return Math.max(0, debt - permits / interval);
 }
 
+/** The newest moment that is not void. */
 function newestOf(standing: readonly Standing[], now: number): number {
-  return Math.min(now + heard, Math.max(0, ...standing.map(({ t }) => t)));
+  return Math.max(0, ...standing.map(({ t }) => t).filter((t) => t <= now + heard));
 }
 
 /** The last window in use, as one grant at its start; where that is void, a full one before it. */

@@ -59,9 +59,23 @@ function limitPicture(state: LimitState): LimitPicture {
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, start, end, used, newest, booked, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, tail, booked, owedUntil, since0, peak0, since1, peak1 } = state;
-  const numbers = [permits, interval, burst, units, ts, tail, booked, owedUntil];
-  numbers.push(since0, peak0, since1, peak1);
+  const { burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0 } = state;
+  const { lastAt, lastAfter, lastRoom, lastCount, sameSince } = state;
+  const numbers = [
+    permits,
+    interval,
+    burst,
+    units,
+    ts,
+    booked,
+    owedUntil,
+    tail,
+    since1,
+    room1,
+    since0,
+    room0,
+  ];
+  numbers.push(lastAt, lastAfter, lastRoom, lastCount, sameSince);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 
