@@ -35,7 +35,14 @@ export function emptyLine(cap: number): BucketLine {
 }
 
 /** A grant for the moment `t`, charged at another that may lie a millisecond earlier, with so much room before it. */
-export function join(line: BucketLine, cap: number, room: number, moment: number, t: number, n: number): void {
+export function join(
+  line: BucketLine,
+  cap: number,
+  room: number,
+  moment: number,
+  t: number,
+  n: number,
+): void {
   if (moment === line.lastAt) line.lastCount += n;
   else {
     countLast(line, cap, room);

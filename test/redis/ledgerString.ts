@@ -7,7 +7,7 @@ export interface Held {
   logs: Buffer[][];
 }
 
-const sizes: Record<string, number> = { s: 10, f: 9, t: 17 };
+const sizes: Record<string, number> = { s: 10, f: 14, t: 17 };
 
 /** Reads the string of `lua/ledger/state.lua`: twelve doubles, three texts after their lengths, and the states. */
 export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture {

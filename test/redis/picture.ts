@@ -55,8 +55,9 @@ function limitPicture(state: LimitState): LimitPicture {
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, start, end, used, newest, booked, shift } = state;
-    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, start, end, used, newest, booked, shift];
+    const { align, start, end, used, newest, booked, start0, end0, used0, newest0, booked0, shift } = state;
+    const windows = [start, end, used, newest, booked, start0, end0, used0, newest0, booked0];
+    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
   const { burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0 } = state;
