@@ -1,3 +1,5 @@
+-- @include "limits/checked"
+
 -- The fixed window: the last window in use, and the one in use before it; those before them are past or full. The twin of
 -- src/limits/fixedWindow.ts.
 --
@@ -7,23 +9,28 @@ local function fixedWindow()
   local function create(spec)
     return {
       kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
-      booked = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0,
+      booked = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0, born = 0,
     }
   end
 
   local function decode(data, position)
     local permits, interval, epoch, start, stop, used, newest, booked, start0, stop0, used0, newest0, booked0, shift,
-      after = struct.unpack('<dddddddddddddd', data, position)
+      born, after = struct.unpack('<ddddddddddddddd', data, position)
+    checkFinite(permits + interval + epoch + start + stop + used + newest + booked + start0 + stop0 + used0 + newest0
+      + booked0 + shift + born)
+    checkRate(permits, interval, epoch)
+    checkCounts(used, used0, booked)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
       newest = newest, booked = booked, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
-      booked0 = booked0, shift = shift,
+      booked0 = booked0, shift = shift, born = born,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<dddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
-      state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift)
+    return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
+      state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift,
+      state.born)
   end
 
   local function alignDown(state, t)
@@ -99,6 +106,7 @@ local function fixedWindow()
   end
 
   local function refund(state, now, t, n)
+    if t < state.born then return 0 end
     if t >= state.start and t <= state.newest then
       local back = math.min(n, state.used)
       state.used = state.used - back
@@ -165,7 +173,7 @@ local function fixedWindow()
   end
 
   local function taken(state)
-    return state.used, state.start
+    return state.used, state.start, state.newest
   end
 
   local function save() end
