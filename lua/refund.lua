@@ -53,9 +53,9 @@ local function giveBack(moment, epoch, cost, requests)
   for i, state in ipairs(ledger.limits) do
     local n, algebra = cost[i] * requests, algebraOf(state.kind)
     if n > 0 and moment == NEWEST then
-      back = back + (algebra.release(state, now, instant.at, n) or n)
+      back = back + algebra.release(state, now, instant.at, n)
     elseif n > 0 then
-      back = back + (algebra.refund(state, now, t, n) or n)
+      back = back + algebra.refund(state, now, t, n)
     end
   end
   closeEnd(ledger, now)

@@ -144,23 +144,25 @@ local function followClock(ledger, serverUs)
 end
 
 -- A state of the limit that starts with permits taken: as many as it knows of, as one grant at the newest moment.
-local function startWith(limit, log, permits, newest, now, shift)
+local function startWith(limit, log, permits, newest, latest, now, shift)
   local algebra = algebraOf(limit[2])
   local state = algebra.create(limit, log)
   algebra.roll(state, now, shift)
-  local taken = math.min(permits, state.burst or state.permits)
-  if taken > 0 then algebra.commit(state, now, math.max(now, newest), taken) end
+  local at, taken = math.max(now, newest), math.min(permits, state.burst or state.permits)
+  if taken > 0 then algebra.commit(state, now, at, taken) end
+  -- None of what was granted before can be told apart in it.
+  state.born = math.max(at, latest) + 1
   return state
 end
 
 -- Brings the ledger under other limits, by what is taken.
 local function convert(ledger, spec, logs, now)
-  local before, permits, newest = {}, 0, 0
+  local before, permits, newest, latest = {}, 0, 0, 0
   for i, limit in ipairs(cjson.decode(ledger.spec)) do
     local state = ledger.limits[i]
-    local p, t = algebraOf(state.kind).taken(state)
+    local p, t, last = algebraOf(state.kind).taken(state)
     before[limit[1]] = { spec = limit, state = state }
-    permits, newest = math.max(permits, p), math.max(newest, t)
+    permits, newest, latest = math.max(permits, p), math.max(newest, t), math.max(latest, last)
   end
   local limits = {}
   for i, limit in ipairs(cjson.decode(spec)) do
@@ -170,9 +172,9 @@ local function convert(ledger, spec, logs, now)
       limits[i] = old.state
       if not same then algebraOf(old.state.kind).adopt(old.state, limit) end
     else
-      local p, t = permits, newest
-      if old then p, t = algebraOf(old.state.kind).taken(old.state) end
-      limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
+      local p, t, last = permits, newest, latest
+      if old then p, t, last = algebraOf(old.state.kind).taken(old.state) end
+      limits[i] = startWith(limit, logs[i], p, t, last, now, ledger.shift)
     end
   end
   ledger.limits, ledger.spec, ledger.holes = limits, spec, {}

@@ -1,4 +1,7 @@
--- The fixed window: the last window in use; earlier ones are past or full. The twin of src/limits/fixedWindow.ts.
+-- @include "limits/checked"
+
+-- The fixed window: the last window in use, and the one in use before it; those before them are past or full. The twin of
+-- src/limits/fixedWindow.ts.
 --
 -- A function that makes the functions of the limit, so that a script makes only those of the limits that it meets.
 
@@ -6,22 +9,28 @@ local function fixedWindow()
   local function create(spec)
     return {
       kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
-      booked = 0, shift = 0,
+      booked = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0, born = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, epoch, start, stop, used, newest, booked, shift, after =
-      struct.unpack('<ddddddddd', data, position)
+    local permits, interval, epoch, start, stop, used, newest, booked, start0, stop0, used0, newest0, booked0, shift,
+      born, after = struct.unpack('<ddddddddddddddd', data, position)
+    checkFinite(permits + interval + epoch + start + stop + used + newest + booked + start0 + stop0 + used0 + newest0
+      + booked0 + shift + born)
+    checkRate(permits, interval, epoch)
+    checkCounts(used, used0, booked)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
-      newest = newest, booked = booked, shift = shift,
+      newest = newest, booked = booked, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
+      booked0 = booked0, shift = shift, born = born,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<ddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
-      state.newest, state.booked, state.shift)
+    return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
+      state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift,
+      state.born)
   end
 
   local function alignDown(state, t)
@@ -40,6 +49,34 @@ local function fixedWindow()
     state.used = 0
     -- Nor may a window that a later step opens begin before the one of now.
     if state.epoch == 1 then state.stop = alignDown(state, now) end
+  end
+
+  -- Of what lay before the last window nothing is known but that it is past or full: the next one may start where that did.
+  local function forgetBefore(state)
+    state.start0, state.stop0, state.used0, state.newest0, state.booked0 = state.start, state.start, 0, state.newest, 0
+  end
+
+  -- With nothing in it, the last window is none: the one before it is the last, if it is not over.
+  local function close(state, now)
+    state.start, state.stop, state.used = state.start0, state.stop0, state.used0
+    state.newest, state.booked = state.newest0, state.booked0
+    forgetBefore(state)
+    roll(state, now, state.shift)
+  end
+
+  -- A window opens at the moment `t`.
+  local function open(state, t)
+    state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
+    state.newest0, state.booked0 = state.newest, state.booked
+    state.start, state.used, state.booked = t, 0, 0
+    if state.epoch == 1 then state.start = alignDown(state, t) end
+    state.stop = state.start + state.interval
+  end
+
+  -- The moment up to which no window that is in use lies ahead.
+  local function edgeOf(state)
+    if state.used > 0 then return state.start end
+    return state.stop
   end
 
   local function earliest(state, now, at, n)
@@ -62,41 +99,58 @@ local function fixedWindow()
   end
 
   local function commit(state, now, t, n)
-    if state.used == 0 or t >= state.stop then
-      state.start, state.used, state.booked = t, 0, 0
-      if state.epoch == 1 then state.start = alignDown(state, t) end
-      state.stop = state.start + state.interval
-    end
+    if state.used == 0 or t >= state.stop then open(state, t) end
     state.used = state.used + n
     if t > now then state.booked = (state.newest > now and state.booked or 0) + n end
     state.newest = math.max(state.newest, t)
   end
 
   local function refund(state, now, t, n)
-    if t < state.start or t >= state.stop then return end
-    state.used = state.used - math.min(n, state.used)
-    if t > now then state.booked = math.max(0, state.booked - n) end
-    -- An empty window is no window: the next may start where it did.
-    if state.used == 0 then state.stop = state.start end
+    if t < state.born then return 0 end
+    if t >= state.start and t <= state.newest then
+      local back = math.min(n, state.used)
+      state.used = state.used - back
+      if t > now then state.booked = math.max(0, state.booked - n) end
+      if back > 0 and state.used == 0 then close(state, now) end
+      return back
+    end
+    if t < state.start0 or t >= state.start or now >= state.stop0 then return 0 end
+    local back = math.min(n, state.used0)
+    state.used0 = state.used0 - back
+    if t > now then state.booked0 = math.max(0, state.booked0 - n) end
+    if state.used0 == 0 then state.stop0 = state.start0 end
+    return back
   end
 
   local function release(state, now, at, n)
-    if now >= state.stop or state.start > at then return end
-    local granted = state.used
-    -- Which of them have come since is not known: while any is booked, all that were booked with it are left.
-    if state.newest > at then granted = math.max(0, state.used - state.booked) end
-    state.used = state.used - math.min(n, granted)
-    if state.used == 0 then state.stop = state.start end
+    local back = 0
+    -- Which of them have come since is not known: while any is ahead, all that were booked with it are left.
+    if state.start <= at then
+      local granted = state.used
+      if state.newest > at then granted = math.max(0, state.used - state.booked) end
+      if now < state.stop then back = math.min(n, granted) end
+      state.used = state.used - back
+      if back > 0 and state.used == 0 then close(state, now) end
+      return back
+    end
+    local granted = state.used0
+    if state.newest0 > at then granted = math.max(0, state.used0 - state.booked0) end
+    if now < state.stop0 and state.start0 <= at then back = math.min(n, granted) end
+    state.used0 = state.used0 - back
+    if state.used0 == 0 then state.stop0 = state.start0 end
+    return back
   end
 
-  -- Forgets the windows that begin after a moment: the one before them is taken to be full.
+  -- Forgets the windows that begin after a moment.
   local function cut(state, now, after)
-    local edge = state.start
-    if state.used == 0 then edge = state.stop end
+    if state.used > 0 and state.start > after then close(state, now) end
+    local edge = edgeOf(state)
     if edge <= after then return end
+    -- The window before those that are forgotten is taken to be full.
     state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
     state.stop = state.start + state.interval
     state.used, state.newest, state.booked = state.permits, after, state.permits
+    forgetBefore(state)
   end
 
   local function available(state, now, at)
@@ -114,11 +168,12 @@ local function fixedWindow()
   local function adopt(state, spec)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
     if state.used > 0 then state.stop = state.start + state.interval end
+    if state.used0 > 0 then state.stop0 = state.start0 + state.interval end
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
   end
 
   local function taken(state)
-    return state.used, state.start
+    return state.used, state.start, state.newest
   end
 
   local function save() end

@@ -1,7 +1,11 @@
+-- @include "limits/checked"
+
 -- The sliding window: a log of (time, count), one entry per resolution. The twin of src/limits/slidingWindow.ts.
 --
 -- The newest entry is kept open in the state; those before it lie in a list, each as two doubles. The list is read in
--- chunks, as far as the question needs, and written once at the end.
+-- chunks, as far as the question needs. What changes is noted in the state, and written by `save`: nothing can fail half-way
+-- but for a write itself. So `save` writes in such an order that what is left then never counts less, and `oldest` tells a
+-- list that is not the state's: all that the state knows of counts as granted at its newest entry.
 --
 -- A function that makes the functions of the limit, so that a script makes only those of the limits that it meets.
 
@@ -10,57 +14,89 @@ local function slidingWindow()
   local PURGE_LIMIT = 1024
   local POP_LIMIT = 64
   local RELEASE_LIMIT = 1024
+  -- No walk looks at more entries: the list may be somebody else's.
+  local WALK_LIMIT = 1048576
+
+  -- What a call knows of the list: its length as it was, the entries read, those changed, and how many are to be cut off at
+  -- the front. `len` is how many of it still count.
+  local function attach(state, log)
+    state.log, state.was, state.front = log, state.len, 0
+    state.times, state.counts, state.changed, state.pushed = {}, {}, {}, {}
+    return state
+  end
 
   local function create(spec, log)
-    redis.call('DEL', log)
-    return {
-      kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5],
-      coarsest = spec[5], total = 0, newest = 0, oldest = 0, len = 0, openTime = 0, openCount = 0,
-      log = log, times = {}, counts = {}, pushed = {},
-    }
+    -- Whatever the list holds is of another ledger.
+    return attach({
+      kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5], coarsest = spec[5], total = 0, newest = 0,
+      purged = 0, born = 0, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
+    }, log)
   end
 
   local function decode(data, position, log)
-    local permits, interval, resolution, coarsest, total, newest, oldest, len, openTime, openCount, after =
-      struct.unpack('<dddddddddd', data, position)
-    return {
-      kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = coarsest,
-      total = total, newest = newest, oldest = oldest, len = len, openTime = openTime, openCount = openCount,
-      log = log, times = {}, counts = {}, pushed = {},
-    }, after
+    local permits, interval, resolution, coarsest, total, newest, purged, born, oldest, len, openTime, openCount, after =
+      struct.unpack('<dddddddddddd', data, position)
+    checkFinite(permits + interval + resolution + coarsest + total + newest + purged + born + oldest + len + openTime
+      + openCount)
+    checkRate(permits, interval, resolution - 1)
+    checkCounts(total, openCount, len)
+    if len ~= math.floor(len) or (len > 0 and openTime <= 0) then error('the ledger holds a log that is none') end
+    return attach({
+      kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = coarsest, total = total,
+      newest = newest, purged = purged, born = born, oldest = oldest, len = len, openTime = openTime,
+      openCount = openCount,
+    }, log), after
   end
 
   local function encode(state)
-    return struct.pack('<dddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
-      state.newest, state.oldest, state.len, state.openTime, state.openCount)
+    return struct.pack('<dddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
+      state.newest, state.purged, state.born, state.oldest, state.len, state.openTime, state.openCount)
   end
 
   local function slotOf(state, t)
     return math.ceil(t / state.resolution) * state.resolution
   end
 
+  -- Nothing of the list counts any more.
+  local function dropList(state)
+    state.front, state.len = state.was, 0
+    state.changed, state.pushed = {}, {}
+  end
+
   local function clear(state)
+    dropList(state)
     state.coarsest = state.resolution
-    state.total, state.newest, state.oldest, state.len, state.openTime, state.openCount = 0, 0, 0, 0, 0, 0
-    state.times, state.counts, state.pushed = {}, {}, {}
+    state.total, state.newest, state.oldest, state.openTime, state.openCount = 0, 0, 0, 0, 0
+  end
+
+  -- The list is not the one that the state knows: all that it held counts until the newest entry does not.
+  local function collapse(state)
+    dropList(state)
+    state.foreign = true
+    state.openCount, state.oldest = state.total, state.openTime
   end
 
   -- The entry at an index from the oldest on: its time and count, or nothing after the last.
   local function entry(state, index)
+    if index > WALK_LIMIT then error('the log does not agree with the ledger') end
     if index < state.len then
-      if not state.times[index] then
-        local from = index - index % CHUNK
+      local place = state.front + index
+      if not state.times[place] then
+        local from = place - place % CHUNK
         local chunk = redis.call('LRANGE', state.log, from, from + CHUNK - 1)
         for i = 1, #chunk do
-          state.times[from + i - 1], state.counts[from + i - 1] = struct.unpack('<dd', chunk[i])
+          if #chunk[i] ~= 16 then return collapse(state) end
+          local time, count = struct.unpack('<dd', chunk[i])
+          if not (time < math.huge and count >= 0 and count < math.huge) then return collapse(state) end
+          if not state.times[from + i - 1] then
+            state.times[from + i - 1], state.counts[from + i - 1] = time, count
+          end
         end
-        -- The list was taken from under us: what is left is what the state itself knows.
-        if not state.times[index] then
-          state.len, state.total = 0, state.openCount
-          return nil
+        if not state.times[place] or (from == 0 and state.front == 0 and state.times[0] ~= state.oldest) then
+          return collapse(state)
         end
       end
-      return state.times[index], state.counts[index]
+      return state.times[place], state.counts[place]
     end
     local later = state.pushed[index - state.len + 1]
     if later then return later[1], later[2] end
@@ -68,10 +104,44 @@ local function slidingWindow()
     return nil
   end
 
+  -- Takes so many permits from the entry at an index that has been read.
+  local function lessen(state, index, back)
+    local place, later = state.front + index, state.pushed[index - state.len + 1]
+    state.total = state.total - back
+    if index < state.len then
+      state.counts[place] = state.counts[place] - back
+      state.changed[place] = true
+    elseif later then
+      later[2] = later[2] - back
+    else
+      state.openCount = state.openCount - back
+    end
+  end
+
+  -- How many entries there are.
+  local function lengthOf(state)
+    return state.len + #state.pushed + (state.openTime > 0 and 1 or 0)
+  end
+
+  -- Takes off the newest entry; says whether the list was the state's.
+  local function pop(state)
+    local before = lengthOf(state) - 2
+    if before < 0 then
+      state.openTime, state.openCount, state.newest = 0, 0, 0
+      return true
+    end
+    local time, count = entry(state, before)
+    if not time then return false end
+    if #state.pushed > 0 then state.pushed[#state.pushed] = nil else state.len = state.len - 1 end
+    state.openTime, state.openCount = time, count
+    state.newest = math.min(state.newest, time)
+    return true
+  end
+
   local function roll(state, now)
     local gone = now - state.interval
     if state.openTime > 0 and state.openTime <= gone then
-      if state.len > 0 then redis.call('DEL', state.log) end
+      state.purged = state.openTime
       clear(state)
       return
     end
@@ -80,20 +150,20 @@ local function slidingWindow()
     while dropped < PURGE_LIMIT and dropped < state.len do
       local time, count = entry(state, dropped)
       if not time or time > gone then break end
-      state.total = state.total - count
+      state.total, state.purged = state.total - count, time
       dropped = dropped + 1
     end
     if state.len == 0 then return end
-    state.oldest = entry(state, dropped) or 0
-    redis.call('LTRIM', state.log, dropped, -1)
-    state.len = state.len - dropped
-    state.times, state.counts = {}, {}
+    local oldest = entry(state, dropped)
+    if not oldest then return end
+    state.oldest, state.front, state.len = oldest, state.front + dropped, state.len - dropped
   end
 
   local function earliest(state, now, at, n)
-    local taken, free, index = state.total, now, 0
+    local taken, free, index, len = state.total, now, 0, state.len
     while taken + n > state.permits do
       local time, count = entry(state, index)
+      if state.len ~= len then return earliest(state, now, at, n) end
       if not time then break end
       taken = taken - count
       free = time + state.interval
@@ -105,10 +175,11 @@ local function slidingWindow()
   end
 
   local function fit(state, now, t, n)
-    local taken, index = state.total, 0
+    local taken, index, len = state.total, 0, state.len
     -- Where the oldest still counts, the list need not be read.
     while state.oldest <= t - state.interval do
       local time, count = entry(state, index)
+      if state.len ~= len then return fit(state, now, t, n) end
       if not time or time > t - state.interval then break end
       taken = taken - count
       index = index + 1
@@ -136,91 +207,65 @@ local function slidingWindow()
   -- With the last reservations gone, those that follow need not stand behind them.
   local function dropEmptyEnd(state)
     for _ = 1, POP_LIMIT do
-      if state.openTime == 0 or state.openCount > 0 then return end
-      if state.len == 0 then
-        state.openTime, state.newest = 0, 0
-        return
-      end
-      local last = state.len - 1
-      local time, count = entry(state, last)
-      if not time then return end
-      redis.call('RPOP', state.log)
-      state.times[last], state.counts[last], state.len = nil, nil, last
-      state.openTime, state.openCount = time, count
-      state.newest = math.min(state.newest, time)
+      if state.openTime == 0 or state.openCount > 0 or not pop(state) then return end
     end
   end
 
-  -- The index of a slot in the list, by halves, or nothing.
-  local function find(state, slot)
-    local low, high = 0, state.len - 1
-    while low <= high do
+  -- The index of the first entry of the moment or a later one, by halves: the one that a grant of that moment was recorded
+  -- in, or an earlier.
+  local function find(state, t)
+    local low, high = 0, lengthOf(state)
+    while low < high do
       local middle = math.floor((low + high) / 2)
       local time = entry(state, middle)
       if not time then return nil end
-      if time == slot then return middle end
-      if time < slot then low = middle + 1 else high = middle - 1 end
+      if time < t then low = middle + 1 else high = middle end
     end
-    return nil
+    return low
   end
 
   local function refund(state, now, t, n)
-    local slot = slotOf(state, t)
-    if slot <= now - state.interval then return end
-    if slot == state.openTime then
-      local back = math.min(n, state.openCount)
-      state.openCount, state.total = state.openCount - back, state.total - back
-    else
-      local index = find(state, slot)
-      if not index then return end
-      local back = math.min(n, state.counts[index])
-      state.counts[index], state.total = state.counts[index] - back, state.total - back
-      redis.call('LSET', state.log, index, struct.pack('<dd', slot, state.counts[index]))
-    end
+    -- Of what is older the entry may be gone, and the one found another's.
+    if t <= state.purged or t < state.born then return 0 end
+    local index = find(state, t)
+    if not index then return 0 end
+    local time, count = entry(state, index)
+    if not time or time - t >= state.coarsest or time <= now - state.interval then return 0 end
+    local back = math.min(n, count)
+    if back > 0 then lessen(state, index, back) end
     dropEmptyEnd(state)
+    return back
   end
 
   -- From the newest entries that hold no reservation.
   local function release(state, now, at, n)
-    local limit, looked = at, 0
+    local limit, left, last = at, n, lengthOf(state) - 1
     if state.newest <= at then limit = math.huge end
-    if state.openTime > 0 and state.openTime <= limit then
-      local back = math.min(n, state.openCount)
-      state.openCount, state.total, n = state.openCount - back, state.total - back, n - back
-    end
-    for index = state.len - 1, 0, -1 do
+    for index = last, math.max(0, last - RELEASE_LIMIT), -1 do
       local time, count = entry(state, index)
-      looked = looked + 1
-      if n == 0 or looked > RELEASE_LIMIT or not time then break end
+      if left == 0 or not time then break end
       if count > 0 and time <= limit then
-        local back = math.min(n, count)
-        state.counts[index], state.total, n = count - back, state.total - back, n - back
-        redis.call('LSET', state.log, index, struct.pack('<dd', time, count - back))
+        local back = math.min(left, count)
+        lessen(state, index, back)
+        left = left - back
       end
     end
     dropEmptyEnd(state)
+    return n - left
   end
 
   -- Forgets the slots that hold only what is booked for later than `after`.
   local function cut(state, now, after)
-    local len = state.len
+    local isCut = false
     -- What is booked for later stands no more, though its slot may have to stay.
     state.newest = math.min(state.newest, after)
-    while state.openTime > 0 and state.openTime - state.coarsest >= after do
-      state.total = state.total - state.openCount
-      if len == 0 then
-        if state.len > 0 then redis.call('DEL', state.log) end
-        return clear(state)
-      end
-      len = len - 1
-      local time, count = entry(state, len)
-      if not time then return end
-      state.openTime, state.openCount = time, count
-      state.newest = math.min(state.newest, time)
+    for _ = 1, WALK_LIMIT do
+      if state.openTime == 0 or state.openTime - state.coarsest < after then break end
+      local count = state.openCount
+      if not pop(state) then return end
+      state.total, isCut = state.total - count, true
     end
-    if len == state.len then return end
-    if len == 0 then redis.call('DEL', state.log) else redis.call('LTRIM', state.log, 0, len - 1) end
-    state.len = len
+    if isCut and state.openTime == 0 then clear(state) end
   end
 
   local function available(state, now, at)
@@ -240,23 +285,33 @@ local function slidingWindow()
   end
 
   local function taken(state)
-    return state.total, state.newest
+    return state.total, state.newest, state.newest
   end
 
-  -- Writes what was pushed, and lets the list live as long as its newest entry counts.
+  -- Writes what has changed, and lets the list live as long as its newest entry counts.
   local function save(state, now)
-    local from = 1
-    while from <= #state.pushed do
-      local packed = {}
-      for i = from, math.min(#state.pushed, from + 999) do
-        packed[#packed + 1] = struct.pack('<dd', state.pushed[i][1], state.pushed[i][2])
+    local log, pushed, stop = state.log, state.pushed, state.front + state.len
+    for place in pairs(state.changed) do
+      if place >= state.front and place < stop then
+        redis.call('LSET', log, place, struct.pack('<dd', state.times[place], state.counts[place]))
       end
-      redis.call('RPUSH', state.log, unpack(packed))
-      from = from + 1000
     end
-    if from == 1 and not state.stretched then return end
-    redis.call('PEXPIRE', state.log, string.format('%.0f', math.max(1, state.openTime + state.interval - now)))
-    state.len = state.len + #state.pushed
+    -- What a call that failed has pushed goes, too, before anything comes after it.
+    if state.len == 0 and (state.foreign or state.was > 0 or #pushed > 0) then
+      redis.call('DEL', log)
+    elseif state.front > 0 or stop < state.was or #pushed > 0 and state.len > 0 then
+      redis.call('LTRIM', log, state.front, stop - 1)
+    end
+    for from = 1, #pushed, 1000 do
+      local packed = {}
+      for i = from, math.min(#pushed, from + 999) do
+        packed[#packed + 1] = struct.pack('<dd', pushed[i][1], pushed[i][2])
+      end
+      redis.call('RPUSH', log, unpack(packed))
+    end
+    state.len = state.len + #pushed
+    if #pushed == 0 and not (state.stretched and state.len > 0) then return end
+    redis.call('PEXPIRE', log, string.format('%.0f', math.max(1, state.openTime + state.interval - now)))
   end
 
   return {

@@ -1,28 +1,37 @@
+-- @include "limits/checked"
+
 -- The token bucket, in units of 1/interval of a permit. The twin of src/limits/tokenBucket.ts.
 --
 -- A function that makes the functions of the limit, so that a script makes only those of the limits that it meets.
 
 local function tokenBucket()
   local function create(spec)
+    local cap = spec[5] * spec[4]
     return {
-      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5],
-      units = spec[5] * spec[4], ts = 0, tail = 0, booked = 0, owedUntil = 0, since0 = 0, peak0 = 0,
-      since1 = 0, peak1 = 0,
+      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = cap, ts = 0, booked = 0, owedUntil = 0,
+      tail = -1, since1 = 0, room1 = cap, since0 = 0, room0 = cap,
+      lastAt = -1, lastAfter = -1, lastRoom = cap, lastCount = 0, sameSince = 0, born = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, burst, units, ts, tail, booked, owedUntil, since0, peak0, since1, peak1, after =
-      struct.unpack('<dddddddddddd', data, position)
+    local permits, interval, burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0, lastAt, lastAfter,
+      lastRoom, lastCount, sameSince, born, after = struct.unpack('<dddddddddddddddddd', data, position)
+    checkFinite(permits + interval + burst + units + ts + booked + owedUntil + tail + since1 + room1 + since0 + room0
+      + lastAt + lastAfter + lastRoom + lastCount + sameSince + born)
+    checkRate(permits, interval, burst - 1)
+    checkCounts(booked, lastCount, ts)
     return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, tail = tail,
-      booked = booked, owedUntil = owedUntil, since0 = since0, peak0 = peak0, since1 = since1, peak1 = peak1,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, booked = booked,
+      owedUntil = owedUntil, tail = tail, since1 = since1, room1 = room1, since0 = since0, room0 = room0, lastAt = lastAt,
+      lastAfter = lastAfter, lastRoom = lastRoom, lastCount = lastCount, sameSince = sameSince, born = born,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<dddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.tail,
-      state.booked, state.owedUntil, state.since0, state.peak0, state.since1, state.peak1)
+    return struct.pack('<dddddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
+      state.booked, state.owedUntil, state.tail, state.since1, state.room1, state.since0, state.room0, state.lastAt,
+      state.lastAfter, state.lastRoom, state.lastCount, state.sameSince, state.born)
   end
 
   local function unitsAt(state, now)
@@ -32,34 +41,89 @@ local function tokenBucket()
     return state.units + (now - state.ts) * state.permits
   end
 
-  -- What the bucket holds at t, just before a grant there.
+  -- What the bucket holds at t, just before a grant there. What is booked lies on a whole millisecond: what has run in since
+  -- the moment between two of them at which there was enough may lie above the brim.
   local function levelAt(state, now, t)
-    return math.min(state.burst * state.interval, unitsAt(state, now) + (t - now) * state.permits)
+    local brim = state.burst * state.interval
+    if t > now then brim = brim + state.permits - 1 end
+    return math.min(brim, unitsAt(state, now) + (t - now) * state.permits)
   end
 
-  -- Once the later moment has come, its peak takes the place of the earlier one, and a new one begins at the tail.
-  local function turnPeaks(state, now)
-    if now < state.since1 then return end
-    state.since0, state.peak0 = state.since1, state.peak1
-    state.since1, state.peak1 = state.tail, 0
+  -- A grant at once, whose moment is rounded up, is charged at the time rounded down: in between, a full bucket loses nothing.
+  local function chargedAt(state, now, t, n)
+    if t == now + 1 and n * state.interval <= unitsAt(state, now) then return now end
+    return t
   end
 
-  -- Keeps the highest level before any booking of this phase: bookings form a phase while the newest of them lies ahead.
-  local function notePeak(state, now, t, level)
-    turnPeaks(state, now)
-    if state.tail <= now then
-      state.since0, state.since1, state.peak0, state.peak1 = t, t, level, level
+  -- What a bucket knows of its grants, for giving back, is told in src/limits/bucketLine.ts.
+
+  -- There are no last grants.
+  local function endLast(state, cap)
+    state.lastAt, state.lastRoom, state.lastCount = -1, cap, 0
+  end
+
+  -- The steps count the last grants, as others follow. Where the room has become small, and is large again, a step begins.
+  local function countLast(state, cap, nextRoom)
+    state.room0 = math.min(state.room0, state.lastRoom)
+    state.room1 = math.min(state.room1, state.lastRoom)
+    if state.room1 * 2 >= cap or (cap - nextRoom) * 2 > cap - state.room1 then return end
+    state.since0, state.room0 = state.since1, state.room1
+    state.since1, state.room1 = state.lastAfter + 1, cap
+  end
+
+  -- A grant for the moment `t`, charged at another that may lie a millisecond earlier, with so much room before it.
+  local function join(state, cap, room, moment, t, n)
+    if moment == state.lastAt then
+      state.lastCount = state.lastCount + n
+    else
+      countLast(state, cap, room)
+      state.lastAt, state.lastAfter, state.lastRoom, state.lastCount = moment, state.tail, room, n
+    end
+    state.tail = math.max(state.tail, t)
+  end
+
+  -- What a grant of the moment `t` can give back at most for the sake of those that came after it.
+  local function roomSince(state, t)
+    if t > state.lastAfter then return math.huge end
+    if t >= state.since1 then return math.min(state.room1, state.lastRoom) end
+    if t >= state.since0 then return math.min(state.room0, state.lastRoom) end
+    return 0
+  end
+
+  -- The level is raised by what was taken nobody knows when.
+  local function raise(state, back)
+    state.lastRoom, state.room1, state.room0 = state.lastRoom - back, state.room1 - back, state.room0 - back
+  end
+
+  -- Nothing stands for later than that: what comes for later comes after all that was granted until now.
+  local function shorten(state, tail)
+    state.tail = tail
+    state.lastAfter = math.min(state.lastAfter, tail)
+    state.since1 = math.min(state.since1, tail + 1)
+    state.since0 = math.min(state.since0, state.since1)
+    state.sameSince = math.min(state.sameSince, tail + 1)
+  end
+
+  -- `n` permits of the moment `t` are given back, which raises the level by `back`.
+  local function leave(state, cap, t, n, back)
+    if t <= state.lastAfter then
+      local room0 = state.room0 - back
+      state.lastRoom, state.room1 = state.lastRoom - back, state.room1 - back
+      if t >= state.since1 then room0 = math.min(state.room0, state.room1) end
+      state.room0 = room0
       return
     end
-    state.peak0, state.peak1 = math.max(state.peak0, level), math.max(state.peak1, level)
-  end
-
-  -- Nothing can be known of the levels before: no refund of what was booked before may use them.
-  local function forgetPeaks(state)
-    state.since0, state.since1, state.peak0, state.peak1 = state.tail + 1, state.tail + 1, 0, 0
+    state.lastCount = state.lastCount - n
+    -- With the last grants gone, those before them are the newest.
+    if state.lastCount <= 0 then
+      endLast(state, cap)
+      shorten(state, state.lastAfter)
+    end
   end
 
   local function roll(state, now)
+    -- Of the bookings whose moment has come, a grant at once is none.
+    if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = -1 end
     state.units = unitsAt(state, now)
     state.ts = now
   end
@@ -75,31 +139,28 @@ local function tokenBucket()
   end
 
   local function commit(state, now, t, n)
-    local level = levelAt(state, now, t)
-    if t > now then
-      notePeak(state, now, t, level)
-      state.booked = (state.tail > now and state.booked or 0) + n
-    end
+    local cap, moment = state.burst * state.interval, chargedAt(state, now, t, n)
+    local level = levelAt(state, now, moment)
+    if t > now then state.booked = (state.tail > now and state.booked or 0) + n end
+    join(state, cap, cap - level, moment, t, n)
     -- Waiting longer than the permits need overflows the bucket: that is not credited.
-    state.units = level - (t - now) * state.permits - n * state.interval
+    state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
-    state.tail = math.max(state.tail, t)
   end
 
   local function refund(state, now, t, n)
+    if t < state.born or t > state.tail then return 0 end
     local cap, cost = state.burst * state.interval, n * state.interval
-    turnPeaks(state, now)
-    -- What was booked after it, or has come back since, must not be restored twice.
-    local back = math.max(0, cost - math.max(0, math.max(now, state.tail) - t) * state.permits)
-    if t > now and t >= state.since0 then
-      -- Where the bucket never came near its brim after t, more can be put back without overflowing it.
-      local peak = state.peak0
-      if t >= state.since1 then peak = state.peak1 end
-      back = math.max(back, math.min(cost, cap - math.max(peak, state.units)))
+    local room = roomSince(state, t)
+    if t >= state.sameSince then
+      -- What has run in since, or was booked for later, is at most that much: whatever came after, the rest has room.
+      room = math.max(room, cost - (math.max(now, state.tail) - t + 1) * state.permits)
     end
-    state.units = math.min(cap, state.units + back)
-    state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
+    local back = math.max(0, math.min(cost, room, cap - state.units))
+    state.units = state.units + back
+    leave(state, cap, t, n, back)
     if t > now then state.booked = math.max(0, state.booked - n) end
+    return back / state.interval
   end
 
   local function release(state, now, at, n)
@@ -110,16 +171,39 @@ local function tokenBucket()
     local taken = math.max(0, cap - state.units - booked)
     local back = math.max(0, math.min(n * state.interval, taken) - math.max(0, state.tail - now) * state.permits)
     state.units = state.units + back
-    state.peak0, state.peak1 = state.peak0 + back, state.peak1 + back
+    raise(state, back)
+    return back / state.interval
   end
 
-  -- Forgets what is booked for later than a moment: what was booked before it has left the level there above nothing, once
-  -- nothing is owed any more.
+  -- Forgets what is booked for later than a moment.
   local function cut(state, now, after)
+    -- Of the newest bookings it is known how many they are.
+    if state.lastAt > math.max(after, state.lastAfter) then refund(state, now, state.lastAt, state.lastCount) end
     if state.tail <= after then return end
-    state.units = math.max(state.units, -(math.max(after, state.owedUntil) - now) * state.permits)
-    state.tail = after
-    forgetPeaks(state)
+    -- What is booked before that moment has left the level there above nothing, once nothing is owed any more.
+    local least = -(math.max(after, state.owedUntil) - now) * state.permits
+    local cap, back = state.burst * state.interval, math.max(0, least - state.units)
+    state.units = state.units + back
+    -- As if what is cut had cost less: where that leaves room before all that came after it, the steps go on to hold.
+    local room = math.huge
+    if after < state.lastAfter then
+      room = math.min(after + 1 >= state.since1 and state.room1 or state.room0, state.lastRoom)
+    end
+    if back > room or after + 1 < state.since0 then
+      state.since0, state.since1 = state.tail + 1, state.tail + 1
+      state.room0, state.room1, state.lastAfter = cap, cap, state.tail
+      endLast(state, cap)
+    elseif after < state.lastAfter then
+      raise(state, back)
+    end
+    if state.lastAt > after then
+      state.room0 = math.min(state.room0, state.lastRoom)
+      state.room1 = math.min(state.room1, state.lastRoom)
+      endLast(state, cap)
+    end
+    -- A grant at once has its moment rounded up.
+    local tail = math.max(after, now + 1)
+    if tail < state.tail then shorten(state, tail) end
   end
 
   local function available(state, now)
@@ -135,15 +219,19 @@ local function tokenBucket()
   end
 
   local function adopt(state, spec)
-    local taken = takenOf(state)
+    local taken, interval = takenOf(state), state.interval
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
+    -- What is taken goes on to be taken: so do the rooms, which are what was taken before a grant.
+    state.room0 = math.floor(state.room0 / interval * state.interval)
+    state.room1 = math.floor(state.room1 / interval * state.interval)
+    state.lastRoom = math.floor(state.lastRoom / interval * state.interval)
+    state.sameSince, state.lastAt = state.tail + 1, -1
     state.units = state.burst * state.interval - math.ceil(taken * state.interval)
     state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))
-    forgetPeaks(state)
   end
 
   local function taken(state)
-    return math.ceil(takenOf(state)), state.tail
+    return math.ceil(takenOf(state)), state.tail, state.tail
   end
 
   local function save() end

@@ -4,8 +4,16 @@ import type { Limit } from './limit.ts';
 export interface Taken {
   /** Permits, rounded up. */
   permits: number;
-  /** The newest moment at which any of them was granted or booked. */
+  /** The newest moment at which any of them counts as granted or booked. */
   newest: number;
+  /** No moment that was granted or booked is later. */
+  latest: number;
+}
+
+/** What every state has. */
+export interface Born {
+  /** What was granted or booked for an earlier moment counts in another way, and is not given back here. */
+  born: number;
 }
 
 /**
@@ -14,7 +22,7 @@ export interface Taken {
  * Times are whole milliseconds of the state's own clock, which never goes back. `now` is the true time rounded down,
  * `at` the true time rounded up: the first moment that can still be granted. The same functions stand in `lua/limits`.
  */
-export interface Algebra<L extends Limit, S> {
+export interface Algebra<L extends Limit, S extends Born> {
   /** The state of a limit of which nothing is taken. */
   create(limit: L): S;
   /** A time up to `now` where `n` permits are free; else the first moment when they will be, after all that is booked. */
@@ -23,10 +31,16 @@ export interface Algebra<L extends Limit, S> {
   fit(state: S, now: number, t: number, n: number): number;
   /** Records `n` permits granted at `t`, which may lie ahead. */
   commit(state: S, now: number, t: number, n: number): void;
-  /** Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. */
-  refund(state: S, now: number, t: number, n: number): void;
-  /** Takes `n` permits back from the newest grants up to now, none of them from a reservation, as far as that cannot break the limit. */
-  release(state: S, now: number, at: number, n: number): void;
+  /**
+   * Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. Returns how many permits
+   * that restores: 0 where what was granted no longer counts; a bucket may restore a part of a permit.
+   */
+  refund(state: S, now: number, t: number, n: number): number;
+  /**
+   * Takes `n` permits back from the newest grants up to now, none of them from a reservation, as far as that cannot break the
+   * limit. Returns how many that restores.
+   */
+  release(state: S, now: number, at: number, n: number): number;
   /** Forgets what is booked for later than the moment `after`, which lies ahead; perhaps not all of it. */
   cut(state: S, now: number, after: number): void;
   /** Permits that could be granted at once. Changes nothing. */

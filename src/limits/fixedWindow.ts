@@ -1,8 +1,8 @@
-import type { Algebra } from './algebra.ts';
+import type { Algebra, Born } from './algebra.ts';
 import type { FixedWindow } from './limit.ts';
 
-/** The last window in use; earlier ones are past or full. */
-export interface FixedWindowState {
+/** The last window in use, and the one in use before it; those before them are past or full. */
+export interface FixedWindowState extends Born {
   kind: 'fixedWindow';
   permits: number;
   interval: number;
@@ -17,6 +17,12 @@ export interface FixedWindowState {
   newest: number;
   /** Permits of this window that were booked since nothing was booked ahead: those whose moment has come since included. */
   booked: number;
+  /** The same of the window before it: when all is given back that was booked in the last one, it is the last again. */
+  start0: number;
+  end0: number;
+  used0: number;
+  newest0: number;
+  booked0: number;
   /** What the state's clock is ahead of the server's by: windows are aligned to the server's. */
   shift: number;
 }
@@ -28,12 +34,10 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     permits,
     interval,
     align,
-    start: 0,
-    end: 0,
-    used: 0,
-    newest: 0,
-    booked: 0,
+    ...{ start: 0, end: 0, used: 0, newest: 0, booked: 0 },
+    ...{ start0: 0, end0: 0, used0: 0, newest0: 0, booked0: 0 },
     shift: 0,
+    born: 0,
   }),
 
   earliest(state, now, at, n) {
@@ -50,35 +54,50 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   commit(state, now, t, n) {
-    if (state.used === 0 || t >= state.end) {
-      state.start = state.align === 'epoch' ? alignDown(state, t) : t;
-      state.end = state.start + state.interval;
-      state.used = 0;
-      state.booked = 0;
-    }
+    if (state.used === 0 || t >= state.end) open(state, t);
     state.used += n;
     if (t > now) state.booked = (state.newest > now ? state.booked : 0) + n;
     state.newest = Math.max(state.newest, t);
   },
 
   refund(state, now, t, n) {
-    if (t < state.start || t >= state.end) return;
-    state.used -= Math.min(n, state.used);
-    if (t > now) state.booked = Math.max(0, state.booked - n);
-    // An empty window is no window: the next may start where it did.
-    if (state.used === 0) state.end = state.start;
+    const { start, newest, used, start0, end0, used0 } = state;
+    if (t < state.born) return 0;
+    if (t >= start && t <= newest) {
+      const back = Math.min(n, used);
+      state.used -= back;
+      if (t > now) state.booked = Math.max(0, state.booked - n);
+      if (back > 0 && state.used === 0) close(state, now);
+      return back;
+    }
+    if (t < start0 || t >= start || now >= end0) return 0;
+    const back = Math.min(n, used0);
+    state.used0 -= back;
+    if (t > now) state.booked0 = Math.max(0, state.booked0 - n);
+    if (state.used0 === 0) state.end0 = start0;
+    return back;
   },
 
   release(state, now, at, n) {
-    if (now >= state.end || state.start > at) return;
+    const { start, end, used, newest, booked, start0, end0, used0, newest0, booked0 } = state;
     // Which of them have come since is not known: while any is ahead, all that were booked with it are left.
-    const granted = state.newest > at ? Math.max(0, state.used - state.booked) : state.used;
-    state.used -= Math.min(n, granted);
-    if (state.used === 0) state.end = state.start;
+    if (start <= at) {
+      const granted = newest > at ? Math.max(0, used - booked) : used;
+      const back = now < end ? Math.min(n, granted) : 0;
+      state.used -= back;
+      if (back > 0 && state.used === 0) close(state, now);
+      return back;
+    }
+    const granted = newest0 > at ? Math.max(0, used0 - booked0) : used0;
+    const back = now < end0 && start0 <= at ? Math.min(n, granted) : 0;
+    state.used0 -= back;
+    if (state.used0 === 0) state.end0 = start0;
+    return back;
   },
 
-  cut(state, _now, after) {
-    const edge = state.used > 0 ? state.start : state.end;
+  cut(state, now, after) {
+    if (state.used > 0 && state.start > after) close(state, now);
+    const edge = edgeOf(state);
     if (edge <= after) return;
     // The window before those that are forgotten is taken to be full.
     state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
@@ -86,6 +105,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.used = state.permits;
     state.newest = after;
     state.booked = state.permits;
+    forgetBefore(state);
   },
 
   available({ permits, used, start, end }, now, at) {
@@ -111,11 +131,50 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   adopt(state, { permits, interval, align }) {
     Object.assign(state, { permits, interval, align });
     if (state.used > 0) state.end = state.start + interval;
+    if (state.used0 > 0) state.end0 = state.start0 + interval;
     if (align === 'epoch') state.end = alignUp(state, state.end);
   },
 
-  taken: ({ used, start }) => ({ permits: used, newest: start }),
+  taken: ({ used, start, newest }) => ({ permits: used, newest: start, latest: newest }),
 };
+
+/** A window opens at the moment `t`. */
+function open(state: FixedWindowState, t: number): void {
+  state.start0 = state.start;
+  state.end0 = state.end;
+  state.used0 = state.used;
+  state.newest0 = state.newest;
+  state.booked0 = state.booked;
+  state.start = state.align === 'epoch' ? alignDown(state, t) : t;
+  state.end = state.start + state.interval;
+  state.used = 0;
+  state.booked = 0;
+}
+
+/** With nothing in it, the last window is none: the one before it is the last, if it is not over. */
+function close(state: FixedWindowState, now: number): void {
+  state.start = state.start0;
+  state.end = state.end0;
+  state.used = state.used0;
+  state.newest = state.newest0;
+  state.booked = state.booked0;
+  forgetBefore(state);
+  fixedWindowAlgebra.roll(state, now, state.shift);
+}
+
+/** Of what lay before the last window nothing is known but that it is past or full: the next one may start where that did. */
+function forgetBefore(state: FixedWindowState): void {
+  state.start0 = state.start;
+  state.end0 = state.start;
+  state.used0 = 0;
+  state.newest0 = state.newest;
+  state.booked0 = 0;
+}
+
+/** The moment up to which no window that is in use lies ahead. */
+function edgeOf({ used, start, end }: FixedWindowState): number {
+  return used > 0 ? start : end;
+}
 
 function alignDown({ interval, shift }: FixedWindowState, t: number): number {
   return Math.floor((t - shift) / interval) * interval + shift;

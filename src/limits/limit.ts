@@ -174,8 +174,9 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
 /**
  * Permits come out one by one, evenly spaced: a token bucket that holds one.
  *
- * Moments are whole milliseconds, so the spacing is `interval / permits` rounded up: 900 a second are granted every
- * 2 ms. Above some 100 permits a second take a {@link tokenBucket} with a small `burst`, which loses nothing.
+ * Moments are whole milliseconds, so the spacing is `interval / permits` rounded up or down: 900 a second are granted 1 or
+ * 2 ms apart. That holds for permits that are waited for; what runs in while nobody waits is lost but for one permit, so for
+ * many short requests a second take a {@link tokenBucket} with a small `burst`.
  *
  * @param options `permits` per `interval` (ms)
  * @throws TypeError, RangeError for an option of the wrong type or out of range

@@ -1,8 +1,8 @@
-import type { Algebra } from './algebra.ts';
+import type { Algebra, Born } from './algebra.ts';
 import type { SlidingWindow } from './limit.ts';
 
 /** The log of a sliding window: from `head` on, slots in the order of time, each with its count. */
-export interface SlidingWindowState {
+export interface SlidingWindowState extends Born {
   kind: 'slidingWindow';
   permits: number;
   interval: number;
@@ -13,6 +13,8 @@ export interface SlidingWindowState {
   total: number;
   /** The newest moment granted or booked, not rounded. */
   newest: number;
+  /** The newest time of any entry that the log has forgotten. */
+  purged: number;
   times: number[];
   counts: number[];
   head: number;
@@ -35,6 +37,8 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     coarsest: resolution,
     total: 0,
     newest: 0,
+    purged: 0,
+    born: 0,
     times: [],
     counts: [],
     head: 0,
@@ -72,14 +76,16 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   refund(state, now, t, n) {
-    const slot = slotOf(state, t);
-    if (slot <= now - state.interval) return;
-    const index = find(state, slot);
-    if (index < 0) return;
+    // Of what is older the entry may be gone, and the one found another's.
+    if (t <= state.purged || t < state.born) return 0;
+    const index = find(state, t);
+    const time = state.times[index];
+    if (time === undefined || time - t >= state.coarsest || time <= now - state.interval) return 0;
     const back = Math.min(n, state.counts[index]);
     state.counts[index] -= back;
     state.total -= back;
     dropEmptyEnd(state);
+    return back;
   },
 
   release(state, _now, at, n) {
@@ -96,6 +102,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
       left -= back;
     }
     dropEmptyEnd(state);
+    return n - left;
   },
 
   cut(state, _now, after) {
@@ -126,11 +133,15 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     const gone = now - state.interval;
     const last = state.times.length - 1;
     if (last >= state.head && state.times[last] <= gone) {
+      state.purged = state.times[last];
       clear(state);
       return;
     }
     const end = Math.min(state.times.length, state.head + purgeLimit);
-    while (state.head < end && state.times[state.head] <= gone) state.total -= state.counts[state.head++];
+    while (state.head < end && state.times[state.head] <= gone) {
+      state.purged = state.times[state.head];
+      state.total -= state.counts[state.head++];
+    }
     if (state.head > 64 && state.head * 2 > state.times.length) {
       state.times.splice(0, state.head);
       state.counts.splice(0, state.head);
@@ -143,24 +154,23 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     state.coarsest = Math.max(state.coarsest, resolution);
   },
 
-  taken: ({ total, newest }) => ({ permits: total, newest }),
+  taken: ({ total, newest }) => ({ permits: total, newest, latest: newest }),
 };
 
 function slotOf({ resolution }: SlidingWindowState, t: number): number {
   return Math.ceil(t / resolution) * resolution;
 }
 
-/** The index of the entry of a slot, or -1. */
-function find({ times, head }: SlidingWindowState, slot: number): number {
+/** The index of the first entry of the moment or a later one: the one that a grant of that moment was recorded in, or an earlier. */
+function find({ times, head }: SlidingWindowState, t: number): number {
   let low = head;
-  let high = times.length - 1;
-  while (low <= high) {
+  let high = times.length;
+  while (low < high) {
     const middle = (low + high) >> 1;
-    if (times[middle] === slot) return middle;
-    if (times[middle] < slot) low = middle + 1;
-    else high = middle - 1;
+    if (times[middle] < t) low = middle + 1;
+    else high = middle;
   }
-  return -1;
+  return low;
 }
 
 /** With the last reservations gone, those that follow need not stand behind them. */

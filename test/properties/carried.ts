@@ -9,18 +9,22 @@ import { heard } from './steered.ts';
 
 type Spec<K extends LimitSpec['kind']> = Extract<LimitSpec, { kind: K }>;
 
-/** The moments, or one for all of them, that count on under the new limit. */
+/**
+ * The moments, or one for all of them, that count on under the new limit. A bucket may not know which is the newest that is not
+ * void: that one is taken to be as late as it can be if `isLate`.
+ */
 export function carriedOver(
   before: LimitSpec,
   after: LimitSpec,
   standing: readonly Standing[],
   now: number,
+  isLate = false,
 ): Standing[] {
   const known = knownTo(before, standing, now);
   // A log goes on as it is; a bucket owes a part of a permit; a window goes on where it started.
   if (before.kind === after.kind) return known;
   const taken = known.reduce((sum, { n }) => sum + n, 0);
-  const newest = before.kind === 'tokenBucket' ? newestOf(standing, now) : (known.at(-1)?.t ?? 0);
+  const newest = before.kind === 'tokenBucket' ? newestOf(standing, now, isLate) : (known.at(-1)?.t ?? 0);
   const n = Math.min(Math.ceil(taken - 1e-9), mostOf(after));
   return n > 0 ? [{ t: Math.max(now, newest), n }] : [];
 }
@@ -34,7 +38,7 @@ function knownTo(before: LimitSpec, standing: readonly Standing[], now: number):
   return [{ t: now, n: owed(before, valid, now) }];
 }
 
-/** Permits that have not run in again, with all that is booked taken at the change. */
+/** Permits that have not run in again, with all that is booked taken at the change; but for what runs in within a millisecond. */
 function owed({ permits, interval }: Spec<'tokenBucket'>, line: readonly Standing[], now: number): number {
   let debt = 0;
   let last = 0;
@@ -42,29 +46,32 @@ function owed({ permits, interval }: Spec<'tokenBucket'>, line: readonly Standin
     debt = Math.max(0, debt - ((t - last) * permits) / interval) + n;
     last = t;
   }
-  return debt;
+  return Math.max(0, debt - permits / interval);
 }
 
-function newestOf(standing: readonly Standing[], now: number): number {
-  return Math.min(now + heard, Math.max(0, ...standing.map(({ t }) => t)));
+/** The newest moment that is not void, or the latest that would not be. */
+function newestOf(standing: readonly Standing[], now: number, isLate: boolean): number {
+  const moments = standing.map(({ t }) => (isLate ? Math.min(t, now + heard) : t));
+  return Math.max(0, ...moments.filter((t) => t <= now + heard));
 }
 
-/** The last window in use, as one grant at its start; where that is void, a full one before it. */
+/** The last window in use, as one grant at its start; where that is void, the one before it; where both are, a full one before them. */
 function lastWindow(
   { permits, interval, align }: Spec<'fixedWindow'>,
   line: readonly Standing[],
   now: number,
 ): Standing[] {
-  let start = -Infinity;
-  let used = 0;
+  const windows: Standing[] = [];
   for (const { t, n } of line) {
-    if (t >= start + interval) {
-      start = align === 'epoch' ? Math.floor(t / interval) * interval : t;
-      used = 0;
-    }
-    used += n;
+    const last = windows.at(-1);
+    if (last && t < last.t + interval) last.n += n;
+    else windows.push({ t: align === 'epoch' ? Math.floor(t / interval) * interval : t, n });
   }
-  const late = Math.max(0, start - now - heard);
-  if (late > 0) return [{ t: start - Math.ceil(late / interval) * interval, n: permits }];
-  return start + interval > now ? [{ t: start, n: used }] : [];
+  const [before, last] = [windows.at(-2), windows.at(-1)];
+  if (!last) return [];
+  const valid = last.t <= now + heard ? last : before;
+  if (!valid) return [];
+  const late = Math.max(0, valid.t - now - heard);
+  if (late > 0) return [{ t: valid.t - Math.ceil(late / interval) * interval, n: permits }];
+  return valid.t + interval > now ? [valid] : [];
 }

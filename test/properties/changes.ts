@@ -42,13 +42,14 @@ export function standingOf(grants: readonly Grant[]): Standing[] {
   return grants.map(({ ledgerMoment, cost, count }) => ({ t: ledgerMoment, n: cost[0] * count }));
 }
 
-/** Stores the second limit after the first history: answers when, and what it took over. */
-export function change({ before, after }: Change, fleet: Fleet): { now: number; carried: Standing[] } {
+/** Stores the second limit after the first history: answers when, and what it may have taken over. */
+export function change({ before, after }: Change, fleet: Fleet): { now: number; carried: Standing[][] } {
   replay(before, fleet, judge);
   const stood = standingOf(fleet.world.standing);
   store(after.limits, fleet);
   const now = ledgerNow(fleet.world);
-  return { now, carried: carriedOver(before.limits[0], after.limits[0], stood, now) };
+  const over = (isLate: boolean) => carriedOver(before.limits[0], after.limits[0], stood, now, isLate);
+  return { now, carried: [over(false), over(true)] };
 }
 
 /** Stores limits, which what is granted goes on counting under. */

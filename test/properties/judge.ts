@@ -54,7 +54,7 @@ function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string
   if (limit.kind === 'slidingWindow')
     return overSliding(limit, byLedger) ?? overSliding(inMicroseconds(limit), inTruth);
   if (limit.kind === 'tokenBucket')
-    return overBucket(limit, byLedger) ?? overBucket(inMicroseconds(limit), inTruth);
+    return overBucket(limit, byLedger) ?? overBucket(inMicroseconds(limit), inTruth, 1000);
   if (limit.align === 'first') return overAnyWindows(limit, byLedger);
   for (const era of new Set(grants.map((grant) => grant.era))) {
     const ofEra = grants.filter((grant) => grant.era === era);

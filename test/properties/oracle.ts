@@ -31,14 +31,21 @@ export function overSliding(
   return undefined;
 }
 
-/** Every stretch from one grant to another: at most a full bucket, and what runs in on the way. */
-export function overBucket({ permits, interval, burst }: Spec<'tokenBucket'>, standing: readonly Standing[]) {
+/**
+ * Every stretch from one grant to another: at most a full bucket, and what runs in on the way and in one millisecond, which is
+ * so many of the moments' own unit.
+ */
+export function overBucket(
+  { permits, interval, burst }: Spec<'tokenBucket'>,
+  standing: readonly Standing[],
+  millisecond = 1,
+) {
   const line = inOrder(standing);
   for (let i = 0; i < line.length; i++) {
     let sum = 0;
     for (let j = i; j < line.length; j++) {
       sum += line[j].n;
-      if (sum * interval > burst * interval + (line[j].t - line[i].t) * permits)
+      if (sum * interval > burst * interval + (line[j].t - line[i].t + millisecond) * permits)
         return `${sum} permits from ${line[i].t} to ${line[j].t}, with a burst of ${burst}`;
     }
   }

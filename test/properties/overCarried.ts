@@ -26,7 +26,7 @@ export function overWith(
   return `${sum} permits of ${permits} before ${until}`;
 }
 
-/** Each grant finds in the bucket what it takes. */
+/** Each grant finds in the bucket what it takes, or what runs in within a millisecond. */
 function overLevel(
   { permits, interval, burst }: Extract<LimitSpec, { kind: 'tokenBucket' }>,
   carried: readonly Standing[],
@@ -41,7 +41,8 @@ function overLevel(
   for (const { t, n, owed } of line.sort((a, b) => a.t - b.t)) {
     taken = Math.max(0, taken - ((t - last) * permits) / interval) + n;
     last = t;
-    if (!owed && taken > burst + 1e-9) return `${taken} permits are taken at ${t}, of a burst of ${burst}`;
+    if (!owed && taken > burst + permits / interval + 1e-9)
+      return `${taken} permits are taken at ${t}, of a burst of ${burst}`;
   }
   return undefined;
 }

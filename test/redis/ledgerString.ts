@@ -7,7 +7,7 @@ export interface Held {
   logs: Buffer[][];
 }
 
-const sizes: Record<string, number> = { s: 10, f: 9, t: 12 };
+const sizes: Record<string, number> = { s: 12, f: 15, t: 18 };
 
 /** Reads the string of `lua/ledger/state.lua`: doubles, three texts after their lengths, the states, and what was given back or made void. */
 export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture {
@@ -47,13 +47,13 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
 /** A sliding window keeps its newest entry in the string, and those before it in the list. */
 function limitOf(kind: string, numbers: number[], list: Buffer[]): LimitPicture {
   if (kind !== 's') return { kind, numbers, log: [] };
-  const [oldest, length, openTime, openCount] = numbers.slice(6);
+  const [oldest, length, openTime, openCount] = numbers.slice(8);
   if (list.length !== length) throw new Error(`a list of ${list.length} entries, not of ${length}`);
   const log = list.map((entry): [number, number] => [entry.readDoubleLE(0), entry.readDoubleLE(8)]);
   if (openTime > 0) log.push([openTime, openCount]);
   if (log.length > 0 && log[0][0] !== oldest)
     throw new Error(`the oldest entry is of ${log[0][0]}, not ${oldest}`);
-  return { kind, numbers: numbers.slice(0, 6), log };
+  return { kind, numbers: numbers.slice(0, 8), log };
 }
 
 function pairsOf(members: string[]): [string, number][] {

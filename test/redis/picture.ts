@@ -57,19 +57,35 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
 function limitPicture(state: LimitState): LimitPicture {
   const { permits, interval } = state;
   if (state.kind === 'slidingWindow') {
-    const { resolution, coarsest, total, newest, times, counts, head } = state;
+    const { resolution, coarsest, total, newest, purged, born, times, counts, head } = state;
     const log = times.slice(head).map((time, i): [number, number] => [time, counts[head + i]]);
-    const numbers = [permits, interval, resolution, coarsest, total, newest];
+    const numbers = [permits, interval, resolution, coarsest, total, newest, purged, born];
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, start, end, used, newest, booked, shift } = state;
-    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, start, end, used, newest, booked, shift];
+    const { align, start, end, used, newest, booked, start0, end0, used0, newest0, booked0, shift, born } =
+      state;
+    const windows = [start, end, used, newest, booked, start0, end0, used0, newest0, booked0];
+    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift, born];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, tail, booked, owedUntil, since0, peak0, since1, peak1 } = state;
-  const numbers = [permits, interval, burst, units, ts, tail, booked, owedUntil];
-  numbers.push(since0, peak0, since1, peak1);
+  const { burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0 } = state;
+  const { lastAt, lastAfter, lastRoom, lastCount, sameSince, born } = state;
+  const numbers = [
+    permits,
+    interval,
+    burst,
+    units,
+    ts,
+    booked,
+    owedUntil,
+    tail,
+    since1,
+    room1,
+    since0,
+    room0,
+  ];
+  numbers.push(lastAt, lastAfter, lastRoom, lastCount, sameSince, born);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 

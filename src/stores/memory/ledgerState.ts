@@ -161,6 +161,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   const most = {
     permits: Math.max(...all.map((t) => t.permits)),
     newest: Math.max(...all.map((t) => t.newest)),
+    latest: Math.max(...all.map((t) => t.latest)),
   };
   ledger.limits = limits.map((limit, i) => {
     const state = before.get(names[i]);
@@ -168,8 +169,8 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
       if (!isOf(state, limit)) algebraOf(limit).adopt(state, limit);
       return state;
     }
-    const { permits, newest } = state ? algebraOf(state).taken(state) : most;
-    return startWith(limit, permits, newest, now, ledger.shift);
+    const { permits, newest, latest } = state ? algebraOf(state).taken(state) : most;
+    return startWith(limit, permits, newest, latest, now, ledger.shift);
   });
   ledger.names = names;
   ledger.holes = [];

@@ -46,8 +46,8 @@ function giveBack(
     const n = permits * count;
     const state = ledger.limits[i];
     if (n === 0) return;
-    if (isNewest) back += (algebraOf(state).release(state, now, at, n) as unknown as number) ?? n;
-    else back += (algebraOf(state).refund(state, now, t, n) as unknown as number) ?? n;
+    if (isNewest) back += algebraOf(state).release(state, now, at, n);
+    else back += algebraOf(state).refund(state, now, t, n);
   });
   closeEnd(ledger, now);
   if (back > 0 && !isAhead) ledger.freed += loadOf(ledger, cost) * count;

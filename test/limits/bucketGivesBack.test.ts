@@ -1,0 +1,93 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tokenBucket } from '../../src/limits/limit.ts';
+import { tokenBucketAlgebra as algebra } from '../../src/limits/tokenBucket.ts';
+
+/** Numbers from 0 to 1, the same in every run. */
+function numbers(): () => number {
+  let seed = 1;
+  return () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed / 2 ** 31;
+  };
+}
+
+/**
+ * The part of the rate, and of the burst, that is kept by one client who always wants more, has one permit booked ahead, and gives
+ * back so much of what it is granted: within `after` ms, or before its moment.
+ */
+function keptOf(rate: { permits: number; interval: number }, given: number, after: number): number {
+  const state = algebra.create(tokenBucket(rate));
+  const random = numbers();
+  const [start, end] = [1000, 21_000];
+  let back: { at: number; moment: number }[] = [];
+  let kept = 0;
+  for (let now = start; now < end; now++) {
+    algebra.roll(state, now, 0);
+    for (const { at, moment } of back) if (at <= now) algebra.refund(state, now, moment, 1);
+    back = back.filter(({ at }) => at > now);
+    while (state.tail <= now || algebra.available(state, now, now) > 0) {
+      const moment = algebra.earliest(state, now, now, 1);
+      algebra.commit(state, now, moment, 1);
+      if (random() >= given) kept++;
+      else back.push({ at: random() < 0.5 ? moment + 1 + Math.floor(random() * after) : now + 1, moment });
+    }
+  }
+  return kept / (rate.permits + ((end - start) * rate.permits) / rate.interval);
+}
+
+for (const permits of [100, 1000])
+  for (const given of [0.4, 0.6, 0.9])
+    test(`${permits} permits a second are kept where ${given * 100} % are given back at once or soon`, () => {
+      for (const after of [1, 5, 20]) {
+        const kept = keptOf({ permits, interval: 1000 }, given, after);
+        assert.ok(kept >= 0.95 && kept <= 1, `${kept} within ${after} ms`);
+      }
+    });
+
+test('what is given back while others are booked is there at once', () => {
+  const state = algebra.create(tokenBucket({ permits: 10, interval: 5000 }));
+  const start = 1_000_000;
+  algebra.roll(state, start, 0);
+  algebra.commit(state, start, start, 10);
+  assert.is(algebra.earliest(state, start, start, 5), start + 2500);
+  algebra.commit(state, start, start + 2500, 5);
+  assert.is(algebra.refund(state, start, start + 2500, 5), 5);
+  assert.is(state.tail, start);
+  algebra.roll(state, start + 1, 0);
+  // But for what runs in within two milliseconds.
+  assert.ok(algebra.refund(state, start + 1, start, 9) > 8.99);
+  algebra.roll(state, start + 3, 0);
+  assert.is(algebra.available(state, start + 3, start + 3), 9);
+});
+
+test('a bucket of one gets a moment back while it lies ahead, and none whose time has gone by unused', () => {
+  const state = algebra.create(tokenBucket({ permits: 1, interval: 100, burst: 1 }));
+  algebra.roll(state, 1000, 0);
+  for (const moment of [1000, 1100, 1200]) algebra.commit(state, 1000, moment, 1);
+  assert.is(algebra.refund(state, 1000, 1200, 1), 1);
+  assert.is(algebra.earliest(state, 1000, 1000, 1), 1200);
+  algebra.commit(state, 1000, 1200, 1);
+  algebra.roll(state, 1190, 0);
+  // The one of 1200 has come to rely on it.
+  assert.is(algebra.refund(state, 1190, 1100, 1), 0);
+  algebra.roll(state, 1250, 0);
+  // Half of it has run in since.
+  assert.is(algebra.refund(state, 1250, 1200, 1), 0.5);
+  assert.is(algebra.available(state, 1250, 1250), 1);
+});
+
+test('what is booked for later than is cut is given back whole where it is known how much it was', () => {
+  const state = algebra.create(tokenBucket({ permits: 10, interval: 5000 }));
+  algebra.roll(state, 1000, 0);
+  algebra.commit(state, 1000, 1000, 10);
+  algebra.commit(state, 1000, 3500, 5);
+  algebra.roll(state, 1001, 0);
+  algebra.refund(state, 1001, 1000, 9);
+  algebra.cut(state, 1001, 1001);
+  assert.ok(algebra.full(state, 1001) <= 1001 + 500 + 2500);
+  assert.is(state.tail, 1000);
+  assert.is(algebra.refund(state, 1001, 3500, 5), 0);
+});
+
+test.run();
