@@ -373,7 +373,7 @@ export class Dispatcher {
     else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue && this.#isFull(leaving))
       this.#herald.refused(entry, new QueueOverflowError(name, maxQueue));
     else {
-      const known = timeout === 0 || (timeout < Infinity && this.knowsLimits);
+      const known = timeout === 0 || (timeout < Infinity && this.knowsLimits && !leaving && !this.#isDue);
       const wait = known ? this.#knownWait(cost, timeout) : 0;
       if (wait <= timeout) return false;
       if (timeout > 0) this.#herald.queued(cost);
@@ -407,6 +407,12 @@ export class Dispatcher {
       this.#queue.news.refused(last, new QueueOverflowError(name, maxQueue));
     }
     this.#again ||= !this.#queue.news.none;
+  }
+
+  /** Whether somebody in front is to be granted first: nobody is refused before that. */
+  get #isDue(): boolean {
+    const { first } = this.#bookings.reservations;
+    return first !== undefined && first.due <= this.now();
   }
 
   #knownWait(cost: Cost, timeout: number): number {

@@ -19,9 +19,24 @@ export interface Booking {
 }
 
 /** A booking that stands in the line. */
-export interface Reservation extends Booking, Link<Reservation> {
-  count: number;
-  due: number;
+export class Reservation implements Booking, Link<Reservation> {
+  previous: Reservation | undefined;
+  next: Reservation | undefined;
+  readonly grant: Grant;
+  readonly meant: number;
+  readonly soonest: number;
+  readonly load: number;
+
+  constructor(
+    booking: Booking,
+    public count: number,
+    public due: number,
+  ) {
+    this.grant = booking.grant;
+    this.meant = booking.meant;
+    this.soonest = booking.soonest;
+    this.load = booking.load;
+  }
 }
 
 /** What is booked, in the order of the line: the requests at its head, one for one. Moments never go back. */
@@ -63,7 +78,7 @@ export class Reservations {
     block.count += count;
     if (block.last?.grant === booking.grant) block.last.count += count;
     else {
-      block.last = { ...booking, count, due, previous: undefined, next: undefined };
+      block.last = new Reservation(booking, count, due);
       this.#list.append(block.last);
     }
     return block;
