@@ -29,7 +29,7 @@ local function slidingWindow()
     -- Whatever the list holds is of another ledger.
     return attach({
       kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5], coarsest = spec[5], total = 0, newest = 0,
-      purged = 0, born = 0, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
+      purged = -1, born = 0, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
     }, log)
   end
 
@@ -85,9 +85,9 @@ local function slidingWindow()
         local from = place - place % CHUNK
         local chunk = redis.call('LRANGE', state.log, from, from + CHUNK - 1)
         for i = 1, #chunk do
-          if #chunk[i] ~= 16 then return collapse(state) end
           local time, count = struct.unpack('<dd', chunk[i])
-          if not (time < math.huge and count >= 0 and count < math.huge) then return collapse(state) end
+          checkFinite(time + count)
+          checkCounts(count, time, 0)
           if not state.times[from + i - 1] then
             state.times[from + i - 1], state.counts[from + i - 1] = time, count
           end

@@ -37,7 +37,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     coarsest: resolution,
     total: 0,
     newest: 0,
-    purged: 0,
+    purged: -1,
     born: 0,
     times: [],
     counts: [],

@@ -1,0 +1,78 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { slidingWindowAlgebra as algebra } from '../../src/limits/slidingWindow.ts';
+import { algebraOf, startWith } from '../../src/limits/states.ts';
+
+const start = 1_000_000;
+
+test('a refund finds the entry of its moment under another resolution, and takes nothing of a later one', () => {
+  const state = algebra.create(slidingWindow({ permits: 10, interval: 1000, resolution: 100 }));
+  algebra.roll(state, start, 0);
+  algebra.commit(state, start, start + 1, 4);
+  algebra.adopt(state, slidingWindow({ permits: 10, interval: 1000, resolution: 1 }));
+  algebra.roll(state, start + 150, 0);
+  algebra.commit(state, start + 150, start + 150, 3);
+  assert.is(algebra.refund(state, start + 150, start + 1, 2), 2);
+  assert.is(algebra.available(state, start + 150, start + 150), 5);
+  // Nothing was granted there, and the next entry is not that moment's.
+  assert.is(algebra.refund(state, start + 150, start + 40, 5), 2);
+  assert.is(algebra.refund(state, start + 1050, start - 60, 5), 0);
+});
+
+test('what was forgotten under a shorter interval is not given back under a longer one', () => {
+  const state = algebra.create(slidingWindow({ permits: 10, interval: 100, resolution: 100 }));
+  algebra.roll(state, start, 0);
+  algebra.commit(state, start, start - 50, 4);
+  algebra.commit(state, start, start + 10, 4);
+  algebra.roll(state, start + 100, 0);
+  algebra.adopt(state, slidingWindow({ permits: 10, interval: 10_000, resolution: 100 }));
+  assert.is(state.total, 4);
+  assert.is(algebra.refund(state, start + 100, start - 50, 4), 0);
+  assert.is(algebra.refund(state, start + 100, start + 10, 4), 4);
+});
+
+test('a long log in memory is compacted', () => {
+  const state = algebra.create(slidingWindow({ permits: 100, interval: 100, resolution: 1 }));
+  for (let i = 0; i < 5000; i++) {
+    algebra.roll(state, start + i, 0);
+    algebra.commit(state, start + i, start + i, 1);
+    assert.ok(state.times.length <= 400, `${state.times.length} entries`);
+  }
+});
+
+test('a bucket under another rate gives back what still counts, and no more', () => {
+  const limit = tokenBucket({ permits: 10, interval: 1000 });
+  const bucket = algebraOf(limit);
+  const state = bucket.create(limit);
+  bucket.roll(state, start, 0);
+  bucket.commit(state, start, start, 10);
+  // Four have run in before the change, and one after it.
+  bucket.roll(state, start + 400, 0);
+  bucket.adopt(state, tokenBucket({ permits: 1, interval: 1000, burst: 10 }));
+  bucket.roll(state, start + 1400, 0);
+  assert.is(bucket.available(state, start + 1400, start + 1400), 5);
+  assert.is(bucket.refund(state, start + 1400, start, 10), 5);
+  assert.is(bucket.refund(state, start + 1400, start, 10), 0);
+});
+
+const kinds: Record<string, Limit> = {
+  'a sliding window': slidingWindow({ permits: 10, interval: 1000, resolution: 1 }),
+  'a fixed window': fixedWindow({ permits: 10, interval: 1000 }),
+  'a token bucket': tokenBucket({ permits: 10, interval: 1000 }),
+};
+
+for (const [title, limit] of Object.entries(kinds))
+  test(`${title} that takes the place of another kind gives nothing back of what was granted under that`, () => {
+    const state = startWith(limit, 6, start - 10, start + 40, start, 0);
+    const limits = algebraOf(limit);
+    const before = limits.available(state, start, start);
+    for (const moment of [start - 10, start, start + 40])
+      assert.is(limits.refund(state, start, moment, 6), 0, `${moment}`);
+    assert.is(limits.available(state, start, start), before);
+    limits.roll(state, start + 50, 0);
+    limits.commit(state, start + 50, start + 50, 3);
+    assert.is(limits.refund(state, start + 50, start + 50, 3), 3);
+  });
+
+test.run();

@@ -1,0 +1,187 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
+import { scriptsOf } from '../../src/stores/redis/scripts.ts';
+import type { Refund, SteeredLedger } from '../../src/stores/store.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('writes last');
+const start = 1_700_000_000_000;
+const log = '{p:n}:log:';
+
+/** A ledger under a clock of the test's. */
+interface Timed {
+  ms: number;
+  /** How many are granted at once; -1 where the call fails. */
+  take(count: number): Promise<number>;
+  /** How many can be granted or booked; -1 where the call fails. */
+  book(count: number): Promise<number>;
+  refund(moment: number, count: number): Promise<boolean>;
+  setRate(limit: Limit): Promise<void>;
+}
+
+function timed(redis: Redis, limit: Limit): Timed {
+  const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits: [limit] };
+  const clock = { ms: start };
+  const ledger: SteeredLedger = openRedisLedger(config, scriptsOf(redis), () => clock.ms * 1000);
+  let epoch = 0;
+  let sequence = 0;
+  const reserve = (count: number, maxWait: number) =>
+    new Promise<number>((resolve) =>
+      ledger.reserve(
+        { runs: [{ count, cost: [1], maxWait }], horizon: 1e9, held: 0, epoch },
+        (error, reply) => {
+          if (!error) epoch = reply!.epoch;
+          const granted = reply?.segments.filter(({ delay }) => delay >= 0) ?? [];
+          resolve(error ? -1 : granted.reduce((sum, { count }) => sum + count, 0));
+        },
+      ),
+    );
+  return Object.assign(clock, {
+    take: (count: number) => reserve(count, 0),
+    book: (count: number) => reserve(count, Infinity),
+    refund: (moment: number, count: number) =>
+      new Promise<boolean>((resolve) => {
+        const refunds: Refund[] = [{ moment, epoch, source: 'redis', cost: [1], count }];
+        ledger.refund(refunds, ++sequence, (error) => resolve(!error));
+      }),
+    setRate: (limit: Limit) =>
+      new Promise<void>((resolve, reject) =>
+        ledger.setRate({ limits: [limit], ifNone: false, keepState: true }, (error) =>
+          error ? reject(error) : resolve(),
+        ),
+      ),
+  });
+}
+
+const exact = slidingWindow({ permits: 50, interval: 1000, resolution: 1 });
+
+for (const command of ['ltrim', 'lset', 'rpush', 'pexpire', 'del', 'lrange', 'set'])
+  test(`where ${command} is not allowed, nothing is granted beyond a window`, async ({
+    server,
+    redis,
+    connect,
+  }) => {
+    await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*');
+    const ledger = timed(connect({ username: 'limited', password: 'secret' }), exact);
+    /** What stands. A call that fails grants nothing. */
+    let standing: number[] = [];
+    let failed = 0;
+    async function take(count: number): Promise<void> {
+      const granted = await ledger.take(count);
+      failed += granted < 0 ? 1 : 0;
+      for (let i = 0; i < granted; i++) standing.push(ledger.ms);
+      const counted = standing.filter((ms) => ms > ledger.ms - 1000).length;
+      assert.ok(counted <= 50, `${counted} of 50, ${ledger.ms - start} ms after the start`);
+    }
+    async function giveBack(): Promise<void> {
+      const moment = standing[Math.floor(standing.length / 2)];
+      standing.splice(standing.indexOf(moment), 1);
+      if (!(await ledger.refund(moment, 1))) failed++;
+    }
+    for (let i = 0; i < 30; i++) {
+      // Long enough, once, for the whole log to be past.
+      ledger.ms += i === 22 ? 2000 : 40;
+      await take(2);
+      if (i === 5 || i === 20) await server.command('ACL', 'SETUSER', 'limited', `-${command}`);
+      if (i === 12) await server.command('ACL', 'SETUSER', 'limited', `+${command}`);
+      if (i % 3 === 2) await giveBack();
+    }
+    await server.command('ACL', 'SETUSER', 'limited', `+${command}`);
+    for (let i = 0; i < 40; i++) {
+      ledger.ms += 50;
+      await take(5);
+    }
+    // What was counted for too long has run out since.
+    assert.ok(standing.filter((ms) => ms > ledger.ms - 1000).length >= 45);
+    assert.ok(failed > 0, 'no call has failed');
+    standing = [];
+    await redis.flushall();
+  });
+
+test('a list that is gone, or shorter than the ledger knows, frees nothing before its time', async ({
+  redis,
+}) => {
+  for (const spoil of [() => redis.del(log), () => redis.ltrim(log, 5, -1), () => redis.ltrim(log, 0, 5)]) {
+    await redis.flushall();
+    const ledger = timed(redis, exact);
+    for (let i = 0; i < 25; i++) {
+      ledger.ms += 10;
+      assert.is(await ledger.take(2), 2);
+    }
+    await spoil();
+    ledger.ms += 755;
+    assert.is(await ledger.take(50), 0);
+    ledger.ms += 245;
+    assert.is(await ledger.take(50), 50);
+  }
+});
+
+test('the list lives as long as the interval that has become longer', async ({ redis }) => {
+  const ledger = timed(redis, slidingWindow({ permits: 2, interval: 1000, resolution: 1 }));
+  await ledger.take(1);
+  ledger.ms += 1;
+  await ledger.take(1);
+  await ledger.setRate(slidingWindow({ permits: 2, interval: 3_600_000, resolution: 1 }));
+  const left = await redis.pttl(log);
+  assert.ok(left > 3_500_000, `${left} ms`);
+});
+
+test('the list holds no more than counts, however long the limiter works', async ({ redis }) => {
+  const ledger = timed(redis, slidingWindow({ permits: 10, interval: 100, resolution: 1 }));
+  for (let i = 0; i < 300; i++) {
+    ledger.ms += 10;
+    assert.is(await ledger.take(1), 1);
+  }
+  assert.ok((await redis.llen(log)) <= 10);
+});
+
+const numbers: [string, number][] = [
+  ['not a number', Number.NaN],
+  ['infinite', Infinity],
+  ['less than any', -Infinity],
+];
+const limits: [string, Limit, number][] = [
+  ['a sliding window', exact, 12],
+  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), 15],
+  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), 18],
+];
+
+for (const [title, limit, size] of limits)
+  test(`${title} grants nothing where a number in its ledger is none`, async ({ redis }) => {
+    for (let i = 0; i < size; i++)
+      for (const [what, number] of numbers) {
+        await redis.flushall();
+        const ledger = timed(redis, limit);
+        await ledger.take(30);
+        ledger.ms += 1;
+        await ledger.take(20);
+        const held = (await redis.getBuffer('{p:n}'))!;
+        held.writeDoubleLE(number, held.length - 8 * (size - i));
+        await redis.set('{p:n}', held);
+        assert.is(await ledger.take(50), -1, `${i} is ${what}`);
+        assert.is(await ledger.book(1), -1, `${i} is ${what}`);
+      }
+  });
+
+for (const [title, limit, size] of limits)
+  test(`${title} answers soon, whatever numbers its ledger holds`, async ({ redis }) => {
+    for (let i = 0; i < size; i++)
+      for (const number of [1e300, -1e300, 2 ** 60, -1, 0.5]) {
+        await redis.flushall();
+        const ledger = timed(redis, limit);
+        await ledger.take(30);
+        ledger.ms += 1;
+        await ledger.take(20);
+        const held = (await redis.getBuffer('{p:n}'))!;
+        held.writeDoubleLE(number, held.length - 8 * (size - i));
+        await redis.set('{p:n}', held);
+        const began = performance.now();
+        await ledger.take(1);
+        await ledger.refund(ledger.ms, 1);
+        assert.ok(performance.now() - began < 2000, `${i} is ${number}`);
+      }
+  });
+
+test.run();
