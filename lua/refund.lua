@@ -44,10 +44,12 @@ end
 local function giveBack(moment, epoch, cost, requests)
   local now, t, back = instant.now, moment + ledger.shift, 0
   -- Of what was forgotten or made void nothing counts any more.
-  if moment ~= NEWEST and (epoch < ledger.stepped or t >= standingUntil(ledger, epoch)) then return 0 end
+  if moment ~= NEWEST and (epoch < ledger.refundable or t >= standingUntil(ledger, epoch)) then return 0 end
   local isAhead = moment ~= NEWEST and t > now
   if now < ledger.pacedUntil then
-    if isAhead and t < newestOf(ledger, cost, false) and addHole(ledger, t, cost, requests) then return 1 end
+    -- What was booked under another rate may be more than this one allows.
+    local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)
+    if isInside and addHole(ledger, t, cost, requests) then return 1 end
     noteReturned(ledger, now, cost, requests, isAhead)
   end
   for i, state in ipairs(ledger.limits) do

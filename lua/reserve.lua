@@ -63,7 +63,7 @@ local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, i
 local last, left, plain = 0, false, contenders == 1 and paused < 0
 -- What the client has in line behind another request stays behind it.
 local after = 0
-if lastMoment > 0 and lastEpoch >= ledger.stepped and lastMoment + ledger.shift < standingUntil(ledger, lastEpoch) then
+if lastMoment > 0 and lastEpoch >= ledger.refundable and lastMoment + ledger.shift < standingUntil(ledger, lastEpoch) then
   after = lastMoment + ledger.shift
 end
 local function answer(count, delay)

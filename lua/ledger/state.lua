@@ -19,7 +19,7 @@ local MOST_LIMITS = 1024
 
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
-    epoch = epoch, born = epoch, stepped = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
+    epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
     soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0,
     sole = '', spec = spec, limits = {}, voids = {}, holes = {},
   }
@@ -38,7 +38,7 @@ local function packLedger(ledger)
     parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
     for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
   end
-  return struct.pack(HEADER, VERSION, ledger.epoch, ledger.born, ledger.stepped, ledger.shift, ledger.seen, ledger.expires,
+  return struct.pack(HEADER, VERSION, ledger.epoch, ledger.born, ledger.refundable, ledger.shift, ledger.seen, ledger.expires,
     ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted,
     ledger.returned, ledger.freed, ledger.movedAt, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole, #ledger.spec,
     ledger.spec, #kinds, kinds) .. table.concat(parts)
@@ -88,12 +88,12 @@ end
 
 -- Raises an error for what is no ledger. `spec` holds the limits of the caller, whose logs are `logs`.
 local function unpackLedger(data, key, spec, logs)
-  local version, epoch, born, stepped, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil, granted,
+  local version, epoch, born, refundable, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil, granted,
     returned, freed, movedAt, voidCount, holeCount, sole, held, kinds, position = struct.unpack(HEADER, data)
   if version ~= VERSION then error('another version', 0) end
-  local least = math.min(epoch, born, stepped, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
+  local least = math.min(epoch, born, refundable, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
     granted, returned, freed, movedAt, voidCount, holeCount)
-  local sum = epoch + born + stepped + shift + seen + expires + pausedUntil + soleUntil + crowdUntil + frontier + pacedUntil
+  local sum = epoch + born + refundable + shift + seen + expires + pausedUntil + soleUntil + crowdUntil + frontier + pacedUntil
     + granted + returned + freed + movedAt + voidCount + holeCount
   if not inRange(least, sum) then error('a number that is out of range', 0) end
   if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('limits of no known kind', 0) end
@@ -110,7 +110,7 @@ local function unpackLedger(data, key, spec, logs)
     error('the limits do not agree with their states', 0)
   end
   return {
-    epoch = epoch, born = born, stepped = stepped, shift = shift, seen = seen, expires = expires, pausedUntil = pausedUntil,
+    epoch = epoch, born = born, refundable = refundable, shift = shift, seen = seen, expires = expires, pausedUntil = pausedUntil,
     soleUntil = soleUntil, crowdUntil = crowdUntil, frontier = frontier, pacedUntil = pacedUntil, granted = granted,
     returned = returned, freed = freed, movedAt = movedAt, sole = sole, spec = held, limits = limits, voids = voids,
     holes = holes,
@@ -129,13 +129,13 @@ local function readLedger(key, spec, logs)
   return ledger
 end
 
--- A clock that has stepped back is followed from where the ledger stood.
+-- A clock that has refundable back is followed from where the ledger stood.
 local function followClock(ledger, serverUs)
   local now = math.floor(serverUs / 1000) + ledger.shift
   if now < ledger.seen then
     ledger.shift = ledger.shift + ledger.seen - now
     changeEpoch(ledger, serverUs)
-    ledger.stepped = ledger.epoch
+    ledger.refundable = ledger.epoch
     -- The grid of windows moves with the clock: what was booked before lies elsewhere on it.
     ledger.holes = {}
   else
@@ -144,25 +144,23 @@ local function followClock(ledger, serverUs)
 end
 
 -- A state of the limit that starts with permits taken: as many as it knows of, as one grant at the newest moment.
-local function startWith(limit, log, permits, newest, latest, now, shift)
+local function startWith(limit, log, permits, newest, now, shift)
   local algebra = algebraOf(limit[2])
   local state = algebra.create(limit, log)
   algebra.roll(state, now, shift)
   local at, taken = math.max(now, newest), math.min(permits, state.burst or state.permits)
   if taken > 0 then algebra.commit(state, now, at, taken) end
-  -- None of what was granted before can be told apart in it.
-  state.born = math.max(at, latest) + 1
   return state
 end
 
 -- Brings the ledger under other limits, by what is taken.
 local function convert(ledger, spec, logs, now)
-  local before, permits, newest, latest = {}, 0, 0, 0
+  local before, permits, newest = {}, 0, 0
   for i, limit in ipairs(cjson.decode(ledger.spec)) do
     local state = ledger.limits[i]
-    local p, t, last = algebraOf(state.kind).taken(state)
+    local p, t = algebraOf(state.kind).taken(state)
     before[limit[1]] = { spec = limit, state = state }
-    permits, newest, latest = math.max(permits, p), math.max(newest, t), math.max(latest, last)
+    permits, newest = math.max(permits, p), math.max(newest, t)
   end
   local limits = {}
   for i, limit in ipairs(cjson.decode(spec)) do
@@ -172,9 +170,11 @@ local function convert(ledger, spec, logs, now)
       limits[i] = old.state
       if not same then algebraOf(old.state.kind).adopt(old.state, limit) end
     else
-      local p, t, last = permits, newest, latest
-      if old then p, t, last = algebraOf(old.state.kind).taken(old.state) end
-      limits[i] = startWith(limit, logs[i], p, t, last, now, ledger.shift)
+      local p, t = permits, newest
+      if old then p, t = algebraOf(old.state.kind).taken(old.state) end
+      -- Of what was granted before, nothing can be told apart in it.
+      ledger.refundable = ledger.epoch
+      limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
     end
   end
   ledger.limits, ledger.spec, ledger.holes = limits, spec, {}
@@ -199,7 +199,7 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
     followClock(ledger, serverUs)
   end
   if not ledger or ledger.expires <= ledger.seen or forgotten then
-    -- Above the epoch of a ledger that is over, though the clock has stepped back since.
+    -- Above the epoch of a ledger that is over, though the clock has refundable back since.
     local epoch = math.max((ledger and ledger.epoch or 0) + 1, control.forgotten, serverUs)
     ledger = createLedger(spec, logs, epoch, serverUs)
   end

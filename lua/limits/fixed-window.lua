@@ -9,28 +9,27 @@ local function fixedWindow()
   local function create(spec)
     return {
       kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
-      booked = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0, born = 0,
+      booked = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0,
     }
   end
 
   local function decode(data, position)
     local permits, interval, epoch, start, stop, used, newest, booked, start0, stop0, used0, newest0, booked0, shift,
-      born, after = struct.unpack('<ddddddddddddddd', data, position)
+      after = struct.unpack('<dddddddddddddd', data, position)
     checkFinite(permits + interval + epoch + start + stop + used + newest + booked + start0 + stop0 + used0 + newest0
-      + booked0 + shift + born)
+      + booked0 + shift)
     checkRate(permits, interval, epoch)
     checkCounts(used, used0, booked)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
       newest = newest, booked = booked, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
-      booked0 = booked0, shift = shift, born = born,
+      booked0 = booked0, shift = shift,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
-      state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift,
-      state.born)
+    return struct.pack('<dddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
+      state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift)
   end
 
   local function alignDown(state, t)
@@ -106,7 +105,6 @@ local function fixedWindow()
   end
 
   local function refund(state, now, t, n)
-    if t < state.born then return 0 end
     if t >= state.start and t <= state.newest then
       local back = math.min(n, state.used)
       state.used = state.used - back
@@ -173,7 +171,7 @@ local function fixedWindow()
   end
 
   local function taken(state)
-    return state.used, state.start, state.newest
+    return state.used, state.start
   end
 
   local function save() end

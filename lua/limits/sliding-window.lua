@@ -29,28 +29,28 @@ local function slidingWindow()
     -- Whatever the list holds is of another ledger.
     return attach({
       kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5], coarsest = spec[5], total = 0, newest = 0,
-      purged = -1, born = 0, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
+      purged = -1, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
     }, log)
   end
 
   local function decode(data, position, log)
-    local permits, interval, resolution, coarsest, total, newest, purged, born, oldest, len, openTime, openCount, after =
-      struct.unpack('<dddddddddddd', data, position)
-    checkFinite(permits + interval + resolution + coarsest + total + newest + purged + born + oldest + len + openTime
+    local permits, interval, resolution, coarsest, total, newest, purged, oldest, len, openTime, openCount, after =
+      struct.unpack('<ddddddddddd', data, position)
+    checkFinite(permits + interval + resolution + coarsest + total + newest + purged + oldest + len + openTime
       + openCount)
     checkRate(permits, interval, resolution - 1)
     checkCounts(total, openCount, len)
     if len ~= math.floor(len) or (len > 0 and openTime <= 0) then error('the ledger holds a log that is none') end
     return attach({
       kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = coarsest, total = total,
-      newest = newest, purged = purged, born = born, oldest = oldest, len = len, openTime = openTime,
+      newest = newest, purged = purged, oldest = oldest, len = len, openTime = openTime,
       openCount = openCount,
     }, log), after
   end
 
   local function encode(state)
-    return struct.pack('<dddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
-      state.newest, state.purged, state.born, state.oldest, state.len, state.openTime, state.openCount)
+    return struct.pack('<ddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
+      state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
   end
 
   local function slotOf(state, t)
@@ -226,7 +226,7 @@ local function slidingWindow()
 
   local function refund(state, now, t, n)
     -- Of what is older the entry may be gone, and the one found another's.
-    if t <= state.purged or t < state.born then return 0 end
+    if t <= state.purged then return 0 end
     local index = find(state, t)
     if not index then return 0 end
     local time, count = entry(state, index)
@@ -285,7 +285,7 @@ local function slidingWindow()
   end
 
   local function taken(state)
-    return state.total, state.newest, state.newest
+    return state.total, state.newest
   end
 
   -- Writes what has changed, and lets the list live as long as its newest entry counts.

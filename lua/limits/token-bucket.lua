@@ -10,28 +10,28 @@ local function tokenBucket()
     return {
       kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = cap, ts = 0, booked = 0, owedUntil = 0,
       tail = -1, since1 = 0, room1 = cap, since0 = 0, room0 = cap,
-      lastAt = -1, lastAfter = -1, lastRoom = cap, lastCount = 0, sameSince = 0, born = 0,
+      lastAt = -1, lastAfter = -1, lastRoom = cap, lastCount = 0, sameSince = 0,
     }
   end
 
   local function decode(data, position)
     local permits, interval, burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0, lastAt, lastAfter,
-      lastRoom, lastCount, sameSince, born, after = struct.unpack('<dddddddddddddddddd', data, position)
+      lastRoom, lastCount, sameSince, after = struct.unpack('<ddddddddddddddddd', data, position)
     checkFinite(permits + interval + burst + units + ts + booked + owedUntil + tail + since1 + room1 + since0 + room0
-      + lastAt + lastAfter + lastRoom + lastCount + sameSince + born)
+      + lastAt + lastAfter + lastRoom + lastCount + sameSince)
     checkRate(permits, interval, burst - 1)
     checkCounts(booked, lastCount, ts)
     return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, booked = booked,
       owedUntil = owedUntil, tail = tail, since1 = since1, room1 = room1, since0 = since0, room0 = room0, lastAt = lastAt,
-      lastAfter = lastAfter, lastRoom = lastRoom, lastCount = lastCount, sameSince = sameSince, born = born,
+      lastAfter = lastAfter, lastRoom = lastRoom, lastCount = lastCount, sameSince = sameSince,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<dddddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
+    return struct.pack('<ddddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
       state.booked, state.owedUntil, state.tail, state.since1, state.room1, state.since0, state.room0, state.lastAt,
-      state.lastAfter, state.lastRoom, state.lastCount, state.sameSince, state.born)
+      state.lastAfter, state.lastRoom, state.lastCount, state.sameSince)
   end
 
   local function unitsAt(state, now)
@@ -149,7 +149,7 @@ local function tokenBucket()
   end
 
   local function refund(state, now, t, n)
-    if t < state.born or t > state.tail then return 0 end
+    if t > state.tail then return 0 end
     local cap, cost = state.burst * state.interval, n * state.interval
     local room = roomSince(state, t)
     if t >= state.sameSince then
@@ -231,7 +231,7 @@ local function tokenBucket()
   end
 
   local function taken(state)
-    return math.ceil(takenOf(state)), state.tail, state.tail
+    return math.ceil(takenOf(state)), state.tail
   end
 
   local function save() end

@@ -6,14 +6,6 @@ export interface Taken {
   permits: number;
   /** The newest moment at which any of them counts as granted or booked. */
   newest: number;
-  /** No moment that was granted or booked is later. */
-  latest: number;
-}
-
-/** What every state has. */
-export interface Born {
-  /** What was granted or booked for an earlier moment counts in another way, and is not given back here. */
-  born: number;
 }
 
 /**
@@ -22,7 +14,7 @@ export interface Born {
  * Times are whole milliseconds of the state's own clock, which never goes back. `now` is the true time rounded down,
  * `at` the true time rounded up: the first moment that can still be granted. The same functions stand in `lua/limits`.
  */
-export interface Algebra<L extends Limit, S extends Born> {
+export interface Algebra<L extends Limit, S> {
   /** The state of a limit of which nothing is taken. */
   create(limit: L): S;
   /** A time up to `now` where `n` permits are free; else the first moment when they will be, after all that is booked. */

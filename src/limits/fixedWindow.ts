@@ -1,8 +1,8 @@
-import type { Algebra, Born } from './algebra.ts';
+import type { Algebra } from './algebra.ts';
 import type { FixedWindow } from './limit.ts';
 
 /** The last window in use, and the one in use before it; those before them are past or full. */
-export interface FixedWindowState extends Born {
+export interface FixedWindowState {
   kind: 'fixedWindow';
   permits: number;
   interval: number;
@@ -37,7 +37,6 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     ...{ start: 0, end: 0, used: 0, newest: 0, booked: 0 },
     ...{ start0: 0, end0: 0, used0: 0, newest0: 0, booked0: 0 },
     shift: 0,
-    born: 0,
   }),
 
   earliest(state, now, at, n) {
@@ -62,7 +61,6 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   refund(state, now, t, n) {
     const { start, newest, used, start0, end0, used0 } = state;
-    if (t < state.born) return 0;
     if (t >= start && t <= newest) {
       const back = Math.min(n, used);
       state.used -= back;
@@ -135,7 +133,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (align === 'epoch') state.end = alignUp(state, state.end);
   },
 
-  taken: ({ used, start, newest }) => ({ permits: used, newest: start, latest: newest }),
+  taken: ({ used, start }) => ({ permits: used, newest: start }),
 };
 
 /** A window opens at the moment `t`. */

@@ -1,8 +1,8 @@
-import type { Algebra, Born } from './algebra.ts';
+import type { Algebra } from './algebra.ts';
 import type { SlidingWindow } from './limit.ts';
 
 /** The log of a sliding window: from `head` on, slots in the order of time, each with its count. */
-export interface SlidingWindowState extends Born {
+export interface SlidingWindowState {
   kind: 'slidingWindow';
   permits: number;
   interval: number;
@@ -38,7 +38,6 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     total: 0,
     newest: 0,
     purged: -1,
-    born: 0,
     times: [],
     counts: [],
     head: 0,
@@ -77,7 +76,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   refund(state, now, t, n) {
     // Of what is older the entry may be gone, and the one found another's.
-    if (t <= state.purged || t < state.born) return 0;
+    if (t <= state.purged) return 0;
     const index = find(state, t);
     const time = state.times[index];
     if (time === undefined || time - t >= state.coarsest || time <= now - state.interval) return 0;
@@ -154,7 +153,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     state.coarsest = Math.max(state.coarsest, resolution);
   },
 
-  taken: ({ total, newest }) => ({ permits: total, newest, latest: newest }),
+  taken: ({ total, newest }) => ({ permits: total, newest }),
 };
 
 function slotOf({ resolution }: SlidingWindowState, t: number): number {

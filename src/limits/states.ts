@@ -32,7 +32,6 @@ export function startWith(
   limit: Limit,
   permits: number,
   newest: number,
-  latest: number,
   now: number,
   shift: number,
 ): LimitState {
@@ -42,7 +41,5 @@ export function startWith(
   algebra.roll(state, now, shift);
   const taken = Math.min(permits, capacityOf(limit));
   if (taken > 0) algebra.commit(state, now, at, taken);
-  // None of what was granted before can be told apart in it.
-  state.born = Math.max(at, latest) + 1;
   return state;
 }

@@ -1,9 +1,9 @@
-import type { Algebra, Born } from './algebra.ts';
+import type { Algebra } from './algebra.ts';
 import * as line from './bucketLine.ts';
 import type { TokenBucket } from './limit.ts';
 
 /** A bucket, in units of 1/interval of a permit, so that no rate is ever rounded. */
-export interface TokenBucketState extends Born, line.BucketLine {
+export interface TokenBucketState extends line.BucketLine {
   kind: 'tokenBucket';
   permits: number;
   interval: number;
@@ -31,7 +31,6 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     ts: 0,
     booked: 0,
     owedUntil: 0,
-    born: 0,
     ...line.emptyLine(burst * interval),
   }),
 
@@ -55,7 +54,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   refund(state, now, t, n) {
-    if (t < state.born || t > state.tail) return 0;
+    if (t > state.tail) return 0;
     const { permits, interval } = state;
     const cost = n * interval;
     // What has run in since, or was booked for later, is at most that much: whatever came after, the rest has room.
@@ -115,7 +114,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / permits));
   },
 
-  taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: state.tail, latest: state.tail }),
+  taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: state.tail }),
 };
 
 function capOf({ burst, interval }: TokenBucketState): number {

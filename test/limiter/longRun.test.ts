@@ -58,11 +58,10 @@ test('a token bucket of 7 per 1000 ms never drifts: the last permit of three hou
   assert.is(moments.length, (lasts / 1000) * 7 + 6);
 });
 
-test('a leaky bucket of 7 per 1000 ms spaces its permits by the whole milliseconds that one needs', () => {
+test('a leaky bucket of 7 per 1000 ms spaces its permits evenly, each at the millisecond in which it is there', () => {
   const moments = hoursOf(leakyBucket(rate));
-  // It holds one permit: what a moment that is rounded up lets flow over is gone.
-  assert.ok(moments.every((moment, i) => moment === i * 143));
-  assert.is(moments.length, Math.ceil(lasts / 143));
+  assert.ok(moments.every((moment, i) => moment === Math.ceil((i * 1000) / 7)));
+  assert.is(moments.length, (lasts / 1000) * 7);
 });
 
 test.run();

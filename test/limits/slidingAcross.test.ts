@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { slidingWindowAlgebra as algebra } from '../../src/limits/slidingWindow.ts';
-import { algebraOf, startWith } from '../../src/limits/states.ts';
+import { algebraOf } from '../../src/limits/states.ts';
 
 const start = 1_000_000;
 
@@ -55,24 +55,5 @@ test('a bucket under another rate gives back what still counts, and no more', ()
   assert.is(bucket.refund(state, start + 1400, start, 10), 5);
   assert.is(bucket.refund(state, start + 1400, start, 10), 0);
 });
-
-const kinds: Record<string, Limit> = {
-  'a sliding window': slidingWindow({ permits: 10, interval: 1000, resolution: 1 }),
-  'a fixed window': fixedWindow({ permits: 10, interval: 1000 }),
-  'a token bucket': tokenBucket({ permits: 10, interval: 1000 }),
-};
-
-for (const [title, limit] of Object.entries(kinds))
-  test(`${title} that takes the place of another kind gives nothing back of what was granted under that`, () => {
-    const state = startWith(limit, 6, start - 10, start + 40, start, 0);
-    const limits = algebraOf(limit);
-    const before = limits.available(state, start, start);
-    for (const moment of [start - 10, start, start + 40])
-      assert.is(limits.refund(state, start, moment, 6), 0, `${moment}`);
-    assert.is(limits.available(state, start, start), before);
-    limits.roll(state, start + 50, 0);
-    limits.commit(state, start + 50, start + 50, 3);
-    assert.is(limits.refund(state, start + 50, start + 50, 3), 3);
-  });
 
 test.run();

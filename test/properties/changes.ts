@@ -42,14 +42,40 @@ export function standingOf(grants: readonly Grant[]): Standing[] {
   return grants.map(({ ledgerMoment, cost, count }) => ({ t: ledgerMoment, n: cost[0] * count }));
 }
 
-/** Stores the second limit after the first history: answers when, and what it may have taken over. */
-export function change({ before, after }: Change, fleet: Fleet): { now: number; carried: Standing[][] } {
+/**
+ * Stores the second limit after the first history: answers when, and what it may have taken over and still has to count.
+ */
+export function change(
+  { before, after }: Change,
+  fleet: Fleet,
+): { now: number; carried: () => Standing[][] } {
   replay(before, fleet, judge);
-  const stood = standingOf(fleet.world.standing);
+  const { world } = fleet;
+  const [old, young] = [before.limits[0], after.limits[0]];
+  const stood = standingOf(world.standing);
   store(after.limits, fleet);
-  const now = ledgerNow(fleet.world);
-  const over = (isLate: boolean) => carriedOver(before.limits[0], after.limits[0], stood, now, isLate);
-  return { now, carried: [over(false), over(true)] };
+  const now = ledgerNow(world);
+  const over = (standing: Standing[], isLate: boolean) => carriedOver(old, young, standing, now, isLate);
+  const all = [over(stood, false), over(stood, true)];
+  const carried = () => {
+    // Under another kind, nothing of it is given back.
+    if (old.kind !== young.kind) return all;
+    const left = standingOf(world.standing.filter(({ phase }) => phase < world.phase));
+    if (old.kind !== 'fixedWindow') return [over(left, false), over(left, true)];
+    // A window goes on where it started, with what is left in it.
+    const usedIn = ({ t, n }: Standing) => {
+      const used = left.filter((one) => one.t >= t && one.t < t + old.interval);
+      return {
+        t,
+        n: Math.min(
+          n,
+          used.reduce((sum, one) => sum + one.n, 0),
+        ),
+      };
+    };
+    return all.map((windows) => windows.map(usedIn).filter(({ n }) => n > 0));
+  };
+  return { now, carried };
 }
 
 /** Stores limits, which what is granted goes on counting under. */

@@ -7,7 +7,7 @@ export interface Held {
   logs: Buffer[][];
 }
 
-const sizes: Record<string, number> = { s: 12, f: 15, t: 18 };
+const sizes: Record<string, number> = { s: 11, f: 14, t: 17 };
 
 /** Reads the string of `lua/ledger/state.lua`: doubles, three texts after their lengths, the states, and what was given back or made void. */
 export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture {
@@ -23,7 +23,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   };
   const version = double();
   if (version !== 3) throw new Error(`a ledger of version ${version}`);
-  const [epoch, born, stepped, shift, seen] = [double(), double(), double(), double(), double()];
+  const [epoch, born, refundable, shift, seen] = [double(), double(), double(), double(), double()];
   const [expires, pausedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
   const [frontier, pacedUntil, granted, returned] = [double(), double(), double(), double()];
   const [freed, movedAt, voidCount, holeCount] = [double(), double(), double(), double()];
@@ -40,20 +40,20 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const crowd = crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil, crowd },
-    ...{ born, stepped, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec, limits },
+    ...{ born, refundable, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec, limits },
   };
 }
 
 /** A sliding window keeps its newest entry in the string, and those before it in the list. */
 function limitOf(kind: string, numbers: number[], list: Buffer[]): LimitPicture {
   if (kind !== 's') return { kind, numbers, log: [] };
-  const [oldest, length, openTime, openCount] = numbers.slice(8);
+  const [oldest, length, openTime, openCount] = numbers.slice(7);
   if (list.length !== length) throw new Error(`a list of ${list.length} entries, not of ${length}`);
   const log = list.map((entry): [number, number] => [entry.readDoubleLE(0), entry.readDoubleLE(8)]);
   if (openTime > 0) log.push([openTime, openCount]);
   if (log.length > 0 && log[0][0] !== oldest)
     throw new Error(`the oldest entry is of ${log[0][0]}, not ${oldest}`);
-  return { kind, numbers: numbers.slice(0, 8), log };
+  return { kind, numbers: numbers.slice(0, 7), log };
 }
 
 function pairsOf(members: string[]): [string, number][] {

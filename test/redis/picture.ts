@@ -25,7 +25,7 @@ export interface Picture {
   crowdUntil: number;
   crowd: [client: string, until: number][];
   born: number;
-  stepped: number;
+  refundable: number;
   granted: number;
   returned: number;
   freed: number;
@@ -39,7 +39,7 @@ export interface Picture {
 
 /** The picture of a ledger in the memory. */
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
-  const { epoch, born, stepped, shift, seen, expires, pausedUntil } = ledger;
+  const { epoch, born, refundable, shift, seen, expires, pausedUntil } = ledger;
   const { frontier, pacedUntil, granted, returned, freed, movedAt } = ledger;
   const voids = ledger.voids.map((one) => ({ ...one }));
   const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
@@ -48,7 +48,7 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
   const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
-    ...{ born, stepped, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec },
+    ...{ born, refundable, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
     limits: limits.map(limitPicture),
   };
@@ -57,20 +57,19 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
 function limitPicture(state: LimitState): LimitPicture {
   const { permits, interval } = state;
   if (state.kind === 'slidingWindow') {
-    const { resolution, coarsest, total, newest, purged, born, times, counts, head } = state;
+    const { resolution, coarsest, total, newest, purged, times, counts, head } = state;
     const log = times.slice(head).map((time, i): [number, number] => [time, counts[head + i]]);
-    const numbers = [permits, interval, resolution, coarsest, total, newest, purged, born];
+    const numbers = [permits, interval, resolution, coarsest, total, newest, purged];
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, start, end, used, newest, booked, start0, end0, used0, newest0, booked0, shift, born } =
-      state;
+    const { align, start, end, used, newest, booked, start0, end0, used0, newest0, booked0, shift } = state;
     const windows = [start, end, used, newest, booked, start0, end0, used0, newest0, booked0];
-    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift, born];
+    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
   const { burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0 } = state;
-  const { lastAt, lastAfter, lastRoom, lastCount, sameSince, born } = state;
+  const { lastAt, lastAfter, lastRoom, lastCount, sameSince } = state;
   const numbers = [
     permits,
     interval,
@@ -85,7 +84,7 @@ function limitPicture(state: LimitState): LimitPicture {
     since0,
     room0,
   ];
-  numbers.push(lastAt, lastAfter, lastRoom, lastCount, sameSince, born);
+  numbers.push(lastAt, lastAfter, lastRoom, lastCount, sameSince);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 

@@ -15,8 +15,8 @@ export interface LedgerState {
   epoch: number;
   /** The first epoch: of older ones nothing is known. */
   born: number;
-  /** The epoch since which the server's clock has not stepped back: older moments were told by another clock. */
-  stepped: number;
+  /** The epoch since which grants can be given back: older ones were told by another clock, or counted by another kind of limit. */
+  refundable: number;
   shift: number;
   /** The latest now. */
   seen: number;
@@ -107,7 +107,7 @@ function createLedger(
   return {
     epoch,
     born: epoch,
-    stepped: epoch,
+    refundable: epoch,
     shift: 0,
     seen: Math.floor(serverUs / 1000),
     expires: 0,
@@ -132,7 +132,7 @@ function followClock(ledger: LedgerState, serverUs: number): void {
   if (now < ledger.seen) {
     ledger.shift += ledger.seen - now;
     changeEpoch(ledger, serverUs);
-    ledger.stepped = ledger.epoch;
+    ledger.refundable = ledger.epoch;
     // The grid of windows moves with the clock: what was booked before lies elsewhere on it.
     ledger.holes = [];
   } else ledger.seen = now;
@@ -161,7 +161,6 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   const most = {
     permits: Math.max(...all.map((t) => t.permits)),
     newest: Math.max(...all.map((t) => t.newest)),
-    latest: Math.max(...all.map((t) => t.latest)),
   };
   ledger.limits = limits.map((limit, i) => {
     const state = before.get(names[i]);
@@ -169,8 +168,10 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
       if (!isOf(state, limit)) algebraOf(limit).adopt(state, limit);
       return state;
     }
-    const { permits, newest, latest } = state ? algebraOf(state).taken(state) : most;
-    return startWith(limit, permits, newest, latest, now, ledger.shift);
+    const { permits, newest } = state ? algebraOf(state).taken(state) : most;
+    // Of what was granted before, nothing can be told apart in it.
+    ledger.refundable = ledger.epoch;
+    return startWith(limit, permits, newest, now, ledger.shift);
   });
   ledger.names = names;
   ledger.holes = [];

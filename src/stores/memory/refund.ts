@@ -35,10 +35,12 @@ function giveBack(
   const isNewest = moment === newestGrants;
   const t = moment + ledger.shift;
   // Of what was forgotten or made void nothing counts any more.
-  if (!isNewest && (epoch < ledger.stepped || t >= standingUntil(ledger, epoch))) return false;
+  if (!isNewest && (epoch < ledger.refundable || t >= standingUntil(ledger, epoch))) return false;
   const isAhead = !isNewest && t > now;
   if (now < ledger.pacedUntil) {
-    if (isAhead && t < newestOf(ledger, cost, false) && addHole(ledger, t, cost, count)) return true;
+    // What was booked under another rate may be more than this one allows.
+    const isInside = isAhead && epoch === ledger.epoch && t < newestOf(ledger, cost, false);
+    if (isInside && addHole(ledger, t, cost, count)) return true;
     noteReturned(ledger, now, cost, count, isAhead);
   }
   let back = 0;

@@ -69,7 +69,7 @@ interface Line {
 
 /** The last moment that a client holds, by the ledger's clock, as far as it stands. */
 function lastOf(ledger: LedgerState, { last }: ReserveRequest): number {
-  if (!last || last.epoch < ledger.stepped) return 0;
+  if (!last || last.epoch < ledger.refundable) return 0;
   const moment = last.moment + ledger.shift;
   return moment < standingUntil(ledger, last.epoch) ? moment : 0;
 }
