@@ -20,37 +20,35 @@ function leastTime(limit: Limit, asked: number, booked: number, drained: boolean
 }
 
 /**
- * The least time that a request needs after the last booked moment: those in front of it who ask for `asked` permits are
- * served first.
+ * The least time that the last of some requests of a cost needs after the last booked moment: those in front of them, who ask
+ * for `asked` permits, are served first.
  */
 export function leastWait(
   limits: readonly Limit[],
   cost: Cost,
+  requests: number,
   asked: readonly number[],
   booked: Booked | undefined,
 ): number {
   let wait = 0;
   for (let i = 0; i < limits.length; i++)
-    if (cost[i] > 0)
-      wait = Math.max(
-        wait,
-        leastTime(limits[i], asked[i] + cost[i], booked?.permits[i] ?? 0, booked?.drained ?? false),
-      );
+    if (cost[i] > 0) {
+      const all = asked[i] + cost[i] * requests;
+      wait = Math.max(wait, leastTime(limits[i], all, booked?.permits[i] ?? 0, booked?.drained ?? false));
+    }
   return wait;
 }
 
 /**
- * The most time that requests of `asked` permits need after the last booked moment if nobody else asks, their roundings
- * included; Infinity where that is not known.
+ * The most time that requests of `asked` permits need of a bucket that is drained at the last booked moment, if nobody else
+ * asks, their roundings included.
  */
 export function mostWait(
-  limits: readonly Limit[],
-  asked: readonly number[],
+  [{ permits, interval }]: readonly Limit[],
+  asked: number,
   roundings: number,
-  booked: Booked | undefined,
 ): number {
-  const [{ permits, interval }] = limits;
-  return booked?.drained ? Math.ceil((asked[0] * interval) / permits) + roundings : Infinity;
+  return Math.ceil((asked * interval) / permits) + roundings;
 }
 
 /** Milliseconds that a request may lose to a full bucket, which holds no more while its moment is rounded up. */

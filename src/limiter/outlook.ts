@@ -8,7 +8,10 @@ import type { LineParts } from './lineParts.ts';
 import type { Reservation } from './reservations.ts';
 
 /** Entries that are walked over for each millisecond until the next such walk: a small part of the time. */
-const walkedPerMs = 100;
+const walkedPerMs = 25;
+
+/** Entries that such a walk sees at most: what has changed for those behind them is found out when they have come forward. */
+const mostWalked = 20_000;
 
 /** What is known here, without a call, of how long a request will have to wait. */
 export class Outlook {
@@ -56,10 +59,9 @@ export class Outlook {
       return exceeds(ledger.limits, cost) ? 0 : (denial.waitFor(cost, now) ?? 0);
     }
     const { last } = bookings.reservations;
-    const asked = queue.unjudged
-      ? queue.asked
-      : this.#askedFor(cost, now + timeout, queue.asked, queue.peers);
-    return Math.max(last?.soonest ?? 0, since) + leastWait(ledger.limits, cost, asked, this.#booked()) - now;
+    const requests = 1 + (queue.unjudged ? 0 : peersOf(cost, now + timeout, queue.peers));
+    const wait = leastWait(ledger.limits, cost, requests, queue.asked, this.#booked());
+    return Math.max(last?.soonest ?? 0, since) + wait - now;
   }
 
   /** Says what is known of an entry that is to join the line, so that it counts for those behind it. */
@@ -83,47 +85,50 @@ export class Outlook {
     const { queue, bookings } = this.#parts;
     if (queue.hasty.size > 0 && this.stands(now)) for (const entry of queue.hasty) queue.late(entry);
     if (queue.deadlines.next === Infinity) return;
-    if (now >= this.#nextWalk) queue.unjudged = queue.unbooked;
-    if (!queue.unjudged) return;
+    if (!queue.unjudged && now < this.#nextWalk) return;
     const { last } = bookings.reservations;
     const waits = last !== undefined && last.due > now;
     const walked = waits
       ? this.#walk(now, last.soonest, this.#booked())
       : this.#walk(now, call.sent, this.#grantedAtOnce(call, reply));
-    if (now >= this.#nextWalk) this.#nextWalk = now + walked / walkedPerMs;
+    this.#nextWalk = Math.max(this.#nextWalk, now + walked / walkedPerMs);
   }
 
-  /** Judges those that are not judged yet, refuses the hopeless ones, and says how many there were. */
+  /** Judges those that are not judged yet, or else the head of the line; refuses the hopeless ones, and says how many it saw. */
   #walk(now: number, soonest: number, booked: Booked | undefined): number {
     const { ledger, queue } = this.#parts;
-    const from = queue.unjudged;
-    const asked = from === queue.unbooked ? queue.asked.map(() => 0) : queue.asked.slice();
-    const wanted = from === queue.unbooked ? queue.wanted.map(() => 0) : queue.wanted.slice();
-    if (from !== queue.unbooked)
-      for (const { cost, count, sure } of queue.entries(from)) {
-        add(wanted, cost, -count);
-        if (sure) add(asked, cost, -count);
-      }
+    const fresh = queue.unjudged !== undefined;
+    const from = queue.unjudged ?? queue.unbooked;
+    const whole = from === queue.unbooked;
+    const asked = queue.asked.map((n) => (whole ? 0 : n));
+    const wanted = queue.wanted.map((n) => (whole ? 0 : n));
+    for (let entry = whole ? undefined : from; entry; entry = entry.next) {
+      add(wanted, entry.cost, -entry.count);
+      if (entry.sure) add(asked, entry.cost, -entry.count);
+    }
     let peers: Peers | undefined;
     let walked = 0;
-    for (const entry of queue.entries(from)) {
-      const { cost, count, timeout, deadline } = entry;
+    // No generator: it took most of the time of a walk over a long line.
+    let entry = from;
+    for (let next: Entry | undefined; entry && (fresh || walked < mostWalked); entry = next) {
+      next = entry.next;
       walked++;
+      const { cost, count, timeout, deadline } = entry;
       if (timeout > 0 && timeout < Infinity) {
-        const before = this.#askedFor(cost, deadline, asked, peers);
-        const granted = soonest + leastWait(ledger.limits, cost, before, booked);
+        const requests = 1 + peersOf(cost, deadline, peers);
+        const granted = soonest + leastWait(ledger.limits, cost, requests, asked, booked);
         if (granted > deadline) {
           queue.late(entry, granted - now);
           continue;
         }
         const sure = this.#isSure(entry, wanted);
         if (!sure) peers = joinPeers(entry, peers);
-        queue.judge(entry, sure, sure ? undefined : peers);
+        if (!sure || !entry.sure) queue.judge(entry, sure, sure ? undefined : peers);
       }
       add(wanted, cost, count);
       if (entry.sure) add(asked, cost, count);
     }
-    queue.peers = peers;
+    if (!entry) queue.peers = peers;
     queue.unjudged = undefined;
     return walked;
   }
@@ -132,23 +137,9 @@ export class Outlook {
   #isSure({ cost, count, deadline }: Entry, wanted: readonly number[]): boolean {
     const { ledger, queue, bookings } = this.#parts;
     const { last } = bookings.reservations;
-    if (!last) return false;
-    const all = wanted.map((n, i) => n + cost[i] * count);
+    if (!last || !this.#isDrained) return false;
     const roundings = (queue.waiting + count) * rounding(ledger.limits, cost);
-    return (
-      bookings.reservations.last!.due + mostWait(ledger.limits, all, roundings, this.#booked()) <= deadline
-    );
-  }
-
-  /** Permits that are granted before a request, whatever else happens, if it is granted. */
-  #askedFor(
-    cost: Cost,
-    deadline: number,
-    asked: readonly number[],
-    peers: Peers | undefined,
-  ): readonly number[] {
-    if (!peers || peers.count === 0 || !isPeer(cost, deadline, peers)) return asked;
-    return asked.map((n, i) => n + cost[i] * peers.count);
+    return last.due + mostWait(ledger.limits, wanted[0] + cost[0] * count, roundings) <= deadline;
   }
 
   /** A reply has booked moments, up to the last one; `returns` says how much had been given back when it was asked for. */
@@ -171,13 +162,20 @@ export class Outlook {
   }
 
   #booked(): Booked | undefined {
-    const { reservations, returns } = this.#parts.bookings;
-    const { last } = reservations;
-    if (!last) return undefined;
-    // What was given back may have filled the bucket.
-    const drained = last === this.#drained && returns === this.#returns;
-    return { permits: last.grant.cost.map((n) => n * last.count), drained };
+    const { last } = this.#parts.bookings.reservations;
+    return last && { permits: last.grant.cost.map((n) => n * last.count), drained: this.#isDrained };
   }
+
+  /** Whether the bucket holds nothing at the last booked moment; what was given back since may have filled it. */
+  get #isDrained(): boolean {
+    const { reservations, returns } = this.#parts.bookings;
+    return this.#drained !== undefined && reservations.last === this.#drained && returns === this.#returns;
+  }
+}
+
+/** How many peers are served before a request, if it is. */
+function peersOf(cost: Cost, deadline: number, peers: Peers | undefined): number {
+  return peers && isPeer(cost, deadline, peers) ? peers.count : 0;
 }
 
 /** Whether a request is one for which these count: deadlines of one millisecond are alike, as moments are whole. */
