@@ -118,6 +118,24 @@ test('a list that is gone, or shorter than the ledger knows, frees nothing befor
   }
 });
 
+test('what a call pushed that failed after it is not taken for granted', async ({ server, connect }) => {
+  await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*');
+  const ledger = timed(connect({ username: 'limited', password: 'secret' }), exact);
+  const takeAt = (ms: number, count: number) => {
+    ledger.ms = start + ms;
+    return ledger.take(count);
+  };
+  for (const ms of [10, 20, 30, 40]) assert.is(await takeAt(ms, 1), 1);
+  assert.is(await takeAt(200, 40), 40);
+  await server.command('ACL', 'SETUSER', 'limited', '-set');
+  // The list has lost its first entry, and got one that the ledger does not know.
+  assert.is(await takeAt(1010, 1), -1);
+  await server.command('ACL', 'SETUSER', 'limited', '+set');
+  assert.is(await takeAt(1011, 1), 1);
+  assert.is(await takeAt(1100, 1), 1);
+  assert.is(await takeAt(1201, 60), 48);
+});
+
 test('the list lives as long as the interval that has become longer', async ({ redis }) => {
   const ledger = timed(redis, slidingWindow({ permits: 2, interval: 1000, resolution: 1 }));
   await ledger.take(1);
