@@ -71,7 +71,7 @@ function assertNeverOver({ limit }: History, { standing }: Fleet): void {
       const time = grants[to].moment - grants[from].moment;
       const most =
         limit.kind === 'tokenBucket'
-          ? limit.burst + (time * limit.permits) / limit.interval
+          ? limit.burst + ((time + 1) * limit.permits) / limit.interval
           : // Whoever looks across the end of a fixed window sees two of them.
             limit.permits * (limit.kind === 'fixedWindow' ? 2 : 1);
       if (limit.kind !== 'tokenBucket' && time >= limit.interval) break;

@@ -58,11 +58,10 @@ test('a token bucket of 7 per 1000 ms never drifts: the last permit of a day com
   assert.is(moments.length, (day / 1000) * 7 + 6);
 });
 
-test('a leaky bucket of 7 per 1000 ms spaces its permits by the whole milliseconds that one needs', () => {
+test('a leaky bucket of 7 per 1000 ms gives all of them, each at the first whole millisecond', () => {
   const moments = aDayOf(leakyBucket(rate));
-  // It holds one permit: what a moment that is rounded up lets flow over is gone.
-  assert.ok(moments.every((moment, i) => moment === i * 143));
-  assert.is(moments.length, Math.ceil(day / 143));
+  assert.ok(moments.every((moment, i) => moment === Math.ceil((i * 1000) / 7)));
+  assert.is(moments.length, (day / 1000) * 7);
 });
 
 test.run();
