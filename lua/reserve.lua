@@ -75,7 +75,7 @@ end
 -- Moves the frontier by requests at a moment: by those of at most `most` that the pace allows there, and says how many.
 local function keepPace(t, cost, stride, most)
   -- A moment that only keeps the order, though there was room before it, starts no new pace.
-  local from = math.max(ledger.frontier, t > newestOf(ledger, cost, true) and t or now)
+  local from = math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) and now or t)
   local count = math.min(most, math.max(1, math.ceil((t + 1 - from) / stride)))
   ledger.frontier = from + stride * count
   noteGranted(ledger, cost, count)

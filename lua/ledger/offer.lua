@@ -46,6 +46,25 @@ local function fitAll(ledger, now, t, cost, most)
   return count
 end
 
+-- Whether the windows that the cost is charged to have room for it before a moment: then that only keeps the order.
+local function hasRoomBefore(ledger, instant, t, cost)
+  if t <= instant.at then return false end
+  for i = 1, #cost do
+    local n, state = cost[i], ledger.limits[i]
+    if n > 0 and state.kind ~= 't' then
+      local algebra, hasRoom = algebraOf(state.kind), false
+      -- A log's first moment is never before its newest one.
+      if state.kind == 'f' then
+        hasRoom = algebra.earliest(state, instant.now, instant.at, n) < t
+      else
+        hasRoom = algebra.fit(state, instant.now, t - 1, n) >= 1
+      end
+      if not hasRoom then return false end
+    end
+  end
+  return true
+end
+
 -- Records so many requests at a moment, in every limit that they are charged to.
 local function commitAll(ledger, now, t, cost, count)
   for i = 1, #cost do

@@ -119,10 +119,10 @@ for (const where of ['memory', 'Redis'] as const) {
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).standing, 0);
   });
 
-  test('what one change has made void stays so through the next, until all have heard of it two seconds later', async () => {
+  test('what one change has made void stays so through the next, however late a client hears of it', async () => {
     for (const [at, standing] of [
       [4490, 0],
-      [4510, 2000],
+      [4510, 0],
     ]) {
       await redis.flushall();
       const clients = fleet(slow);
@@ -182,7 +182,7 @@ for (const where of ['memory', 'Redis'] as const) {
     }
   });
 
-  test('a bucket takes a booking back from the middle of its line, by the level since that was booked', async () => {
+  test('what is given back from the middle of a line goes to the next request of its cost', async () => {
     const clients = fleet({ kind: 'tokenBucket', permits: 10, interval: 1000, burst: 10 });
     const { epoch } = await clients.reserve(0, 1, { count: 10 });
     // A request of all that it holds: it is full just before, and never again.
@@ -190,7 +190,7 @@ for (const where of ['memory', 'Redis'] as const) {
     await clients.reserve(0, 1, { count: 5 });
     assert.equal(moments(await clients.reserve(1000, 2, { count: 5 })), [1600, 1700, 1800, 1900, 2000]);
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
-    assert.equal(moments(await clients.reserve(1000, 3, { count: 1 })), [2000]);
+    assert.equal(moments(await clients.reserve(1000, 3, { count: 2 })), [1700, 2100]);
   });
 
   test.run();

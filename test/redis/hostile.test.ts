@@ -51,7 +51,7 @@ test('a number in a ledger that is none is refused, wherever it stands in the he
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 2`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 3`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });

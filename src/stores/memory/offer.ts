@@ -48,6 +48,23 @@ export function fitAll({ limits }: LedgerState, now: number, t: number, cost: Co
   return count;
 }
 
+/** Whether the windows that the cost is charged to have room for it before a moment: then that only keeps the order. */
+export function hasRoomBefore({ limits }: LedgerState, { now, at }: Instant, t: number, cost: Cost): boolean {
+  if (t <= at) return false;
+  for (let i = 0; i < cost.length; i++) {
+    const state = limits[i];
+    if (cost[i] === 0 || state.kind === 'tokenBucket') continue;
+    const { earliest, fit } = algebraOf(state);
+    // A log's first moment is never before its newest one.
+    const hasRoom =
+      state.kind === 'fixedWindow'
+        ? earliest(state, now, at, cost[i]) < t
+        : fit(state, now, t - 1, cost[i]) >= 1;
+    if (!hasRoom) return false;
+  }
+  return true;
+}
+
 /** Records so many requests at a moment, in every limit that they are charged to. */
 export function commitAll({ limits }: LedgerState, now: number, t: number, cost: Cost, count: number): void {
   for (let i = 0; i < cost.length; i++)

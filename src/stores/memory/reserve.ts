@@ -11,7 +11,7 @@ import { countContenders, noteContender } from './contenders.ts';
 import { standingUntil } from './epochs.ts';
 import { fillHole, holeFor } from './holes.ts';
 import { type Instant, type LedgerState, pausedFor, standingOf } from './ledgerState.ts';
-import { commitAll, fitAll, newestOf, offer } from './offer.ts';
+import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
 import { loadOf, noteGranted, strideOf } from './pace.ts';
 
 /** Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds. */
@@ -115,7 +115,7 @@ function serve(
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
     if (hole) fillHole(ledger, hole, granted);
     else {
-      if (stride > 0) granted = keepPace(ledger, now, t, cost, stride, granted);
+      if (stride > 0) granted = keepPace(ledger, instant, t, cost, stride, granted);
       commitAll(ledger, now, t, cost, granted);
     }
     if (wait > 0) {
@@ -131,14 +131,14 @@ function serve(
 /** Moves the frontier by requests at a moment: by those of at most `most` that the pace allows there, and says how many. */
 function keepPace(
   ledger: LedgerState,
-  now: number,
+  instant: Instant,
   t: number,
   cost: Cost,
   stride: number,
   most: number,
 ): number {
   // A moment that only keeps the order, though there was room before it, starts no new pace.
-  const from = Math.max(ledger.frontier, t > newestOf(ledger, cost, true) ? t : now);
+  const from = Math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) ? instant.now : t);
   const count = Math.min(most, Math.max(1, Math.ceil((t + 1 - from) / stride)));
   ledger.frontier = from + stride * count;
   noteGranted(ledger, cost, count);
