@@ -76,8 +76,10 @@ end
 local function keepPace(t, cost, stride, most)
   -- A moment that only keeps the order, though there was room before it, starts no new pace.
   local from = math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) and now or t)
-  local count = math.min(most, math.max(1, math.ceil((t + 1 - from) / stride)))
-  ledger.frontier = from + stride * count
+  local unpaced = math.floor(ledger.credit / stride)
+  local count = math.min(most, math.max(1, unpaced + math.ceil((t + 1 - from) / stride)))
+  ledger.credit = ledger.credit - stride * math.min(count, unpaced)
+  ledger.frontier = from + stride * math.max(0, count - unpaced)
   noteGranted(ledger, cost, count)
   return count
 end

@@ -14,6 +14,7 @@ local function moveUp(ledger, now, serverUs)
   for i, state in ipairs(ledger.limits) do shortest, all[i] = math.min(shortest, state.interval), 1 end
   if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end
   if newestOf(ledger, all, false) <= now + HEARD then return end
-  ledger.freed, ledger.movedAt = 0, now
+  -- What has come back is there for all who book again: none of them has to keep a pace for it.
+  ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
   voidBookings(ledger, now, now + HEARD, serverUs)
 end

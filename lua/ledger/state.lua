@@ -12,7 +12,7 @@
 -- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
 
 local VERSION = 3
-local HEADER = '<ddddddddddddddddddIc0Ic0Ic0'
+local HEADER = '<dddddddddddddddddddIc0Ic0Ic0'
 local LEDGER_SAYS = 'ledger of version ' .. VERSION
 -- No limiter has so many limits: a bound for what is read.
 local MOST_LIMITS = 1024
@@ -21,6 +21,7 @@ local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
     soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0,
+    credit = 0,
     sole = '', spec = spec, limits = {}, voids = {}, holes = {},
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
@@ -40,8 +41,8 @@ local function packLedger(ledger)
   end
   return struct.pack(HEADER, VERSION, ledger.epoch, ledger.born, ledger.refundable, ledger.shift, ledger.seen, ledger.expires,
     ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted,
-    ledger.returned, ledger.freed, ledger.movedAt, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole, #ledger.spec,
-    ledger.spec, #kinds, kinds) .. table.concat(parts)
+    ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole,
+    #ledger.spec, ledger.spec, #kinds, kinds) .. table.concat(parts)
 end
 
 -- The limits of a text that a ledger holds beside their states, where it is another than that of the caller.
@@ -89,12 +90,12 @@ end
 -- Raises an error for what is no ledger. `spec` holds the limits of the caller, whose logs are `logs`.
 local function unpackLedger(data, key, spec, logs)
   local version, epoch, born, refundable, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil, granted,
-    returned, freed, movedAt, voidCount, holeCount, sole, held, kinds, position = struct.unpack(HEADER, data)
+    returned, freed, movedAt, credit, voidCount, holeCount, sole, held, kinds, position = struct.unpack(HEADER, data)
   if version ~= VERSION then error('another version', 0) end
   local least = math.min(epoch, born, refundable, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
-    granted, returned, freed, movedAt, voidCount, holeCount)
+    granted, returned, freed, movedAt, credit, voidCount, holeCount)
   local sum = epoch + born + refundable + shift + seen + expires + pausedUntil + soleUntil + crowdUntil + frontier + pacedUntil
-    + granted + returned + freed + movedAt + voidCount + holeCount
+    + granted + returned + freed + movedAt + credit + voidCount + holeCount
   if not inRange(least, sum) then error('a number that is out of range', 0) end
   if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('limits of no known kind', 0) end
   local limits, voids, holes = {}, nil, nil
@@ -112,8 +113,8 @@ local function unpackLedger(data, key, spec, logs)
   return {
     epoch = epoch, born = born, refundable = refundable, shift = shift, seen = seen, expires = expires, pausedUntil = pausedUntil,
     soleUntil = soleUntil, crowdUntil = crowdUntil, frontier = frontier, pacedUntil = pacedUntil, granted = granted,
-    returned = returned, freed = freed, movedAt = movedAt, sole = sole, spec = held, limits = limits, voids = voids,
-    holes = holes,
+    returned = returned, freed = freed, movedAt = movedAt, credit = credit, sole = sole, spec = held, limits = limits,
+    voids = voids, holes = holes,
   }
 end
 

@@ -1,7 +1,7 @@
 import { type Cost, type DecideReply, newestGrants, type ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
 import { cancel, give, release } from './givingBack.ts';
-import { followMove, forgetAll, heard, heed, pauseAll, storeRate } from './steered.ts';
+import { followMove, forgetAll, heed, pauseAll, storeRate } from './steered.ts';
 import type { Step } from './steps.ts';
 import { followClock, type Grant, knownBy, trueNow, type World } from './world.ts';
 
@@ -77,10 +77,9 @@ export function settle(world: World, call: Call, reply: CallReply): void {
   if (call.kind === 'pause') pauseAll(world, call.ms);
   if (call.kind === 'forget') forgetAll(world, call.rate);
   if (call.kind !== 'reserve') return;
-  const { epoch, segments, standing } = reply as ReserveReply;
-  const knows = knownBy(world, client);
-  followMove(world, epoch, knows.epoch === 0 ? undefined : standing! > heard - 1);
-  knows.epoch = epoch;
+  const { epoch, segments } = reply as ReserveReply;
+  followMove(world, epoch);
+  knownBy(world, client).epoch = epoch;
   heed(world, client, reply as ReserveReply);
   // Segments follow the runs: each run's are as many requests as it has.
   let i = 0;

@@ -34,16 +34,14 @@ export function storeRate(world: World, { limits, keepState }: RateSpec): void {
 
 /**
  * Where the epoch changes for no other reason, the line has moved up: what was booked for later is void. A step of the
- * clock changes it too: then a client that `isTold` knows, and one that knew of nothing before (`undefined`) does not.
+ * clock changes it too: then nobody but the ledger knows whether the line has moved as well.
  */
-export function followMove(world: World, epoch: number, isTold: boolean | undefined): void {
+export function followMove(world: World, epoch: number): void {
   const { last, era, phase } = world;
   world.last = { epoch, era, phase };
-  const hasStepped = last.era !== era;
-  if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase || (hasStepped && isTold === false))
-    return;
+  if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase) return;
   const now = ledgerNow(world);
-  const voidSince = hasStepped && isTold === undefined ? Infinity : now;
+  const voidSince = last.era === era ? now : Infinity;
   world.standing = world.standing.map((grant) =>
     grant.ledgerMoment >= now + heard
       ? { ...grant, voidSince: Math.min(grant.voidSince, voidSince), counts: grant.counts.map(() => false) }

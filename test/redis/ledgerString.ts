@@ -26,7 +26,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const [epoch, born, refundable, shift, seen] = [double(), double(), double(), double(), double()];
   const [expires, pausedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
   const [frontier, pacedUntil, granted, returned] = [double(), double(), double(), double()];
-  const [freed, movedAt, voidCount, holeCount] = [double(), double(), double(), double()];
+  const [freed, movedAt, credit, voidCount, holeCount] = [double(), double(), double(), double(), double()];
   const [sole, spec, kinds] = [text(), text(), text()];
   const limits = [...kinds].map((kind, i) =>
     limitOf(kind, Array.from({ length: sizes[kind] }, double), logs[i]),
@@ -40,7 +40,20 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const crowd = crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil, crowd },
-    ...{ born, refundable, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec, limits },
+    ...{
+      born,
+      refundable,
+      granted,
+      returned,
+      freed,
+      movedAt,
+      credit,
+      voids,
+      holes,
+      pausedUntil,
+      spec,
+      limits,
+    },
   };
 }
 

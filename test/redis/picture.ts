@@ -30,6 +30,7 @@ export interface Picture {
   returned: number;
   freed: number;
   movedAt: number;
+  credit: number;
   voids: Void[];
   holes: Hole[];
   pausedUntil: number;
@@ -40,7 +41,7 @@ export interface Picture {
 /** The picture of a ledger in the memory. */
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
   const { epoch, born, refundable, shift, seen, expires, pausedUntil } = ledger;
-  const { frontier, pacedUntil, granted, returned, freed, movedAt } = ledger;
+  const { frontier, pacedUntil, granted, returned, freed, movedAt, credit } = ledger;
   const voids = ledger.voids.map((one) => ({ ...one }));
   const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
@@ -48,7 +49,7 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
   const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
-    ...{ born, refundable, granted, returned, freed, movedAt, voids, holes, pausedUntil, spec },
+    ...{ born, refundable, granted, returned, freed, movedAt, credit, voids, holes, pausedUntil, spec },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
     limits: limits.map(limitPicture),
   };

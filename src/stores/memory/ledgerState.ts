@@ -37,6 +37,8 @@ export interface LedgerState {
   /** Milliseconds of load that came back since bookings were last made void for it, and when that was. */
   freed: number;
   movedAt: number;
+  /** Milliseconds by which the frontier need not move: room that a move of the line has left. */
+  credit: number;
   /** The end of a pause, of the limiter's control. */
   pausedUntil: number;
   names: readonly string[];
@@ -120,6 +122,7 @@ function createLedger(
     voids: [],
     freed: 0,
     movedAt: 0,
+    credit: 0,
     pausedUntil: 0,
     names,
     limits: limits.map((limit) => algebraOf(limit).create(limit)),

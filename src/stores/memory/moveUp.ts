@@ -17,6 +17,8 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   if (freed < Math.max(leastMove, shortest / 100)) return;
   const all = limits.map(() => 1);
   if (newestOf(ledger, all, false) <= now + heard) return;
+  // What has come back is there for all who book again: none of them has to keep a pace for it.
+  ledger.credit = freed;
   ledger.freed = 0;
   ledger.movedAt = now;
   voidBookings(ledger, now, now + heard, serverUs);

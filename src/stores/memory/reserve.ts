@@ -139,8 +139,10 @@ function keepPace(
 ): number {
   // A moment that only keeps the order, though there was room before it, starts no new pace.
   const from = Math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) ? instant.now : t);
-  const count = Math.min(most, Math.max(1, Math.ceil((t + 1 - from) / stride)));
-  ledger.frontier = from + stride * count;
+  const unpaced = Math.floor(ledger.credit / stride);
+  const count = Math.min(most, Math.max(1, unpaced + Math.ceil((t + 1 - from) / stride)));
+  ledger.credit -= stride * Math.min(count, unpaced);
+  ledger.frontier = from + stride * Math.max(0, count - unpaced);
   noteGranted(ledger, cost, count);
   return count;
 }

@@ -1,0 +1,155 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import { fateOf, timed, times } from '../support/fakeTime.ts';
+
+const rate = { permits: 10, interval: 5000 };
+const kinds: Record<string, Limit> = {
+  'a sliding window': slidingWindow({ ...rate, resolution: 1 }),
+  'a coarse sliding window': slidingWindow({ ...rate, resolution: 500 }),
+  'a fixed window': fixedWindow(rate),
+  'a fixed window on the clock': fixedWindow({ ...rate, align: 'epoch' }),
+  'a token bucket': tokenBucket(rate),
+};
+
+for (const [kind, limit] of Object.entries(kinds)) {
+  timed(`what is given back to ${kind} goes at once to the request that waits for it`, async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit });
+    const permit = await limiter.acquire(10);
+    const fate = fateOf(limiter.acquire(5));
+    await clock.tickAsync(1);
+    await permit.refund(9);
+    await clock.tickAsync(0);
+    assert.is(fate.at, 1);
+  });
+
+  timed(`what is released to ${kind} goes at once to the request that waits for it`, async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit });
+    await limiter.acquire(10);
+    const fate = fateOf(limiter.acquire(5));
+    await clock.tickAsync(1);
+    await limiter.release(9);
+    await clock.tickAsync(100);
+    assert.ok(fate.at !== undefined, 'it still waits');
+  });
+}
+
+timed('requests of several costs move up in their order', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: kinds['a sliding window'] });
+  const permit = await limiter.acquire(10);
+  const fates = [3, 1, 5, 2].map((permits) => fateOf(limiter.acquire(permits)));
+  await clock.tickAsync(10);
+  await permit.refund(9);
+  await clock.tickAsync(10);
+  assert.equal(times(fates), [10, 10, 10, undefined]);
+});
+
+timed('a request that is cancelled lets those behind it, of other costs, move up', async (clock) => {
+  const limiter = new RateLimiter({
+    name: 'api',
+    limit: tokenBucket({ permits: 1, interval: 100, burst: 10 }),
+  });
+  await limiter.acquire(10);
+  const controller = new AbortController();
+  const large = fateOf(limiter.acquire(10, { signal: controller.signal }));
+  const small = fateOf(limiter.acquire(1));
+  await clock.tickAsync(200);
+  controller.abort(new Error('no more'));
+  await clock.tickAsync(100);
+  assert.is(large.reason?.message, 'no more');
+  assert.ok(small.at !== undefined, 'it waits behind a request that is gone');
+});
+
+timed('many refunds make the line move up ten times a second at most', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 1000, interval: 60_000 }) });
+  const permits = await Promise.all(Array.from({ length: 1000 }, () => limiter.acquire()));
+  const fate = fateOf(limiter.acquire(1000));
+  await clock.tickAsync(0);
+  const { calls } = limiter.stats();
+  for (const permit of permits.slice(1)) {
+    await permit.refund();
+    await clock.tickAsync(1);
+  }
+  assert.is(fate.at, undefined);
+  assert.ok(limiter.stats().calls - calls <= 12, `${limiter.stats().calls - calls} calls in a second`);
+  await permits[0].refund();
+  await clock.tickAsync(100);
+  assert.ok(fate.at !== undefined, 'all is back, and it still waits');
+});
+
+timed(
+  'with another client in the line, what is given back reaches every waiter within two seconds',
+  async (clock) => {
+    const store = memoryStore();
+    const limit = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
+    const [a, b] = ['a', 'b'].map((clientId) => new RateLimiter({ name: 'api', limit, store, clientId }));
+    const permit = await a.acquire(10);
+    const fates = [a, b, a, b].map((limiter) => fateOf(limiter.acquire(2)));
+    await clock.tickAsync(5000);
+    await permit.refund(9);
+    await clock.tickAsync(2000);
+    assert.ok(
+      fates.every(({ at }) => at !== undefined),
+      `granted at ${times(fates)}`,
+    );
+    await Promise.all([a.close(), b.close()]);
+  },
+);
+
+timed(
+  'in a line of one process no moment goes back: what stands behind a booked request waits for it',
+  async (clock) => {
+    const limit = {
+      a: slidingWindow({ permits: 2, interval: 1000, resolution: 1 }),
+      b: slidingWindow({ permits: 2, interval: 100, resolution: 1 }),
+    };
+    const limiter = new RateLimiter({ name: 'api', limit });
+    const granted: number[] = [];
+    const ask = (permits: { a?: number; b?: number }) =>
+      limiter.acquire(permits).then(({ grantedAt }) => granted.push(grantedAt - 1_700_000_000_000));
+    await ask({ a: 2 });
+    // The second of them has to wait for a whole second: nothing of `b` is taken meanwhile, and handed out with it.
+    const all = [ask({ a: 1 }), ...Array.from({ length: 6 }, () => ask({ b: 1 }))];
+    await clock.tickAsync(3000);
+    await Promise.all(all);
+    assert.equal(granted, [0, 1000, 1000, 1000, 1100, 1100, 1200, 1200]);
+  },
+);
+
+timed('an event tells of a refund only where it gave something back', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: slidingWindow(rate) });
+  const events: unknown[] = [];
+  limiter.events$.subscribe(({ type }) => type === 'refunded' && events.push(type));
+  const [used, late, forgotten] = await Promise.all([1, 1, 1].map((n) => limiter.acquire(n)));
+  await used.refund();
+  assert.is(events.length, 1);
+  await limiter.reset();
+  await forgotten.refund();
+  await clock.tickAsync(10_000);
+  await late.refund();
+  assert.is(events.length, 1);
+});
+
+for (const [kind, limit] of Object.entries(kinds))
+  timed(`what was granted before the rate of ${kind} changed is given back under the new one`, async () => {
+    const limiter = new RateLimiter({ name: 'api', limit });
+    const permit = await limiter.acquire(6);
+    const other =
+      limit.kind === 'tokenBucket' ? tokenBucket({ ...rate, permits: 8 }) : { ...limit, permits: 8 };
+    const changed: Limit =
+      other.kind === 'tokenBucket'
+        ? other
+        : other.kind === 'fixedWindow'
+          ? fixedWindow({ permits: 8, interval: rate.interval, align: other.align })
+          : slidingWindow({ permits: 8, interval: rate.interval, resolution: other.resolution });
+    await limiter.setRate(changed);
+    assert.is(await limiter.availablePermits(), 2);
+    await permit.refund(5);
+    assert.is(await limiter.availablePermits(), 7);
+    await limiter.reset();
+    assert.is(await limiter.availablePermits(), 8);
+  });
+
+test.run();

@@ -1,0 +1,57 @@
+import * as assert from 'uvu/assert';
+import { RateLimiter, slidingWindow } from '../../src/index.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('the line moves up');
+
+const limit = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
+
+/** Milliseconds until it comes. */
+async function after(permit: Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await permit;
+  return performance.now() - start;
+}
+
+test('what is given back goes to the request that waits, within a round trip', async ({ redis }) => {
+  const limiter = new RateLimiter({ name: 'api', limit, redis });
+  const permit = await limiter.acquire(10);
+  const waits = limiter.acquire(5);
+  await limiter.decide();
+  const [ms] = await Promise.all([after(waits), permit.refund(9)]);
+  // By its moment it would be a minute.
+  assert.ok(ms < 1_000, `after ${ms} ms`);
+  await limiter.close();
+});
+
+test('what is given back reaches the waiters of both processes, in a few calls', async ({
+  redis,
+  connect,
+}) => {
+  const [a, b] = [redis, connect()].map(
+    (connection) => new RateLimiter({ name: 'api', limit, redis: connection }),
+  );
+  const permit = await a.acquire(10);
+  const waits = [a, b, a, b].map((limiter) => limiter.acquire(2));
+  await Promise.all([a.decide(), b.decide()]);
+  await permit.refund(9);
+  const ms = await after(Promise.all(waits));
+  assert.ok(ms < 5_000, `after ${ms} ms`);
+  for (const limiter of [a, b]) assert.ok(limiter.stats().calls < 15, `${limiter.stats().calls} calls`);
+  await Promise.all([a.close(), b.close()]);
+});
+
+test('what was used beyond an estimate counts in Redis, too', async ({ redis, connect }) => {
+  const [a, b] = [redis, connect()].map(
+    (connection) => new RateLimiter({ name: 'api', limit, redis: connection }),
+  );
+  const permit = await a.acquire(2);
+  await permit.settle(7);
+  assert.is(await b.availablePermits(), 3);
+  const low = await a.acquire(3);
+  await low.settle(1);
+  assert.is(await b.availablePermits(), 2);
+  await Promise.all([a.close(), b.close()]);
+});
+
+test.run();
