@@ -33,7 +33,15 @@ for (const { over, ...limit } of limits)
   test(`six processes under a ${limit.kind}, one killed: never over, all of it used, in fair shares, nothing lost`, async ({
     fleet,
   }) => {
-    const outcomes = await fleet.run({ limit: limit as LimitSpec, waiters: 30, lasts }, killAfter);
+    const whims = {
+      cancel: 0.15,
+      cancelWithin: 3000,
+      timeout: 0.15,
+      timeoutWithin: 5000,
+      refund: 0,
+      most: 3,
+    };
+    const outcomes = await fleet.run({ limit: limit as LimitSpec, waiters: 30, lasts, ...whims }, killAfter);
     const [killed, ...survivors] = outcomes;
     const grants = outcomes.flatMap((outcome) => outcome.grants);
 
@@ -62,6 +70,29 @@ for (const { over, ...limit } of limits)
         `${(sum('calls') / survived).toFixed(2)} calls per permit, at most ${sum('longest')} requests booked ahead`,
     );
     assert.ok(utilisation >= 0.95, `utilisation ${utilisation}`);
+    assert.ok(fairness >= 0.95, `fairness ${fairness}`);
+  });
+
+for (const { over, ...limit } of limits)
+  test(`six processes with a request or two each that cancel and give back, under a ${limit.kind}: never over, and in use`, async ({
+    fleet,
+  }) => {
+    const whims = { cancel: 0.5, cancelWithin: 150, timeout: 0, timeoutWithin: 0, refund: 0.3, most: 1 };
+    const outcomes = await fleet.run({ limit: limit as LimitSpec, waiters: 2, lasts, ...whims });
+    const kept = outcomes.flatMap(({ grants }) => grants);
+    assert.is(over(limit as never, kept), undefined);
+    for (const { tally } of outcomes) {
+      const { asked, granted, refused, cancelled, refunded } = tally!;
+      assert.is(asked, granted + refused + cancelled + refunded);
+      assert.ok(cancelled > 0 && refunded > 0);
+    }
+    const first = kept.reduce((min, { t }) => Math.min(min, t), Infinity);
+    const [from, to] = [first + interval, first + 5 * interval];
+    const utilisation = permitsWithin(kept, from, to) / ((permits * (to - from)) / interval);
+    const fairness = jain(outcomes.map(({ grants }) => permitsWithin(grants, from, to)));
+    console.log(`${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}`);
+    // What is booked, or about to be given back, counts meanwhile: a few of twelve requests.
+    assert.ok(utilisation >= 0.9, `utilisation ${utilisation}`);
     assert.ok(fairness >= 0.95, `fairness ${fairness}`);
   });
 

@@ -44,16 +44,18 @@ export class ProcessFleet {
     return new ProcessFleet(children);
   }
 
-  /** Lets all begin at once, kills the first after a while, and waits until the others have ended. */
-  async run(order: Order, killAfter: number): Promise<Outcome[]> {
+  /** Lets all begin at once, kills the first after a while if that is asked for, and waits until the others have ended. */
+  async run(order: Order, killAfter?: number): Promise<Outcome[]> {
     const ends = this.#children.map((child) => once(child, 'close'));
     for (const child of this.#children) {
       // Else this process ends as soon as the last of them has hung up.
       child.ref();
       child.send(order);
     }
-    await sleep(killAfter);
-    this.#children[0].kill('SIGKILL');
+    if (killAfter !== undefined) {
+      await sleep(killAfter);
+      this.#children[0].kill('SIGKILL');
+    }
     await Promise.all(ends);
     return this.#outcomes;
   }

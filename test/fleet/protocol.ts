@@ -7,6 +7,16 @@ export interface Order {
   waiters: number;
   /** Milliseconds until it stops asking. */
   lasts: number;
+  /** The most permits that a request asks for. */
+  most: number;
+  /** The part of the requests that are cancelled, within so many milliseconds. */
+  cancel: number;
+  cancelWithin: number;
+  /** The part of the requests that have a timeout, of so many milliseconds at most. */
+  timeout: number;
+  timeoutWithin: number;
+  /** The part of the permits that are given back soon after they were granted: these are not told. */
+  refund: number;
 }
 
 /** What a process of the fleet has counted: requests, but for the last two. */
@@ -15,6 +25,7 @@ export interface Tally {
   granted: number;
   refused: number;
   cancelled: number;
+  refunded: number;
   /** Calls to the store. */
   calls: number;
   /** The most requests that it ever held booked. */

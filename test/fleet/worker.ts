@@ -16,26 +16,33 @@ await redis.ping();
 process.once('message', (order: Order) => void work(order));
 process.send!({ kind: 'ready' });
 
-async function work({ limit, waiters, lasts }: Order): Promise<void> {
+async function work(order: Order): Promise<void> {
+  const { limit, waiters, lasts, most, cancel, cancelWithin, refund } = order;
   const limiter = new RateLimiter({ name: 'fleet', limit: limitOf(limit), redis });
-  const tally: Tally = { asked: 0, granted: 0, refused: 0, cancelled: 0, calls: 0, longest: 0 };
+  const tally: Tally = { asked: 0, granted: 0, refused: 0, cancelled: 0, refunded: 0, calls: 0, longest: 0 };
   const pending = new Set<AbortController>();
   let over = false;
 
   /** One waiter: asks again as soon as it has its answer. */
   async function wait(): Promise<void> {
     while (!over) {
-      const permits = 1 + Math.floor(3 * random());
+      const permits = 1 + Math.floor(most * random());
       const whim = random();
       const controller = new AbortController();
-      const change = whim < 0.15 ? setTimeout(() => controller.abort(), 3000 * random()) : undefined;
-      const timeout = whim > 0.85 ? 5000 * random() : Infinity;
+      const change =
+        whim < cancel ? setTimeout(() => controller.abort(), cancelWithin * random()) : undefined;
+      const timeout = whim >= 1 - order.timeout ? order.timeoutWithin * random() : Infinity;
       pending.add(controller);
       tally.asked++;
       try {
-        const { grantedAt } = await limiter.acquire(permits, { timeout, signal: controller.signal });
-        tally.granted++;
-        process.send!({ kind: 'grant', t: grantedAt, n: permits });
+        const permit = await limiter.acquire(permits, { timeout, signal: controller.signal });
+        if (random() < refund) {
+          tally.refunded++;
+          setTimeout(() => permit.refund(), 10 * random());
+        } else {
+          tally.granted++;
+          process.send!({ kind: 'grant', t: permit.grantedAt, n: permits });
+        }
       } catch (error) {
         if (error instanceof AcquireTimeoutError) tally.refused++;
         else if (error === controller.signal.reason) tally.cancelled++;
