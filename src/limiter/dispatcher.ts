@@ -26,7 +26,7 @@ import { Refunds, type Settled } from './refunds.ts';
 import { applyReply } from './reply.ts';
 import { Share } from './share.ts';
 import { Transit } from './transit.ts';
-import { afterTurn } from './turn.ts';
+import { afterTurn, nextTurn } from './turn.ts';
 
 /**
  * Milliseconds after which a line that waits asks again: the fleet may pause, or have another rate by now. Two seconds after
@@ -38,6 +38,8 @@ const leastMove = 20;
 const leastPause = 100;
 /** Milliseconds after which all clients with waiting requests have called again: reservations further ahead can be made void. */
 const heard = 2_000;
+/** A timer that fires so many milliseconds after its time may have waited for a blocked event loop. */
+const lateTimer = 1;
 /** Milliseconds that closing waits for a store that does not answer. */
 const longestGoodbye = 1_000;
 
@@ -96,6 +98,8 @@ export class Dispatcher {
   #pumping = false;
   #again = false;
   #scheduled = false;
+  /** Whether requests that have run out of time wait for a look at what has come in, or have had it. */
+  #looks: 'first' | 'again' | undefined;
   #closed = false;
   #whenIdle: (() => void)[] = [];
   #calls = 0;
@@ -487,8 +491,20 @@ export class Dispatcher {
 
   #expire(): void {
     const { deadlines, news } = this.#queue;
-    if (deadlines.next === Infinity) return;
+    if (deadlines.next === Infinity || this.#looks === 'first') return;
     const now = this.now();
+    const isLate = now - deadlines.next >= lateTimer;
+    if (isLate && deadlines.first!.stage === 'sent' && !this.#looks) {
+      // An event loop that was blocked runs its timers before it reads the answers that lie in the socket.
+      this.#looks = 'first';
+      nextTurn(() => {
+        this.#looks = 'again';
+        this.#pump();
+        this.#looks = undefined;
+        this.#setAlarm();
+      });
+      return;
+    }
     while (deadlines.next <= now) this.#bookings.late(deadlines.first!);
     this.#again ||= !news.none;
   }
@@ -552,6 +568,7 @@ export class Dispatcher {
     const retry = waits ? this.#outlook.retryAt : Infinity;
     const beat = asks ? this.#beat : Infinity;
     const move = asks && this.#freed ? this.#movedAt + leastPause : Infinity;
-    this.#alarm.set(Math.min(due ?? Infinity, retry, beat, move, this.#queue.deadlines.next));
+    const expiry = this.#looks === 'first' ? Infinity : this.#queue.deadlines.next;
+    this.#alarm.set(Math.min(due ?? Infinity, retry, beat, move, expiry));
   }
 }

@@ -7,3 +7,9 @@
 export function afterTurn(work: () => void): void {
   globalThis.queueMicrotask(() => globalThis.process.nextTick(work));
 }
+
+/** Calls back in the next turn of the event loop, once it has read what has come in. */
+export function nextTurn(work: () => void): void {
+  if (globalThis.setImmediate) globalThis.setImmediate(work);
+  else globalThis.setTimeout(work);
+}
