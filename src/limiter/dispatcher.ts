@@ -232,6 +232,8 @@ export class Dispatcher {
       left.push(entry);
       entry = older;
     }
+    // It cannot tell what it had asked ahead from what it asks next.
+    if ((waiter as Waiter<unknown>).givesWay) this.#queue.news.forget(waiter as Waiter<unknown>);
     this.#wake();
     for (const { cost, count } of left) this.#herald.cancelled(cost, count);
   }
@@ -370,7 +372,7 @@ export class Dispatcher {
     const { name, maxQueue } = this.#options;
     const { cost, timeout } = entry;
     if (this.#closed) this.#herald.refused(entry, new LimiterClosedError(name));
-    else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue && this.#isFull(leaving))
+    else if (timeout > 0 && this.#isFull(leaving) && !this.#makeRoom(entry.waiter, leaving))
       this.#herald.refused(entry, new QueueOverflowError(name, maxQueue));
     else {
       const known = timeout === 0 || (timeout < Infinity && this.knowsLimits && !leaving && !this.#isDue);
@@ -385,6 +387,7 @@ export class Dispatcher {
   /** Whether one more request would be one too many: only those count that are known to wait, unless the store is slow. */
   #isFull(leaving: number): boolean {
     const { maxQueue } = this.#options;
+    if (this.#queue.waiting - leaving < maxQueue) return false;
     const now = this.now();
     if (
       this.#call &&
@@ -395,16 +398,32 @@ export class Dispatcher {
     return this.#queue.waiting - this.#bookings.reservations.countDue(now) - leaving >= maxQueue;
   }
 
-  /** Refuses the newest of those who turn out to have to wait, beyond as many as may. */
-  #refuseSurplus(): void {
+  /** Refuses what others have asked ahead, as long as the line is full, and says whether it no longer is. */
+  #makeRoom(waiter: Waiter<unknown>, leaving: number): boolean {
+    while (this.#isFull(leaving)) {
+      const ahead = this.#queue.askedAhead(waiter);
+      if (!ahead) return false;
+      this.#refuseOverflow(ahead);
+      this.#wake();
+    }
+    return true;
+  }
+
+  #refuseOverflow(entry: Entry): void {
     const { name, maxQueue } = this.#options;
+    this.#remove(entry);
+    this.#queue.news.refused(entry, new QueueOverflowError(name, maxQueue));
+  }
+
+  /** Refuses what was asked ahead, and then the newest of those who turn out to have to wait, beyond as many as may. */
+  #refuseSurplus(): void {
+    const { maxQueue } = this.#options;
     if (this.#queue.waiting <= maxQueue || !this.#hasToWait) return;
     const surplus = () => this.#queue.waiting - this.#bookings.reservations.countDue(this.now()) - maxQueue;
     for (let left = surplus(); left > 0 && this.#queue.last; left = surplus()) {
-      const { last } = this.#queue;
-      if (left < last.count) this.#queue.splitFront(last, last.count - left);
-      this.#remove(last);
-      this.#queue.news.refused(last, new QueueOverflowError(name, maxQueue));
+      const entry = this.#queue.askedAhead() ?? this.#queue.last;
+      if (left < entry.count) this.#queue.splitFront(entry, entry.count - left);
+      this.#refuseOverflow(entry);
     }
     this.#again ||= !this.#queue.news.none;
   }

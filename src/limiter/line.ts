@@ -19,6 +19,8 @@ export interface Grant {
 export interface Waiter<T = unknown> {
   /** Whether it may abandon all its requests at once: the line keeps them together for that. */
   readonly leavesTogether?: boolean;
+  /** Whether all its requests but the first are asked ahead: in a full line they give way to others. It leaves together. */
+  readonly givesWay?: boolean;
   /** One request was granted, and its moment has come. `data` is what it was asked with. */
   granted(grant: Grant, data: T): void;
   /** One request cannot be granted in its time; it is not charged. `retryAfter` is in milliseconds, where it is known. */
