@@ -89,6 +89,8 @@ export class Dispatcher {
   #freed = false;
   /** When the line was booked anew last. */
   #movedAt = -Infinity;
+  /** Whether anyone who hears of it has joined without being known to have to wait. */
+  #untold = false;
   /** Changes for the fleet that are under way. */
   #steering = 0;
   /** Pauses that the store has not heard of yet: nothing is granted meanwhile. */
@@ -161,6 +163,7 @@ export class Dispatcher {
     const entry = new Entry(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
     // A moment that is booked already is left to whoever comes instead.
     const booked = instead?.stage === 'booked';
+    if (waiter.waits && !this.#hasToWait) this.#untold = true;
     if (instead && !booked) this.#remove(instead);
     if (this.#isRefused(entry, booked ? 1 : 0)) entry.stage = 'gone';
     else {
@@ -189,6 +192,15 @@ export class Dispatcher {
   /** Milliseconds that the store may take to answer. */
   get #patience(): number {
     return Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip);
+  }
+
+  /** Whether whoever joins the line has to wait, or is taken to, as the store takes long to answer. */
+  get waits(): boolean {
+    return this.#hasToWait || this.#isOverdue;
+  }
+
+  get #isOverdue(): boolean {
+    return this.#call !== undefined && this.now() > this.#call.sent + this.#patience;
   }
 
   /** Whether whoever joins the line has to wait. */
@@ -389,11 +401,7 @@ export class Dispatcher {
     const { maxQueue } = this.#options;
     if (this.#queue.waiting - leaving < maxQueue) return false;
     const now = this.now();
-    if (
-      this.#call &&
-      now > this.#call.sent + Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip)
-    )
-      return true;
+    if (this.#isOverdue) return true;
     if (this.#pausing === 0 && !this.#outlook.stands(now)) return false;
     return this.#queue.waiting - this.#bookings.reservations.countDue(now) - leaving >= maxQueue;
   }
@@ -426,6 +434,17 @@ export class Dispatcher {
       this.#refuseOverflow(entry);
     }
     this.#again ||= !this.#queue.news.none;
+  }
+
+  /** Tells those who have bounds of their own that what they have asked for has to wait. */
+  #tellOfWait(): void {
+    if (!this.#untold || !this.#hasToWait) return;
+    this.#untold = false;
+    // Some may leave when they hear of it.
+    for (const waiter of [...this.#queue.bounded]) {
+      const newest = this.#queue.newestOf(waiter);
+      if (newest) waiter.waits!(newest.data);
+    }
   }
 
   /** Whether somebody in front is to be granted first: nobody is refused before that. */
@@ -470,6 +489,7 @@ export class Dispatcher {
         this.#deliver();
         this.#moveUp();
         this.#refuseSurplus();
+        this.#tellOfWait();
         this.#refunds.flush(this.#goOn);
         if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
         // A store that answers at once can still grant at the very deadline.

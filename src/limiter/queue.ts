@@ -12,7 +12,8 @@ export class Queue {
   readonly news = new News();
   /** The newest entry of each waiter that leaves with all it has. */
   readonly #newest = new Map<Waiter<unknown>, Entry>();
-  /** Of those, the waiters that give way. */
+  /** Of those waiters, the ones that hear when they have to wait, and the ones that give way. */
+  readonly bounded = new Set<Waiter<unknown>>();
   readonly #givingWay = new Set<Waiter<unknown>>();
   /** The first entry that is not booked. */
   unbooked: Entry | undefined;
@@ -213,6 +214,7 @@ export class Queue {
     if (newer) newer.older = entry;
     else {
       this.#newest.set(entry.waiter, entry);
+      if (entry.waiter.waits) this.bounded.add(entry.waiter);
       if (entry.waiter.givesWay) this.#givingWay.add(entry.waiter);
     }
   }
@@ -224,6 +226,7 @@ export class Queue {
     else if (older) this.#newest.set(waiter, older);
     else {
       this.#newest.delete(waiter);
+      this.bounded.delete(waiter);
       this.#givingWay.delete(waiter);
     }
     entry.older = undefined;
