@@ -39,6 +39,7 @@ export interface Arrival<P> {
 /** The permits of one subscription of `fromThrottled`: those that it has asked for, and those that have come. */
 export class PermitsAhead<P> implements Waiter<undefined> {
   readonly leavesTogether = true;
+  readonly givesWay = true;
   readonly #line: Line<P>;
   readonly #plan: PermitPlan<P>;
   readonly #cost: Cost;
@@ -132,13 +133,14 @@ export class PermitsAhead<P> implements Waiter<undefined> {
   }
 
   refused(error: Error): void {
-    if (!(error instanceof QueueOverflowError) || this.#count === 1) {
+    const { place } = this.#asked.pop();
+    if (!(error instanceof QueueOverflowError) || place === 1) {
       this.#failed(error);
       return;
     }
-    // It was asked ahead: those before it are still there.
-    this.#asked.pop();
+    // It was asked ahead: nothing is missed, unless those before it have been used by now.
     this.#ahead.overflowed(this.#count);
+    if (this.#count === 0) this.#came();
   }
 
   /** Milliseconds that a permit may wait for its value. */

@@ -91,6 +91,8 @@ export class Dispatcher {
   #freed = false;
   /** When the line was booked anew last. */
   #movedAt = -Infinity;
+  /** Whether anyone who hears of it has joined without being known to have to wait. */
+  #untold = false;
   /** Changes for the fleet that are under way. */
   #steering = 0;
   /** Pauses that the store has not heard of yet: nothing is granted meanwhile. */
@@ -165,6 +167,7 @@ export class Dispatcher {
     const entry = new Entry(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
     // A moment that is booked already is left to whoever comes instead.
     const booked = instead?.stage === 'booked';
+    if (waiter.waits && !this.#hasToWait) this.#untold = true;
     if (instead && !booked) this.#remove(instead);
     if (this.#isRefused(entry, booked ? 1 : 0)) entry.stage = 'gone';
     else {
@@ -193,6 +196,15 @@ export class Dispatcher {
   /** Milliseconds that the store may take to answer. */
   get #patience(): number {
     return Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip);
+  }
+
+  /** Whether whoever joins the line has to wait, or is taken to, as the store takes long to answer. */
+  get waits(): boolean {
+    return this.#hasToWait || this.#isOverdue;
+  }
+
+  get #isOverdue(): boolean {
+    return this.#call !== undefined && this.now() > this.#call.sent + this.#patience;
   }
 
   /** Whether whoever joins the line has to wait. */
@@ -236,6 +248,8 @@ export class Dispatcher {
       left.push(entry);
       entry = older;
     }
+    // It cannot tell what it had asked ahead from what it asks next.
+    if ((waiter as Waiter<unknown>).givesWay) this.#queue.news.forget(waiter as Waiter<unknown>);
     this.#wake();
     for (const { cost, count } of left) this.#herald.cancelled(cost, count);
   }
@@ -374,7 +388,7 @@ export class Dispatcher {
     const { name, maxQueue } = this.#options;
     const { cost, timeout } = entry;
     if (this.#closed) this.#herald.refused(entry, new LimiterClosedError(name));
-    else if (timeout > 0 && this.#queue.waiting - leaving >= maxQueue && this.#isFull(leaving))
+    else if (timeout > 0 && this.#isFull(leaving) && !this.#makeRoom(entry.waiter, leaving))
       this.#herald.refused(entry, new QueueOverflowError(name, maxQueue));
     else {
       const known = timeout === 0 || (timeout < Infinity && this.knowsLimits && !leaving && !this.#isDue);
@@ -389,28 +403,52 @@ export class Dispatcher {
   /** Whether one more request would be one too many: only those count that are known to wait, unless the store is slow. */
   #isFull(leaving: number): boolean {
     const { maxQueue } = this.#options;
+    if (this.#queue.waiting - leaving < maxQueue) return false;
     const now = this.now();
-    if (
-      this.#call &&
-      now > this.#call.sent + Math.max(leastPatience, tripsOfPatience * this.#share.roundTrip)
-    )
-      return true;
+    if (this.#isOverdue) return true;
     if (this.#pausing === 0 && !this.#outlook.stands(now)) return false;
     return this.#queue.waiting - this.#bookings.reservations.countDue(now) - leaving >= maxQueue;
   }
 
-  /** Refuses the newest of those who turn out to have to wait, beyond as many as may. */
-  #refuseSurplus(): void {
+  /** Refuses what others have asked ahead, as long as the line is full, and says whether it no longer is. */
+  #makeRoom(waiter: Waiter<unknown>, leaving: number): boolean {
+    while (this.#isFull(leaving)) {
+      const ahead = this.#queue.askedAhead(waiter);
+      if (!ahead) return false;
+      this.#refuseOverflow(ahead);
+      this.#wake();
+    }
+    return true;
+  }
+
+  #refuseOverflow(entry: Entry): void {
     const { name, maxQueue } = this.#options;
+    this.#remove(entry);
+    this.#queue.news.refused(entry, new QueueOverflowError(name, maxQueue));
+  }
+
+  /** Refuses what was asked ahead, and then the newest of those who turn out to have to wait, beyond as many as may. */
+  #refuseSurplus(): void {
+    const { maxQueue } = this.#options;
     if (this.#queue.waiting <= maxQueue || !this.#hasToWait) return;
     const surplus = () => this.#queue.waiting - this.#bookings.reservations.countDue(this.now()) - maxQueue;
     for (let left = surplus(); left > 0 && this.#queue.last; left = surplus()) {
-      const { last } = this.#queue;
-      if (left < last.count) this.#queue.splitFront(last, last.count - left);
-      this.#remove(last);
-      this.#queue.news.refused(last, new QueueOverflowError(name, maxQueue));
+      const entry = this.#queue.askedAhead() ?? this.#queue.last;
+      if (left < entry.count) this.#queue.splitFront(entry, entry.count - left);
+      this.#refuseOverflow(entry);
     }
     this.#again ||= !this.#queue.news.none;
+  }
+
+  /** Tells those who have bounds of their own that what they have asked for has to wait. */
+  #tellOfWait(): void {
+    if (!this.#untold || !this.#hasToWait) return;
+    this.#untold = false;
+    // Some may leave when they hear of it.
+    for (const waiter of [...this.#queue.bounded]) {
+      const newest = this.#queue.newestOf(waiter);
+      if (newest) waiter.waits!(newest.data);
+    }
   }
 
   /** Whether somebody in front is to be granted first: nobody is refused before that. */
@@ -455,6 +493,7 @@ export class Dispatcher {
         this.#deliver();
         this.#moveUp();
         this.#refuseSurplus();
+        this.#tellOfWait();
         this.#refunds.flush(this.#goOn);
         if (this.#questions.waiting) this.#questions.ask(this.#outlook.stands(this.now()));
         // A store that answers at once can still grant at the very deadline.

@@ -87,6 +87,10 @@ export class LedgerLine<P> implements Line<P> {
     return shortest;
   }
 
+  get waits(): boolean {
+    return this.#dispatcher.waits;
+  }
+
   /** Takes the cost if it is there at once, behind those who came before. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
     this.#dispatcher.decide(cost, reply);

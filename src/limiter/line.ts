@@ -19,10 +19,14 @@ export interface Grant {
 export interface Waiter<T = unknown> {
   /** Whether it may abandon all its requests at once: the line keeps them together for that. */
   readonly leavesTogether?: boolean;
+  /** Whether all its requests but the first are asked ahead: in a full line they give way to others. It leaves together. */
+  readonly givesWay?: boolean;
   /** One request was granted, and its moment has come. `data` is what it was asked with. */
   granted(grant: Grant, data: T): void;
   /** One request cannot be granted in its time; it is not charged. `retryAfter` is in milliseconds, where it is known. */
   late(retryAfter: number | undefined, data: T): void;
+  /** That request, and all of this waiter's before it in its line, have to wait, as has turned out since they joined it. */
+  waits?(data: T): void;
   /** One request cannot be granted at all; it is not charged. */
   refused(error: Error, data: T): void;
 }
@@ -63,6 +67,8 @@ export interface Line<P> {
   after(ms: number, work: () => void): CancelTimer;
   /** The shortest interval of the limits in force, as far as they are known: milliseconds. */
   readonly shortestInterval: number;
+  /** Whether one more request would have to wait, as far as is known; while the store takes long to answer, it is taken to. */
+  readonly waits: boolean;
   /** Whether nobody waits, and nothing is booked or under way. */
   readonly idle: boolean;
   /** Whether everything is refused from now on. */

@@ -1,9 +1,17 @@
 import type { Entry } from './entry.ts';
 import type { Herald } from './herald.ts';
+import type { Waiter } from './line.ts';
+
+interface Told {
+  readonly entry: Entry;
+  readonly tell: (herald: Herald, entry: Entry) => void;
+}
 
 /** What the waiters of entries that have left the line are still to be told. */
 export class News {
-  #untold: { entry: Entry; tell: (herald: Herald, entry: Entry) => void }[] = [];
+  #untold: Told[] = [];
+  /** What is being told. */
+  #telling: Told[] = [];
 
   get none(): boolean {
     return this.#untold.length === 0;
@@ -22,7 +30,15 @@ export class News {
     while (this.#untold.length > 0) {
       const told = this.#untold;
       this.#untold = [];
+      this.#telling = told;
       for (const { entry, tell } of told) for (let i = 0; i < entry.count; i++) tell(herald, entry);
     }
+    this.#telling = [];
+  }
+
+  /** Keeps from a waiter what it has not been told. */
+  forget(waiter: Waiter<unknown>): void {
+    for (const news of [this.#telling, this.#untold])
+      for (const { entry } of news) if (entry.waiter === waiter) entry.count = 0;
   }
 }

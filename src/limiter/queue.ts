@@ -12,6 +12,9 @@ export class Queue {
   readonly news = new News();
   /** The newest entry of each waiter that leaves with all it has. */
   readonly #newest = new Map<Waiter<unknown>, Entry>();
+  /** Of those waiters, the ones that hear when they have to wait, and the ones that give way. */
+  readonly bounded = new Set<Waiter<unknown>>();
+  readonly #givingWay = new Set<Waiter<unknown>>();
   /** The first entry that is not booked. */
   unbooked: Entry | undefined;
   /** Requests. */
@@ -40,6 +43,17 @@ export class Queue {
 
   get last(): Entry | undefined {
     return this.#list.last;
+  }
+
+  /** An entry of one request that was asked ahead, the newest of its waiter; of no use to a waiter that has one itself. */
+  askedAhead(instead?: Waiter<unknown>): Entry | undefined {
+    if (instead && this.#givingWay.has(instead)) return undefined;
+    for (const waiter of this.#givingWay) {
+      const newest = this.#newest.get(waiter)!;
+      if (newest.count > 1) this.splitFront(newest, newest.count - 1);
+      if (newest.older) return newest;
+    }
+    return undefined;
   }
 
   newestOf(waiter: Waiter<unknown>): Entry | undefined {
@@ -198,7 +212,11 @@ export class Queue {
     entry.newer = newer;
     if (older) older.newer = entry;
     if (newer) newer.older = entry;
-    else this.#newest.set(entry.waiter, entry);
+    else {
+      this.#newest.set(entry.waiter, entry);
+      if (entry.waiter.waits) this.bounded.add(entry.waiter);
+      if (entry.waiter.givesWay) this.#givingWay.add(entry.waiter);
+    }
   }
 
   #unchain(entry: Entry): void {
@@ -206,7 +224,11 @@ export class Queue {
     if (older) older.newer = newer;
     if (newer) newer.older = older;
     else if (older) this.#newest.set(waiter, older);
-    else this.#newest.delete(waiter);
+    else {
+      this.#newest.delete(waiter);
+      this.bounded.delete(waiter);
+      this.#givingWay.delete(waiter);
+    }
     entry.older = undefined;
     entry.newer = undefined;
   }

@@ -29,7 +29,8 @@ export interface ThrottleDistributedOptions<T, P = Permits, R = T> {
    */
   onTimeout?: 'error' | 'drop' | undefined;
   /**
-   * Values that may wait in this subscription: a positive integer, or Infinity.
+   * Values that may wait in this subscription: a positive integer, or Infinity. Only those count that really have to wait, or
+   * all as long as the store takes more than 100 ms, and more than four round trips, to answer.
    *
    * @default Infinity
    */
@@ -92,8 +93,7 @@ export function planOf<T, P, R>(
   check.positiveIntegerOrInfinity('maxQueue', maxQueue);
   check.oneOf('overflow', overflow, ['error', 'dropOldest', 'dropNewest']);
   if (project !== undefined) check.functionValue('project', project);
-  const dropsOldest = overflow === 'dropOldest' && maxQueue !== Infinity;
   const alike = typeof permits !== 'function' && !project && !key;
-  const counted = alike && timeout === Infinity && !dropsOldest;
+  const counted = alike && timeout === Infinity && maxQueue === Infinity;
   return { permits, strategy, timeout, onTimeout, maxQueue, overflow, project, key, counted };
 }

@@ -8,21 +8,18 @@ import {
 import type { Entry } from '../limiter/entry.ts';
 import type { Grant, Line, Waiter } from '../limiter/line.ts';
 import type { Cost } from '../stores/store.ts';
+import { Backlog, type Waiting } from './backlog.ts';
 import type { Lines } from './lines.ts';
 import { Ring } from './ring.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
 
-/** So many values that have gone may lie among those that wait, before anyone looks for them. */
-const fewItems = 32;
-
 /** A value that waits, with what it costs; the line carries it. */
-interface Item<T, P> {
+interface Item<T, P> extends Waiting {
   value: T;
   line: Line<P>;
   permits: P;
   asked: number;
   entry: Entry | undefined;
-  state: 'waits' | 'done' | 'dropped';
 }
 
 /**
@@ -37,8 +34,8 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   readonly #lines: Lines<T, P>;
   readonly #plan: ThrottlePlan<T, P, R>;
   readonly #values = new Ring<T>();
-  /** Where the oldest may have to make room. */
-  readonly #items = new Ring<Item<T, P>>();
+  /** Where only so many may wait. */
+  readonly #backlog = new Backlog<Item<T, P>>();
   /** What a value costs in the line of the last one, where all ask for the same permits. */
   #cost: Cost = [];
   #costIn: Line<P> | undefined;
@@ -55,19 +52,15 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   protected override _next(value: T): void {
-    const { maxQueue, overflow, counted } = this.#plan;
+    const { overflow, counted } = this.#plan;
     const index = this.#index++;
-    const full = this.#waiting >= maxQueue;
-    if (full && overflow === 'error') {
-      this.#output.error(new QueueOverflowError(this.#lines.name, maxQueue));
-      return;
-    }
     let line: Line<P>;
     let cost: Cost;
     let permits: P;
     try {
       line = this.#lines.lineOf(value);
-      if (full && overflow === 'dropNewest') {
+      if (overflow !== 'dropOldest' && this.#isFull(line)) {
+        if (overflow === 'error') throw this.#overflowError();
         line.dropped(value, 'overflow');
         return;
       }
@@ -83,7 +76,10 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       this.#waiting++;
       this.#values.push(value);
       line.count(this as Waiter<undefined>, cost);
-    } else this.#ask({ value, line, permits, asked: line.now(), entry: undefined, state: 'waits' }, cost);
+      return;
+    }
+    const asked = line.now();
+    this.#ask({ value, line, permits, asked, entry: undefined, state: 'waits', known: false }, cost);
   }
 
   protected override _complete(): void {
@@ -129,6 +125,16 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     }
   }
 
+  waits(item: Item<T, P> | undefined): void {
+    const { overflow, maxQueue } = this.#plan;
+    if (!item || maxQueue === Infinity) return;
+    this.#backlog.answered(item.line);
+    while (this.#backlog.count > maxQueue && !this.#output.closed) {
+      if (overflow === 'error') this.#output.error(this.#overflowError());
+      else this.#drop(overflow === 'dropOldest' ? this.#backlog.oldest : this.#backlog.newest);
+    }
+  }
+
   refused(error: Error): void {
     if (!this.#output.closed) this.#output.error(error);
   }
@@ -136,14 +142,12 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   #ask(item: Item<T, P>, cost: Cost): void {
     const { overflow, maxQueue, timeout } = this.#plan;
     let oldest: Item<T, P> | undefined;
-    if (overflow === 'dropOldest') {
-      if (this.#waiting >= maxQueue) {
-        oldest = this.#items.shift();
-        this.#leave(oldest, 'dropped');
-      }
-      this.#items.push(item);
-    }
     const { line } = item;
+    if (overflow === 'dropOldest' && this.#isFull(line)) {
+      oldest = this.#backlog.oldest;
+      this.#leave(oldest, 'dropped');
+    }
+    if (maxQueue !== Infinity) this.#backlog.add(item);
     this.#waiting++;
     this.#lines.joined(line);
     const instead = oldest?.line === line ? oldest.entry : undefined;
@@ -154,11 +158,31 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     oldest?.line.dropped(oldest.value, 'overflow');
   }
 
+  /** Whether as many values as may are known to wait. */
+  #isFull(line: Line<P>): boolean {
+    const { maxQueue } = this.#plan;
+    if (this.#waiting < maxQueue) return false;
+    this.#backlog.lookAgain(line);
+    return this.#backlog.count >= maxQueue;
+  }
+
+  #overflowError(): QueueOverflowError {
+    return new QueueOverflowError(this.#lines.name, this.#plan.maxQueue);
+  }
+
+  /** Drops one that has to wait. */
+  #drop(item: Item<T, P>): void {
+    const { line, entry, value } = item;
+    this.#leave(item, 'dropped');
+    if (entry) line.cancel(entry);
+    line.dropped(value, 'overflow');
+  }
+
   #leave(item: Item<T, P>, state: 'done' | 'dropped'): void {
     item.state = state;
     this.#waiting--;
     this.#lines.left(item.line);
-    this.#dropGone();
+    if (this.#plan.maxQueue !== Infinity) this.#backlog.left(item);
   }
 
   #project({ value, line, permits, asked }: Item<T, P>, grant: Grant): R {
@@ -181,17 +205,6 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     return this.#cost;
   }
 
-  #dropGone(): void {
-    const items = this.#items;
-    while (items.length > 0 && items.peek().state === 'done') items.shift();
-    // Values of other keys may have passed one that waits for long: they are taken out when they are the most.
-    if (items.length <= 2 * this.#waiting + fewItems) return;
-    for (let left = items.length; left > 0; left--) {
-      const item = items.shift();
-      if (item.state === 'waits') items.push(item);
-    }
-  }
-
   #completeWhenDone(): void {
     if (this.#completed && this.#waiting === 0) this.#output.complete();
   }
@@ -199,6 +212,6 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   #stop(): void {
     if (this.#waiting > 0) this.#lines.abandon(this);
     this.#values.clear();
-    this.#items.clear();
+    this.#backlog.clear();
   }
 }

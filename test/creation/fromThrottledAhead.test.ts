@@ -2,11 +2,18 @@ import { take } from 'rxjs';
 import sinon from 'sinon';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fromThrottled, type Limit, memoryStore, RateLimiter, slidingWindow } from '../../src/index.ts';
+import {
+  fromThrottled,
+  type Limit,
+  memoryStore,
+  RateLimiter,
+  slidingWindow,
+  tokenBucket,
+} from '../../src/index.ts';
 import { answered, lateStore } from '../support/lateStore.ts';
 import { assertIdle } from '../support/marbles.ts';
 import { until } from '../support/until.ts';
-import { byHand, naturals, watched } from './inputs.ts';
+import { byHand, naturals } from './inputs.ts';
 
 const test = suite('fromThrottled, permits asked for ahead');
 const thousand = slidingWindow({ permits: 1_000, interval: 100_000, resolution: 1 });
@@ -113,22 +120,44 @@ test('at the end, or an error, all is there again for whoever hears of it', asyn
   }
 });
 
-test('a line that is full is no error of what is asked ahead, which leaves room for others', async () => {
-  const limiter = far({ maxQueue: 8 });
-  const input = watched(naturals());
+test('what is asked ahead is not refused where permits are there, however few may wait', async () => {
+  const limiter = far({ maxQueue: 1 });
   let most = 0;
-  let values = 0;
-  await fromThrottled(input, limiter)
-    .pipe(take(200))
+  await fromThrottled(naturals(), limiter)
+    .pipe(take(500))
     .forEach(() => {
       const { queued, reserved } = limiter.stats();
-      if (++values > 50) most = Math.max(most, queued + reserved);
+      most = Math.max(most, queued + reserved);
     });
-  assert.is(values, 200);
-  assert.ok(most < 8, `${most} in the line`);
+  assert.ok(most > 50, `${most} in the line`);
   await answered();
-  await assertLeft(limiter, 800);
+  await assertLeft(limiter, 500);
 });
+
+for (const maxQueue of [1, 2, 8]) {
+  test(`where permits are waited for, what is asked ahead gives way: maxQueue ${maxQueue}`, async () => {
+    const limiter = far({ limit: tokenBucket({ permits: 2, interval: 1, burst: 300 }), maxQueue });
+    let waited = 0;
+    let values = 0;
+    let others = 0;
+    const asked: Promise<unknown>[] = [];
+    await fromThrottled(naturals(), limiter)
+      .pipe(take(600))
+      .forEach(() => {
+        waited = Math.max(waited, limiter.stats().reserved);
+        // One place of the line is left to what is not asked ahead.
+        if (++values % 7 > 0 || others >= maxQueue - 1) return;
+        others++;
+        asked.push(limiter.acquire().then(() => others--));
+      });
+    assert.is(values, 600);
+    assert.ok(waited > 0);
+    assert.ok(maxQueue === 1 || asked.length > 20, `${asked.length} others`);
+    await Promise.all(asked);
+    await answered();
+    assertIdle(limiter);
+  });
+}
 
 test('an input that takes long to answer in its own turn is not overtaken by permits', async () => {
   // Only what time it is: turns are those of the machine.

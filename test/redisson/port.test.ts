@@ -48,6 +48,16 @@ test('throttleDistributed: values may cost more than one permit', async ({ ours,
   );
 });
 
+test('throttleDistributed: twice in one pipeline, with a bound, loses nothing while permits are free', async ({
+  ours,
+}) => {
+  const limiter = ours();
+  await limiter.setRate(RateType.OVERALL, 100, minute);
+  const bounded = throttleDistributed<number, number>(limiter, { maxQueue: 1, overflow: 'dropOldest' });
+  const values = await lastValueFrom(from(numbers).pipe(bounded, bounded, toArray()));
+  assert.equal(values, numbers);
+});
+
 test('acquirePermits: acquires before it subscribes', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, permits, minute);
