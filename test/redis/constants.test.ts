@@ -116,6 +116,14 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).standing, 0);
   });
 
+  test('a ledger is kept until each client has heard of a change', async () => {
+    const clients = await fleet(window);
+    await clients.reserve(0, 1, { count: 5 });
+    assert.is(await clients.keptUntil(0), 1000);
+    await clients.setRate(500, 2, { ...window, permits: 20 });
+    assert.is(await clients.keptUntil(500), 4500);
+  });
+
   test('for five seconds a client is told that a pause was lifted by another, and for two what is booked stands', async () => {
     for (const [at, standing] of [
       [5990, 2000],

@@ -40,6 +40,8 @@ export interface TimedFleet {
   pause(at: number, client: number, ms: number): Promise<void>;
   forget(at: number, client: number): Promise<void>;
   peek(at: number): Promise<number[]>;
+  /** Until when the ledger is kept, if nothing more comes. */
+  keptUntil(at: number): Promise<number>;
 }
 
 export function fleetOf(twin: Twin, config: Config): TimedFleet {
@@ -48,8 +50,10 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       ? Omit<One, 'client' | 'serverUs'>
       : never
     : never;
+  const outcomeOf = (at: number, client: number, wanted: Wanted): Outcome | Promise<Outcome> =>
+    twin(config, { ...wanted, client, serverUs: (start + at) * 1000 } as Call);
   const ask = async (at: number, client: number, wanted: Wanted): Promise<CallReply> =>
-    (await twin(config, { ...wanted, client, serverUs: (start + at) * 1000 } as Call)).reply;
+    (await outcomeOf(at, client, wanted)).reply;
   const reserve: TimedFleet['reserve'] = async (
     at,
     client,
@@ -100,6 +104,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     },
     async peek(at) {
       return (await ask(at, 99, { kind: 'peek' })) as number[];
+    },
+    async keptUntil(at) {
+      return (await outcomeOf(at, 99, { kind: 'peek' })).state!.expires - start;
     },
   };
 }

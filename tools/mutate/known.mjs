@@ -45,9 +45,9 @@ export const known = [
     tests: ['test/limiter/reservations'],
     changes: [
       {
-        file: 'src/limiter/chain.ts',
-        find: 'if (member.next) member.next.previous = member.previous;\n    else this.last',
-        replace: 'if (!member.next) this.last',
+        file: 'src/limiter/reservations.ts',
+        find: 'this.#list.remove(reservation);',
+        replace: 'this.#list.remove(reservation); ((this as any).gone ??= []).push(reservation);',
       },
     ],
   },
