@@ -384,6 +384,24 @@ export const known = [
     ],
   },
   {
+    area: 'scripts',
+    title: 'sixteen moments in the middle of a line are remembered, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/holes.lua', find: 'MOST_HOLES = 32', replace: 'MOST_HOLES = 16' },
+      { file: memory('holes'), find: 'mostHoles = 32', replace: 'mostHoles = 16' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a pace grows up to five times as fast for refunds, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/pace.lua', find: 'LEAST_PART = 0.05', replace: 'LEAST_PART = 0.2' },
+      { file: memory('pace'), find: 'leastPart = 0.05', replace: 'leastPart = 0.2' },
+    ],
+  },
+  {
     area: 'redisson',
     title: 'timers of a limiter on Redisson’s keys are left after it was closed',
     tests: ['test/redisson/closed'],
