@@ -130,7 +130,7 @@ local function readLedger(key, spec, logs)
   return ledger
 end
 
--- A clock that has refundable back is followed from where the ledger stood.
+-- A clock that has stepped back is followed from where the ledger stood.
 local function followClock(ledger, serverUs)
   local now = math.floor(serverUs / 1000) + ledger.shift
   if now < ledger.seen then
@@ -200,7 +200,7 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
     followClock(ledger, serverUs)
   end
   if not ledger or ledger.expires <= ledger.seen or forgotten then
-    -- Above the epoch of a ledger that is over, though the clock has refundable back since.
+    -- Above the epoch of a ledger that is over, though the clock has stepped back since.
     local epoch = math.max((ledger and ledger.epoch or 0) + 1, control.forgotten, serverUs)
     ledger = createLedger(spec, logs, epoch, serverUs)
   end

@@ -1,16 +1,8 @@
 // Numbers that the memory's ledger and the scripts share: where both had another one, nothing that compares them would know.
-import { Redis } from 'ioredis';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type LimitSpec, limitOf } from '../properties/specs.ts';
-import { type RedisServer, startRedis } from '../support/redisServer.ts';
-import { memoryTwin } from './memoryTwin.ts';
-import { redisTwin } from './redisTwin.ts';
-import { fleetOf, moments, type TimedFleet } from './timedFleet.ts';
-import type { Scope } from './twins.ts';
-
-let server: RedisServer;
-let redis: Redis;
+import type { LimitSpec } from '../properties/specs.ts';
+import { inEachTwin } from './eachTwin.ts';
+import { moments, type TimedFleet } from './timedFleet.ts';
 
 const window: LimitSpec = { kind: 'slidingWindow', permits: 10, interval: 1000, resolution: 1 };
 const onTheHour: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000, align: 'first' };
@@ -18,34 +10,17 @@ const onTheHour: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000,
 const long: LimitSpec = { ...window, interval: 10_000 };
 const slow: LimitSpec = { kind: 'slidingWindow', permits: 1, interval: 1000, resolution: 1 };
 
-for (const where of ['memory', 'Redis'] as const) {
-  const test = suite(`constants, ${where}`);
-  test.before(async () => {
-    server = await startRedis();
-    redis = new Redis(server.port, { protocol: 2 });
-  });
-  test.before.each(async () => {
-    await redis.flushall();
-  });
-  test.after(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-
-  const fleet = (spec: LimitSpec, scope: Scope = 'fleet'): TimedFleet => {
-    const config = { names: [''], limits: [limitOf(spec)] };
-    return fleetOf(where === 'memory' ? memoryTwin(scope) : redisTwin(redis, scope), config);
-  };
+inEachTwin('constants', (test, { fleet }) => {
   /** A fleet whose first client holds a reservation that is due at 10,000. */
   const waiting = async (): Promise<TimedFleet> => {
-    const clients = fleet(long);
+    const clients = await fleet(long);
     await clients.reserve(0, 1, { count: 11 });
     return clients;
   };
 
   for (const spec of [window, onTheHour])
     test(`the second client's grants are spaced by 0.8 of an even share: ${spec.kind}`, async () => {
-      const clients = fleet(spec);
+      const clients = await fleet(spec);
       await clients.reserve(0, 1, { count: 11 });
       const reply = await clients.reserve(0, 2, { count: 5 });
       assert.equal(moments(reply), [1000, 1080, 1160, 1240, 1320]);
@@ -56,7 +31,6 @@ for (const where of ['memory', 'Redis'] as const) {
       [11_990, [11_990, 12_790, 13_590]],
       [12_010, [12_010, 12_010, 12_010]],
     ] as const) {
-      await redis.flushall();
       const clients = await waiting();
       // Due at 10,000, too.
       await clients.reserve(0, 2, { count: 1 });
@@ -72,7 +46,6 @@ for (const where of ['memory', 'Redis'] as const) {
       [12_000, 1],
       [12_100, 1],
     ]) {
-      await redis.flushall();
       const clients = await waiting();
       assert.is((await clients.reserve(at, 2)).contenders, contenders, `at ${at}`);
     }
@@ -83,7 +56,6 @@ for (const where of ['memory', 'Redis'] as const) {
       [11_999, 3],
       [12_000, 2],
     ]) {
-      await redis.flushall();
       const clients = await waiting();
       // Due at 10,000 and 10,800.
       await clients.reserve(0, 2, { count: 2 });
@@ -109,7 +81,7 @@ for (const where of ['memory', 'Redis'] as const) {
   });
 
   test('what is booked for the two seconds after a change of the rate stands, and nothing later', async () => {
-    const clients = fleet(slow);
+    const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 6 });
     await clients.setRate(500, 2, { ...slow, permits: 2 });
     assert.is((await clients.reserve(500, 1, { count: 0, epoch, held: 1 })).standing, 2000);
@@ -124,8 +96,7 @@ for (const where of ['memory', 'Redis'] as const) {
       [4490, 0],
       [4510, 0],
     ]) {
-      await redis.flushall();
-      const clients = fleet(slow);
+      const clients = await fleet(slow);
       const { epoch } = await clients.reserve(0, 1, { count: 6 });
       await clients.setRate(500, 2, { ...slow, permits: 2 });
       // So that there is a ledger by then.
@@ -135,14 +106,31 @@ for (const where of ['memory', 'Redis'] as const) {
     }
   });
 
+  test('nor does it stand again where one more change follows', async () => {
+    const clients = await fleet(slow);
+    const { epoch } = await clients.reserve(0, 1, { count: 6 });
+    await clients.setRate(500, 2, { ...slow, permits: 2 });
+    await clients.setRate(1000, 2, { ...slow, permits: 3 });
+    await clients.setRate(2600, 2, { ...slow, permits: 4 });
+    // What is booked for 2500 or later is void since the first of them; by 4500 all have heard of that.
+    assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).standing, 0);
+  });
+
+  test('a ledger is kept until each client has heard of a change', async () => {
+    const clients = await fleet(window);
+    await clients.reserve(0, 1, { count: 5 });
+    assert.is(await clients.keptUntil(0), 1000);
+    await clients.setRate(500, 2, { ...window, permits: 20 });
+    assert.is(await clients.keptUntil(500), 4500);
+  });
+
   test('for five seconds a client is told that a pause was lifted by another, and for two what is booked stands', async () => {
     for (const [at, standing] of [
       [5990, 2000],
       [6010, undefined],
     ]) {
-      await redis.flushall();
       // Each has a ledger of its own: what the other does comes by the control alone.
-      const clients = fleet(slow, 'client');
+      const clients = await fleet(slow, 'client');
       await clients.pause(0, 1, 60_000);
       const { epoch } = await clients.reserve(0, 1, { count: 2 });
       await clients.forget(1000, 2);
@@ -156,8 +144,7 @@ for (const where of ['memory', 'Redis'] as const) {
       [59_900, 0],
       [60_100, 3],
     ]) {
-      await redis.flushall();
-      const clients = fleet(window);
+      const clients = await fleet(window);
       await clients.reserve(0, 1, { count: 10 });
       await clients.release(0, 1, 3);
       assert.equal(await clients.peek(0), [3]);
@@ -169,8 +156,7 @@ for (const where of ['memory', 'Redis'] as const) {
 
   test('a refund that is sent again takes nothing back, nor in the interval after all has come back', async () => {
     for (const at of [0, 900, 1990]) {
-      await redis.flushall();
-      const clients = fleet(window);
+      const clients = await fleet(window);
       const { epoch } = await clients.reserve(0, 1, { count: 10 });
       await clients.refund(0, 1, { moment: 0, epoch, count: 3 });
       assert.equal(await clients.peek(0), [3]);
@@ -181,17 +167,4 @@ for (const where of ['memory', 'Redis'] as const) {
       assert.equal(await clients.peek(at), before, `at ${at}`);
     }
   });
-
-  test('what is given back from the middle of a line goes to the next request of its cost', async () => {
-    const clients = fleet({ kind: 'tokenBucket', permits: 10, interval: 1000, burst: 10 });
-    const { epoch } = await clients.reserve(0, 1, { count: 10 });
-    // A request of all that it holds: it is full just before, and never again.
-    await clients.reserve(0, 1, { count: 1, permits: 10 });
-    await clients.reserve(0, 1, { count: 5 });
-    assert.equal(moments(await clients.reserve(1000, 2, { count: 5 })), [1600, 1700, 1800, 1900, 2000]);
-    await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
-    assert.equal(moments(await clients.reserve(1000, 3, { count: 2 })), [1700, 2100]);
-  });
-
-  test.run();
-}
+});

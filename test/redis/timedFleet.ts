@@ -1,4 +1,4 @@
-import { newestGrants, type ReserveReply } from '../../src/stores/store.ts';
+import { debt, newestGrants, type RefundReply, type ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import type { Outcome } from './memoryTwin.ts';
@@ -17,6 +17,8 @@ interface Asked {
   held?: number;
   epoch?: number;
   horizon?: number;
+  /** The last moment that the client holds. */
+  last?: { moment: number; epoch: number };
 }
 
 /** Clients of one limit, by their numbers, each call at a time of the test's: the memory's, or those of Redis. */
@@ -24,17 +26,22 @@ export interface TimedFleet {
   reserve(at: number, client: number, asked?: Asked): Promise<ReserveReply>;
   /** The client's line has emptied. */
   finish(at: number, client: number): Promise<void>;
+  /** Says whether that gave anything back. */
   refund(
     at: number,
     client: number,
     given: { moment: number; epoch: number; count: number },
     sequence?: number,
-  ): Promise<void>;
+  ): Promise<boolean>;
+  /** Permits were used that nobody had granted. */
+  owe(at: number, client: number, permits: number): Promise<void>;
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
   setRate(at: number, client: number, limit: LimitSpec): Promise<void>;
   pause(at: number, client: number, ms: number): Promise<void>;
   forget(at: number, client: number): Promise<void>;
   peek(at: number): Promise<number[]>;
+  /** Until when the ledger is kept, if nothing more comes. */
+  keptUntil(at: number): Promise<number>;
 }
 
 export function fleetOf(twin: Twin, config: Config): TimedFleet {
@@ -43,17 +50,25 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       ? Omit<One, 'client' | 'serverUs'>
       : never
     : never;
+  const outcomeOf = (at: number, client: number, wanted: Wanted): Outcome | Promise<Outcome> =>
+    twin(config, { ...wanted, client, serverUs: (start + at) * 1000 } as Call);
   const ask = async (at: number, client: number, wanted: Wanted): Promise<CallReply> =>
-    (await twin(config, { ...wanted, client, serverUs: (start + at) * 1000 } as Call)).reply;
+    (await outcomeOf(at, client, wanted)).reply;
   const reserve: TimedFleet['reserve'] = async (
     at,
     client,
-    { count = 1, permits = 1, maxWait = Infinity, held = 0, epoch = 0, horizon = 1e9 } = {},
+    { count = 1, permits = 1, maxWait = Infinity, held = 0, epoch = 0, horizon = 1e9, last } = {},
   ) => {
     const runs = count > 0 ? [{ count, cost: [permits], maxWait }] : [];
     const reply = (await ask(at, client, {
       kind: 'reserve',
-      request: { runs, horizon, held, epoch },
+      request: {
+        runs,
+        horizon,
+        held,
+        epoch,
+        ...(last && { last: { ...last, moment: start + last.moment } }),
+      },
     })) as ReserveReply;
     return { ...reply, now: reply.now - start };
   };
@@ -64,7 +79,12 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     },
     async refund(at, client, { moment, epoch, count }, sequence = 1) {
       const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [1], count }];
-      await ask(at, client, { kind: 'refund', refunds, sequence });
+      const reply = (await ask(at, client, { kind: 'refund', refunds, sequence })) as RefundReply;
+      return reply.restored?.[0] ?? false;
+    },
+    async owe(at, client, permits) {
+      const refunds = [{ moment: debt, epoch: 0, source: 'memory' as const, cost: [1], count: permits }];
+      await ask(at, client, { kind: 'refund', refunds, sequence: 1 });
     },
     async release(at, client, permits, sequence = 1) {
       const refunds = [
@@ -84,6 +104,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     },
     async peek(at) {
       return (await ask(at, 99, { kind: 'peek' })) as number[];
+    },
+    async keptUntil(at) {
+      return (await outcomeOf(at, 99, { kind: 'peek' })).state!.expires - start;
     },
   };
 }

@@ -5,20 +5,24 @@
 export const areas = {
   limits: {
     files: [/^src\/limits\//, /^src\/stores\/memory\//],
-    stages: [['test/limits/', 'test/properties/'], ['test/redis/(twins|constants)'], ['test/limiter/']],
+    stages: [
+      ['test/limits/', 'test/properties/'],
+      ['test/redis/(twins|constants|givenBack)'],
+      ['test/limiter/'],
+    ],
   },
   dispatcher: {
     files: [
-      /^src\/(limiter|dispatcher)\/(dispatcher|queue|reservations|bookings|deadlines|refunds|outlook|forecast|share)\.ts$/,
+      /^src\/limiter\/(dispatcher|queue|reservations|chain|block|reply|bookings|deadlines|refunds|outlook|forecast|share)\.ts$/,
     ],
     stages: [['test/limiter/'], ['test/(operators|fallback|creation)/']],
   },
   scripts: {
     files: [/^lua\/(?!redisson)/],
     stages: [
-      ['test/redis/(twins|constants)'],
+      ['test/redis/(twins|constants|givenBack)'],
       ['test/redis/'],
-      ['test/fallback/wire', 'test/faults/resent\\.'],
+      ['test/faults/resent\\.'],
     ],
   },
   redisson: {

@@ -4,7 +4,9 @@
  */
 
 const lua = 'lua/limits/sliding-window.lua';
+const epochs = 'lua/ledger/epochs.lua';
 const constants = ['test/redis/constants'];
+const givenBack = ['test/redis/givenBack'];
 const memory = (file) => `src/stores/memory/${file}.ts`;
 
 export const known = [
@@ -12,22 +14,22 @@ export const known = [
     area: 'scripts',
     title: 'a log is not kept longer where its interval was made longer',
     tests: ['test/redis/stretched'],
-    changes: [{ file: lua, find: 'if from == 1 and not state.stretched then', replace: 'if from == 1 then' }],
+    changes: [{ file: lua, find: 'and not (state.stretched and state.len > 0)', replace: '' }],
   },
   {
     area: 'scripts',
-    title: "a bucket's refund takes the earlier peak for all, in both twins",
-    tests: constants,
+    title: "a bucket's refund takes the earlier step of its line for all, in both twins",
+    tests: givenBack,
     changes: [
       {
         file: 'lua/limits/token-bucket.lua',
-        find: 'if t >= state.since1 then peak = state.peak1 end',
+        find: 'if t >= state.since1 then return math.min(state.room1, state.lastRoom) end',
         replace: '',
       },
       {
-        file: 'src/limits/tokenBucket.ts',
-        find: 't >= state.since1 ? state.peak1 : state.peak0',
-        replace: 'state.peak0',
+        file: 'src/limits/bucketLine.ts',
+        find: 'if (t >= line.since1) return Math.min(line.room1, line.lastRoom);',
+        replace: '',
       },
     ],
   },
@@ -44,8 +46,26 @@ export const known = [
     changes: [
       {
         file: 'src/limiter/reservations.ts',
-        find: 'this.#head > 32 && this.#head * 2',
-        replace: 'false && this.#head * 2',
+        find: 'this.#list.remove(reservation);',
+        replace: 'this.#list.remove(reservation); ((this as any).gone ??= []).push(reservation);',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'what has left the line holds all that came after it',
+    tests: ['test/limiter/reservations'],
+    changes: [{ file: 'src/limiter/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a block of reservations stays in the line though all were handed out',
+    tests: ['test/limiter/reservations'],
+    changes: [
+      {
+        file: 'src/limiter/reservations.ts',
+        find: '    if (block.count === 0) this.#drop(block);\n',
+        replace: '    void this.#drop;\n',
       },
     ],
   },
@@ -64,9 +84,9 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'the soonest of a moment is counted from the receipt of the reply',
-    tests: ['test/limiter/'],
+    tests: ['test/limiter/(soonest|shortTimeouts)'],
     changes: [
-      { file: 'src/limiter/reply.ts', find: 'soonest: sent + delay', replace: 'soonest: received + delay' },
+      { file: 'src/limiter/reply.ts', find: 'soonest = sent + delay', replace: 'soonest = received + delay' },
     ],
   },
   {
@@ -74,8 +94,8 @@ export const known = [
     title: 'pacing at 0.4, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/ledger/offer.lua', find: 'local PACING = 0.8', replace: 'local PACING = 0.4' },
-      { file: memory('reserve'), find: 'const pacing = 0.8', replace: 'const pacing = 0.4' },
+      { file: 'lua/ledger/pace.lua', find: 'local PACING = 0.8', replace: 'local PACING = 0.4' },
+      { file: memory('pace'), find: 'const pacing = 0.8', replace: 'const pacing = 0.4' },
     ],
   },
   {
@@ -92,7 +112,7 @@ export const known = [
     title: 'what is booked is void at once when the rate changes, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/ledger/state.lua', find: 'ledger.shift + HEARD)) end', replace: 'ledger.shift)) end' },
+      { file: 'lua/ledger/state.lua', find: 'ledger.shift + HEARD)', replace: 'ledger.shift)' },
       {
         file: memory('ledgerState'),
         find: 'Math.max(now, changed + heard)',
@@ -107,13 +127,13 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/state.lua',
-        find: 'voidBookings(ledger, now, now + HEARD)',
-        replace: 'voidBookings(ledger, now, now)',
+        find: 'voidBookings(ledger, now, now + HEARD,',
+        replace: 'voidBookings(ledger, now, now,',
       },
       {
         file: memory('ledgerState'),
-        find: 'voidBookings(ledger, now, now + heard)',
-        replace: 'voidBookings(ledger, now, now)',
+        find: 'voidBookings(ledger, now, now + heard,',
+        replace: 'voidBookings(ledger, now, now,',
       },
     ],
   },
@@ -123,15 +143,24 @@ export const known = [
     tests: constants,
     changes: [
       {
-        file: 'lua/ledger/state.lua',
-        find: 'ledger.heardBy = after + HEARD',
-        replace: 'ledger.heardBy = after',
+        file: epochs,
+        find: 'return last and last.from + HEARD or 0',
+        replace: 'return last and last.from or 0',
       },
       {
-        file: memory('ledgerState'),
-        find: 'ledger.heardBy = after + heard',
-        replace: 'ledger.heardBy = after',
+        file: memory('epochs'),
+        find: 'voids[voids.length - 1].from + heard',
+        replace: 'voids[voids.length - 1].from',
       },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a change is forgotten at another one before all have heard of it, in both twins',
+    tests: constants,
+    changes: [
+      { file: epochs, find: 'voids[1].from + HEARD <= now', replace: 'voids[1].from <= now' },
+      { file: memory('epochs'), find: 'voids[0].from + heard <= now', replace: 'voids[0].from <= now' },
     ],
   },
   {
@@ -165,7 +194,7 @@ export const known = [
     title: 'a release that is sent again counts again at once, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/refund.lua', find: 'if moment == NEWEST then least = RESENT end', replace: '' },
+      { file: 'lua/refund.lua', find: 'then least = RESENT end', replace: 'then least = 1 end' },
       { file: memory('refund'), find: '? resent : 1;', replace: '? 1 : 1;' },
     ],
   },
@@ -180,6 +209,196 @@ export const known = [
         find: 'Math.max(now + least, ledger.expires + longest)',
         replace: 'now + least + 0 * longest',
       },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'what is given back from the middle of a line is not handed over, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/reserve.lua', find: 'wait > 0 and holeFor(', replace: 'wait < 0 and holeFor(' },
+      { file: memory('reserve'), find: 'wait > 0 ? holeFor(', replace: 'wait < 0 ? holeFor(' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'what is given back from the middle of a line under another rate is handed over, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/refund.lua', find: 'isAhead and epoch == ledger.epoch and', replace: 'isAhead and' },
+      { file: memory('refund'), find: 'isAhead && epoch === ledger.epoch &&', replace: 'isAhead &&' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'what is given back from the middle of a line goes to requests of any cost, in both twins',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/ledger/holes.lua',
+        find: 'hole.moment < before and sameCost(hole.cost, cost)',
+        replace: 'hole.moment < before',
+      },
+      { file: memory('holes'), find: 'moment < before && sameCost(own, cost)', replace: 'moment < before' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'what no request has taken over until its moment comes stays charged, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/state.lua', find: '  closeHoles(ledger, now)\n', replace: '' },
+      { file: memory('ledgerState'), find: '  closeHoles(ledger, now);\n', replace: '  void closeHoles;\n' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'what was given back from the middle stays charged when the line ends before it, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/refund.lua', find: '  closeEnd(ledger, now)\n', replace: '' },
+      { file: memory('refund'), find: '  closeEnd(ledger, now);\n', replace: '  void closeEnd;\n' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the line never moves up, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/move-up.lua', find: 'ledger.freed == 0 or', replace: 'ledger.freed >= 0 or' },
+      { file: memory('moveUp'), find: 'freed === 0 ||', replace: 'freed >= 0 ||' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the line moves up by as little as a millisecond, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/move-up.lua', find: 'LEAST_MOVE = 20', replace: 'LEAST_MOVE = 1' },
+      { file: memory('moveUp'), find: 'leastMove = 20', replace: 'leastMove = 1' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the line moves up twice within 100 milliseconds, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/move-up.lua', find: 'LEAST_PAUSE = 100', replace: 'LEAST_PAUSE = 10' },
+      { file: memory('moveUp'), find: 'leastPause = 100', replace: 'leastPause = 10' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the pace takes no account of what was given back, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/pace.lua', find: '1 - ledger.returned / ledger.granted', replace: '1' },
+      { file: memory('pace'), find: '1 - returned / granted', replace: '1' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the pace is not moved back by reservations that are given back, in both twins',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/ledger/pace.lua',
+        find: 'ledger.frontier - strideOf(ledger, cost) * count',
+        replace: 'ledger.frontier',
+      },
+      {
+        file: memory('pace'),
+        find: 'ledger.frontier - strideOf(ledger, cost) * count',
+        replace: 'ledger.frontier',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a refund of an older epoch is ignored, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/refund.lua', find: 'epoch < ledger.refundable or', replace: 'epoch < ledger.epoch or' },
+      { file: memory('refund'), find: 'epoch < ledger.refundable ||', replace: 'epoch < ledger.epoch ||' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'what was made void is given back once more, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/refund.lua', find: ' or t >= standingUntil(ledger, epoch))', replace: ')' },
+      { file: memory('refund'), find: ' || t >= standingUntil(ledger, epoch))', replace: ')' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a client passes what it has in line itself, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/reserve.lua', find: 'if lastMoment > 0 and', replace: 'if lastMoment < 0 and' },
+      { file: memory('reserve'), find: 'if (!last ||', replace: 'if (last || !last ||' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a client goes on to stand behind what was made void, in both twins',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/reserve.lua',
+        find: ' and lastMoment + ledger.shift < standingUntil(ledger, lastEpoch) then',
+        replace: ' then',
+      },
+      {
+        file: memory('reserve'),
+        find: 'return moment < standingUntil(ledger, last.epoch) ? moment : 0;',
+        replace: 'return moment;',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a debt is not charged, in both twins',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/refund.lua',
+        find: 'left = math.min(cost[i] * requests, MOST_DEBT * most)',
+        replace: 'left = 0',
+      },
+      {
+        file: memory('refund'),
+        find: 'left = Math.min(permits * count, mostDebt * most)',
+        replace: 'left = 0',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a debt is charged up to a hundred windows, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/refund.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 100' },
+      { file: memory('refund'), find: 'mostDebt = 1000', replace: 'mostDebt = 100' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'sixteen moments in the middle of a line are remembered, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/holes.lua', find: 'MOST_HOLES = 32', replace: 'MOST_HOLES = 16' },
+      { file: memory('holes'), find: 'mostHoles = 32', replace: 'mostHoles = 16' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a pace grows up to five times as fast for refunds, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/pace.lua', find: 'LEAST_PART = 0.05', replace: 'LEAST_PART = 0.2' },
+      { file: memory('pace'), find: 'leastPart = 0.05', replace: 'leastPart = 0.2' },
     ],
   },
   {

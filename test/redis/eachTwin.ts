@@ -1,0 +1,38 @@
+import { Redis } from 'ioredis';
+import { suite, type Test } from 'uvu';
+import { type LimitSpec, limitOf } from '../properties/specs.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { memoryTwin } from './memoryTwin.ts';
+import { redisTwin } from './redisTwin.ts';
+import { fleetOf, type TimedFleet } from './timedFleet.ts';
+import type { Scope } from './twins.ts';
+
+interface Twin {
+  /** Clients of a limit of which nothing is known yet. */
+  fleet(spec: LimitSpec, scope?: Scope): Promise<TimedFleet>;
+}
+
+/** The same tests of the memory's ledger and of the scripts, whose numbers no comparison of the two would notice. */
+export function inEachTwin(title: string, tests: (test: Test, twin: Twin) => void): void {
+  for (const where of ['memory', 'Redis'] as const) {
+    const test = suite(`${title}, ${where}`);
+    let server: RedisServer;
+    let redis: Redis;
+    test.before(async () => {
+      server = await startRedis();
+      redis = new Redis(server.port, { protocol: 2 });
+    });
+    test.after(async () => {
+      redis.disconnect();
+      await server.stop();
+    });
+    tests(test, {
+      async fleet(spec, scope = 'fleet') {
+        await redis.flushall();
+        const config = { names: [''], limits: [limitOf(spec)] };
+        return fleetOf(where === 'memory' ? memoryTwin(scope) : redisTwin(redis, scope), config);
+      },
+    });
+    test.run();
+  }
+}

@@ -1,0 +1,148 @@
+// What becomes of what is given back, and of debts: where both twins did it in another way, nothing that compares them would know.
+import * as assert from 'uvu/assert';
+import type { LimitSpec } from '../properties/specs.ts';
+import { inEachTwin } from './eachTwin.ts';
+import { moments, type TimedFleet } from './timedFleet.ts';
+
+const bucket: LimitSpec = { kind: 'tokenBucket', permits: 10, interval: 1000, burst: 10 };
+const window: LimitSpec = { kind: 'slidingWindow', permits: 10, interval: 1000, resolution: 1 };
+const slow: LimitSpec = { kind: 'slidingWindow', permits: 1, interval: 1000, resolution: 1 };
+
+inEachTwin('given back', (test, { fleet }) => {
+  /** Two clients in a line: the second holds the moments of 1600, 1700 and so on to 2000. */
+  async function lineOfTwo(): Promise<{ clients: TimedFleet; epoch: number }> {
+    const clients = await fleet(bucket);
+    const { epoch } = await clients.reserve(0, 1, { count: 10 });
+    // A request of all that the bucket holds: it is full just before, and never again.
+    await clients.reserve(0, 1, { count: 1, permits: 10 });
+    await clients.reserve(0, 1, { count: 5 });
+    assert.equal(moments(await clients.reserve(1000, 2, { count: 5 })), [1600, 1700, 1800, 1900, 2000]);
+    return { clients, epoch };
+  }
+
+  test('what is given back from the middle of a line goes to the next request of its cost', async () => {
+    const { clients, epoch } = await lineOfTwo();
+    await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(1000, 4, { permits: 2 })), [2200]);
+    assert.equal(moments(await clients.reserve(1000, 3, { count: 2 })), [1700, 2300]);
+  });
+
+  test('at most 32 moments in the middle of a line are remembered', async () => {
+    const clients = await fleet(bucket);
+    const { epoch } = await clients.reserve(0, 1, { count: 60 });
+    await clients.reserve(0, 2);
+    for (let i = 1; i <= 33; i++) await clients.refund(0, 1, { moment: 100 * i, epoch, count: 1 }, i);
+    const taken = moments(await clients.reserve(0, 3, { count: 33 }));
+    assert.equal(
+      taken.slice(0, 32),
+      Array.from({ length: 32 }, (_, i) => 100 * (i + 1)),
+    );
+    assert.ok(taken[32] > 4900, `the last one at ${taken[32]}`);
+  });
+
+  test('what nobody has taken over by its moment has come back', async () => {
+    const { clients, epoch } = await lineOfTwo();
+    await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(1701, 3)), [2000]);
+  });
+
+  test('with the end of the line, what was given back in front of it comes back', async () => {
+    const { clients, epoch } = await lineOfTwo();
+    await clients.refund(1000, 2, { moment: 1900, epoch, count: 1 });
+    await clients.refund(1000, 2, { moment: 2000, epoch, count: 1 }, 2);
+    assert.equal(moments(await clients.reserve(1000, 3, { permits: 2 })), [2000]);
+  });
+
+  test('a moment that was booked under another rate is not handed over', async () => {
+    const clients = await fleet(window);
+    const { epoch } = await clients.reserve(0, 1, { count: 20 });
+    await clients.reserve(0, 2, { count: 5 });
+    await clients.setRate(500, 3, slow);
+    assert.is(await clients.refund(600, 1, { moment: 1000, epoch, count: 1 }), true);
+    assert.ok(moments(await clients.reserve(600, 3))[0] > 2000);
+  });
+
+  test('no request is granted before what its client has in line, as far as that stands', async () => {
+    const { clients, epoch } = await lineOfTwo();
+    await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
+    const last = { moment: 1900, epoch };
+    assert.equal(moments(await clients.reserve(1000, 2, { last })), [2100]);
+    await clients.setRate(1000, 2, { ...bucket, burst: 1000 });
+    await clients.setRate(1001, 2, { ...bucket, permits: 1000, burst: 1000 });
+    const void5000 = { moment: 5000, epoch };
+    assert.ok(moments(await clients.reserve(1001, 2, { last: void5000 }))[0] < 3000);
+  });
+
+  test('the line moves up by what came back, by 20 milliseconds or more, and not twice within 100', async () => {
+    const clients = await fleet({ ...window, permits: 1000 });
+    const { epoch } = await clients.reserve(0, 1, { count: 4000 });
+    await clients.reserve(0, 2);
+    await clients.refund(10, 1, { moment: 0, epoch, count: 19 });
+    assert.is((await clients.reserve(10, 2)).epoch, epoch);
+    await clients.refund(10, 1, { moment: 0, epoch, count: 1 }, 2);
+    const moved = await clients.reserve(10, 1, { count: 4000, epoch });
+    assert.ok(moved.epoch > epoch);
+    assert.is(moved.standing, 2000);
+    await clients.refund(20, 1, { moment: 0, epoch, count: 50 }, 3);
+    assert.is((await clients.reserve(109, 2)).epoch, moved.epoch);
+    assert.ok((await clients.reserve(110, 2)).epoch > moved.epoch);
+  });
+
+  for (const [count, spacing] of [
+    [2, 48],
+    [5, 4],
+  ])
+    test(`the pace counts the part that is likely to be kept: ${5 - count} of 5`, async () => {
+      const clients = await fleet(window);
+      const { epoch } = await clients.reserve(0, 1, { count: 11 });
+      await clients.reserve(0, 2, { count: 5 });
+      for (let i = 0; i < count; i++)
+        await clients.refund(1900, 2, { moment: 1000 + 80 * i, epoch, count: 1 }, i + 1);
+      const [first, second] = moments(await clients.reserve(1900, 3, { count: 2 }));
+      assert.is(second - first, spacing);
+    });
+
+  test('a reservation that is given back from the end leaves its place in the pace to the next', async () => {
+    const clients = await fleet(window);
+    const { epoch } = await clients.reserve(0, 1, { count: 11 });
+    const booked = moments(await clients.reserve(0, 2, { count: 5 }));
+    assert.is(booked[4], 1320);
+    await clients.refund(100, 2, { moment: 1320, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(100, 3, { count: 1 })), [1320]);
+  });
+
+  test('what was granted before a change of the rate can be given back after it', async () => {
+    const clients = await fleet(window);
+    const { epoch } = await clients.reserve(0, 1, { count: 10 });
+    await clients.setRate(500, 1, { ...window, permits: 20 });
+    assert.is(await clients.refund(600, 1, { moment: 0, epoch, count: 3 }), true);
+    assert.equal(await clients.peek(600), [13]);
+  });
+
+  test('what a change has made void gives nothing back, though its moment is booked anew', async () => {
+    const clients = await fleet(slow);
+    const { epoch } = await clients.reserve(0, 1, { count: 6 });
+    await clients.setRate(500, 2, { ...slow, permits: 2 });
+    assert.equal(moments(await clients.reserve(500, 3, { count: 3 })), [2000, 3000, 3400]);
+    assert.is(await clients.refund(600, 1, { moment: 3000, epoch, count: 1 }), false);
+  });
+
+  test('a grant since which the bucket was never near its brim comes back whole', async () => {
+    const clients = await fleet(bucket);
+    const { epoch } = await clients.reserve(0, 1, { count: 5 });
+    await clients.reserve(100, 1, { count: 5 });
+    await clients.reserve(110, 1);
+    assert.equal(await clients.peek(400), [3]);
+    await clients.refund(400, 1, { moment: 100, epoch, count: 5 });
+    assert.equal(await clients.peek(400), [8]);
+  });
+
+  test('a debt is charged at once, and up to a thousand bursts', async () => {
+    const clients = await fleet(bucket);
+    await clients.owe(0, 1, 4);
+    assert.equal(await clients.peek(0), [6]);
+    const others = await fleet(bucket);
+    await others.owe(0, 1, 20_000);
+    assert.equal(moments(await others.reserve(0, 1)), [999_100]);
+  });
+});
