@@ -27,7 +27,7 @@ export function wholeUpTo(name: string, value: unknown, most: number): asserts v
   number(
     name,
     value,
-    `a whole number from 0 to ${most}`,
+    most > 0 ? `a whole number from 0 to ${most}` : '0, as none was asked for',
     (n) => Number.isSafeInteger(n) && n >= 0 && n <= most,
   );
 }

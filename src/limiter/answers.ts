@@ -4,7 +4,10 @@ import type { Limit } from '../limits/limit.ts';
 export interface Decision {
   /** Whether the permits were granted, and charged. */
   readonly granted: boolean;
-  /** Permits of a window, burst of a bucket; for a record, of the limit that has the least left. */
+  /**
+   * Permits of a window, burst of a bucket; for a record, of the limit that has the fewest left, as a plain number: it need
+   * not be the one that refuses.
+   */
   readonly limit: number;
   /** Whole permits that are left at once, of that limit. */
   readonly remaining: number;

@@ -97,6 +97,13 @@ test('refund refuses a record with a number out of range, and names the limit', 
   await assertRefuses(call, bad, 'unused.tokens', 'a whole number from 0 to 2');
 });
 
+test('settle refuses permits of a limit that was not asked for', async () => {
+  const permit = await pair().acquire({ requests: 1 });
+  const bad: readonly Bad[] = [[5, RangeError, '5']];
+  const call = (tokens: unknown) => permit.settle({ tokens } as never);
+  await assertRefuses(call, bad, 'used.tokens', '0, as none was asked for');
+});
+
 test('refund refuses a name that no limit has', async () => {
   const permit = await pair().acquire({ requests: 1, tokens: 2 });
   const error = await rejection(permit.refund({ token: 1 } as never));

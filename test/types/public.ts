@@ -43,6 +43,9 @@ new RateLimiter({ limit });
 one.acquire(2, { timeout: 1, signal: new AbortController().signal }).then((permit) => {
   assert<number>()(permit.waited);
   permit.refund(1);
+  permit.settle(1);
+  // @ts-expect-error what was used has no default
+  permit.settle();
 });
 one.tryAcquire().then((value) => assert<boolean>()(value));
 one.decide().then((value) => assert<Decision>()(value));
@@ -51,6 +54,7 @@ one.availablePermits().then((value) => assert<number>()(value));
 one.acquire('1');
 
 two.acquire({ requests: 1, tokens: 1250 }).then((permit) => permit.refund({ tokens: 250 }));
+two.acquire({ requests: 1, tokens: 1250 }).then((permit) => permit.settle({ tokens: 1500 }));
 two.acquire({ tokens: 1 });
 two
   .availablePermits({ detail: true })
@@ -59,6 +63,8 @@ two
 two.acquire({ request: 1 });
 // @ts-expect-error no limit has that name
 two.acquire().then((permit) => permit.refund({ token: 1 }));
+// @ts-expect-error no limit has that name
+two.acquire().then((permit) => permit.settle({ token: 1 }));
 
 assert<Observable<string>>()(of('a').pipe(throttleDistributed(one)));
 assert<Observable<string>>()(of('a').pipe(throttleDistributed(one, { permits: (value) => value.length })));
