@@ -370,10 +370,11 @@ export class Dispatcher {
   /** Refuses all who wait, gives back what is booked, and resolves when nothing is under way any more, or within a second. */
   close(): Promise<void> {
     this.#closed = true;
-    for (const entry of this.#queue.entries())
-      this.#queue.refuse(entry, new LimiterClosedError(this.#options.name));
+    // One for all: a stack for each of a long line would block the loop for seconds.
+    const error = new LimiterClosedError(this.#options.name);
+    for (const entry of this.#queue.entries()) this.#queue.refuse(entry, error);
     this.#bookings.giveBackAll();
-    this.#questions.refuse(new LimiterClosedError(this.#options.name));
+    this.#questions.refuse(error);
     const closed = new Promise<void>((resolve) => {
       // A store that does not answer must not keep the caller: what it still books is lost until it comes back by itself.
       const cancel = this.#options.clock.after(longestGoodbye, resolve);

@@ -30,6 +30,18 @@ timed('closing again is the same as closing once', async () => {
   assert.instance(waits.reason, LimiterClosedError);
 });
 
+timed(
+  'closing makes one error for a whole line: a stack for each would block the loop for seconds',
+  async () => {
+    const limiter = new RateLimiter({ name: 'api', limit });
+    fateOf(limiter.acquire(5));
+    const waits = [1, 2, 3].map((permits) => fateOf(limiter.acquire(permits)));
+    await limiter.close();
+    assert.instance(waits[0].reason, LimiterClosedError);
+    for (const { reason } of waits) assert.is(reason, waits[0].reason);
+  },
+);
+
 timed('a limiter closes itself at the end of the block that uses it', async (clock) => {
   let outside: RateLimiter;
   {
