@@ -142,6 +142,8 @@ local function fixedWindow()
   -- Forgets the windows that begin after a moment.
   local function cut(state, now, after)
     if state.used > 0 and state.start > after then close(state, now) end
+    -- What is booked for later stands no more, though it goes on counting in a window that began before.
+    state.newest = math.min(state.newest, after)
     local edge = edgeOf(state)
     if edge <= after then return end
     -- The window before those that are forgotten is taken to be full.

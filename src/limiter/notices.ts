@@ -1,5 +1,5 @@
 import type { Limit } from '../limits/limit.ts';
-import type { Ledger, Refund, RefundReply } from '../stores/store.ts';
+import { debt, type Ledger, type Refund, type RefundReply } from '../stores/store.ts';
 import type { LimiterEvents } from './events.ts';
 import type { Herald } from './herald.ts';
 
@@ -48,8 +48,9 @@ export class Notices {
   gaveBack(batch: readonly Refund[], error: Error | null, reply?: RefundReply): void {
     if (error) this.#events.failed(error);
     else
-      batch.forEach(({ cost, count }, i) => {
-        if (reply?.restored?.[i] ?? true) this.#herald.refunded(cost, count);
+      batch.forEach(({ moment, cost, count }, i) => {
+        const isGivenBack = moment !== debt && (reply?.restored?.[i] ?? true);
+        if (isGivenBack) this.#herald.refunded(cost, count);
       });
   }
 }

@@ -57,7 +57,7 @@ export function usedCost(
   const most = cost.map((n) => (n > 0 ? Number.MAX_SAFE_INTEGER : 0));
   if (used === undefined) throw new TypeError('used: expected a number of permits, got undefined');
   const told = unusedCost(names, record, most, used, 'used');
-  const isTold = (name: string) => typeof used === 'number' || Object.hasOwn(used as object, name);
+  const isTold = (name: string) => typeof used === 'number' || ownNumber(used, name) !== undefined;
   return names.map((name, i) => (isTold(name) ? told[i] : cost[i]));
 }
 
@@ -81,9 +81,14 @@ export function unusedCost(
     if (!names.includes(name))
       throw new RangeError(`${argument}: expected names of the limits, got ${show(name)}`);
   return names.map((name, i) => {
-    const n = Object.hasOwn(unused, name) ? (unused as Record<string, unknown>)[name] : undefined;
+    const n = ownNumber(unused, name);
     if (n === undefined) return 0;
     wholeUpTo(`${argument}.${name}`, n, cost[i]);
     return n;
   });
+}
+
+/** A number of a record by its own name; a name that is left out, or undefined, has none. */
+function ownNumber(record: unknown, name: string): unknown {
+  return Object.hasOwn(record as object, name) ? (record as Record<string, unknown>)[name] : undefined;
 }

@@ -95,6 +95,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   cut(state, now, after) {
     if (state.used > 0 && state.start > after) close(state, now);
+    // What is booked for later stands no more, though it goes on counting in a window that began before.
+    state.newest = Math.min(state.newest, after);
     const edge = edgeOf(state);
     if (edge <= after) return;
     // The window before those that are forgotten is taken to be full.
