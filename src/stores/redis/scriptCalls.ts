@@ -9,6 +9,9 @@ import { limitsOf, specOf } from './spec.ts';
 /** So often a call is made again because another rate was stored since: somebody changes it without end. */
 const mostChanges = 16;
 
+/** ioredis sends a script's text where Redis does not know it; where it is flushed again meanwhile, the call is made again. */
+const mostTries = 4;
+
 type Argument = string | number;
 
 /** A call of a script that works under the limits in force: what it is given before them, and after them. */
@@ -81,9 +84,10 @@ export class ScriptCalls {
     args: Argument[],
     read: (answer: Answer) => T,
     reply: Reply<T>,
+    tries = mostTries,
   ): void {
     const { name, serverTime } = this.#caller;
-    if (serverTime) args.push(serverTime());
+    if (serverTime && tries === mostTries) args.push(serverTime());
     let answered: Promise<unknown>;
     try {
       answered = script(keys, args);
@@ -103,7 +107,15 @@ export class ScriptCalls {
         }
         reply(null, value);
       },
-      (error) => reply(errorOf(name, error)),
+      (error) => {
+        if (tries > 1 && isUnknownScript(error)) this.send(script, keys, args, read, reply, tries - 1);
+        else reply(errorOf(name, error));
+      },
     );
   }
+}
+
+/** Whether a call was not run, as the server has forgotten its script. */
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

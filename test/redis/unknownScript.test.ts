@@ -1,0 +1,36 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
+import type { Scripts } from '../../src/stores/redis/scripts.ts';
+
+/** A ledger whose scripts the server has forgotten, time and again, for so many calls. */
+function forgetful(times: number) {
+  let calls = 0;
+  const script = async () => {
+    if (++calls <= times) throw new Error('NOSCRIPT No matching script. Please use EVAL.');
+    return [3];
+  };
+  const scripts = new Proxy({}, { get: () => script }) as Scripts;
+  const limits = [slidingWindow({ permits: 5, interval: 1000 })];
+  const ledger = openRedisLedger({ name: 'n', prefix: 'p', clientId: 'c', names: [''], limits }, scripts);
+  const peek = () =>
+    new Promise<{ error: Error | null; permits: number[] | undefined }>((resolve) =>
+      ledger.peek((error, permits) => resolve({ error, permits })),
+    );
+  return { peek, calls: () => calls };
+}
+
+test('a call whose script the server forgets again and again is made again', async () => {
+  const { peek } = forgetful(3);
+  assert.equal(await peek(), { error: null, permits: [3] });
+});
+
+test('but not without end', async () => {
+  const { peek, calls } = forgetful(Infinity);
+  const { error } = await peek();
+  assert.match(error!.message, 'NOSCRIPT');
+  assert.is(calls(), 4);
+});
+
+test.run();
