@@ -5,7 +5,7 @@ import { endAll, fromSources, numbered, sluice, start } from './sluice.ts';
 test.after.each(endAll);
 
 /** Milliseconds that "at once" may take on a busy machine. */
-const atOnce = 3_000;
+const atOnce = 1_500;
 
 async function interrupted(signal: 'SIGINT' | 'SIGTERM') {
   const { child, ended, wrote } = start(['--limit', '2', '--interval', '60000']);
