@@ -19,8 +19,8 @@
 -- @include "ledger/pace"
 
 local NEWEST, DEBT = -1, -2
--- A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again:
--- milliseconds.
+-- A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time:
+-- these are remembered at least as long as they may be sent again: milliseconds.
 local RESENT = 60000
 -- A debt is charged up to so many windows, or bursts.
 local MOST_DEBT = 1000
@@ -94,6 +94,9 @@ end
 if fresh then
   -- Remembered for as long as the same call, sent again, could take anything back: until all that stood before it has
   -- come back, and for one interval more, as a window that it emptied may have started anew.
+  for i = 1, #ledger.limits do
+    if ledger.limits[i].kind == 't' then least = RESENT end
+  end
   local till = instant.now + least
   for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
   -- Saved before the ledger: where that fails, what was given back goes on counting, and the call sent again gives nothing.

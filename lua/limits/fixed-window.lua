@@ -167,13 +167,14 @@ local function fixedWindow()
 
   local function adopt(state, spec)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
-    if state.used > 0 then state.stop = state.start + state.interval end
-    if state.used0 > 0 then state.stop0 = state.start0 + state.interval end
+    -- What was granted in a longer window counts in that one: no other begins before it.
+    if state.used > 0 then state.stop = math.max(state.start + state.interval, state.newest + 1) end
+    if state.used0 > 0 then state.stop0 = math.max(state.start0 + state.interval, state.newest0 + 1) end
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
   end
 
   local function taken(state)
-    return state.used, state.start
+    return state.used, state.newest
   end
 
   local function save() end

@@ -130,12 +130,13 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   adopt(state, { permits, interval, align }) {
     Object.assign(state, { permits, interval, align });
-    if (state.used > 0) state.end = state.start + interval;
-    if (state.used0 > 0) state.end0 = state.start0 + interval;
+    // What was granted in a longer window counts in that one: no other begins before it.
+    if (state.used > 0) state.end = Math.max(state.start + interval, state.newest + 1);
+    if (state.used0 > 0) state.end0 = Math.max(state.start0 + interval, state.newest0 + 1);
     if (align === 'epoch') state.end = alignUp(state, state.end);
   },
 
-  taken: ({ used, start }) => ({ permits: used, newest: start }),
+  taken: ({ used, newest }) => ({ permits: used, newest }),
 };
 
 /** A window opens at the moment `t`. */

@@ -70,7 +70,10 @@ function charge({ limits }: LedgerState, { now, at }: Instant, { cost, count }: 
   return false;
 }
 
-/** A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again: milliseconds. */
+/**
+ * A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time: these
+ * are remembered at least as long as they may be sent again: milliseconds.
+ */
 const resent = 60_000;
 
 /**
@@ -87,6 +90,8 @@ export function rememberSequence(
 ): void {
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  const least = refunds.some(({ moment }) => moment === newestGrants || moment === debt) ? resent : 1;
+  const hasBucket = ledger.limits.some(({ kind }) => kind === 'tokenBucket');
+  const hasNoMoment = refunds.some(({ moment }) => moment === newestGrants || moment === debt);
+  const least = hasBucket || hasNoMoment ? resent : 1;
   ledger.sequences.set(line, { last: sequence, until: Math.max(now + least, ledger.expires + longest) });
 }
