@@ -62,10 +62,7 @@ local paused = pausedFor(ledger, instant)
 local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known) }
 local last, left, plain = 0, false, contenders == 1 and paused < 0
 -- What the client has in line behind another request stays behind it.
-local after = 0
-if lastMoment > 0 and lastEpoch >= ledger.refundable and lastMoment + ledger.shift < standingUntil(ledger, lastEpoch) then
-  after = lastMoment + ledger.shift
-end
+local after = lastOf(ledger, lastMoment, lastEpoch)
 local function answer(count, delay)
   reply[#reply + 1] = count
   reply[#reply + 1] = delay

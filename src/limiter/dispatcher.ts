@@ -304,7 +304,12 @@ export class Dispatcher {
       this.#herald.decided(cost, error, decision);
       reply(error, decision);
     };
-    this.#put((done) => this.#options.ledger.decide(cost, done), decided);
+    this.#put((done) => this.#options.ledger.decide(cost, done, this.#lastMoment), decided);
+  }
+
+  /** The last moment that is booked here. */
+  get #lastMoment(): Grant | undefined {
+    return this.#bookings.reservations.last?.grant;
   }
 
   /** Says what could be granted at once, behind those who came before. */
@@ -562,7 +567,7 @@ export class Dispatcher {
     this.#beat = this.#options.alone ? Infinity : sent + heartbeat;
     this.#calls++;
     const { horizon } = this.#share;
-    const last = this.#bookings.reservations.last?.grant;
+    const last = this.#lastMoment;
     const request = { runs: call.runs, horizon, held, epoch: this.#epoch, ...(last ? { last } : {}) };
     this.#options.ledger.reserve(request, (error, reply) => {
       const received = this.now();

@@ -33,7 +33,10 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   followClock(world);
   if (step.kind === 'peek') return { ...base, kind: 'peek' };
-  if (step.kind === 'decide') return { ...base, kind: 'decide', cost: step.cost };
+  if (step.kind === 'decide') {
+    const last = step.inLine ? lastOf(world, client) : undefined;
+    return { ...base, kind: 'decide', cost: step.cost, ...(last ? { last } : {}) };
+  }
   const knows = knownBy(world, client);
   if (step.kind === 'reserve') {
     const { runs, horizon, held } = step;

@@ -8,7 +8,7 @@ import {
   type Segment,
 } from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
-import { standingUntil } from './epochs.ts';
+import { lastOf } from './epochs.ts';
 import { fillHole, holeFor } from './holes.ts';
 import { type Instant, type LedgerState, pausedFor, standingOf } from './ledgerState.ts';
 import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
@@ -31,7 +31,7 @@ export function reserve(
   const line: Line = {
     share: request.horizon / contenders,
     held: request.held,
-    after: lastOf(ledger, request),
+    after: lastOf(ledger, request.last),
     last: 0,
     left: false,
   };
@@ -65,13 +65,6 @@ interface Line {
   last: number;
   /** Whether the share is used up, so that what follows stays in the line. */
   left: boolean;
-}
-
-/** The last moment that a client holds, by the ledger's clock, as far as it stands. */
-function lastOf(ledger: LedgerState, { last }: ReserveRequest): number {
-  if (!last || last.epoch < ledger.refundable) return 0;
-  const moment = last.moment + ledger.shift;
-  return moment < standingUntil(ledger, last.epoch) ? moment : 0;
 }
 
 function serve(
@@ -111,6 +104,8 @@ function serve(
     let granted = hole
       ? Math.min(hole.count, remaining)
       : fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
+    // A limit that grants nothing at the moment that it offers would be asked for ever.
+    if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
     if (hole) fillHole(ledger, hole, granted);
