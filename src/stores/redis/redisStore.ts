@@ -2,8 +2,8 @@ import type { Cluster, Redis } from 'ioredis';
 import type { LedgerConfig, RefundReply, ReserveReply, SteeredLedger, Store } from '../store.ts';
 import { type Answer, coversAll, listed, malformed, segmentsOf } from './answers.ts';
 import { escaped, keysOf } from './keys.ts';
-import { ScriptCalls } from './scriptCalls.ts';
-import { scriptsOf } from './scripts.ts';
+import { LimitedScript, ScriptCalls } from './scriptCalls.ts';
+import { type Script, scriptsOf } from './scripts.ts';
 import { specOf } from './spec.ts';
 
 /** Microseconds for a script; -1 for no bound. */
@@ -18,8 +18,7 @@ function milliseconds(us: number): number | undefined {
 
 /** The store of a fleet: each operation is one call of a script, which Redis runs by itself. */
 export function redisStore(redis: Redis | Cluster): Store {
-  const scripts = scriptsOf(redis);
-  return { open: (config) => openRedisLedger(config, scripts) };
+  return { open: (config) => openRedisLedger(config, scriptsOf(redis)) };
 }
 
 /** The numbers before the segments of a reply. */
@@ -39,9 +38,22 @@ export function openRedisLedger(
   const shared = [keys.ledger, keys.contenders, keys.control, ...keys.logs];
   const client = escaped(clientId);
   // The sequence counts from 1 in every limiter: another one of the same client, or of its next life, has a key of its own.
-  const line = `${client}:${globalThis.crypto.randomUUID()}`;
-  const ofLine = [keys.ledger, keys.sequence(line), keys.control, ...keys.logs];
+  let ofLine: string[] | undefined;
+  const keysOfLine = () => {
+    ofLine ??= [
+      keys.ledger,
+      keys.sequence(`${client}:${globalThis.crypto.randomUUID()}`),
+      keys.control,
+      ...keys.logs,
+    ];
+    return ofLine;
+  };
   const calls = new ScriptCalls({ name, names, limits, control: keys.control, serverTime });
+  const limited = (script: Script, its: readonly string[] = shared, before: readonly string[] = []) =>
+    new LimitedScript(script, its, before);
+  let reserveCall: LimitedScript | undefined;
+  let refundCall: LimitedScript | undefined;
+  let decideCall: LimitedScript | undefined;
 
   return {
     sync: false,
@@ -50,14 +62,7 @@ export function openRedisLedger(
       return calls.rate.limits;
     },
     reserve({ runs, horizon, held, epoch, last }, reply) {
-      const after: (string | number)[] = [
-        horizon,
-        held,
-        epoch,
-        last?.moment ?? 0,
-        last?.epoch ?? 0,
-        runs.length,
-      ];
+      const after = [horizon, held, epoch, last?.moment ?? 0, last?.epoch ?? 0, runs.length];
       for (const { count, maxWait, cost } of runs) after.push(count, microseconds(maxWait), ...cost);
       const read = (answer: number[] | number): ReserveReply => {
         if (typeof answer === 'number') {
@@ -72,17 +77,19 @@ export function openRedisLedger(
         if (standing >= 0) replied.standing = milliseconds(standing);
         return replied;
       };
-      calls.call({ script: scripts.reserve, keys: shared, before: [client], after }, read, reply);
+      reserveCall ??= limited(scripts.reserve, shared, [client]);
+      calls.call(reserveCall, after, read, reply);
     },
     refund(refunds, sequence, reply) {
-      const after: (string | number)[] = [sequence, refunds.length];
+      const after = [sequence, refunds.length];
       for (const { moment, epoch, count, cost } of refunds) after.push(moment, epoch, count, ...cost);
       const read = (answer: number[] | number): RefundReply => {
         // The sequence was known: what the call gave back was told to the one before it.
         if (Array.isArray(answer) && answer.length === 0) return {};
         return { restored: listed(answer, refunds.length).map((given) => given === 1) };
       };
-      calls.call({ script: scripts.refund, keys: ofLine, before: [], after }, read, reply);
+      refundCall ??= limited(scripts.refund, keysOfLine());
+      calls.call(refundCall, after, read, reply);
     },
     decide(cost, reply) {
       const read = (answer: number[] | number) => {
@@ -94,11 +101,12 @@ export function openRedisLedger(
           resetAfter: reset / 1000,
         };
       };
-      calls.call({ script: scripts.decide, keys: shared, before: [client], after: cost }, read, reply);
+      decideCall ??= limited(scripts.decide, shared, [client]);
+      calls.call(decideCall, cost, read, reply);
     },
     peek(reply) {
       const read = (answer: number[] | number) => listed(answer, names.length);
-      calls.call({ script: scripts.peek, keys: shared, before: [], after: [] }, read, reply);
+      calls.call(limited(scripts.peek), [], read, reply);
     },
     setRate(change, reply) {
       const spec = specOf(names, change.limits);
