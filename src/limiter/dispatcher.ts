@@ -57,7 +57,9 @@ export interface DispatcherOptions {
   /** Whether nobody else can steer the limit. */
   alone?: boolean;
   /** Who is told what happens. */
-  events?: LimiterEvents;
+  events?: LimiterEvents | undefined;
+  /** Whether the store has something to answer that was asked without the dispatcher. */
+  isBusy?: () => boolean;
 }
 
 /**
@@ -80,7 +82,7 @@ export class Dispatcher {
   readonly #outlook: Outlook;
   readonly #alarm: Alarm;
   #call: Call | undefined;
-  readonly #questions = new Questions(() => this.#tellIdle());
+  readonly #questions = new Questions(() => this.tellIdle());
   readonly #goOn = () => this.#pump();
   #epoch = 0;
   /** When a line that waits asks again, come what may. */
@@ -301,10 +303,15 @@ export class Dispatcher {
   decide(cost: Cost, reply: Reply<DecideReply>): void {
     const decided: Reply<DecideReply> = (error, decision) => {
       if (decision?.granted) this.#granted++;
-      this.#herald.decided(cost, error, decision);
+      this.decided(cost, error, decision);
       reply(error, decision);
     };
     this.#put((done) => this.#options.ledger.decide(cost, done), decided);
+  }
+
+  /** Tells those who listen of a decision. */
+  decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {
+    this.#herald.decided(cost, error, decision);
   }
 
   /** Says what could be granted at once, behind those who came before. */
@@ -507,11 +514,12 @@ export class Dispatcher {
       this.#pumping = false;
       this.#setAlarm();
     }
-    this.#tellIdle();
+    this.tellIdle();
   }
 
-  #tellIdle(): void {
-    if (this.#underWay) return;
+  /** Something that was under way has been answered. */
+  tellIdle(): void {
+    if (this.#underWay || this.#options.isBusy?.()) return;
     for (const tell of this.#whenIdle.splice(0)) tell();
   }
 

@@ -5,7 +5,7 @@ import { type Answer, answerOf } from './answers.ts';
 import type { Answered, EncodedScript, Opening } from './encoded.ts';
 import { errorOf } from './errors.ts';
 import type { Script } from './scripts.ts';
-import { limitsOf, specOf } from './spec.ts';
+import { limitsOf } from './spec.ts';
 
 /** So often a call is made again because another rate was stored since: somebody changes it without end. */
 const mostChanges = 16;
@@ -60,7 +60,7 @@ export interface Caller {
   /** The limiter's name, for messages. */
   name: string;
   names: readonly string[];
-  limits: readonly Limit[];
+  own: KnownRate;
   /** The key of what is stored for all clients, for messages. */
   control: string;
   /** For tests alone, which compare the scripts with their twins at the same time: microseconds. */
@@ -75,21 +75,19 @@ export interface Caller {
  */
 export class ScriptCalls {
   readonly #caller: Caller;
-  readonly #own: KnownRate;
   /** The rate in force, as far as it is known. */
   rate: KnownRate;
 
   constructor(caller: Caller) {
     this.#caller = caller;
-    this.#own = { limits: caller.limits, spec: specOf(caller.names, caller.limits), stored: false };
-    this.rate = this.#own;
+    this.rate = caller.own;
   }
 
   /** Takes a stored rate to be in force, as the text that a script has named; the limiter's own for an empty list. */
   follow(text: string): void {
     if (this.rate.stored && this.rate.spec === text) return;
     const limits = limitsOf(this.#caller.names, text, this.#caller.control);
-    this.rate = limits ? { limits, spec: text, stored: true } : this.#own;
+    this.rate = limits ? { limits, spec: text, stored: true } : this.#caller.own;
   }
 
   /** Calls a script under the limits in force, and hands on what `read` makes of its answer, or an error of ours. */
