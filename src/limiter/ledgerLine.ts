@@ -17,12 +17,7 @@ export class LedgerLine<P> implements Line<P> {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #dispatcher: Dispatcher;
-  readonly #settlement: Settlement = {
-    giveBack: (grant, cost) =>
-      new Promise((resolve) => this.#dispatcher.giveBack({ ...grant, cost }, () => resolve())),
-    charge: (grant, cost) =>
-      new Promise((resolve) => this.#dispatcher.charge({ ...grant, cost }, () => resolve())),
-  };
+  readonly #settlement: Settlement;
   readonly name: string;
 
   readonly events: LimiterEvents;
@@ -34,6 +29,18 @@ export class LedgerLine<P> implements Line<P> {
     this.#clock = options.clock;
     this.events = new LimiterEvents(options.name);
     this.#dispatcher = new Dispatcher({ ...options, events: this.events });
+    this.#settlement = {
+      named: options.named,
+      giveBack: (grant, cost) =>
+        new Promise((resolve) => this.#dispatcher.giveBack({ ...grant, cost }, () => resolve())),
+      charge: (grant, cost) =>
+        new Promise((resolve) => this.#dispatcher.charge({ ...grant, cost }, () => resolve())),
+    };
+  }
+
+  /** Takes permits that are there at once, if nobody waits: see the dispatcher. */
+  take(cost: Cost): Grant | undefined {
+    return this.#dispatcher.take(cost);
   }
 
   costOf(permits: P): Cost {
@@ -69,8 +76,9 @@ export class LedgerLine<P> implements Line<P> {
     if (this.events.heard) this.events.tell({ type: 'dropped', value, reason });
   }
 
-  permitOf(grant: Grant, permits: P, asked: number): Permit<P> {
-    return new PermitHandle(grant, this.#named, permits, Math.max(0, this.now() - asked), this.#settlement);
+  permitOf(grant: Grant, permits: P, asked?: number): Permit<P> {
+    const waited = asked === undefined ? 0 : Math.max(0, this.now() - asked);
+    return new PermitHandle(grant, permits, waited, this.#settlement);
   }
 
   now(): number {
