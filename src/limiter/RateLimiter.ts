@@ -78,8 +78,17 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @example
    * const { waited } = await limiter.acquire(2, { timeout: 5_000 });
    */
-  async acquire(permits?: Permits<Name>, options?: AcquireOptions): Promise<Permit<Permits<Name>>> {
-    return this.#request(permits, options);
+  acquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<Permit<Permits<Name>>> {
+    try {
+      const { cost, grant } = this.#take(permits, options);
+      const line = this.#line;
+      if (grant) return Promise.resolve(line.permitOf(grant, permits));
+      return new Promise((resolve, reject) =>
+        new Request(line, permits, cost, options ?? {}, resolve, reject).ask(),
+      );
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /**
@@ -92,10 +101,14 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @example
    * if (!(await limiter.tryAcquire())) return; // not now
    */
-  async tryAcquire(permits?: Permits<Name>, options?: AcquireOptions): Promise<boolean> {
-    checkAcquireOptions(options);
+  async tryAcquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<boolean> {
+    const { cost, grant } = this.#take(permits, options);
+    if (grant) return true;
+    const { timeout = 0, signal } = options ?? {};
     try {
-      await this.#request(permits, { ...options, timeout: options?.timeout ?? 0 });
+      await new Promise((resolve, reject) =>
+        new Request(this.#line, permits, cost, { timeout, signal }, resolve, reject).ask(),
+      );
       return true;
     } catch (error) {
       if (error instanceof AcquireTimeoutError) return false;
@@ -114,19 +127,14 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * response.setHeader('RateLimit-Limit', limit).setHeader('RateLimit-Remaining', remaining);
    * if (!granted) response.setHeader('Retry-After', Math.ceil(retryAfter / 1000)).status(429).end();
    */
-  async decide(permits: Permits<Name> = 1): Promise<Decision> {
-    const cost = this.#line.costOf(permits);
-    const reply = await answered<DecideReply>((done) => this.#line.decide(cost, done));
-    if (reply.retryAfter === Infinity)
-      throw exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits);
-    const least = reply.available.reduce((min, n, i) => (n < reply.available[min] ? i : min), 0);
-    return {
-      granted: reply.granted,
-      limit: capacityOf(this.#ledger.limits[least]),
-      remaining: reply.available[least],
-      retryAfter: Math.ceil(reply.retryAfter),
-      resetAfter: Math.ceil(reply.resetAfter),
-    };
+  decide(permits: Permits<Name> = 1): Promise<Decision> {
+    return new Promise((resolve, reject) => {
+      this.#line.decide(this.#line.costOf(permits), (error, reply) => {
+        if (error) reject(error);
+        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!));
+        else reject(exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits));
+      });
+    });
   }
 
   /**
@@ -344,15 +352,27 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return answered((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
   }
 
+  #decisionOf({ granted, available, retryAfter, resetAfter }: DecideReply): Decision {
+    let least = 0;
+    for (let i = 1; i < available.length; i++) if (available[i] < available[least]) least = i;
+    return {
+      granted,
+      limit: capacityOf(this.#ledger.limits[least]),
+      remaining: available[least],
+      retryAfter: Math.ceil(retryAfter),
+      resetAfter: Math.ceil(resetAfter),
+    };
+  }
+
   #byName<T>(values: readonly T[]): Record<Name, T> {
     return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
-  #request(permits: Permits<Name> = 1, options: AcquireOptions = {}): Promise<Permit<Permits<Name>>> {
+  /** Checks a request, and takes its permits if they are there at once and nobody waits. */
+  #take(permits: Permits<Name>, options: AcquireOptions | undefined) {
     checkAcquireOptions(options);
     const cost = this.#line.costOf(permits);
-    return new Promise((resolve, reject) =>
-      new Request(this.#line, permits, cost, options, resolve, reject).ask(),
-    );
+    const grant = options?.signal?.aborted ? undefined : this.#line.take(cost);
+    return { cost, grant };
   }
 }

@@ -13,7 +13,7 @@ import { type Call, gather } from './batch.ts';
 import { Bookings } from './bookings.ts';
 import type { NamedLimits } from './cost.ts';
 import { Denial } from './denial.ts';
-import { Entry } from './entry.ts';
+import { Entry, goneEntry } from './entry.ts';
 import { LimiterEvents } from './events.ts';
 import { Herald } from './herald.ts';
 import type { Grant, Waiter } from './line.ts';
@@ -163,8 +163,43 @@ export class Dispatcher {
     return this.#options.clock.now();
   }
 
+  /**
+   * The quick way: takes permits that are there at once, where nobody waits, and nobody is to be told of it. The store looks
+   * whether anything else stands in the way.
+   */
+  take(cost: Cost): Grant | undefined {
+    const { ledger } = this.#options;
+    if (!ledger.sync || !this.#isClear || this.#share.contenders > 1) return undefined;
+    const grant = ledger.take?.(cost);
+    if (!grant) return undefined;
+    this.#calls++;
+    this.#granted++;
+    return grant;
+  }
+
+  /** Whether nobody waits or is being told of anything, and nobody listens. */
+  get #isClear(): boolean {
+    if (this.#pumping || this.#closed || this.#pausing > 0) return false;
+    return !this.#queue.first && !this.#events.heard;
+  }
+
+  /** Grants a request the quick way, if that is open. What is asked for meanwhile comes after it. */
+  #grant<T>(waiter: Waiter<T>, cost: Cost, data: T): boolean {
+    const grant = this.take(cost);
+    if (!grant) return false;
+    this.#pumping = true;
+    try {
+      waiter.granted(grant, data);
+    } finally {
+      this.#pumping = false;
+      if (this.#again) this.#pump();
+    }
+    return true;
+  }
+
   /** Joins the line with one request, perhaps in place of another one of the same waiter. */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Entry): Entry {
+    if (!instead && this.#grant(waiter, cost, data)) return goneEntry;
     const deadline = timeout === Infinity ? Infinity : this.now() + timeout;
     const entry = new Entry(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
     // A moment that is booked already is left to whoever comes instead.
@@ -216,6 +251,7 @@ export class Dispatcher {
 
   /** Joins the line with one more request that only counts. */
   count(waiter: Waiter<undefined>, cost: Cost): void {
+    if (this.#grant(waiter, cost, undefined)) return;
     const entry = new Entry(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, undefined);
     if (this.#isRefused(entry)) return;
     // Who comes after a question must not join those before it.
@@ -306,7 +342,9 @@ export class Dispatcher {
       this.decided(cost, error, decision);
       reply(error, decision);
     };
-    this.#put((done) => this.#options.ledger.decide(cost, done), decided);
+    const { ledger } = this.#options;
+    if (ledger.sync && this.#isClear) ledger.decide(cost, decided);
+    else this.#put((done) => ledger.decide(cost, done), decided);
   }
 
   /** Tells those who listen of a decision. */

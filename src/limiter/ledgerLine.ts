@@ -22,7 +22,8 @@ export class LedgerLine<P> implements Line<P> {
   #made: Dispatcher | undefined;
   #events: LimiterEvents | undefined;
   #settlement: Settlement | undefined;
-  /** Granted without the dispatcher. */
+  /** Calls made and requests granted without the dispatcher. */
+  #calls = 0;
   #granted = 0;
   /** Questions to the ledger that are under way without the dispatcher. */
   #asking = 0;
@@ -51,6 +52,19 @@ export class LedgerLine<P> implements Line<P> {
     // It refuses whatever comes after the end.
     if (this.#closed) void this.#made.close();
     return this.#made;
+  }
+
+  /** Takes permits that are there at once, if nobody waits: see the dispatcher. */
+  take(cost: Cost): Grant | undefined {
+    if (this.#made) return this.#made.take(cost);
+    const { ledger } = this.#options;
+    if (!ledger.take || this.#closed || this.#events?.heard) return undefined;
+    const grant = ledger.take(cost);
+    if (grant) {
+      this.#calls++;
+      this.#granted++;
+    }
+    return grant;
   }
 
   costOf(permits: P): Cost {
@@ -88,15 +102,16 @@ export class LedgerLine<P> implements Line<P> {
     if (this.#events?.heard) this.#events.tell({ type: 'dropped', value, reason });
   }
 
-  permitOf(grant: Grant, permits: P, asked: number): Permit<P> {
+  permitOf(grant: Grant, permits: P, asked?: number): Permit<P> {
+    const waited = asked === undefined ? 0 : Math.max(0, this.now() - asked);
     this.#settlement ??= {
+      named: this.#options.named,
       giveBack: (granted, cost) =>
         new Promise((resolve) => this.#dispatcher.giveBack({ ...granted, cost }, () => resolve())),
       charge: (granted, cost) =>
         new Promise((resolve) => this.#dispatcher.charge({ ...granted, cost }, () => resolve())),
     };
-    const { named } = this.#options;
-    return new PermitHandle(grant, named, permits, Math.max(0, this.now() - asked), this.#settlement);
+    return new PermitHandle(grant, permits, waited, this.#settlement);
   }
 
   now(): number {
@@ -175,9 +190,8 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   get stats(): LimiterStats {
-    if (!this.#made) return { ...untouched, granted: this.#granted };
-    const { stats } = this.#made;
-    return { ...stats, granted: stats.granted + this.#granted };
+    const stats = this.#made?.stats ?? untouched;
+    return { ...stats, calls: stats.calls + this.#calls, granted: stats.granted + this.#granted };
   }
 
   get idle(): boolean {

@@ -2,6 +2,7 @@ import type { Limit } from '../limits/limit.ts';
 import type {
   Cost,
   DecideReply,
+  Grant,
   PermitSource,
   Rate,
   RateChange,
@@ -38,6 +39,10 @@ export class MemberLedger implements SteeredLedger {
 
   get limits(): readonly Limit[] {
     return this.#ledger.limits;
+  }
+
+  take(cost: Cost): Grant | undefined {
+    return this.#user.use() ? undefined : this.#ledger.take?.(cost);
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
