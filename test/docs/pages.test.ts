@@ -5,7 +5,7 @@ import { anchorsOf, brokenLinks, linksOf } from './links.ts';
 import { pageAt, pages, root } from './pages.ts';
 
 /** The pages that name tests, and how many titles each names at least. */
-const leastTitles: Record<string, number> = { 'docs/guarantees.md': 45, 'docs/redisson.md': 16 };
+const leastTitles: Record<string, number> = { 'docs/guarantees.md': 65, 'docs/redisson.md': 20 };
 /** The pages of the repository that the package does not hold. */
 const others = ['CONTRIBUTING.md', 'CHANGELOG.md'].map(pageAt);
 /** A path of the repository in backticks: a file, or a folder with a slash at its end. */
