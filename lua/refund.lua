@@ -46,6 +46,8 @@ local function giveBack(moment, epoch, cost, requests)
   -- Of what was forgotten or made void nothing counts any more.
   if moment ~= NEWEST and (epoch < ledger.refundable or t >= standingUntil(ledger, epoch)) then return 0 end
   local isAhead = moment ~= NEWEST and t > now
+  -- What a release takes is to be no part of a hole, which is charged still.
+  if moment == NEWEST then closeHoles(ledger, now, instant.at) end
   if now < ledger.pacedUntil then
     -- What was booked under another rate may be more than this one allows.
     local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)

@@ -54,9 +54,9 @@ local function giveHoleBack(ledger, hole, now)
   end
 end
 
--- Gives the holes back whose moment has come, and that no request has taken over.
-local function closeHoles(ledger, now)
-  while ledger.holes[1] and ledger.holes[1].moment <= now do
+-- Gives the holes back whose moment has come by a time, and that no request has taken over.
+local function closeHoles(ledger, now, time)
+  while ledger.holes[1] and ledger.holes[1].moment <= time do
     giveHoleBack(ledger, table.remove(ledger.holes, 1), now)
   end
 end

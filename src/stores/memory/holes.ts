@@ -37,9 +37,9 @@ function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, no
   });
 }
 
-/** Gives the holes back whose moment has come, and that no request has taken over. */
-export function closeHoles(ledger: LedgerState, now: number): void {
-  while (ledger.holes.length > 0 && ledger.holes[0].moment <= now)
+/** Gives the holes back whose moment has come by a time, and that no request has taken over. */
+export function closeHoles(ledger: LedgerState, now: number, time = now): void {
+  while (ledger.holes.length > 0 && ledger.holes[0].moment <= time)
     giveHoleBack(ledger, ledger.holes.shift()!, now);
 }
 

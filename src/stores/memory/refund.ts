@@ -2,7 +2,7 @@ import { capacityOf } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
 import { standingUntil } from './epochs.ts';
-import { addHole, closeEnd } from './holes.ts';
+import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { loadOf, noteReturned } from './pace.ts';
@@ -37,6 +37,8 @@ function giveBack(
   // Of what was forgotten or made void nothing counts any more.
   if (!isNewest && (epoch < ledger.refundable || t >= standingUntil(ledger, epoch))) return false;
   const isAhead = !isNewest && t > now;
+  // What a release takes is to be no part of a hole, which is charged still.
+  if (isNewest) closeHoles(ledger, now, at);
   if (now < ledger.pacedUntil) {
     // What was booked under another rate may be more than this one allows.
     const isInside = isAhead && epoch === ledger.epoch && t < newestOf(ledger, cost, false);
