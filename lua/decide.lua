@@ -7,13 +7,15 @@
 --
 -- ARGV[1]   the client
 -- ARGV[2]   the limits, and
--- ARGV[3]   whether they were stored, as in reserve.lua
--- ARGV[4…]  the cost in permits for each limit
+-- ARGV[3]   whether they were stored, and
+-- ARGV[4…6] the numbers of the only one, as in reserve.lua
+-- ARGV[7…]  the cost in permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
 -- Reply: the limits in force, as text, where they are others. Else a list: 1 if granted, else 0; the wait until it could be granted, or -1 for never, and the time until all has
 -- come back, in microseconds; then the permits left at once, of each limit.
 
+-- @include "quick/decide"
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/offer"
@@ -21,9 +23,9 @@
 local logs, cost = {}, {}
 for i = 4, #KEYS do
   logs[i - 3] = KEYS[i]
-  cost[i - 3] = tonumber(ARGV[i])
+  cost[i - 3] = tonumber(ARGV[i + 3])
 end
-local serverUs = serverTime(ARGV[4 + #logs])
+local serverUs = serverTime(ARGV[7 + #logs])
 local ledger, instant = openLedger(KEYS, ARGV[2], ARGV[3], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now

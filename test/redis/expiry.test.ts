@@ -16,10 +16,10 @@ async function lives(redis: Redis): Promise<Map<string, number>> {
   return new Map(keys.map((key, i) => [key, left[i]]));
 }
 
-/** As long as expected, rounded up, but for the time that the test itself has taken. */
+/** As long as expected, rounded up, or up to twice as long; but for the time that the test itself has taken. */
 function assertLives(left: number | undefined, expected: number): void {
   assert.ok(
-    left !== undefined && left <= expected + 2 && left > expected - 1500,
+    left !== undefined && left <= 2 * expected + 4 && left > expected - 1500,
     `${left} ms, not ${expected}`,
   );
 }
@@ -113,7 +113,7 @@ test('whatever was done, every key expires by itself', async ({ redis }) => {
           await perform(clients[client], step, granted[client], i);
           for (const [key, left] of await lives(redis)) {
             // -2 says that the key has expired meanwhile.
-            assert.ok(left !== -1 && left < 300 * interval + 5000, `${key} lives for ${left} ms`);
+            assert.ok(left !== -1 && left < 600 * interval + 10_000, `${key} lives for ${left} ms`);
           }
         }
       },

@@ -72,7 +72,11 @@ export function openRedisLedger(
         if (standing >= 0) replied.standing = milliseconds(standing);
         return replied;
       };
-      calls.call({ script: scripts.reserve, keys: shared, before: [client], after }, read, reply);
+      calls.call(
+        { script: scripts.reserve, keys: shared, before: [client], quick: true, after },
+        read,
+        reply,
+      );
     },
     refund(refunds, sequence, reply) {
       const after: (string | number)[] = [sequence, refunds.length];
@@ -94,7 +98,11 @@ export function openRedisLedger(
           resetAfter: reset / 1000,
         };
       };
-      calls.call({ script: scripts.decide, keys: shared, before: [client], after: cost }, read, reply);
+      calls.call(
+        { script: scripts.decide, keys: shared, before: [client], quick: true, after: cost },
+        read,
+        reply,
+      );
     },
     peek(reply) {
       const read = (answer: number[] | number) => listed(answer, names.length);

@@ -4,7 +4,7 @@ import type { Reply } from '../store.ts';
 import { type Answer, answerOf } from './answers.ts';
 import { errorOf } from './errors.ts';
 import type { Script } from './scripts.ts';
-import { limitsOf, specOf } from './spec.ts';
+import { limitsOf, numbersOf, specOf } from './spec.ts';
 
 /** So often a call is made again because another rate was stored since: somebody changes it without end. */
 const mostChanges = 16;
@@ -19,6 +19,8 @@ export interface LimitedCall {
   script: Script;
   keys: readonly string[];
   before: readonly Argument[];
+  /** Whether it is told the numbers of an only limit, for its quick way. */
+  quick?: boolean;
   after: readonly Argument[];
 }
 
@@ -61,8 +63,9 @@ export class ScriptCalls {
 
   /** Calls a script under the limits in force, and hands on what `read` makes of its answer, or an error of ours. */
   call<T>(call: LimitedCall, read: (answer: number[] | number) => T, reply: Reply<T>, changes = 0): void {
-    const { script, keys, before, after } = call;
-    const { spec, stored } = this.rate;
+    const { script, keys, before, quick, after } = call;
+    const { limits, spec, stored } = this.rate;
+    const numbers = quick ? numbersOf(this.#caller.names, limits) : [];
     const readOrFollow = (answer: Answer): { value: T } | undefined => {
       if (typeof answer !== 'string') return { value: read(answer) };
       if (changes === mostChanges)
@@ -70,11 +73,17 @@ export class ScriptCalls {
       this.follow(answer);
       return undefined;
     };
-    this.send(script, keys, [...before, spec, stored ? 1 : 0, ...after], readOrFollow, (error, done) => {
-      if (error) reply(error);
-      else if (done) reply(null, done.value);
-      else this.call(call, read, reply, changes + 1);
-    });
+    this.send(
+      script,
+      keys,
+      [...before, spec, stored ? 1 : 0, ...numbers, ...after],
+      readOrFollow,
+      (error, done) => {
+        if (error) reply(error);
+        else if (done) reply(null, done.value);
+        else this.call(call, read, reply, changes + 1);
+      },
+    );
   }
 
   /** Calls a script as it is. */

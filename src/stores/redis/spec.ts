@@ -25,6 +25,13 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
   );
 }
 
+/** Permits, interval and the number after them of a limit that has no other and no name, as the scripts read them; else zeros. */
+export function numbersOf(names: readonly string[], limits: readonly Limit[]): readonly number[] {
+  const [limit] = limits;
+  if (names.length !== 1 || names[0] !== '') return [0, 0, 0];
+  return [limit.permits, limit.interval, extraOf(limit)];
+}
+
 /**
  * The limits of a text that another client has stored at `key`, in the order of the names; undefined for an empty list.
  *
