@@ -8,7 +8,7 @@ import { answered } from './answered.ts';
 import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
 import { checkPermits } from './checkPermits.ts';
 import { clientIdOf } from './clientId.ts';
-import { exceedsError, limitOf, type NamedLimits, type Permits } from './cost.ts';
+import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from './cost.ts';
 import type { LimiterEvent } from './events.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import type { Limiter, Line } from './line.ts';
@@ -140,11 +140,12 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const reply = await answered<DecideReply>((done) => this.#line.decide(cost, done));
     if (reply.retryAfter === Infinity)
       throw exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits);
-    const least = reply.available.reduce((min, n, i) => (n < reply.available[min] ? i : min), 0);
+    const { limits } = this.#ledger;
+    const told = reply.refusing ?? leastShare(limits, reply.available, cost);
     return {
       granted: reply.granted,
-      limit: capacityOf(this.#ledger.limits[least]),
-      remaining: reply.available[least],
+      limit: capacityOf(limits[told]),
+      remaining: reply.available[told],
       retryAfter: Math.ceil(reply.retryAfter),
       resetAfter: Math.ceil(reply.resetAfter),
     };

@@ -31,7 +31,7 @@ function openMemberLedger(store: Store, config: LedgerConfig, use: () => Error |
       use();
       ledger.refund(refunds, sequence, reply);
     },
-    decide: (cost, reply) => used(reply, () => ledger.decide(cost, reply)),
+    decide: (cost, reply, last) => used(reply, () => ledger.decide(cost, reply, last)),
     peek: (reply) => used(reply, () => ledger.peek(reply)),
     setRate: (change, reply) => used(reply, () => ledger.setRate(change, reply)),
     getRate: (reply) => used(reply, () => ledger.getRate(reply)),

@@ -50,7 +50,7 @@ export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcom
     ledgers.set(whose, ledger);
     const answer = (): CallReply => {
       if (call.kind === 'setRate') return true;
-      if (call.kind === 'decide') return decide(ledger, instant, client, call.cost);
+      if (call.kind === 'decide') return decide(ledger, instant, client, call.cost, call.last);
       if (call.kind === 'reserve') {
         moveUp(ledger, instant.now, serverUs);
         return { now: serverUs / 1000, ...reserve(ledger, instant, client, call.request) };

@@ -8,18 +8,20 @@ export interface Contenders {
   soleUntil: number;
   /** Until when `crowd` may hold anyone who counts. */
   crowdUntil: number;
+  /** Nobody leaves the crowd before this moment: until then nobody has to be looked for. */
+  crowdFrom: number;
   crowd: Map<string, number>;
 }
 
 export function noContenders(): Contenders {
-  return { sole: '', soleUntil: 0, crowdUntil: 0, crowd: new Map() };
+  return { sole: '', soleUntil: 0, crowdUntil: 0, crowdFrom: 0, crowd: new Map() };
 }
 
 /** How many contenders there are, with this client if it `joins` them; at least 1. */
 export function countContenders(contenders: Contenders, client: string, joins: boolean, now: number): number {
   let others = contenders.sole !== client && contenders.soleUntil > now ? 1 : 0;
   if (contenders.crowdUntil > now) {
-    for (const [name, until] of contenders.crowd) if (until <= now) contenders.crowd.delete(name);
+    if (now >= contenders.crowdFrom) forgetPast(contenders, now);
     others = contenders.crowd.size - (contenders.crowd.has(client) ? 1 : 0);
     if (others === 0) {
       contenders.crowdUntil = 0;
@@ -30,6 +32,14 @@ export function countContenders(contenders: Contenders, client: string, joins: b
   return Math.max(1, others + (joins ? 1 : 0));
 }
 
+function forgetPast(contenders: Contenders, now: number): void {
+  contenders.crowdFrom = Infinity;
+  for (const [name, until] of contenders.crowd) {
+    if (until <= now) contenders.crowd.delete(name);
+    else contenders.crowdFrom = Math.min(contenders.crowdFrom, until);
+  }
+}
+
 /** Remembers the client until a moment; one that is past takes it out. */
 export function noteContender(contenders: Contenders, client: string, until: number, now: number): void {
   const stays = until > now;
@@ -37,6 +47,7 @@ export function noteContender(contenders: Contenders, client: string, until: num
     if (stays) {
       contenders.crowd.set(client, Math.max(until, contenders.crowd.get(client) ?? 0));
       contenders.crowdUntil = Math.max(contenders.crowdUntil, until);
+      contenders.crowdFrom = Math.min(contenders.crowdFrom, until);
     } else contenders.crowd.delete(client);
   } else if (contenders.sole === client) {
     contenders.soleUntil = stays ? Math.max(until, contenders.soleUntil) : 0;
@@ -46,6 +57,7 @@ export function noteContender(contenders: Contenders, client: string, until: num
       [client, until],
     ]);
     contenders.crowdUntil = Math.max(until, contenders.soleUntil);
+    contenders.crowdFrom = Math.min(until, contenders.soleUntil);
   } else if (stays) {
     contenders.sole = client;
     contenders.soleUntil = until;

@@ -113,8 +113,8 @@ function openMemoryLedger(
         return answer;
       });
     },
-    decide(cost, reply) {
-      onLedger(reply, (ledger, instant) => decide(ledger, instant, clientId, cost));
+    decide(cost, reply, last) {
+      onLedger(reply, (ledger, instant) => decide(ledger, instant, clientId, cost, last));
     },
     peek(reply) {
       onLedger(reply, availableNow);

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { LedgerConfig, RefundReply, ReserveReply, SteeredLedger, Store } from '../store.ts';
+import type { DecideReply, LedgerConfig, RefundReply, ReserveReply, SteeredLedger, Store } from '../store.ts';
 import { type Answer, coversAll, listed, malformed, segmentsOf } from './answers.ts';
 import { escaped, keysOf } from './keys.ts';
 import { ScriptCalls } from './scriptCalls.ts';
@@ -88,21 +88,24 @@ export function openRedisLedger(
       };
       calls.call({ script: scripts.refund, keys: ofLine, before: [], after }, read, reply);
     },
-    decide(cost, reply) {
-      const read = (answer: number[] | number) => {
-        const [granted, wait, reset, ...available] = listed(answer, 3 + names.length);
+    decide(cost, reply, last) {
+      const read = (answer: number[] | number): DecideReply => {
+        const length = 3 + names.length;
+        // Of several limits, the one that refuses for longest is named.
+        const isNamed = Array.isArray(answer) && answer.length > length && names.length > 1;
+        const [granted, wait, reset, ...rest] = listed(answer, isNamed ? length + 1 : length);
+        const refusing = rest[names.length];
+        if (refusing >= names.length) throw malformed(answer);
         return {
           granted: granted === 1,
-          available,
+          available: rest.slice(0, names.length),
           retryAfter: milliseconds(wait) ?? Infinity,
           resetAfter: reset / 1000,
+          ...(refusing >= 0 ? { refusing } : {}),
         };
       };
-      calls.call(
-        { script: scripts.decide, keys: shared, before: [client], quick: true, after: cost },
-        read,
-        reply,
-      );
+      const after = last ? [...cost, last.moment, last.epoch] : cost;
+      calls.call({ script: scripts.decide, keys: shared, before: [client], quick: true, after }, read, reply);
     },
     peek(reply) {
       const read = (answer: number[] | number) => listed(answer, names.length);

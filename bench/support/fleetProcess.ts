@@ -1,0 +1,68 @@
+import { Redis } from 'ioredis';
+import { range } from 'rxjs';
+import { library } from './library.ts';
+
+/*
+ * One process of a saturated fleet. Its arguments are the port of the server, the permits a second of the whole fleet, and
+ * the milliseconds that it takes part for; it tells what it got, by the second, and how late timers and permits came.
+ */
+
+export interface Share {
+  /** Permits of each whole second of the server's clock. */
+  seconds: Record<number, number>;
+  calls: number;
+  granted: number;
+  /** Milliseconds, the 99th of a hundred: permits after their moment, and a bare timer after its time. */
+  late: number;
+  timer: number;
+}
+
+const { RateLimiter, slidingWindow, throttleDistributed } = library;
+const [port, permits, lasts] = process.argv.slice(2).map(Number);
+const redis = new Redis(port);
+await redis.ping();
+process.once('message', begin);
+process.send!('ready');
+
+function begin(): void {
+  const limiter = new RateLimiter({
+    name: 'fleet',
+    limit: slidingWindow({ permits, interval: 1_000 }),
+    redis,
+  });
+  const seconds: Share['seconds'] = {};
+  const late: number[] = [];
+  const timers: number[] = [];
+  const clock = () => performance.timeOrigin + performance.now();
+  let granted = 0;
+
+  const subscription = range(0, (permits * lasts) / 1_000)
+    .pipe(throttleDistributed(limiter, { project: (_, { grantedAt }) => grantedAt }))
+    .subscribe((grantedAt) => {
+      granted++;
+      const second = Math.floor(grantedAt / 1_000);
+      seconds[second] = (seconds[second] ?? 0) + 1;
+      if (granted % 8 === 0) late.push(clock() - grantedAt);
+    });
+
+  (function tick(): void {
+    const due = performance.now() + 7;
+    setTimeout(() => {
+      timers.push(performance.now() - due);
+      tick();
+    }, 7).unref();
+  })();
+
+  setTimeout(async () => {
+    subscription.unsubscribe();
+    const { calls } = limiter.stats();
+    await limiter.close();
+    redis.disconnect();
+    const share: Share = { seconds, calls, granted, late: p99(late), timer: p99(timers) };
+    process.send!(share, () => process.disconnect());
+  }, lasts);
+}
+
+function p99(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? Number.NaN;
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '../../src/clock.ts';
+import { Dispatcher } from '../../src/limiter/dispatcher.ts';
+import type { Entry } from '../../src/limiter/entry.ts';
+import type { Grant, Waiter } from '../../src/limiter/line.ts';
+import type { Limit } from '../../src/limits/limit.ts';
+import type { Ledger } from '../../src/stores/store.ts';
+
+const one = Object.freeze([1]);
+
+export interface ClientOptions {
+  clock: Clock;
+  limit: Limit;
+  ledger: Ledger;
+  /** Requests that it keeps waiting. */
+  waiting: number;
+  /** The chance that a request is cancelled, within a random time of at most so many milliseconds. */
+  cancel: number;
+  cancelWithin: number;
+  random: () => number;
+  granted(grant: Grant): void;
+}
+
+/** A process that always has requests waiting, until it leaves. */
+export interface Client {
+  /** Ends as `close()` does: what is reserved is given back. */
+  leave(): void;
+}
+
+export function startClient(options: ClientOptions): Client {
+  const { clock, limit, ledger, waiting, cancel, cancelWithin, random } = options;
+  const named = { record: false, names: [''], limits: [limit] };
+  const dispatcher = new Dispatcher({ name: 'simulated', named, ledger, clock, maxQueue: Infinity });
+  let left = false;
+
+  const counted: Waiter<undefined> = {
+    granted(grant) {
+      options.granted(grant);
+      ask();
+    },
+    late() {},
+    refused() {},
+  };
+
+  function ask(): void {
+    if (left) return;
+    if (random() >= cancel) dispatcher.count(counted, one);
+    else askForATime();
+  }
+
+  /** Asks for a permit that is cancelled unless it comes within a random time. */
+  function askForATime(): void {
+    let entry: Entry | undefined;
+    let stop = () => {};
+    const waiter: Waiter<undefined> = {
+      granted(grant) {
+        stop();
+        entry = undefined;
+        counted.granted(grant, undefined);
+      },
+      late() {},
+      refused() {},
+    };
+    entry = dispatcher.ask(waiter, one, Infinity, undefined);
+    stop = clock.after(random() * cancelWithin, () => {
+      if (!entry) return;
+      dispatcher.cancel(entry);
+      ask();
+    });
+  }
+
+  for (let i = 0; i < waiting; i++) ask();
+  return {
+    leave() {
+      left = true;
+      void dispatcher.close();
+    },
+  };
+}

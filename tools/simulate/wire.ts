@@ -1,0 +1,68 @@
+import type { Ledger, Reply, ReserveReply } from '../../src/stores/store.ts';
+import type { VirtualTime } from './virtualTime.ts';
+
+/** What went over the wires of a fleet. */
+export interface Load {
+  /** Calls that reserve, those of them that only keep a waiting client informed, and calls that refund. */
+  reserves: number;
+  heartbeats: number;
+  refunds: number;
+  /** The longest time ahead that a reply has booked: milliseconds. */
+  longest: number;
+}
+
+/** A connection to the store. */
+export interface Wire {
+  time: VirtualTime;
+  /** Milliseconds there and back, and the part of it by which a trip may be longer. */
+  roundTrip: number;
+  jitter: number;
+  random: () => number;
+  load: Load;
+  /** Whether the process at this end is still alive. */
+  alive(): boolean;
+}
+
+/** Puts a wire before a ledger that answers at once. As on a connection, nothing overtakes what was sent before it. */
+export function wired(ledger: Ledger, wire: Wire): Ledger {
+  const { time, roundTrip, jitter, random, load } = wire;
+  let arrived = 0;
+  let answered = 0;
+  const trip = () => (roundTrip / 2) * (1 + jitter * random());
+
+  function over<T>(work: (reply: Reply<T>) => void, reply: Reply<T>): void {
+    arrived = Math.max(arrived, time.now() + trip());
+    time.after(arrived - time.now(), () =>
+      work((...answer) => {
+        answered = Math.max(answered, time.now() + trip());
+        time.after(answered - time.now(), () => {
+          if (wire.alive()) reply(...answer);
+        });
+      }),
+    );
+  }
+
+  return {
+    sync: false,
+    source: ledger.source,
+    limits: ledger.limits,
+    reserve(request, reply) {
+      load.reserves++;
+      if (request.runs.length === 0) load.heartbeats++;
+      over<ReserveReply>(
+        (answer) => ledger.reserve(request, answer),
+        (error, booked) => {
+          for (const { delay } of booked?.segments ?? []) load.longest = Math.max(load.longest, delay);
+          if (booked) reply(null, booked);
+          else reply(error!);
+        },
+      );
+    },
+    refund(refunds, sequence, reply) {
+      load.refunds++;
+      over((answer) => ledger.refund(refunds, sequence, answer), reply);
+    },
+    decide: (cost, reply) => over((answer) => ledger.decide(cost, answer), reply),
+    peek: (reply) => over((answer) => ledger.peek(answer), reply),
+  };
+}
