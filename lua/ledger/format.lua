@@ -56,8 +56,8 @@ local function packLedger(ledger, now, small)
     local algebra = algebraOf(state.kind)
     local head = algebra.packHead(state, ledger.epoch, ledger.seen, ledger.expires, calm, slack)
     local rare, isRare = algebra.packRare(state, now)
-    if isRare or not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
-    return head
+    if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
+    return isRare and head .. rare or head
   end
   local kinds, parts = '', { '' }
   for i = 1, #ledger.limits do
@@ -139,7 +139,8 @@ local function unpackSmall(data, algebra, log)
     movedAt = 0, credit = 0, sole = '', limits = { state }, voids = {}, holes = {},
     spec = string.format('[["","%s",%.0f,%.0f,%.0f]]', state.kind, algebra.numbers(state)),
   }
-  if position <= #data then position = unpackRare(ledger, data, algebra.unpackRare(state, data, position), 1) end
+  if position <= #data then position = algebra.unpackRare(state, data, position) end
+  if position <= #data then position = unpackRare(ledger, data, position, 1) end
   return ledger, position
 end
 

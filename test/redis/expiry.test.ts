@@ -58,10 +58,10 @@ test('reservations live until all of them have come back, with the log that hold
   redis,
 }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 1, interval: minute, resolution: 1 }) });
-  await ledger.reserve([1], { count: 5, maxWait: Infinity });
+  await ledger.reserve([1], { count: 12, maxWait: Infinity });
   const left = await lives(redis);
   assert.equal([...left.keys()].sort(), ['{p:n}', '{p:n}:log:']);
-  for (const ms of left.values()) assertLives(ms, 5 * minute);
+  for (const ms of left.values()) assertLives(ms, 12 * minute);
 });
 
 test('a ledger that got everything back is forgotten at once', async ({ redis }) => {

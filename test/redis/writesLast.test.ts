@@ -137,12 +137,12 @@ test('what a call pushed that failed after it is not taken for granted', async (
 });
 
 test('the list lives as long as the interval that has become longer', async ({ redis }) => {
-  const ledger = timed(redis, slidingWindow({ permits: 5, interval: 1000, resolution: 1 }));
-  for (let i = 0; i < 5; i++) {
+  const ledger = timed(redis, slidingWindow({ permits: 12, interval: 1000, resolution: 1 }));
+  for (let i = 0; i < 12; i++) {
     ledger.ms += 1;
     await ledger.take(1);
   }
-  await ledger.setRate(slidingWindow({ permits: 5, interval: 3_600_000, resolution: 1 }));
+  await ledger.setRate(slidingWindow({ permits: 12, interval: 3_600_000, resolution: 1 }));
   const left = await redis.pttl(log);
   assert.ok(left > 3_500_000, `${left} ms`);
 });
