@@ -18,7 +18,7 @@ export function refund(
   refunds: readonly Refund[],
   sequence: number,
 ): RefundReply {
-  const known = ledger.sequences.get(line);
+  const known = ledger.sequences?.get(line);
   if (known && known.until > instant.now && sequence <= known.last) return {};
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
@@ -90,6 +90,7 @@ export function rememberSequence(
   refunds: readonly Refund[],
   sequence: number,
 ): void {
+  ledger.sequences ??= new Map();
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
   const hasBucket = ledger.limits.some(({ kind }) => kind === 'tokenBucket');

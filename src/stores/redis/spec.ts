@@ -25,10 +25,10 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
   );
 }
 
-/** Permits, interval and the number after them of a limit that has no other and no name, as the scripts read them; else zeros. */
-export function numbersOf(names: readonly string[], limits: readonly Limit[]): readonly number[] {
+/** Permits, interval and the number after them of an only limit without a name, as the scripts read them; else zeros. */
+export function numbersOf(spec: string, limits: readonly Limit[]): readonly number[] {
+  if (limits.length !== 1 || !spec.startsWith('[["",')) return [0, 0, 0];
   const [limit] = limits;
-  if (names.length !== 1 || names[0] !== '') return [0, 0, 0];
   return [limit.permits, limit.interval, extraOf(limit)];
 }
 
