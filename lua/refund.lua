@@ -46,7 +46,7 @@ local function giveBack(moment, epoch, cost, requests)
   -- Of what was forgotten or made void nothing counts any more.
   if moment ~= NEWEST and (epoch < ledger.refundable or t >= standingUntil(ledger, epoch)) then return 0 end
   local isAhead = moment ~= NEWEST and t > now
-  -- What a release takes is to be no part of a hole, which is charged still.
+  -- A release takes from all that is granted by the time rounded up: no hole may lose what it is charged with.
   if moment == NEWEST then closeHoles(ledger, now, instant.at) end
   if now < ledger.pacedUntil then
     -- What was booked under another rate may be more than this one allows.
@@ -63,7 +63,7 @@ local function giveBack(moment, epoch, cost, requests)
     end
   end
   closeEnd(ledger, now)
-  if back > 0 and not isAhead then ledger.freed = ledger.freed + loadOf(ledger, cost) * requests end
+  if back > 0 and not isAhead then noteFreed(ledger, cost, requests) end
   return back > 0 and 1 or 0
 end
 

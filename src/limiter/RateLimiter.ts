@@ -1,5 +1,4 @@
 import type { Observable } from 'rxjs';
-import { monotonicClock, schedulerClock } from '../clock.ts';
 import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
 import type { DecideReply, Rate, SteeredLedger } from '../stores/store.ts';
@@ -7,16 +6,15 @@ import * as check from '../validate.ts';
 import { answered } from './answered.ts';
 import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
 import { checkPermits } from './checkPermits.ts';
-import { clientIdOf } from './clientId.ts';
 import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from './cost.ts';
 import type { LimiterEvent } from './events.ts';
 import { LedgerLine } from './ledgerLine.ts';
+import { LimiterParts, partsOf } from './limiterParts.ts';
 import type { Limiter, Line } from './line.ts';
-import { checkOptions, namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
+import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
 import { checkPause } from './pause.ts';
 import { type Permit, unusedCost } from './permit.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from './request.ts';
-import { storeOf } from './storeOf.ts';
 import { behindLine, callPlanOf, type WrapOptions } from './wrap.ts';
 
 /** How {@link RateLimiter.setRate} stores a limit. */
@@ -52,30 +50,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @throws TypeError, RangeError for an option of the wrong type or out of range
    */
   constructor(options: RateLimiterOptions<Name>) {
-    checkOptions(options);
-    const { name, redis, prefix = 'sluice', scope, maxQueue = Infinity, scheduler } = options;
-    const named = namedLimits(options.limit);
-    const clock = scheduler ? schedulerClock(scheduler) : monotonicClock();
-    const clientId = options.clientId ?? clientIdOf(redis ?? this);
-    this.#named = named;
-    this.#ledger = storeOf(options).open({
-      name,
-      prefix,
-      scope,
-      clientId,
-      clock,
-      names: named.names,
-      limits: named.limits,
-      onService: (change) => this.#line.events.serviceChanged(change),
-    });
-    this.#line = new LedgerLine({
-      name,
-      named,
-      ledger: this.#ledger,
-      clock,
-      maxQueue,
-      alone: redis === undefined && options.store === undefined,
-    });
+    // A group has looked at the options of its limiters.
+    const parts = options instanceof LimiterParts ? options : partsOf(options, this);
+    this.#named = parts.named;
+    this.#ledger = parts.ledger;
+    this.#line = new LedgerLine(parts);
   }
 
   /** The line of this process, on which the operators stand. Its shape may change in any release. */
@@ -99,8 +78,17 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @example
    * const { waited } = await limiter.acquire(2, { timeout: 5_000 });
    */
-  async acquire(permits?: Permits<Name>, options?: AcquireOptions): Promise<Permit<Permits<Name>>> {
-    return this.#request(permits, options);
+  acquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<Permit<Permits<Name>>> {
+    try {
+      const { cost, grant } = this.#take(permits, options);
+      const line = this.#line;
+      if (grant) return Promise.resolve(line.permitOf(grant, permits));
+      return new Promise((resolve, reject) =>
+        new Request(line, permits, cost, options ?? {}, resolve, reject).ask(),
+      );
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /**
@@ -113,10 +101,14 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @example
    * if (!(await limiter.tryAcquire())) return; // not now
    */
-  async tryAcquire(permits?: Permits<Name>, options?: AcquireOptions): Promise<boolean> {
-    checkAcquireOptions(options);
+  async tryAcquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<boolean> {
+    const { cost, grant } = this.#take(permits, options);
+    if (grant) return true;
+    const { timeout = 0, signal } = options ?? {};
     try {
-      await this.#request(permits, { ...options, timeout: options?.timeout ?? 0 });
+      await new Promise((resolve, reject) =>
+        new Request(this.#line, permits, cost, { timeout, signal }, resolve, reject).ask(),
+      );
       return true;
     } catch (error) {
       if (error instanceof AcquireTimeoutError) return false;
@@ -135,20 +127,15 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * response.setHeader('RateLimit-Limit', limit).setHeader('RateLimit-Remaining', remaining);
    * if (!granted) response.setHeader('Retry-After', Math.ceil(retryAfter / 1000)).status(429).end();
    */
-  async decide(permits: Permits<Name> = 1): Promise<Decision> {
-    const cost = this.#line.costOf(permits);
-    const reply = await answered<DecideReply>((done) => this.#line.decide(cost, done));
-    if (reply.retryAfter === Infinity)
-      throw exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits);
-    const { limits } = this.#ledger;
-    const told = reply.refusing ?? leastShare(limits, reply.available, cost);
-    return {
-      granted: reply.granted,
-      limit: capacityOf(limits[told]),
-      remaining: reply.available[told],
-      retryAfter: Math.ceil(reply.retryAfter),
-      resetAfter: Math.ceil(reply.resetAfter),
-    };
+  decide(permits: Permits<Name> = 1): Promise<Decision> {
+    return new Promise((resolve, reject) => {
+      const cost = this.#line.costOf(permits);
+      this.#line.decide(cost, (error, reply) => {
+        if (error) reject(error);
+        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!, cost));
+        else reject(exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits));
+      });
+    });
   }
 
   /**
@@ -366,15 +353,30 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return answered((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
   }
 
+  #decisionOf(
+    { granted, available, retryAfter, resetAfter, refusing }: DecideReply,
+    cost: readonly number[],
+  ): Decision {
+    const { limits } = this.#ledger;
+    const told = refusing ?? leastShare(limits, available, cost);
+    return {
+      granted,
+      limit: capacityOf(limits[told]),
+      remaining: available[told],
+      retryAfter: Math.ceil(retryAfter),
+      resetAfter: Math.ceil(resetAfter),
+    };
+  }
+
   #byName<T>(values: readonly T[]): Record<Name, T> {
     return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
-  #request(permits: Permits<Name> = 1, options: AcquireOptions = {}): Promise<Permit<Permits<Name>>> {
+  /** Checks a request, and takes its permits if they are there at once and nobody waits. */
+  #take(permits: Permits<Name>, options: AcquireOptions | undefined) {
     checkAcquireOptions(options);
     const cost = this.#line.costOf(permits);
-    return new Promise((resolve, reject) =>
-      new Request(this.#line, permits, cost, options, resolve, reject).ask(),
-    );
+    const grant = options?.signal?.aborted ? undefined : this.#line.take(cost);
+    return { cost, grant };
   }
 }

@@ -55,6 +55,12 @@ export class Entry implements Link<Entry> {
   }
 }
 
+const nobody: Waiter = { granted() {}, late() {}, refused() {} };
+
+/** What stands for a request that was granted as soon as it was asked for: there is nothing left to cancel. */
+export const goneEntry = new Entry(nobody, [], 0, 0, 0, undefined);
+goneEntry.stage = 'gone';
+
 /** Whether two requests ask for the same. */
 export function sameCost(a: Cost, b: Cost): boolean {
   return a === b || (a.length === b.length && a.every((n, i) => n === b[i]));

@@ -1,19 +1,10 @@
 import type { CancelTimer } from '../clock.ts';
-import type { Cost, PermitSource } from '../stores/store.ts';
+import type { Cost, Grant } from '../stores/store.ts';
 import type { Permits } from './cost.ts';
 import type { Entry } from './entry.ts';
 import type { Permit } from './permit.ts';
 
-/** One or more requests that were granted at the same moment. */
-export interface Grant {
-  readonly cost: Cost;
-  /** Epoch milliseconds by the store's clock, whole. */
-  readonly moment: number;
-  /** When that moment comes by the line's clock, as far as the reply told; a process that was busy hands out later. */
-  readonly due?: number;
-  readonly epoch: number;
-  readonly source: PermitSource;
-}
+export type { Grant } from '../stores/store.ts';
 
 /** Someone with requests in the line. Hears of each of them once, in order, perhaps before `ask` returns. */
 export interface Waiter<T = unknown> {

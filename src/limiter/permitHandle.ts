@@ -5,6 +5,7 @@ import { type Permit, unusedCost, usedCost } from './permit.ts';
 
 /** What becomes of a grant; both resolve once the store has answered. */
 export interface Settlement {
+  readonly named: NamedLimits;
   /** Gives a part of a grant back. */
   giveBack(grant: Grant, cost: Cost): Promise<void>;
   /** Charges what was used beyond a grant. */
@@ -14,7 +15,6 @@ export interface Settlement {
 /** A permit as the user holds it. */
 export class PermitHandle<P> implements Permit<P> {
   readonly #grant: Grant;
-  readonly #named: NamedLimits;
   readonly #settlement: Settlement;
   #settled = false;
   readonly permits: P;
@@ -22,9 +22,8 @@ export class PermitHandle<P> implements Permit<P> {
   readonly grantedAt: number;
   readonly source: PermitSource;
 
-  constructor(grant: Grant, named: NamedLimits, permits: P, waited: number, settlement: Settlement) {
+  constructor(grant: Grant, permits: P, waited: number, settlement: Settlement) {
     this.#grant = grant;
-    this.#named = named;
     this.#settlement = settlement;
     this.permits = permits;
     this.waited = waited;
@@ -33,13 +32,13 @@ export class PermitHandle<P> implements Permit<P> {
   }
 
   async refund(unused?: P): Promise<void> {
-    const { names, record } = this.#named;
+    const { names, record } = this.#settlement.named;
     const cost = unusedCost(names, record, this.#grant.cost, unused);
     await this.#settle(cost);
   }
 
   async settle(used: P): Promise<void> {
-    const { names, record } = this.#named;
+    const { names, record } = this.#settlement.named;
     const { cost } = this.#grant;
     const counted = usedCost(names, record, cost, used);
     await this.#settle(

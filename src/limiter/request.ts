@@ -18,11 +18,14 @@ export interface AcquireOptions {
   signal?: AbortSignal | undefined;
 }
 
+const known = ['timeout', 'signal'];
+
 /** Refuses options of the wrong type or out of range. */
 export function checkAcquireOptions(options: AcquireOptions | undefined): void {
+  if (options === undefined) return;
   optionsObject('options', options);
-  knownOptions(options ?? {}, ['timeout', 'signal']);
-  const { timeout, signal } = options ?? {};
+  knownOptions(options, known);
+  const { timeout, signal } = options;
   if (timeout !== undefined) duration('timeout', timeout);
   abortSignal('signal', signal);
 }

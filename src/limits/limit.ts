@@ -94,7 +94,8 @@ export function exceeds(
   limits: readonly Parameters<typeof capacityOf>[0][],
   cost: readonly number[],
 ): boolean {
-  return cost.some((n, i) => n > capacityOf(limits[i]));
+  for (let i = 0; i < cost.length; i++) if (cost[i] > capacityOf(limits[i])) return true;
+  return false;
 }
 
 /** Whether a value was made by the functions of this module. */

@@ -88,6 +88,17 @@ export interface Refund {
   count: number;
 }
 
+/** One or more requests that were granted at the same moment. Shared by those who got it: never changed. */
+export interface Grant {
+  readonly cost: Cost;
+  /** Epoch milliseconds by the store's clock, whole. */
+  readonly moment: number;
+  /** When that moment comes by the line's clock, as far as the reply told; a process that was busy hands out later. */
+  readonly due?: number;
+  readonly epoch: number;
+  readonly source: PermitSource;
+}
+
 /** What a store has made of refunds. A store that does not know leaves it out. */
 export interface RefundReply {
   /** For each refund, whether it gave anything back to the limit: what has come back by itself does not count. */
@@ -138,6 +149,11 @@ export interface Ledger {
   readonly source: PermitSource;
   /** The limits in force, as far as they are known here: a rate that is stored may be another one by now. */
   readonly limits: readonly Limit[];
+  /**
+   * The quick way of a store that answers at once: grants one request of a client that has nothing booked, where nothing stands
+   * in its way. Undefined where `reserve` has to find out more; then nothing has been granted.
+   */
+  take?(cost: Cost): Grant | undefined;
   /** Books or grants what can be had. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
   /** Takes grants and reservations back. One call at a time: the sequence makes a call that is sent twice count once. */

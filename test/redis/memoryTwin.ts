@@ -3,12 +3,14 @@ import { decide } from '../../src/stores/memory/decide.ts';
 import {
   availableNow,
   closeLedger,
+  instantOf,
   type LedgerState,
   openLedger,
 } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
+import { reopen, takeNow } from '../../src/stores/memory/take.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
 import { limitOf } from '../properties/specs.ts';
 import { type ControlPicture, controlPicture } from './controlString.ts';
@@ -23,8 +25,11 @@ export interface Outcome {
   control: ControlPicture;
 }
 
-/** The memory store's ledgers, open to be looked at. */
-export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcome {
+/**
+ * The memory store's ledgers, open to be looked at. With `taken`, single requests go the quick way where that is open, and each
+ * that did is told.
+ */
+export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, call: Call) => Outcome {
   const ledgers = new Map<number | undefined, LedgerState>();
   const control = noControl();
 
@@ -46,6 +51,11 @@ export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcom
       if (ifNone && control.limits) return false;
       storeRate(control, names, rate.map(limitOf), keepState, kept?.epoch ?? 0, serverUs);
     }
+    const quick = taken && kept && takeQuickly({ names, limits }, call, kept);
+    if (quick) {
+      taken();
+      return quick;
+    }
     const { ledger, instant } = openLedger(kept, names, limits, serverUs, control);
     ledgers.set(whose, ledger);
     const answer = (): CallReply => {
@@ -63,6 +73,19 @@ export function memoryTwin(scope: Scope): (config: Config, call: Call) => Outcom
     const reply = answer();
     closeLedger(ledger, instant);
     return reply;
+  }
+
+  function takeQuickly({ names, limits }: Config, call: Call, ledger: LedgerState): CallReply {
+    if (call.kind !== 'reserve' || call.request.last) return undefined;
+    const { serverUs } = call;
+    const { runs, held } = call.request;
+    if (runs.length > 1 || runs[0].count > 1 || held > 0) return undefined;
+    if (!reopen(ledger, names, limits, serverUs, control)) return undefined;
+    const instant = instantOf(ledger, serverUs);
+    if (!takeNow(ledger, instant, runs[0].cost)) return undefined;
+    closeLedger(ledger, instant);
+    const segments = [{ count: 1, delay: 0, retryAfter: 0 }];
+    return { now: serverUs / 1000, epoch: ledger.epoch, contenders: 1, segments };
   }
 
   return (config, call) => {

@@ -14,7 +14,15 @@ export interface Contenders {
 }
 
 export function noContenders(): Contenders {
-  return { sole: '', soleUntil: 0, crowdUntil: 0, crowdFrom: 0, crowd: new Map() };
+  return { sole: '', soleUntil: 0, crowdUntil: 0, crowdFrom: 0, crowd: nobody };
+}
+
+/** Never added to: whoever starts a crowd makes one of its own. */
+const nobody: Contenders['crowd'] = new Map();
+
+/** Whether no client has counted for a while, this one included. */
+export function isCalm({ soleUntil, crowdUntil }: Contenders, now: number): boolean {
+  return soleUntil <= now && crowdUntil <= now;
 }
 
 /** How many contenders there are, with this client if it `joins` them; at least 1. */

@@ -34,7 +34,7 @@ export interface LedgerState {
   contenders: Contenders;
   /** The last changes that made bookings void, the oldest first. */
   voids: Void[];
-  /** Milliseconds of load that came back since bookings were last made void for it, and when that was. */
+  /** Milliseconds of load that came back and is not granted again, since bookings were last made void for it; and when that was. */
   freed: number;
   movedAt: number;
   /** Milliseconds by which the frontier need not move: room that a move of the line has left. */
@@ -43,8 +43,10 @@ export interface LedgerState {
   pausedUntil: number;
   names: readonly string[];
   limits: LimitState[];
-  /** The last sequence of refunds of each limiter, and until when it is remembered. */
-  sequences: Map<string, { last: number; until: number }>;
+  /** The limits that these are the states of. */
+  under: readonly Limit[];
+  /** The last sequence of refunds of each limiter, and until when it is remembered; undefined until there is one. */
+  sequences: Map<string, { last: number; until: number }> | undefined;
 }
 
 /** Requests of a cost whose reservation is charged, and free for whoever asks for the same. */
@@ -64,13 +66,17 @@ export interface Instant {
   at: number;
 }
 
-/** The ledger as it stands at the server's time, under the limits in force. `serverUs` is in whole microseconds. */
+/**
+ * The ledger as it stands at the server's time, under the limits in force. `serverUs` is in whole microseconds. A new one is
+ * of a later epoch than the one it takes the place of, or than `after` where that was dropped.
+ */
 export function openLedger(
   kept: LedgerState | undefined,
   names: readonly string[],
   own: readonly Limit[],
   serverUs: number,
   control: Control,
+  after = 0,
 ): { ledger: LedgerState; instant: Instant } {
   const limits = control.limits ?? own;
   let ledger = kept;
@@ -79,7 +85,7 @@ export function openLedger(
   if (ledger) followClock(ledger, serverUs);
   if (!ledger || ledger.expires <= ledger.seen || isForgotten) {
     // Above the epoch of a ledger that is over, though the clock has stepped back since.
-    const epoch = Math.max((kept?.epoch ?? 0) + 1, control.forgotten, serverUs);
+    const epoch = Math.max((kept?.epoch ?? after) + 1, control.forgotten, serverUs);
     ledger = createLedger(names, limits, epoch, serverUs, kept?.sequences);
   }
   const { shift } = ledger;
@@ -87,7 +93,7 @@ export function openLedger(
   const now = serverMs + shift;
   followPause(control, serverMs);
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
-  closeHoles(ledger, now);
+  closeHoles(ledger, now, now);
   followLifted(ledger, control, now, serverUs);
   if (!isUnder(ledger, names, limits)) {
     // A client with a ledger of its own may come to it some time after the change.
@@ -96,7 +102,16 @@ export function openLedger(
     else changeEpoch(ledger, serverUs);
     convert(ledger, names, limits, now);
   }
-  return { ledger, instant: { us: serverUs + shift * 1000, now, at: Math.ceil(serverUs / 1000) + shift } };
+  return { ledger, instant: instantOf(ledger, serverUs) };
+}
+
+/** The server's time as a ledger sees it that is open. */
+export function instantOf({ shift }: LedgerState, serverUs: number): Instant {
+  return {
+    us: serverUs + shift * 1000,
+    now: Math.floor(serverUs / 1000) + shift,
+    at: Math.ceil(serverUs / 1000) + shift,
+  };
 }
 
 function createLedger(
@@ -104,7 +119,7 @@ function createLedger(
   limits: readonly Limit[],
   epoch: number,
   serverUs: number,
-  sequences: LedgerState['sequences'] = new Map(),
+  sequences: LedgerState['sequences'],
 ): LedgerState {
   return {
     epoch,
@@ -126,6 +141,7 @@ function createLedger(
     pausedUntil: 0,
     names,
     limits: limits.map((limit) => algebraOf(limit).create(limit)),
+    under: limits,
     sequences,
   };
 }
@@ -152,9 +168,13 @@ function followLifted(ledger: LedgerState, control: Control, now: number, server
 }
 
 /** Whether the ledger is kept under just these limits. */
-function isUnder(ledger: LedgerState, names: readonly string[], limits: readonly Limit[]): boolean {
+export function isUnder(ledger: LedgerState, names: readonly string[], limits: readonly Limit[]): boolean {
+  if (ledger.under === limits && ledger.names === names) return true;
   if (names.length !== ledger.names.length || names.some((name, i) => name !== ledger.names[i])) return false;
-  return limits.every((limit, i) => isOf(ledger.limits[i], limit));
+  if (!limits.every((limit, i) => isOf(ledger.limits[i], limit))) return false;
+  ledger.under = limits;
+  ledger.names = names;
+  return true;
 }
 
 /** Brings the ledger under other limits, by what is taken. */
@@ -177,6 +197,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
     return startWith(limit, permits, newest, now, ledger.shift);
   });
   ledger.names = names;
+  ledger.under = limits;
   ledger.holes = [];
 }
 
@@ -195,7 +216,10 @@ export function pausedFor({ pausedUntil }: LedgerState, { us }: Instant): number
 
 /** The permits of each limit that could be granted at once. */
 export function availableNow({ limits, pausedUntil }: LedgerState, { now, at }: Instant): number[] {
-  return limits.map((state) => (pausedUntil > now ? 0 : algebraOf(state).available(state, now, at)));
+  const available: number[] = [];
+  for (const state of limits)
+    available.push(pausedUntil > now ? 0 : algebraOf(state).available(state, now, at));
+  return available;
 }
 
 /** The moment at which everything granted and booked will have come back. */

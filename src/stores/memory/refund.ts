@@ -5,7 +5,7 @@ import { standingUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { loadOf, noteReturned } from './pace.ts';
+import { noteFreed, noteReturned } from './pace.ts';
 
 /** A debt is charged up to so many windows, or bursts. */
 const mostDebt = 1000;
@@ -18,7 +18,7 @@ export function refund(
   refunds: readonly Refund[],
   sequence: number,
 ): RefundReply {
-  const known = ledger.sequences.get(line);
+  const known = ledger.sequences?.get(line);
   if (known && known.until > instant.now && sequence <= known.last) return {};
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
@@ -37,7 +37,7 @@ function giveBack(
   // Of what was forgotten or made void nothing counts any more.
   if (!isNewest && (epoch < ledger.refundable || t >= standingUntil(ledger, epoch))) return false;
   const isAhead = !isNewest && t > now;
-  // What a release takes is to be no part of a hole, which is charged still.
+  // A release takes from all that is granted by the time rounded up: no hole may lose what it is charged with.
   if (isNewest) closeHoles(ledger, now, at);
   if (now < ledger.pacedUntil) {
     // What was booked under another rate may be more than this one allows.
@@ -54,7 +54,7 @@ function giveBack(
     else back += algebraOf(state).refund(state, now, t, n);
   });
   closeEnd(ledger, now);
-  if (back > 0 && !isAhead) ledger.freed += loadOf(ledger, cost) * count;
+  if (back > 0 && !isAhead) noteFreed(ledger, cost, count);
   return back > 0;
 }
 
@@ -90,6 +90,7 @@ export function rememberSequence(
   refunds: readonly Refund[],
   sequence: number,
 ): void {
+  ledger.sequences ??= new Map();
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
   const hasBucket = ledger.limits.some(({ kind }) => kind === 'tokenBucket');

@@ -9,6 +9,7 @@ import {
 } from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
+import { takeGap } from './gaps.ts';
 import { fillHole, holeFor } from './holes.ts';
 import { type Instant, type LedgerState, pausedFor, standingOf } from './ledgerState.ts';
 import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
@@ -87,6 +88,12 @@ function serve(
     // Somebody has given back a moment before that, and everybody's place behind it stays as it is.
     const hole =
       wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, line.after), t, cost) : undefined;
+    // What waits for nothing passes nobody, and what has something in line passes nothing of its own.
+    if (wait > 0 && maxWait > 0 && !line.left && line.after <= now && takeGap(ledger, instant, cost, hole)) {
+      segments.push({ count: 1, delay: 0, retryAfter: 0 });
+      remaining--;
+      continue;
+    }
     if (hole) {
       t = hole.moment;
       wait = t * 1000 - instant.us;

@@ -1,0 +1,44 @@
+import { capacityOf, type Limit } from '../../limits/limit.ts';
+import { algebraOf } from '../../limits/states.ts';
+import type { Cost } from '../store.ts';
+import { isCalm } from './contenders.ts';
+import type { Control } from './control.ts';
+import { type Instant, isUnder, type LedgerState } from './ledgerState.ts';
+
+/**
+ * Brings a ledger up to the server's time where that is all there is to it: its clock has not stepped back, it is not over, no
+ * pause holds, no rate has changed, and no hole waits to be filled. Else it is left as it is, for `openLedger`.
+ */
+export function reopen(
+  ledger: LedgerState,
+  names: readonly string[],
+  own: readonly Limit[],
+  serverUs: number,
+  control: Control,
+): boolean {
+  const serverMs = Math.floor(serverUs / 1000);
+  const now = serverMs + ledger.shift;
+  if (now < ledger.seen || ledger.expires <= now) return false;
+  if (control.pausedUntil > serverMs || ledger.pausedUntil > now || ledger.epoch < control.forgotten)
+    return false;
+  if (ledger.holes.length > 0 || !isUnder(ledger, names, control.limits ?? own)) return false;
+  ledger.seen = now;
+  ledger.pausedUntil = control.pausedUntil + ledger.shift;
+  for (const state of ledger.limits) algebraOf(state).roll(state, now, ledger.shift);
+  return true;
+}
+
+/** Grants one request now, in a ledger that has been reopened: if nobody contends, and no limit makes it wait. */
+export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): boolean {
+  const { limits } = ledger;
+  if (ledger.pacedUntil > now || !isCalm(ledger.contenders, now)) return false;
+  for (let i = 0; i < cost.length; i++) {
+    const n = cost[i];
+    if (n === 0) continue;
+    const state = limits[i];
+    if (n > capacityOf(state) || algebraOf(state).earliest(state, now, at, n) > now) return false;
+  }
+  for (let i = 0; i < cost.length; i++)
+    if (cost[i] > 0) algebraOf(limits[i]).commit(limits[i], now, at, cost[i]);
+  return true;
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import { memoryTwin, type Outcome } from '../redis/memoryTwin.ts';
+import type { Scope } from '../redis/twins.ts';
+import { promise } from '../support/campaign.ts';
+import type { Call } from './calls.ts';
+import { histories } from './history.ts';
+import { plan, settle } from './plan.ts';
+import { fewLimits, limitOf } from './specs.ts';
+import type { History, Step } from './steps.ts';
+import { createWorld } from './world.ts';
+
+/** What the quick way answers, and what it leaves behind, is what the whole way does. */
+function comparable({ reply, state, control }: Outcome, { serverUs }: Call): unknown {
+  if (!state) return { reply, control };
+  const now = Math.floor(serverUs / 1000) + state.shift;
+  // Whoever counted until a time that is past no longer does.
+  const soleUntil = state.soleUntil > now ? state.soleUntil : 0;
+  return { reply: told(reply), control, state: { ...state, soleUntil } };
+}
+
+/** Of a client that has nothing booked, the quick way does not say what became of bookings. */
+function told(reply: Outcome['reply']): unknown {
+  if (typeof reply !== 'object' || !('segments' in reply)) return reply;
+  const { standing: _, ...rest } = reply;
+  return rest;
+}
+
+/** Replays a history with the quick way and without it; answers how often that was open. */
+function replayBoth(history: History, scope: Scope): number {
+  const config = {
+    names: history.limits.length === 1 ? [''] : history.limits.map((_, i) => `limit ${i}`),
+    limits: history.limits.map(limitOf),
+  };
+  const world = createWorld({ ...history, startUs: history.startUs + 1e12 });
+  let taken = 0;
+  const quick = memoryTwin(scope, () => taken++);
+  const whole = memoryTwin(scope);
+  for (const step of history.steps) {
+    const call = plan(world, step);
+    if (!call) continue;
+    const expected = whole(config, call);
+    settle(world, call, expected.reply);
+    const actual = quick(config, call);
+    assert.deepEqual(comparable(actual, call), comparable(expected, call), `after ${JSON.stringify(call)}`);
+  }
+  return taken;
+}
+
+/** Asks for one request at a time, of which the client may have nothing booked. */
+function single(step: Step): Step {
+  if (step.kind !== 'reserve') return step;
+  return { ...step, held: 0, runs: [{ ...step.runs[0], count: 1 }] };
+}
+
+const content = { steering: true, maxLength: 80 };
+const mixed = fc.tuple(histories(fewLimits, content), fc.integer({ min: 1, max: 4 })).map(
+  ([history, every]): History => ({
+    ...history,
+    steps: history.steps.map((step, i) => (i % every === 0 ? single(step) : step)),
+  }),
+);
+
+let open = 0;
+for (const scope of ['fleet', 'client'] as const)
+  promise(
+    `the quick way answers and leaves what the whole way does, for each ${scope}`,
+    2000,
+    mixed,
+    (history) => {
+      open += replayBoth(history, scope);
+    },
+  );
+
+test('the quick way was open now and then', () => {
+  assert.ok(open > 100, `${open} times`);
+});
+
+test.run();
