@@ -6,7 +6,7 @@ import * as check from '../validate.ts';
 import { answered } from './answered.ts';
 import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
 import { checkPermits } from './checkPermits.ts';
-import { exceedsError, limitOf, type NamedLimits, type Permits } from './cost.ts';
+import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from './cost.ts';
 import type { LimiterEvent } from './events.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
@@ -129,9 +129,10 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   decide(permits: Permits<Name> = 1): Promise<Decision> {
     return new Promise((resolve, reject) => {
-      this.#line.decide(this.#line.costOf(permits), (error, reply) => {
+      const cost = this.#line.costOf(permits);
+      this.#line.decide(cost, (error, reply) => {
         if (error) reject(error);
-        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!));
+        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!, cost));
         else reject(exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits));
       });
     });
@@ -352,13 +353,16 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return answered((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
   }
 
-  #decisionOf({ granted, available, retryAfter, resetAfter }: DecideReply): Decision {
-    let least = 0;
-    for (let i = 1; i < available.length; i++) if (available[i] < available[least]) least = i;
+  #decisionOf(
+    { granted, available, retryAfter, resetAfter, refusing }: DecideReply,
+    cost: readonly number[],
+  ): Decision {
+    const { limits } = this.#ledger;
+    const told = refusing ?? leastShare(limits, available, cost);
     return {
       granted,
-      limit: capacityOf(this.#ledger.limits[least]),
-      remaining: available[least],
+      limit: capacityOf(limits[told]),
+      remaining: available[told],
       retryAfter: Math.ceil(retryAfter),
       resetAfter: Math.ceil(resetAfter),
     };

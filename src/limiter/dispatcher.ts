@@ -252,15 +252,20 @@ export class Dispatcher {
   /** Joins the line with one more request that only counts. */
   count(waiter: Waiter<undefined>, cost: Cost): void {
     if (this.#grant(waiter, cost, undefined)) return;
+    const hasRoom = !this.#closed && this.#queue.waiting < this.#options.maxQueue;
+    if (hasRoom && this.#extend(waiter, cost)) return;
     const entry = new Entry(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, undefined);
-    if (this.#isRefused(entry)) return;
-    // Who comes after a question must not join those before it.
-    if (!this.#questions.waiting && this.#queue.extend(entry.waiter, cost)) {
-      this.#herald.queued(cost);
-      return;
-    }
+    if (this.#isRefused(entry) || this.#extend(waiter, cost)) return;
     this.#join(entry);
     this.#wake();
+  }
+
+  /** Counts one request more in the last entry, if that is of the same waiter and asks for the same. */
+  #extend(waiter: Waiter<undefined>, cost: Cost): boolean {
+    // Who comes after a question must not join those before it.
+    if (this.#questions.waiting || !this.#queue.extend(waiter as Waiter<unknown>, cost)) return false;
+    this.#herald.queued(cost);
+    return true;
   }
 
   #join(entry: Entry): void {
@@ -316,23 +321,29 @@ export class Dispatcher {
   }
 
   /**
-   * Permits have come back: what is booked further ahead than it may have to be now is booked anew. Where no other client
-   * has a line, its reservations go back before those permits do, and are asked for again on the same connection. Else the
-   * store makes void what is so far ahead that every client hears of it in time, as soon as it is asked again.
+   * Permits have come back: what is booked further ahead than it may have to be now is booked anew. Its reservations go back
+   * before those permits do, and are asked for again on the same connection. Where other clients have lines, too, the store
+   * grants what came back in front of them; and it makes void what is so far ahead that every client hears of it in time, as
+   * soon as it is asked again.
    */
   #moveUp(): void {
     if (!this.#freed || this.#call || this.now() < this.#movedAt + leastPause) return;
+    const isAlone = this.#share.contenders === 1;
+    // Else they would come back after they have been asked for again.
+    if (!isAlone && this.#refunds.underWay) return;
     this.#freed = false;
     const { first, last } = this.#bookings.reservations;
     const now = this.now();
-    const isAlone = this.#share.contenders === 1;
-    const move = isAlone ? Math.max(leastMove, this.#share.shortest / 100) : heard;
-    if (!first || !last || (isAlone ? first : last).due - now < move) return;
-    this.#movedAt = now;
-    if (isAlone) {
+    if (!first || !last) return;
+    const isFar = first.due - now >= Math.max(leastMove, this.#share.shortest / 100);
+    if (isFar && (isAlone || this.#share.isOfWindows)) {
+      this.#movedAt = now;
       this.#bookings.unbook(() => true);
       this.#outlook.retryAt = 0;
-    } else this.#beat = -Infinity;
+    } else if (!isAlone && last.due - now >= heard) {
+      this.#movedAt = now;
+      this.#beat = -Infinity;
+    }
   }
 
   /** Takes the cost if it is there at once, behind those who came before. */
@@ -344,7 +355,12 @@ export class Dispatcher {
     };
     const { ledger } = this.#options;
     if (ledger.sync && this.#isClear) ledger.decide(cost, decided);
-    else this.#put((done) => ledger.decide(cost, done), decided);
+    else this.#put((done) => ledger.decide(cost, done, this.#lastMoment), decided);
+  }
+
+  /** The last moment that is booked here. */
+  get #lastMoment(): Grant | undefined {
+    return this.#bookings.reservations.last?.grant;
   }
 
   /** Tells those who listen of a decision. */
@@ -608,7 +624,7 @@ export class Dispatcher {
     this.#beat = this.#options.alone ? Infinity : sent + heartbeat;
     this.#calls++;
     const { horizon } = this.#share;
-    const last = this.#bookings.reservations.last?.grant;
+    const last = this.#lastMoment;
     const request = { runs: call.runs, horizon, held, epoch: this.#epoch, ...(last ? { last } : {}) };
     this.#options.ledger.reserve(request, (error, reply) => {
       const received = this.now();

@@ -3,6 +3,7 @@ import type {
   Cost,
   DecideReply,
   Grant,
+  LastMoment,
   PermitSource,
   Rate,
   RateChange,
@@ -69,8 +70,8 @@ export class MemberLedger implements SteeredLedger {
     this.#ledger.refund(refunds, sequence, reply);
   }
 
-  decide(cost: Cost, reply: Reply<DecideReply>): void {
-    if (this.#isLet(reply)) this.#ledger.decide(cost, reply);
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
+    if (this.#isLet(reply)) this.#ledger.decide(cost, reply, last);
   }
 
   peek(reply: Reply<number[]>): void {

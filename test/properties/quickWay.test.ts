@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import { memoryTwin, type Outcome } from '../redis/memoryTwin.ts';
+import type { Scope } from '../redis/twins.ts';
 import { promise } from '../support/campaign.ts';
 import type { Call } from './calls.ts';
 import { histories } from './history.ts';
@@ -27,15 +28,15 @@ function told(reply: Outcome['reply']): unknown {
 }
 
 /** Replays a history with the quick way and without it; answers how often that was open. */
-function replayBoth(history: History): number {
+function replayBoth(history: History, scope: Scope): number {
   const config = {
     names: history.limits.length === 1 ? [''] : history.limits.map((_, i) => `limit ${i}`),
     limits: history.limits.map(limitOf),
   };
   const world = createWorld({ ...history, startUs: history.startUs + 1e12 });
   let taken = 0;
-  const quick = memoryTwin('fleet', () => taken++);
-  const whole = memoryTwin('fleet');
+  const quick = memoryTwin(scope, () => taken++);
+  const whole = memoryTwin(scope);
   for (const step of history.steps) {
     const call = plan(world, step);
     if (!call) continue;
@@ -62,9 +63,15 @@ const mixed = fc.tuple(histories(fewLimits, content), fc.integer({ min: 1, max: 
 );
 
 let open = 0;
-promise('the quick way answers and leaves what the whole way does', 3000, mixed, (history) => {
-  open += replayBoth(history);
-});
+for (const scope of ['fleet', 'client'] as const)
+  promise(
+    `the quick way answers and leaves what the whole way does, for each ${scope}`,
+    2000,
+    mixed,
+    (history) => {
+      open += replayBoth(history, scope);
+    },
+  );
 
 test('the quick way was open now and then', () => {
   assert.ok(open > 100, `${open} times`);

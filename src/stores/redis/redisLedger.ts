@@ -2,6 +2,7 @@ import type { Limit } from '../../limits/limit.ts';
 import type {
   Cost,
   DecideReply,
+  LastMoment,
   Rate,
   RateChange,
   Refund,
@@ -103,19 +104,27 @@ export class RedisLedger implements SteeredLedger {
     calls.call(this.#seat.scripts.refund, ofLine, after, read, reply);
   }
 
-  decide(cost: Cost, reply: Reply<DecideReply>): void {
-    const read = (answer: number[] | number) => {
-      const [granted, wait, reset, ...available] = listed(answer, 3 + this.#seat.names.length);
-      return {
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
+    const { length } = this.#seat.names;
+    const read = (answer: number[] | number): DecideReply => {
+      // Of several limits, the one that refuses for longest is named.
+      const isNamed = length > 1 && Array.isArray(answer) && answer.length > 3 + length;
+      const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0));
+      const refusing = isNamed ? rest.pop()! : -1;
+      if (refusing >= length) throw malformed(answer);
+      const decision: DecideReply = {
         granted: granted === 1,
-        available,
+        available: rest,
         retryAfter: milliseconds(wait) ?? Infinity,
         resetAfter: reset / 1000,
       };
+      if (refusing >= 0) decision.refusing = refusing;
+      return decision;
     };
     const tools = this.#toolsOnce;
+    const after = last ? [...cost, last.moment, last.epoch] : cost;
     const { calls, ofClient } = tools;
-    calls.call(this.#seat.scripts.decide, ofClient, cost, read, this.#keeping(tools, reply));
+    calls.call(this.#seat.scripts.decide, ofClient, after, read, this.#keeping(tools, reply));
   }
 
   peek(reply: Reply<number[]>): void {

@@ -1,0 +1,92 @@
+import sinon from 'sinon';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { memoryStore, RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+
+const test = suite('permits that are there at once');
+
+let clock: sinon.SinonFakeTimers;
+test.before.each(() => {
+  clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
+});
+test.after.each(() => sinon.restore());
+
+const limit = slidingWindow({ permits: 2, interval: 1_000 });
+
+test('what another client has reset no longer counts, under the same limit too', async () => {
+  const shared = { name: 'n', limit, scope: 'client' as const, store: memoryStore() };
+  const [one, other] = ['one', 'other'].map((clientId) => new RateLimiter({ ...shared, clientId }));
+  await one.acquire();
+  clock.tick(1);
+  await other.setRate(limit, { keepState: false });
+  const granted = [await one.tryAcquire(), await one.tryAcquire(), await one.tryAcquire()];
+  assert.equal(granted, [true, true, false]);
+});
+
+test('nothing is taken under a stored rate of other names', async () => {
+  const shared = { name: 'n', scope: 'client' as const, store: memoryStore() };
+  const one = new RateLimiter({ ...shared, limit });
+  const other = new RateLimiter({ ...shared, limit: { other: limit } });
+  await one.acquire();
+  await other.setRate({ other: limit });
+  await one.acquire().then(
+    () => assert.unreachable(),
+    ({ code }) => assert.is(code, 'ERR_SLUICE_STORE'),
+  );
+});
+
+test('a permit has the moment, the source and no wait, and comes back', async () => {
+  const limiter = new RateLimiter({ name: 'n', limit });
+  await limiter.acquire();
+  const permit = await limiter.acquire();
+  const { permits, waited, grantedAt, source } = permit;
+  assert.equal(
+    { permits, waited, grantedAt, source },
+    { permits: 1, waited: 0, grantedAt: 1_700_000_000_000, source: 'memory' },
+  );
+  assert.is(await limiter.availablePermits(), 0);
+  await permit.refund();
+  assert.is(await limiter.availablePermits(), 1);
+});
+
+test('they are counted as any others', async () => {
+  const limiter = new RateLimiter({ name: 'n', limit: tokenBucket({ permits: 10, interval: 1_000 }) });
+  for (let i = 0; i < 3; i++) await limiter.acquire();
+  const { calls, granted } = limiter.stats();
+  assert.equal({ calls, granted }, { calls: 3, granted: 3 });
+});
+
+test('who listens is told of each', async () => {
+  const limiter = new RateLimiter({ name: 'n', limit });
+  const types: string[] = [];
+  await limiter.acquire();
+  limiter.events$.subscribe(({ type }) => types.push(type));
+  await limiter.acquire();
+  assert.equal(types, ['queued', 'granted']);
+});
+
+test('wrong arguments reject, and throw nothing', async () => {
+  const limiter = new RateLimiter({ name: 'n', limit });
+  const calls = [
+    limiter.acquire(0),
+    limiter.acquire(3),
+    limiter.acquire(1, { timeout: -1 }),
+    limiter.acquire(1, { signal: AbortSignal.abort(new Error('gone')) }),
+    limiter.decide(0),
+    limiter.decide(3),
+  ];
+  const ends = await Promise.allSettled(calls);
+  const messages = ends.map((end) => end.status === 'rejected' && end.reason.message);
+  const tooMuch =
+    'limiter "n": asked for 3 permits, more than the limit can ever grant (at most 2 permits at a time); ask for fewer, or raise the limit';
+  assert.equal(messages, [
+    'permits: expected a positive safe integer, got 0',
+    tooMuch,
+    'timeout: expected milliseconds, 0 or more, got -1',
+    'gone',
+    'permits: expected a positive safe integer, got 0',
+    tooMuch,
+  ]);
+});
+
+test.run();
