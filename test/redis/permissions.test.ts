@@ -37,7 +37,7 @@ for (const word of words)
     const refusals: Error[] = [];
     for (let seed = 1; seed <= 6; seed++) {
       await redis.flushall();
-      const calls = new MixedCalls(seed);
+      const calls = new MixedCalls(seed, { single: seed > 3 });
       const [all, some] = [calls.clients(redis, 'all'), calls.clients(limited, 'some')];
       await calls.make(60, all);
       assert.equal(calls.refusals, []);

@@ -5,7 +5,7 @@ import { type Answer, answerOf } from './answers.ts';
 import { type Asker, encoded } from './encoded.ts';
 import { errorOf } from './errors.ts';
 import type { Script } from './scripts.ts';
-import { limitsOf } from './spec.ts';
+import { limitsOf, numbersOf } from './spec.ts';
 
 /** So often a call is made again because another rate was stored since: somebody changes it without end. */
 const mostChanges = 16;
@@ -13,19 +13,30 @@ const mostChanges = 16;
 /** ioredis sends a script's text where Redis does not know it; where it is flushed again meanwhile, the call is made again. */
 const mostTries = 4;
 
-/** The limits in force, as far as they are known, and as the scripts are told of them. */
-export class KnownRate {
-  /** What the scripts are told of it. */
+/** Arguments, and the same as Redis reads them. */
+interface Told {
   readonly args: readonly (string | number)[];
   readonly text: string;
+}
+
+function told(args: readonly (string | number)[]): Told {
+  return { args, text: args.map((word) => encoded(String(word))).join('') };
+}
+
+/** The limits in force, as far as they are known, and as the scripts are told of them. */
+export class KnownRate {
+  readonly told: Told;
+  /** The same for a script with a quick way, which is told the numbers of an only limit, too. */
+  readonly toldQuick: Told;
 
   constructor(
     readonly limits: readonly Limit[],
     readonly spec: string,
     readonly stored: boolean,
   ) {
-    this.args = [spec, stored ? 1 : 0];
-    this.text = this.args.map((word) => encoded(String(word))).join('');
+    const args = [spec, stored ? 1 : 0];
+    this.told = told(args);
+    this.toldQuick = told([...args, ...numbersOf(spec, limits)]);
   }
 }
 
@@ -36,6 +47,8 @@ export interface Place {
   readonly before: readonly string[];
   /** Both as Redis reads them. */
   readonly text: string;
+  /** Whether the script has a quick way. */
+  readonly isQuick: boolean;
 }
 
 /** Who calls the scripts for. */
@@ -150,14 +163,15 @@ class LimitedCall<T> implements Asker {
     this.#rate = this.#calls.rate;
     this.#rest = serverTime ? [...this.#after, serverTime()] : this.#after;
     const { keys, before, text } = this.#place;
+    const rate = this.#told;
     const encodedScript = this.#script.encoded?.(keys.length);
     if (!encodedScript?.known) {
       this.#callDefined();
       return;
     }
     this.#isEncoded = true;
-    const args = before.length > 0 ? [...before, ...this.#rate.args] : this.#rate.args;
-    const opening = { keys, args, text: text + this.#rate.text };
+    const args = before.length > 0 ? [...before, ...rate.args] : rate.args;
+    const opening = { keys, args, text: text + rate.text };
     try {
       encodedScript.send(opening, this.#rest, this);
     } catch (error) {
@@ -165,10 +179,14 @@ class LimitedCall<T> implements Asker {
     }
   }
 
+  get #told(): Told {
+    return this.#place.isQuick ? this.#rate.toldQuick : this.#rate.told;
+  }
+
   #callDefined(): void {
     this.#isEncoded = false;
     const { keys, before } = this.#place;
-    callDefined(this.#script, keys, [...before, ...this.#rate.args, ...this.#rest], this);
+    callDefined(this.#script, keys, [...before, ...this.#told.args, ...this.#rest], this);
   }
 
   answered(error: unknown, raw?: unknown): void {

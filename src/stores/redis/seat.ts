@@ -75,15 +75,15 @@ export class Tools {
     this.calls = new ScriptCalls(seat, keys.control);
   }
 
-  /** For scripts that are told which client calls. */
+  /** For the scripts that reserve and decide: they are told which client calls, and have a quick way. */
   get ofClient(): Place {
     const { client, clientText } = this.#seat;
-    this.#ofClient ??= { keys: this.shared, before: [client], text: this.#text + clientText };
+    this.#ofClient ??= { keys: this.shared, before: [client], text: this.#text + clientText, isQuick: true };
     return this.#ofClient;
   }
 
   get ofAnyone(): Place {
-    return { keys: this.shared, before: [], text: this.#text };
+    return { keys: this.shared, before: [], text: this.#text, isQuick: false };
   }
 
   /**
@@ -95,7 +95,7 @@ export class Tools {
     const { ledger, control, logs } = this.#keys;
     const sequence = this.#keys.sequence(`${this.#seat.client}:${globalThis.crypto.randomUUID()}`);
     const keys = [ledger, sequence, control, ...logs];
-    this.#ofLine = { keys, before: [], text: keys.map(encoded).join('') };
+    this.#ofLine = { keys, before: [], text: keys.map(encoded).join(''), isQuick: false };
     return this.#ofLine;
   }
 }
