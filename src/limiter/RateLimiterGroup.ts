@@ -7,7 +7,7 @@ import type { NamedLimits, Permits } from './cost.ts';
 import { LimiterEvents } from './events.ts';
 import { LimiterParts, type LimiterSetting, settingOf } from './limiterParts.ts';
 import type { LimiterGroup } from './line.ts';
-import { MemberLedger } from './memberLedger.ts';
+import { MemberLedger, type OpenLedger } from './memberLedger.ts';
 import { Member, Members } from './members.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { RateLimiter } from './RateLimiter.ts';
@@ -130,18 +130,33 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
 
   #create(key: string): RateLimiter<Name> {
     const named = this.#named ?? this.#answerFor(key);
-    const { names, limits } = named;
-    const config: LedgerConfig = { ...this.#config, key, names, limits };
+    const name = `${this.name}:${key}`;
+    const events = this.#changesService ? new LimiterEvents(name) : undefined;
+    const open = events ? this.#openTelling(events) : this.#open;
     const member = new Member(key, this.#members);
-    const limiterName = `${this.name}:${key}`;
-    const events = this.#changesService ? new LimiterEvents(limiterName) : undefined;
-    if (events) config.onService = (change) => events.serviceChanged(change);
-    const ledger = new MemberLedger(this.#store.open(config), member);
-    const parts = new LimiterParts(limiterName, named, ledger, this.#setting, events);
+    const ledger = new MemberLedger(member, named, open);
+    const parts = new LimiterParts(name, named, ledger, this.#setting, events);
     const limiter = new RateLimiter<Name>(parts as never);
     member.limiter = limiter;
     this.#members.keep(member);
     return limiter;
+  }
+
+  readonly #open: OpenLedger = (key, { names, limits }) => {
+    const { name, prefix, scope, clientId, clock } = this.#config;
+    return this.#store.open({ name, key, prefix, scope, clientId, names, limits, clock });
+  };
+
+  /** Opens a ledger that tells when a fallback takes the store's place. */
+  #openTelling(events: LimiterEvents): OpenLedger {
+    return (key, { names, limits }) =>
+      this.#store.open({
+        ...this.#config,
+        key,
+        names,
+        limits,
+        onService: (change) => events.serviceChanged(change),
+      });
   }
 
   /** What the function says of a key. */

@@ -14,20 +14,35 @@ import type {
   ReserveRequest,
   SteeredLedger,
 } from '../stores/store.ts';
+import type { NamedLimits } from './cost.ts';
 
-/** Told before anything is asked for, and may refuse that with an error. */
+/** The limiter of a key, as its group looks after it. */
 interface User {
+  readonly key: string;
+  /** Told before anything is asked for; may refuse that with an error. */
   use(): Error | undefined;
 }
 
+/** Opens the ledger of a key, in the store of the group. */
+export type OpenLedger = (key: string, named: NamedLimits) => SteeredLedger;
+
 /** The ledger of one limiter of a group, which is looked after while it is used. What is given back is never refused. */
 export class MemberLedger implements SteeredLedger {
-  readonly #ledger: SteeredLedger;
   readonly #user: User;
+  readonly #named: NamedLimits;
+  readonly #open: OpenLedger;
+  #opened: SteeredLedger | undefined;
 
-  constructor(ledger: SteeredLedger, user: User) {
-    this.#ledger = ledger;
+  /** `open` is called when the ledger is needed. */
+  constructor(user: User, named: NamedLimits, open: OpenLedger) {
     this.#user = user;
+    this.#named = named;
+    this.#open = open;
+  }
+
+  get #ledger(): SteeredLedger {
+    this.#opened ??= this.#open(this.#user.key, this.#named);
+    return this.#opened;
   }
 
   get sync(): boolean {

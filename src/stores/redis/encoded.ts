@@ -1,29 +1,29 @@
 import type { Cluster, Redis } from 'ioredis';
 import { corked } from './cork.ts';
 
-/** Called with what Redis answered, or with why it did not. */
-export type Answered = (error: unknown, answer?: unknown) => void;
+/** Hears what Redis answered, or why it did not. */
+export interface Asker {
+  answered(error: unknown, answer?: unknown): void;
+}
 
 /** What every call of a script for the same keys begins with, as Redis reads it: encoded once. */
 export interface Opening {
-  readonly args: readonly string[];
-  readonly text: string;
+  /** The keys, and the arguments before those that differ. */
   readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+  readonly text: string;
 }
-
-/** Sends a script's call: what it begins with, and the numbers that follow. */
-export type SendEncoded = (opening: Opening, rest: readonly number[], done: Answered) => void;
 
 /** A script on a connection that takes encoded calls of it. */
 export interface EncodedScript {
   /** Whether the server knows it, as far as is known here: only its hash is sent. */
   known: boolean;
-  open(keys: readonly string[], args: readonly (string | number)[]): Opening;
-  send: SendEncoded;
+  /** Sends a call: what it begins with, and the numbers that follow. */
+  send(opening: Opening, rest: readonly number[], asker: Asker): void;
 }
 
 /** One word of a command, as Redis reads it. */
-function encoded(word: string): string {
+export function encoded(word: string): string {
   return `$${Buffer.byteLength(word)}\r\n${word}\r\n`;
 }
 
@@ -46,13 +46,20 @@ interface Defined {
   sendCommand?(command: object): unknown;
 }
 
-const senders = new WeakMap<object, SendEncoded>();
+/** Sends a command of a script: its hash and the number of its keys, what the call begins with, and the rest. */
+type Send = (head: Opening, opening: Opening, rest: readonly number[], asker: Asker) => void;
+
+const senders = new WeakMap<object, Send>();
 
 /**
  * The script of a command that was defined on a connection, for calls that are sent as they are: without a promise for each,
  * and without encoding again what never changes. Undefined where the connection changes what it sends, or is none of ioredis.
  */
-export function encodedScript(redis: Redis | Cluster, command: string): EncodedScript | undefined {
+export function encodedScript(
+  redis: Redis | Cluster,
+  command: string,
+  keys: number,
+): EncodedScript | undefined {
   const { options, scriptsSet, sendCommand } = redis as Partial<Redis> & Defined;
   const { Command, sha } = scriptsSet?.[command] ?? {};
   if (typeof Command !== 'function' || typeof sha !== 'string' || typeof sendCommand !== 'function')
@@ -63,18 +70,17 @@ export function encodedScript(redis: Redis | Cluster, command: string): EncodedS
     send = senderOf(redis, Object.getPrototypeOf(Command));
     senders.set(redis, send);
   }
+  const args = [sha, keys];
+  const head = { keys: [], args, text: ['evalsha', ...args].map((word) => encoded(String(word))).join('') };
+  const toSend = send;
   return {
     known: false,
-    open: (keys, before) => {
-      const args = [sha, keys.length, ...keys, ...before].map(String);
-      return { args, keys, text: ['evalsha', ...args].map(encoded).join('') };
-    },
-    send,
+    send: (opening, rest, asker) => toSend(head, opening, rest, asker),
   };
 }
 
 /** Sends commands of ioredis that answer without a promise. All else is as the connection's own class does it. */
-function senderOf(redis: Redis | Cluster, base: CommandClass): SendEncoded {
+function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
   class EncodedCommand {
     readonly name = 'evalsha';
     readonly promise = undefined;
@@ -83,19 +89,22 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): SendEncoded {
     isResolved = false;
     isSettled = false;
     _commandTimeoutTimer: NodeJS.Timeout | undefined = undefined;
+    readonly #head: Opening;
     readonly #opening: Opening;
     readonly #rest: readonly number[];
-    readonly #done: Answered;
+    readonly #asker: Asker;
 
-    constructor(opening: Opening, rest: readonly number[], done: Answered) {
+    constructor(head: Opening, opening: Opening, rest: readonly number[], asker: Asker) {
+      this.#head = head;
       this.#opening = opening;
       this.#rest = rest;
-      this.#done = done;
+      this.#asker = asker;
     }
 
     /** For whoever looks at what is sent. */
     get args(): string[] {
-      return [...this.#opening.args, ...this.#rest.map(String)];
+      const { keys, args } = this.#opening;
+      return [...this.#head.args, ...keys, ...args, ...this.#rest].map(String);
     }
 
     getKeys(): readonly string[] {
@@ -103,8 +112,10 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): SendEncoded {
     }
 
     toWritable(): string {
-      const { args, text } = this.#opening;
-      let written = `*${1 + args.length + this.#rest.length}\r\n${text}`;
+      const { keys, args, text } = this.#opening;
+      // The command, its hash, and the number of keys come before them.
+      const words = 3 + keys.length + args.length + this.#rest.length;
+      let written = `*${words}\r\n${this.#head.text}${text}`;
       for (const n of this.#rest) written += encodedNumber(n);
       return written;
     }
@@ -112,13 +123,13 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): SendEncoded {
     resolve(answer: unknown): void {
       this.#settle();
       this.isResolved = true;
-      this.#done(null, Buffer.isBuffer(answer) ? answer.toString() : answer);
+      this.#asker.answered(null, Buffer.isBuffer(answer) ? answer.toString() : answer);
     }
 
     reject(error: unknown): void {
       this.#settle();
       // What cannot be sent is refused before the call returns: its caller hears of it later, as of every answer.
-      Promise.resolve().then(() => this.#done(error));
+      Promise.resolve().then(() => this.#asker.answered(error));
     }
 
     #settle(): void {
@@ -129,8 +140,8 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): SendEncoded {
     }
   }
   Object.setPrototypeOf(EncodedCommand.prototype, base.prototype);
-  return (opening, rest, done) => {
+  return (head, opening, rest, asker) => {
     corked(redis);
-    (redis as Defined).sendCommand!(new EncodedCommand(opening, rest, done));
+    (redis as Defined).sendCommand!(new EncodedCommand(head, opening, rest, asker));
   };
 }

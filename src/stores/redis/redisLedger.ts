@@ -88,8 +88,8 @@ export class RedisLedger implements SteeredLedger {
       if (standing >= 0) replied.standing = milliseconds(standing);
       return replied;
     };
-    const { calls, reserve } = this.#tools;
-    calls.call(reserve, after, read, reply);
+    const { calls, ofClient } = this.#tools;
+    calls.call(this.#seat.scripts.reserve, ofClient, after, read, reply);
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
@@ -100,8 +100,8 @@ export class RedisLedger implements SteeredLedger {
       if (Array.isArray(answer) && answer.length === 0) return {};
       return { restored: listed(answer, refunds.length).map((given) => given === 1) };
     };
-    const { calls, refund } = this.#tools;
-    calls.call(refund, after, read, reply);
+    const { calls, ofLine } = this.#tools;
+    calls.call(this.#seat.scripts.refund, ofLine, after, read, reply);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
@@ -123,13 +123,15 @@ export class RedisLedger implements SteeredLedger {
     };
     const tools = this.#toolsOnce;
     const after = last ? [...cost, last.moment, last.epoch] : cost;
-    tools.calls.call(tools.decide, after, read, this.#keeping(tools, reply));
+    const { calls, ofClient } = tools;
+    calls.call(this.#seat.scripts.decide, ofClient, after, read, this.#keeping(tools, reply));
   }
 
   peek(reply: Reply<number[]>): void {
     const read = (answer: number[] | number) => listed(answer, this.#seat.names.length);
     const tools = this.#toolsOnce;
-    tools.calls.call(tools.peek, [], read, this.#keeping(tools, reply));
+    const { calls, ofAnyone } = tools;
+    calls.call(this.#seat.scripts.peek, ofAnyone, [], read, this.#keeping(tools, reply));
   }
 
   setRate(change: RateChange, reply: Reply<boolean>): void {

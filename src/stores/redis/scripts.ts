@@ -66,7 +66,7 @@ export function scriptOf(redis: Redis | Cluster, script: string, lua: string): S
     return commands[command](...keys, ...args);
   };
   call.encoded = (keys) => {
-    const known = encoded.get(keys) ?? encodedScript(redis, commandFor(keys));
+    const known = encoded.get(keys) ?? encodedScript(redis, commandFor(keys), keys);
     if (known) encoded.set(keys, known);
     return known;
   };

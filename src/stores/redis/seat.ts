@@ -1,19 +1,21 @@
 import type { LedgerConfig } from '../store.ts';
+import { encoded } from './encoded.ts';
 import { escaped, type Keys, keysOf } from './keys.ts';
-import { type KnownRate, LimitedScript, ScriptCalls } from './scriptCalls.ts';
-import type { Script, Scripts } from './scripts.ts';
+import { type Caller, KnownRate, type Place, ScriptCalls } from './scriptCalls.ts';
+import type { Scripts } from './scripts.ts';
 import { specOf } from './spec.ts';
 
 type Config = Omit<LedgerConfig, 'clock'>;
 
 /** What the ledgers of a group's keys have in common, so that each of them is small. */
-export class Seat {
+export class Seat implements Caller {
   readonly #config: Config;
   readonly scripts: Scripts;
   /** For tests alone: the server's time in microseconds. */
   readonly serverTime: (() => number) | undefined;
   /** The client as the scripts name it. */
   readonly client: string;
+  readonly clientText: string;
   /** The rate of the limiters' own limits. */
   readonly own: KnownRate;
 
@@ -22,7 +24,8 @@ export class Seat {
     this.scripts = scripts;
     this.serverTime = serverTime;
     this.client = escaped(config.clientId);
-    this.own = { limits: config.limits, spec: specOf(config.names, config.limits), stored: false };
+    this.clientText = encoded(this.client);
+    this.own = new KnownRate(config.limits, specOf(config.names, config.limits), false);
   }
 
   get name(): string {
@@ -55,49 +58,44 @@ export class Seat {
 /** What a ledger calls the scripts with: its keys, and the rate that it knows. */
 export class Tools {
   readonly calls: ScriptCalls;
+  /** The keys that most scripts are given. */
   readonly shared: readonly string[];
   readonly #seat: Seat;
   readonly #keys: Keys;
-  #reserve: LimitedScript | undefined;
-  #refund: LimitedScript | undefined;
-  #decide: LimitedScript | undefined;
+  readonly #text: string;
+  #ofClient: Place | undefined;
+  #ofLine: Place | undefined;
 
   constructor(seat: Seat, key: string | undefined) {
     const keys = seat.keysOf(key);
-    const { name, names, serverTime, own } = seat;
     this.#seat = seat;
     this.#keys = keys;
     this.shared = [keys.ledger, keys.contenders, keys.control, ...keys.logs];
-    this.calls = new ScriptCalls({ name, names, own, control: keys.control, serverTime });
+    this.#text = this.shared.map(encoded).join('');
+    this.calls = new ScriptCalls(seat, keys.control);
   }
 
-  get reserve(): LimitedScript {
-    this.#reserve ??= this.#ofClient(this.#seat.scripts.reserve);
-    return this.#reserve;
+  /** For the scripts that reserve and decide: they are told which client calls, and have a quick way. */
+  get ofClient(): Place {
+    const { client, clientText } = this.#seat;
+    this.#ofClient ??= { keys: this.shared, before: [client], text: this.#text + clientText, isQuick: true };
+    return this.#ofClient;
   }
 
-  get decide(): LimitedScript {
-    this.#decide ??= this.#ofClient(this.#seat.scripts.decide);
-    return this.#decide;
+  get ofAnyone(): Place {
+    return { keys: this.shared, before: [], text: this.#text, isQuick: false };
   }
 
-  get peek(): LimitedScript {
-    return new LimitedScript(this.#seat.scripts.peek, this.shared, []);
-  }
-
-  get refund(): LimitedScript {
+  /**
+   * For refunds. Their sequence counts from 1 in every limiter: another one of the same client, or of its next life, has a
+   * key of its own.
+   */
+  get ofLine(): Place {
+    if (this.#ofLine) return this.#ofLine;
     const { ledger, control, logs } = this.#keys;
-    const { client, scripts } = this.#seat;
-    // The sequence counts from 1 in every limiter: another one of the same client, or of its next life, has a key of its own.
-    this.#refund ??= new LimitedScript(
-      scripts.refund,
-      [ledger, this.#keys.sequence(`${client}:${globalThis.crypto.randomUUID()}`), control, ...logs],
-      [],
-    );
-    return this.#refund;
-  }
-
-  #ofClient(script: Script): LimitedScript {
-    return new LimitedScript(script, this.shared, [this.#seat.client], true);
+    const sequence = this.#keys.sequence(`${this.#seat.client}:${globalThis.crypto.randomUUID()}`);
+    const keys = [ledger, sequence, control, ...logs];
+    this.#ofLine = { keys, before: [], text: keys.map(encoded).join(''), isQuick: false };
+    return this.#ofLine;
   }
 }
