@@ -19,8 +19,8 @@
 -- @include "ledger/pace"
 
 local NEWEST, DEBT = -1, -2
--- A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again:
--- milliseconds.
+-- A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time:
+-- these are remembered at least as long as they may be sent again: milliseconds.
 local RESENT = 60000
 -- A debt is charged up to so many windows, or bursts.
 local MOST_DEBT = 1000
@@ -46,6 +46,8 @@ local function giveBack(moment, epoch, cost, requests)
   -- Of what was forgotten or made void nothing counts any more.
   if moment ~= NEWEST and (epoch < ledger.refundable or t >= standingUntil(ledger, epoch)) then return 0 end
   local isAhead = moment ~= NEWEST and t > now
+  -- A release takes from all that is granted by the time rounded up: no hole may lose what it is charged with.
+  if moment == NEWEST then closeHoles(ledger, now, instant.at) end
   if now < ledger.pacedUntil then
     -- What was booked under another rate may be more than this one allows.
     local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)
@@ -61,7 +63,7 @@ local function giveBack(moment, epoch, cost, requests)
     end
   end
   closeEnd(ledger, now)
-  if back > 0 and not isAhead then ledger.freed = ledger.freed + loadOf(ledger, cost) * requests end
+  if back > 0 and not isAhead then noteFreed(ledger, cost, requests) end
   return back > 0 and 1 or 0
 end
 
@@ -94,6 +96,9 @@ end
 if fresh then
   -- Remembered for as long as the same call, sent again, could take anything back: until all that stood before it has
   -- come back, and for one interval more, as a window that it emptied may have started anew.
+  for i = 1, #ledger.limits do
+    if ledger.limits[i].kind == 't' then least = RESENT end
+  end
   local till = instant.now + least
   for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
   -- Saved before the ledger: where that fails, what was given back goes on counting, and the call sent again gives nothing.

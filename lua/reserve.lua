@@ -28,6 +28,7 @@
 -- @include "ledger/contenders"
 -- @include "ledger/offer"
 -- @include "ledger/move-up"
+-- @include "ledger/gaps"
 
 local LEFT, NEVER = -1, -2
 -- Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds.
@@ -62,10 +63,7 @@ local paused = pausedFor(ledger, instant)
 local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known) }
 local last, left, plain = 0, false, contenders == 1 and paused < 0
 -- What the client has in line behind another request stays behind it.
-local after = 0
-if lastMoment > 0 and lastEpoch >= ledger.refundable and lastMoment + ledger.shift < standingUntil(ledger, lastEpoch) then
-  after = lastMoment + ledger.shift
-end
+local after = lastOf(ledger, lastMoment, lastEpoch)
 local function answer(count, delay)
   reply[#reply + 1] = count
   reply[#reply + 1] = delay
@@ -93,34 +91,40 @@ local function serve(run)
     local t, wait = offer(ledger, instant, cost, stride, after)
     -- Somebody has given back a moment before that, and everybody's place behind it stays as it is.
     local hole = wait > 0 and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
-    if hole then
-      t = hole.moment
-      wait = t * 1000 - instant.us
-    end
-    -- Nobody passes those who are left in the line, not even where it would be free.
-    if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
-    left = left or (wait > 0 and held > 0 and held >= share)
-    if left then return answer(remaining, LEFT) end
-    local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
-    -- Keys that somebody else has written to must not keep the server busy for ever.
-    if not (granted >= 1) then error('the log does not agree with the ledger') end
-    local load = 0
-    if wait > 0 then
-      load = loadOf(ledger, cost)
-      granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
-    end
-    if hole then
-      fillHole(ledger, hole, granted)
+    -- What waits for nothing passes nobody, and what has something in line passes nothing of its own.
+    if wait > 0 and run.maxWait > 0 and not left and after <= now and takeGap(ledger, instant, cost, hole) then
+      answer(1, 0)
+      remaining = remaining - 1
     else
-      if stride > 0 then granted = keepPace(t, cost, stride, granted) end
-      commitAll(ledger, now, t, cost, granted)
+      if hole then
+        t = hole.moment
+        wait = t * 1000 - instant.us
+      end
+      -- Nobody passes those who are left in the line, not even where it would be free.
+      if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
+      left = left or (wait > 0 and held > 0 and held >= share)
+      if left then return answer(remaining, LEFT) end
+      local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
+      -- Keys that somebody else has written to must not keep the server busy for ever.
+      if not (granted >= 1) then error('the log does not agree with the ledger') end
+      local load = 0
+      if wait > 0 then
+        load = loadOf(ledger, cost)
+        granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
+      end
+      if hole then
+        fillHole(ledger, hole, granted)
+      else
+        if stride > 0 then granted = keepPace(t, cost, stride, granted) end
+        commitAll(ledger, now, t, cost, granted)
+      end
+      if wait > 0 then
+        held = held + load * granted
+        last, after = math.max(last, t), math.max(after, t)
+      end
+      answer(granted, wait)
+      remaining = remaining - granted
     end
-    if wait > 0 then
-      held = held + load * granted
-      last, after = math.max(last, t), math.max(after, t)
-    end
-    answer(granted, wait)
-    remaining = remaining - granted
   end
 end
 

@@ -38,6 +38,13 @@ local function standingUntil(ledger, epoch)
   return till
 end
 
+-- The last moment that a client holds, by the ledger's clock, as far as it stands: 0 for none.
+local function lastOf(ledger, moment, epoch)
+  local t = moment + ledger.shift
+  if moment > 0 and epoch >= ledger.refundable and t < standingUntil(ledger, epoch) then return t end
+  return 0
+end
+
 -- The moment by which every client has received the last of these changes: milliseconds.
 local function heardBy(ledger)
   local last = ledger.voids[#ledger.voids]

@@ -54,9 +54,15 @@ local function giveHoleBack(ledger, hole, now)
   end
 end
 
--- Gives the holes back whose moment has come, and that no request has taken over.
-local function closeHoles(ledger, now)
-  while ledger.holes[1] and ledger.holes[1].moment <= now do
+-- Gives one reservation of a hole back, in exchange for a moment before it.
+local function bringForward(ledger, hole, now)
+  fillHole(ledger, hole, 1)
+  giveHoleBack(ledger, { moment = hole.moment, cost = hole.cost, count = 1 }, now)
+end
+
+-- Gives the holes back whose moment has come by `till`, and that no request has taken over.
+local function closeHoles(ledger, now, till)
+  while ledger.holes[1] and ledger.holes[1].moment <= till do
     giveHoleBack(ledger, table.remove(ledger.holes, 1), now)
   end
 end

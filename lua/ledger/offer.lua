@@ -33,6 +33,19 @@ local function offer(ledger, instant, cost, stride, after)
   return t, math.min(t * 1000 - instant.us, 2 ^ 62)
 end
 
+-- Of several limits, the index from 0 on of the one that refuses the cost for longest, if any of them does.
+local function refusingOf(ledger, instant, cost)
+  local refusing, latest = nil, instant.now
+  for i = 1, #cost > 1 and #cost or 0 do
+    local n, state = cost[i], ledger.limits[i]
+    if n > 0 then
+      local free = algebraOf(state.kind).earliest(state, instant.now, instant.at, n)
+      if free > latest then refusing, latest = i - 1, free end
+    end
+  end
+  return refusing
+end
+
 -- How many requests can be granted at the moment, of at most `most`.
 local function fitAll(ledger, now, t, cost, most)
   local count = most

@@ -50,3 +50,10 @@ local function noteReturned(ledger, now, cost, count, isAhead)
     ledger.returned = math.min(ledger.granted, ledger.returned + load)
   end
 end
+
+-- Counts what has come back of grants: a window's worth at most.
+local function noteFreed(ledger, cost, count)
+  local longest = 0
+  for i = 1, #ledger.limits do longest = math.max(longest, ledger.limits[i].interval) end
+  ledger.freed = math.min(longest, ledger.freed + loadOf(ledger, cost) * count)
+end

@@ -208,7 +208,7 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
   local now = serverMs + ledger.shift
   if followPause(control, serverMs) then saveControl(keys[3], control, serverMs) end
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
-  closeHoles(ledger, now)
+  closeHoles(ledger, now, now)
   local pausedUntil = control.pausedUntil + ledger.shift
   if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil and control.liftedUntil > serverMs then
     -- Another client has lifted the pause: whoever is booked behind it hears of that in time.

@@ -97,7 +97,23 @@ local function fixedWindow()
     return math.floor((state.permits - used) / n)
   end
 
+  local function hasGap(state, now, at, n, before)
+    if state.used > 0 and state.start <= now then
+      return at < state.stop and (before < state.stop or state.used + n <= state.permits)
+    end
+    -- After a step of the clock it lies across the grid.
+    if state.epoch == 1 and alignDown(state, state.start0) ~= state.start0 then return false end
+    return state.start0 <= now and at < state.stop0 and (before < state.stop0 or state.used0 + n <= state.permits)
+  end
+
   local function commit(state, now, t, n)
+    -- In front of what is booked in the last window.
+    if state.used > 0 and t < state.start then
+      state.used0 = state.used0 + n
+      if t > now then state.booked0 = (state.newest0 > now and state.booked0 or 0) + n end
+      state.newest0 = math.max(state.newest0, t)
+      return
+    end
     if state.used == 0 or t >= state.stop then open(state, t) end
     state.used = state.used + n
     if t > now then state.booked = (state.newest > now and state.booked or 0) + n end
@@ -167,19 +183,21 @@ local function fixedWindow()
 
   local function adopt(state, spec)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
-    if state.used > 0 then state.stop = state.start + state.interval end
-    if state.used0 > 0 then state.stop0 = state.start0 + state.interval end
+    -- What was granted in a longer window counts in that one: no other begins before it.
+    if state.used > 0 then state.stop = math.max(state.start + state.interval, state.newest + 1) end
+    if state.used0 > 0 then state.stop0 = math.max(state.start0 + state.interval, state.newest0 + 1) end
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
   end
 
   local function taken(state)
-    return state.used, state.start
+    return state.used, state.newest
   end
 
   local function save() end
 
   return {
     create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
+    hasGap = hasGap,
     commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }
 end

@@ -14,6 +14,7 @@ local function slidingWindow()
   local PURGE_LIMIT = 1024
   local POP_LIMIT = 64
   local RELEASE_LIMIT = 1024
+  local GAP_LIMIT = 256
   -- No walk looks at more entries: the list may be somebody else's.
   local WALK_LIMIT = 1048576
 
@@ -187,19 +188,68 @@ local function slidingWindow()
     return math.floor((state.permits - taken) / n)
   end
 
-  local function commit(state, now, t, n)
-    -- A change of resolution can leave a last slot that lies after this one.
-    local slot = math.max(slotOf(state, t), state.openTime)
+  -- Whether `n` permits more leave every window within the limit: the one that ends now, and each that ends with what is
+  -- booked for a later moment before `before`. Of an entry only its slot is known: it may come with the first millisecond of
+  -- that.
+  local function hasGap(state, now, at, n, before)
+    local taken, length, len = state.total, lengthOf(state), state.len
+    local ahead = length
+    while ahead > 0 do
+      local time, count = entry(state, ahead - 1)
+      if not time or state.len ~= len then return false end
+      if time - state.coarsest < at then break end
+      if length - ahead == GAP_LIMIT then return false end
+      taken, ahead = taken - count, ahead - 1
+    end
+    local oldest, finish, index = 0, now, ahead
+    while finish < math.min(before, at + state.interval) do
+      while oldest < ahead do
+        local time, count = entry(state, oldest)
+        if not time or state.len ~= len then return false end
+        if time > finish - state.interval then break end
+        if oldest == GAP_LIMIT then return false end
+        taken, oldest = taken - count, oldest + 1
+      end
+      if not (taken + n <= state.permits) then return false end
+      if index == length then return true end
+      local time, count = entry(state, index)
+      taken, index = taken + count, index + 1
+      finish = time - state.coarsest + 1
+    end
+    return true
+  end
+
+  -- Makes the entry at the end that of a slot that lies before it, or the one in front of it: those behind it are taken off,
+  -- and answered, the last first.
+  local function openBefore(state, slot)
+    local behind, newest = {}, state.newest
+    while state.openTime > slot do
+      behind[#behind + 1] = { state.openTime, state.openCount }
+      if not pop(state) then break end
+    end
+    state.newest = newest
+    return behind
+  end
+
+  local function commitLast(state, slot, n)
     if state.openTime == slot then
       state.openCount = state.openCount + n
-    else
-      if state.openTime > 0 then
-        state.pushed[#state.pushed + 1] = { state.openTime, state.openCount }
-      else
-        state.oldest = slot
-      end
-      state.openTime, state.openCount = slot, n
+      return
     end
+    if state.openTime > 0 then
+      state.pushed[#state.pushed + 1] = { state.openTime, state.openCount }
+    else
+      state.oldest = slot
+    end
+    state.openTime, state.openCount = slot, n
+  end
+
+  local function commit(state, now, t, n)
+    local behind = {}
+    if t < state.newest then behind = openBefore(state, slotOf(state, t)) end
+    -- A change of resolution can leave a last slot that lies after this one.
+    commitLast(state, math.max(slotOf(state, t), state.openTime), n)
+    for i = #behind, 1, -1 do commitLast(state, behind[i][1], behind[i][2]) end
     state.total = state.total + n
     state.newest = math.max(state.newest, t)
   end
@@ -316,6 +366,7 @@ local function slidingWindow()
 
   return {
     create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
+    hasGap = hasGap,
     commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }
 end

@@ -138,6 +138,11 @@ local function tokenBucket()
     return math.floor(levelAt(state, now, t) / (n * state.interval))
   end
 
+  -- All that is booked counts by now: what is there besides is needed by none of it.
+  local function hasGap(state, now, at, n)
+    return unitsAt(state, now) >= n * state.interval
+  end
+
   local function commit(state, now, t, n)
     local cap, moment = state.burst * state.interval, chargedAt(state, now, t, n)
     local level = levelAt(state, now, moment)
@@ -238,6 +243,7 @@ local function tokenBucket()
 
   return {
     create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
+    hasGap = hasGap,
     commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }
 end

@@ -1,5 +1,4 @@
 import type { Observable } from 'rxjs';
-import { monotonicClock, schedulerClock } from '../clock.ts';
 import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { capacityOf } from '../limits/limit.ts';
 import type { DecideReply, Rate, SteeredLedger } from '../stores/store.ts';
@@ -7,16 +6,15 @@ import * as check from '../validate.ts';
 import { answered } from './answered.ts';
 import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
 import { checkPermits } from './checkPermits.ts';
-import { clientIdOf } from './clientId.ts';
-import { exceedsError, limitOf, type NamedLimits, type Permits } from './cost.ts';
+import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from './cost.ts';
 import type { LimiterEvent } from './events.ts';
 import { LedgerLine } from './ledgerLine.ts';
+import { LimiterParts, partsOf } from './limiterParts.ts';
 import type { Limiter, Line } from './line.ts';
-import { checkOptions, namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
+import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
 import { checkPause } from './pause.ts';
 import { type Permit, unusedCost } from './permit.ts';
 import { type AcquireOptions, checkAcquireOptions, Request } from './request.ts';
-import { storeOf } from './storeOf.ts';
 import { behindLine, callPlanOf, type WrapOptions } from './wrap.ts';
 
 /** How {@link RateLimiter.setRate} stores a limit. */
@@ -52,30 +50,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @throws TypeError, RangeError for an option of the wrong type or out of range
    */
   constructor(options: RateLimiterOptions<Name>) {
-    checkOptions(options);
-    const { name, redis, prefix = 'sluice', scope, maxQueue = Infinity, scheduler } = options;
-    const named = namedLimits(options.limit);
-    const clock = scheduler ? schedulerClock(scheduler) : monotonicClock();
-    const clientId = options.clientId ?? clientIdOf(redis ?? this);
-    this.#named = named;
-    this.#ledger = storeOf(options).open({
-      name,
-      prefix,
-      scope,
-      clientId,
-      clock,
-      names: named.names,
-      limits: named.limits,
-      onService: (change) => this.#line.events.serviceChanged(change),
-    });
-    this.#line = new LedgerLine({
-      name,
-      named,
-      ledger: this.#ledger,
-      clock,
-      maxQueue,
-      alone: redis === undefined && options.store === undefined,
-    });
+    // A group has looked at the options of its limiters.
+    const parts = options instanceof LimiterParts ? options : partsOf(options, this);
+    this.#named = parts.named;
+    this.#ledger = parts.ledger;
+    this.#line = new LedgerLine(parts);
   }
 
   /** The line of this process, on which the operators stand. Its shape may change in any release. */
@@ -150,9 +129,10 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   decide(permits: Permits<Name> = 1): Promise<Decision> {
     return new Promise((resolve, reject) => {
-      this.#line.decide(this.#line.costOf(permits), (error, reply) => {
+      const cost = this.#line.costOf(permits);
+      this.#line.decide(cost, (error, reply) => {
         if (error) reject(error);
-        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!));
+        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!, cost));
         else reject(exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits));
       });
     });
@@ -373,13 +353,16 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return answered((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
   }
 
-  #decisionOf({ granted, available, retryAfter, resetAfter }: DecideReply): Decision {
-    let least = 0;
-    for (let i = 1; i < available.length; i++) if (available[i] < available[least]) least = i;
+  #decisionOf(
+    { granted, available, retryAfter, resetAfter, refusing }: DecideReply,
+    cost: readonly number[],
+  ): Decision {
+    const { limits } = this.#ledger;
+    const told = refusing ?? leastShare(limits, available, cost);
     return {
       granted,
-      limit: capacityOf(this.#ledger.limits[least]),
-      remaining: available[least],
+      limit: capacityOf(limits[told]),
+      remaining: available[told],
       retryAfter: Math.ceil(retryAfter),
       resetAfter: Math.ceil(resetAfter),
     };

@@ -1,12 +1,14 @@
 import { LimiterClosedError } from '../errors.ts';
-import type { Limit } from '../limits/limit.ts';
-import type { Store } from '../stores/store.ts';
+import { isLimit, type Limit } from '../limits/limit.ts';
+import type { LedgerConfig, Store } from '../stores/store.ts';
 import { show } from '../validate.ts';
 import { clientIdOf } from './clientId.ts';
-import type { Permits } from './cost.ts';
+import type { NamedLimits, Permits } from './cost.ts';
+import { LimiterEvents } from './events.ts';
+import { LimiterParts, type LimiterSetting, settingOf } from './limiterParts.ts';
 import type { LimiterGroup } from './line.ts';
-import { memberStore } from './memberStore.ts';
-import { type Member, Members } from './members.ts';
+import { MemberLedger } from './memberLedger.ts';
+import { Member, Members } from './members.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { RateLimiter } from './RateLimiter.ts';
 import { storeOf } from './storeOf.ts';
@@ -45,11 +47,17 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   /** The group's name. */
   readonly name: string;
   readonly #limit: RateLimiterGroupOptions<Name>['limit'];
-  /** What the options say of every limiter. */
-  readonly #common: Omit<RateLimiterGroupOptions<Name>, 'name' | 'limit' | 'redis' | 'store' | 'fallback'>;
+  /** The limits of every key, where one answer holds for all. */
+  readonly #named: NamedLimits | undefined;
+  /** What the limiters of keys have been given by the function. */
+  readonly #answers = new WeakMap<object, NamedLimits>();
+  readonly #setting: LimiterSetting;
+  /** What the store is told of every limiter. */
+  readonly #config: Omit<LedgerConfig, 'key' | 'names' | 'limits'>;
   readonly #store: Store;
-  readonly #members = new Members<RateLimiter<Name>>();
-  #closed = false;
+  /** Whether a fallback may take the store's place, which is told to those who listen. */
+  readonly #changesService: boolean;
+  readonly #members: Members<RateLimiter<Name>>;
 
   /**
    * @param options the limit or a function that chooses it, the group's name, and where it is kept
@@ -59,14 +67,18 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   constructor(options: RateLimiterGroupOptions<Name>);
   constructor(options: RateLimiterGroupOptions<Name>) {
     checkOptions(options as RateLimiterOptions);
-    if (typeof options.limit !== 'function') namedLimits(options.limit);
-    const { name, limit, redis, store, fallback, ...others } = options;
+    const { name, limit, redis, store, fallback, prefix = 'sluice', scope } = options;
     const { clientId = clientIdOf(redis ?? this) } = options;
     this.name = name;
     this.#limit = limit;
-    this.#common = { ...others, clientId };
+    this.#named = typeof limit === 'function' ? undefined : namedLimits(limit);
+    // Its limiters are told of the group's store: others may share that.
+    this.#setting = { ...settingOf(options), alone: false };
+    this.#config = { name, prefix, scope, clientId, clock: this.#setting.clock };
     // One for all: a limiter that was dropped and is made anew finds in it what was granted.
     this.#store = storeOf({ redis, store, fallback });
+    this.#changesService = fallback !== undefined;
+    this.#members = new Members(name);
   }
 
   /** How many limiters the group looks after: those that are busy, and some that were used lately. */
@@ -91,7 +103,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
    */
   get(key: string): RateLimiter<Name> {
     if (typeof key !== 'string') throw new TypeError(`key: expected a string, got ${show(key)}`);
-    if (this.#closed) throw new LimiterClosedError(this.name);
+    if (this.#members.closed) throw new LimiterClosedError(this.name);
     const limiter = this.#members.find(key);
     if (limiter && !limiter.line.closed) return limiter;
     this.#members.forget(key);
@@ -106,7 +118,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
    * await using group = new RateLimiterGroup({ name: 'api', limit }); // or, by hand: await group.close()
    */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#members.closed = true;
     await Promise.all(this.#members.limiters.map((limiter) => limiter.close()));
     this.#members.clear();
   }
@@ -117,21 +129,29 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   }
 
   #create(key: string): RateLimiter<Name> {
-    const limit = typeof this.#limit === 'function' ? this.#limit(key) : this.#limit;
-    namedLimits(limit, `limit(${show(key)})`);
-    const use = () => {
-      if (this.#closed) return new LimiterClosedError(this.name);
-      this.#members.keep(member);
-      return undefined;
-    };
-    const limiter = new RateLimiter<Name>({
-      ...this.#common,
-      name: `${this.name}:${key}`,
-      limit,
-      store: memberStore(this.#store, this.name, key, use),
-    });
-    const member: Member<RateLimiter<Name>> = { key, limiter, used: false };
+    const named = this.#named ?? this.#answerFor(key);
+    const { names, limits } = named;
+    const config: LedgerConfig = { ...this.#config, key, names, limits };
+    const member = new Member(key, this.#members);
+    const limiterName = `${this.name}:${key}`;
+    const events = this.#changesService ? new LimiterEvents(limiterName) : undefined;
+    if (events) config.onService = (change) => events.serviceChanged(change);
+    const ledger = new MemberLedger(this.#store.open(config), member);
+    const parts = new LimiterParts(limiterName, named, ledger, this.#setting, events);
+    const limiter = new RateLimiter<Name>(parts as never);
+    member.limiter = limiter;
     this.#members.keep(member);
     return limiter;
+  }
+
+  /** What the function says of a key. */
+  #answerFor(key: string): NamedLimits {
+    const limit = (this.#limit as (key: string) => RateLimiterOptions<Name>['limit'])(key);
+    const known = this.#answers.get(limit);
+    if (known) return known;
+    const named = namedLimits(limit, `limit(${show(key)})`);
+    // A limit never changes; a record may.
+    if (isLimit(limit)) this.#answers.set(limit, named);
+    return named;
   }
 }

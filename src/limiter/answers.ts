@@ -5,8 +5,8 @@ export interface Decision {
   /** Whether the permits were granted, and charged. */
   readonly granted: boolean;
   /**
-   * Permits of a window, burst of a bucket; for a record, of the limit that has the fewest left, as a plain number: it need
-   * not be the one that refuses.
+   * Permits of a window, burst of a bucket; for a record, as a plain number: of the limit that refuses the permits, for longest
+   * if several do; else of the one, of those that the permits are charged to, that has the smallest part left.
    */
   readonly limit: number;
   /** Whole permits that are left at once, of that limit. */

@@ -66,3 +66,14 @@ function listOf(names: readonly string[]): string {
 export function permitsOf({ record, names }: NamedLimits, cost: Cost): AskedPermits {
   return record ? Object.fromEntries(names.map((name, i) => [name, cost[i]])) : cost[0];
 }
+
+/** The index of the limit with the smallest part left, of those that a cost is charged to. */
+export function leastShare(limits: readonly Limit[], available: readonly number[], cost: Cost): number {
+  let least = -1;
+  for (let i = 0; i < limits.length; i++) {
+    if (cost[i] === 0) continue;
+    const share = available[i] / capacityOf(limits[i]);
+    if (least < 0 || share < available[least] / capacityOf(limits[least])) least = i;
+  }
+  return least;
+}

@@ -57,7 +57,9 @@ export interface DispatcherOptions {
   /** Whether nobody else can steer the limit. */
   alone?: boolean;
   /** Who is told what happens. */
-  events?: LimiterEvents;
+  events?: LimiterEvents | undefined;
+  /** Whether the store has something to answer that was asked without the dispatcher. */
+  isBusy?: () => boolean;
 }
 
 /**
@@ -80,7 +82,7 @@ export class Dispatcher {
   readonly #outlook: Outlook;
   readonly #alarm: Alarm;
   #call: Call | undefined;
-  readonly #questions = new Questions(() => this.#tellIdle());
+  readonly #questions = new Questions(() => this.tellIdle());
   readonly #goOn = () => this.#pump();
   #epoch = 0;
   /** When a line that waits asks again, come what may. */
@@ -319,35 +321,51 @@ export class Dispatcher {
   }
 
   /**
-   * Permits have come back: what is booked further ahead than it may have to be now is booked anew. Where no other client
-   * has a line, its reservations go back before those permits do, and are asked for again on the same connection. Else the
-   * store makes void what is so far ahead that every client hears of it in time, as soon as it is asked again.
+   * Permits have come back: what is booked further ahead than it may have to be now is booked anew. Its reservations go back
+   * before those permits do, and are asked for again on the same connection. Where other clients have lines, too, the store
+   * grants what came back in front of them; and it makes void what is so far ahead that every client hears of it in time, as
+   * soon as it is asked again.
    */
   #moveUp(): void {
     if (!this.#freed || this.#call || this.now() < this.#movedAt + leastPause) return;
+    const isAlone = this.#share.contenders === 1;
+    // Else they would come back after they have been asked for again.
+    if (!isAlone && this.#refunds.underWay) return;
     this.#freed = false;
     const { first, last } = this.#bookings.reservations;
     const now = this.now();
-    const isAlone = this.#share.contenders === 1;
-    const move = isAlone ? Math.max(leastMove, this.#share.shortest / 100) : heard;
-    if (!first || !last || (isAlone ? first : last).due - now < move) return;
-    this.#movedAt = now;
-    if (isAlone) {
+    if (!first || !last) return;
+    const isFar = first.due - now >= Math.max(leastMove, this.#share.shortest / 100);
+    if (isFar && (isAlone || this.#share.isOfWindows)) {
+      this.#movedAt = now;
       this.#bookings.unbook(() => true);
       this.#outlook.retryAt = 0;
-    } else this.#beat = -Infinity;
+    } else if (!isAlone && last.due - now >= heard) {
+      this.#movedAt = now;
+      this.#beat = -Infinity;
+    }
   }
 
   /** Takes the cost if it is there at once, behind those who came before. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
     const decided: Reply<DecideReply> = (error, decision) => {
       if (decision?.granted) this.#granted++;
-      this.#herald.decided(cost, error, decision);
+      this.decided(cost, error, decision);
       reply(error, decision);
     };
     const { ledger } = this.#options;
     if (ledger.sync && this.#isClear) ledger.decide(cost, decided);
-    else this.#put((done) => ledger.decide(cost, done), decided);
+    else this.#put((done) => ledger.decide(cost, done, this.#lastMoment), decided);
+  }
+
+  /** The last moment that is booked here. */
+  get #lastMoment(): Grant | undefined {
+    return this.#bookings.reservations.last?.grant;
+  }
+
+  /** Tells those who listen of a decision. */
+  decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {
+    this.#herald.decided(cost, error, decision);
   }
 
   /** Says what could be granted at once, behind those who came before. */
@@ -550,11 +568,12 @@ export class Dispatcher {
       this.#pumping = false;
       this.#setAlarm();
     }
-    this.#tellIdle();
+    this.tellIdle();
   }
 
-  #tellIdle(): void {
-    if (this.#underWay) return;
+  /** Something that was under way has been answered. */
+  tellIdle(): void {
+    if (this.#underWay || this.#options.isBusy?.()) return;
     for (const tell of this.#whenIdle.splice(0)) tell();
   }
 
@@ -605,7 +624,7 @@ export class Dispatcher {
     this.#beat = this.#options.alone ? Infinity : sent + heartbeat;
     this.#calls++;
     const { horizon } = this.#share;
-    const last = this.#bookings.reservations.last?.grant;
+    const last = this.#lastMoment;
     const request = { runs: call.runs, horizon, held, epoch: this.#epoch, ...(last ? { last } : {}) };
     this.#options.ledger.reserve(request, (error, reply) => {
       const received = this.now();

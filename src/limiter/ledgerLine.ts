@@ -1,8 +1,9 @@
-import type { CancelTimer, Clock } from '../clock.ts';
+import type { CancelTimer } from '../clock.ts';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { exceeds } from '../limits/limit.ts';
-import { type Cost, type DecideReply, type Ledger, newestGrants, type Reply } from '../stores/store.ts';
-import { costOf, exceedsError, type NamedLimits } from './cost.ts';
+import { type Cost, type DecideReply, newestGrants, type Reply } from '../stores/store.ts';
+import type { LimiterStats } from './answers.ts';
+import { costOf, exceedsError } from './cost.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { Entry } from './entry.ts';
 import { LimiterEvents } from './events.ts';
@@ -11,44 +12,69 @@ import type { Permit } from './permit.ts';
 import { PermitHandle, type Settlement } from './permitHandle.ts';
 import type { Settled } from './refunds.ts';
 
-/** The line of a limiter over a ledger: what is asked for becomes a cost, and what is granted a permit. */
+/**
+ * The line of a limiter over a ledger: what is asked for becomes a cost, and what is granted a permit.
+ *
+ * Its dispatcher is made when somebody may have to wait. Until then, questions go to the ledger as they come.
+ */
 export class LedgerLine<P> implements Line<P> {
-  readonly #named: NamedLimits;
-  readonly #ledger: Ledger;
-  readonly #clock: Clock;
-  readonly #dispatcher: Dispatcher;
-  readonly #settlement: Settlement;
-  readonly name: string;
-
-  readonly events: LimiterEvents;
+  readonly #options: DispatcherOptions;
+  #made: Dispatcher | undefined;
+  #events: LimiterEvents | undefined;
+  #settlement: Settlement | undefined;
+  /** Calls made and requests granted without the dispatcher. */
+  #calls = 0;
+  #granted = 0;
+  /** Questions to the ledger that are under way without the dispatcher. */
+  #asking = 0;
+  #closed = false;
 
   constructor(options: DispatcherOptions) {
-    this.name = options.name;
-    this.#named = options.named;
-    this.#ledger = options.ledger;
-    this.#clock = options.clock;
-    this.events = new LimiterEvents(options.name);
-    this.#dispatcher = new Dispatcher({ ...options, events: this.events });
-    this.#settlement = {
-      named: options.named,
-      giveBack: (grant, cost) =>
-        new Promise((resolve) => this.#dispatcher.giveBack({ ...grant, cost }, () => resolve())),
-      charge: (grant, cost) =>
-        new Promise((resolve) => this.#dispatcher.charge({ ...grant, cost }, () => resolve())),
-    };
+    this.#options = options;
+    this.#events = options.events;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** What happens here, for those who listen. */
+  get events(): LimiterEvents {
+    this.#events ??= new LimiterEvents(this.name);
+    return this.#events;
+  }
+
+  get #dispatcher(): Dispatcher {
+    if (this.#made) return this.#made;
+    const { name, named, ledger, clock, maxQueue, alone = false } = this.#options;
+    const isBusy = () => this.#asking > 0;
+    this.#made = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events: this.events, isBusy });
+    // It refuses whatever comes after the end.
+    if (this.#closed) void this.#made.close();
+    return this.#made;
   }
 
   /** Takes permits that are there at once, if nobody waits: see the dispatcher. */
   take(cost: Cost): Grant | undefined {
-    return this.#dispatcher.take(cost);
+    if (this.#made) return this.#made.take(cost);
+    const { ledger } = this.#options;
+    if (!ledger.take || this.#closed || this.#events?.heard) return undefined;
+    const grant = ledger.take(cost);
+    if (grant) {
+      this.#calls++;
+      this.#granted++;
+    }
+    return grant;
   }
 
   costOf(permits: P): Cost {
-    const cost = costOf(this.#named, permits);
-    const { limits } = this.#ledger;
+    const { named, ledger } = this.#options;
+    const cost = costOf(named, permits);
+    const { limits } = ledger;
+    const isKnown = this.#made ? this.#made.knowsLimits : ledger.sync;
     // Where another rate may be stored by now, the store says what is too much.
-    if (this.#dispatcher.knowsLimits && exceeds(limits, cost))
-      throw exceedsError(this.name, this.#named, limits, permits as AskedPermits);
+    if (isKnown && exceeds(limits, cost))
+      throw exceedsError(this.name, named, limits, permits as AskedPermits);
     return cost;
   }
 
@@ -73,45 +99,77 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   dropped(value: unknown, reason: DropReason): void {
-    if (this.events.heard) this.events.tell({ type: 'dropped', value, reason });
+    if (this.#events?.heard) this.#events.tell({ type: 'dropped', value, reason });
   }
 
   permitOf(grant: Grant, permits: P, asked?: number): Permit<P> {
     const waited = asked === undefined ? 0 : Math.max(0, this.now() - asked);
+    this.#settlement ??= {
+      named: this.#options.named,
+      giveBack: (granted, cost) =>
+        new Promise((resolve) => this.#dispatcher.giveBack({ ...granted, cost }, () => resolve())),
+      charge: (granted, cost) =>
+        new Promise((resolve) => this.#dispatcher.charge({ ...granted, cost }, () => resolve())),
+    };
     return new PermitHandle(grant, permits, waited, this.#settlement);
   }
 
   now(): number {
-    return this.#dispatcher.now();
+    return this.#options.clock.now();
   }
 
   after(ms: number, work: () => void): CancelTimer {
-    return this.#clock.after(ms, work);
+    return this.#options.clock.after(ms, work);
   }
 
   get shortestInterval(): number {
     let shortest = Infinity;
-    for (const { interval } of this.#ledger.limits) shortest = Math.min(shortest, interval);
+    for (const { interval } of this.#options.ledger.limits) shortest = Math.min(shortest, interval);
     return shortest;
   }
 
   get waits(): boolean {
-    return this.#dispatcher.waits;
+    return this.#made?.waits ?? false;
   }
 
   /** Takes the cost if it is there at once, behind those who came before. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    this.#dispatcher.decide(cost, reply);
+    if (this.#isTaken) this.#dispatcher.decide(cost, reply);
+    else
+      this.#ask<DecideReply>(
+        (done) => this.#options.ledger.decide(cost, done),
+        (error, decision) => {
+          if (decision?.granted) this.#granted++;
+          // Somebody may have begun to listen.
+          if (this.#events?.heard) this.#dispatcher.decided(cost, error, decision);
+          reply(error, decision);
+        },
+      );
   }
 
   /** Says what could be granted at once, behind those who came before. */
   peek(reply: Reply<number[]>): void {
-    this.#dispatcher.peek(reply);
+    if (this.#isTaken) this.#dispatcher.peek(reply);
+    else this.#ask<number[]>((done) => this.#options.ledger.peek(done), reply);
+  }
+
+  /** Whether a question has to go through the dispatcher: others wait, somebody listens, or all is refused. */
+  get #isTaken(): boolean {
+    return this.#closed || (this.#made !== undefined && !this.#made.idle) || this.#events?.heard === true;
+  }
+
+  #ask<T>(question: (done: Reply<T>) => void, reply: Reply<T>): void {
+    this.#asking++;
+    question((error, answer) => {
+      this.#asking--;
+      reply(error, answer);
+      this.#made?.tellIdle();
+    });
   }
 
   /** Gives permits back from whatever was granted last; `settled` is called once the store has answered. */
   release(cost: Cost, settled: Settled): void {
-    const { source } = this.#ledger;
+    const { source } = this.#options.ledger;
     if (this.closed) settled(new LimiterClosedError(this.name));
     else this.#dispatcher.giveBack({ cost, moment: newestGrants, epoch: 0, source }, settled);
   }
@@ -131,19 +189,32 @@ export class LedgerLine<P> implements Line<P> {
     this.#dispatcher.forget(change, reply);
   }
 
-  get stats() {
-    return this.#dispatcher.stats;
+  get stats(): LimiterStats {
+    const stats = this.#made?.stats ?? untouched;
+    return { ...stats, calls: stats.calls + this.#calls, granted: stats.granted + this.#granted };
   }
 
   get idle(): boolean {
-    return this.#dispatcher.idle;
+    return this.#asking === 0 && (this.#made?.idle ?? true);
   }
 
   get closed(): boolean {
-    return this.#dispatcher.closed;
+    return this.#closed;
   }
 
-  close(): Promise<void> {
-    return this.#dispatcher.close();
+  async close(): Promise<void> {
+    const isUsed = this.#made !== undefined || this.#asking > 0;
+    this.#closed = true;
+    if (isUsed) await this.#dispatcher.close();
+    else this.#events?.close();
   }
 }
+
+const untouched: LimiterStats = {
+  queued: 0,
+  reserved: 0,
+  calls: 0,
+  granted: 0,
+  contenders: 1,
+  roundTrip: 0,
+};

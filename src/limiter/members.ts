@@ -1,11 +1,29 @@
+import { LimiterClosedError } from '../errors.ts';
 import type { Line } from './line.ts';
 
 /** One limiter of a group. */
-export interface Member<L> {
-  readonly key: string;
-  readonly limiter: L;
+export class Member<L extends Kept> {
+  limiter: L | undefined;
   /** Whether it was used since the hand came by. */
-  used: boolean;
+  used = false;
+
+  constructor(
+    readonly key: string,
+    readonly members: Members<L>,
+  ) {}
+
+  /** Called before anything is asked of it; what it answers refuses that. */
+  use(): Error | undefined {
+    if (this.members.closed) return new LimiterClosedError(this.members.name);
+    // One that was dropped is not used.
+    if (!this.used) this.members.keep(this);
+    return undefined;
+  }
+}
+
+/** A limiter, as far as a group looks after it. */
+interface Kept {
+  readonly line: Pick<Line<never>, 'idle'>;
 }
 
 /** So many are kept, whether they are used or not. */
@@ -19,17 +37,25 @@ const looks = 8;
  *
  * A dropped one that is used again comes back. If its key has another one by then, both are looked after.
  */
-export class Members<L extends { readonly line: Pick<Line<never>, 'idle'> }> {
+export class Members<L extends Kept> {
+  /** The group's name. */
+  readonly name: string;
+  /** Whether everything is refused from now on. */
+  closed = false;
   readonly #all = new Set<Member<L>>();
   readonly #byKey = new Map<string, Member<L>>();
   #hand = this.#all.values();
+
+  constructor(name: string) {
+    this.name = name;
+  }
 
   get size(): number {
     return this.#all.size;
   }
 
   get limiters(): L[] {
-    return Array.from(this.#all, ({ limiter }) => limiter);
+    return Array.from(this.#all, ({ limiter }) => limiter!);
   }
 
   /** The limiter of a key, which is used herewith. */
@@ -64,11 +90,12 @@ export class Members<L extends { readonly line: Pick<Line<never>, 'idle'> }> {
       const { done, value: member } = this.#hand.next();
       if (done) this.#hand = this.#all.values();
       else if (member.used) member.used = false;
-      else if (member.limiter.line.idle) this.#drop(member);
+      else if (member.limiter!.line.idle) this.#drop(member);
     }
   }
 
   #drop(member: Member<L>): void {
+    member.used = false;
     this.#all.delete(member);
     if (this.#byKey.get(member.key) === member) this.#byKey.delete(member.key);
   }

@@ -38,6 +38,11 @@ export class Refunds {
     return !this.#underWay && this.#collected.length === 0;
   }
 
+  /** Whether the store has a batch to answer: what is collected meanwhile is not sent before that. */
+  get underWay(): boolean {
+    return this.#underWay;
+  }
+
   /** Collects what `count` requests of a grant were charged; `settled` is called once the store has answered, or cannot. */
   add({ moment, epoch, source, cost }: Grant, count: number, settled?: Settled): void {
     this.added++;

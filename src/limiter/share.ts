@@ -35,6 +35,11 @@ export class Share {
     return Math.min(...this.#ledger.limits.map(({ interval }) => interval));
   }
 
+  /** Whether each limit is a window: what comes back to a bucket counts for all that is booked after it. */
+  get isOfWindows(): boolean {
+    return this.#ledger.limits.every(({ kind }) => kind !== 'tokenBucket');
+  }
+
   /** Whether so little is left of what was booked that it is time to ask again. */
   isLow(held: number): boolean {
     return held <= this.horizon / this.contenders / 2;

@@ -21,6 +21,11 @@ export interface Algebra<L extends Limit, S> {
   earliest(state: S, now: number, at: number, n: number): number;
   /** How many requests of `n` permits each can be granted at the moment `t`. */
   fit(state: S, now: number, t: number, n: number): number;
+  /**
+   * Whether `n` permits more at `at` leave room for all that is booked ahead; for what is booked before the moment `before` alone,
+   * where as many are given back for that one.
+   */
+  hasGap(state: S, now: number, at: number, n: number, before: number): boolean;
   /** Records `n` permits granted at `t`, which may lie ahead. */
   commit(state: S, now: number, t: number, n: number): void;
   /**

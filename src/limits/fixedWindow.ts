@@ -60,7 +60,22 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     return Math.floor((permits - (t < end ? used : 0)) / n);
   },
 
+  hasGap(state, now, at, n, before) {
+    const { permits, start, end, used, start0, end0, used0, align } = state;
+    if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
+    // After a step of the clock it lies across the grid.
+    if (align === 'epoch' && alignDown(state, start0) !== start0) return false;
+    return start0 <= now && at < end0 && (before < end0 || used0 + n <= permits);
+  },
+
   commit(state, now, t, n) {
+    // In front of what is booked in the last window.
+    if (state.used > 0 && t < state.start) {
+      state.used0 += n;
+      if (t > now) state.booked0 = (state.newest0 > now ? state.booked0 : 0) + n;
+      state.newest0 = Math.max(state.newest0, t);
+      return;
+    }
     if (state.used === 0 || t >= state.end) open(state, t);
     state.used += n;
     if (t > now) state.booked = (state.newest > now ? state.booked : 0) + n;
@@ -138,12 +153,13 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   adopt(state, { permits, interval, align }) {
     Object.assign(state, { permits, interval, align });
-    if (state.used > 0) state.end = state.start + interval;
-    if (state.used0 > 0) state.end0 = state.start0 + interval;
+    // What was granted in a longer window counts in that one: no other begins before it.
+    if (state.used > 0) state.end = Math.max(state.start + interval, state.newest + 1);
+    if (state.used0 > 0) state.end0 = Math.max(state.start0 + interval, state.newest0 + 1);
     if (align === 'epoch') state.end = alignUp(state, state.end);
   },
 
-  taken: ({ used, start }) => ({ permits: used, newest: start }),
+  taken: ({ used, newest }) => ({ permits: used, newest }),
 };
 
 /** A window opens at the moment `t`. */

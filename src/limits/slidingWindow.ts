@@ -1,5 +1,6 @@
 import type { Algebra } from './algebra.ts';
 import type { SlidingWindow } from './limit.ts';
+import { hasGap, insert } from './slidingGap.ts';
 
 /** The log of a sliding window: from `head` on, slots in the order of time, each with its count. */
 export interface SlidingWindowState {
@@ -61,8 +62,15 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     return Math.floor((state.permits - taken) / n);
   },
 
+  hasGap,
+
   commit(state, _now, t, n) {
     const last = state.times.length - 1;
+    state.total += n;
+    if (t < state.newest && slotOf(state, t) < state.times[last]) {
+      insert(state, slotOf(state, t), n);
+      return;
+    }
     // A change of resolution can leave a last slot that lies after this one.
     const slot = last < state.head ? slotOf(state, t) : Math.max(slotOf(state, t), state.times[last]);
     if (last >= state.head && state.times[last] === slot) state.counts[last] += n;
@@ -70,7 +78,6 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
       state.times.push(slot);
       state.counts.push(n);
     }
-    state.total += n;
     state.newest = Math.max(state.newest, t);
   },
 

@@ -43,6 +43,9 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     return Math.floor(levelAt(state, now, t) / (n * state.interval));
   },
 
+  // All that is booked counts by now: what is there besides is needed by none of it.
+  hasGap: (state, now, _at, n) => unitsAt(state, now) >= n * state.interval,
+
   commit(state, now, t, n) {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);

@@ -25,7 +25,16 @@ export interface ReserveRequest {
   /** The epoch it knows, or 0. */
   epoch: number;
   /** The last moment that it holds booked: nothing that this call asks for is granted or booked before it. */
-  last?: { moment: number; epoch: number };
+  last?: LastMoment;
+}
+
+/** The last moment that a client holds booked, and the epoch that it was booked under. */
+export interface LastMoment {
+  readonly moment: number;
+  readonly epoch: number;
+  /** Who booked it, by whose clock that is; and when it comes by the line's. */
+  readonly source?: PermitSource;
+  readonly due?: number;
 }
 
 /** What became of `count` requests, in the order of the request's runs. */
@@ -105,6 +114,8 @@ export interface DecideReply {
   retryAfter: number;
   /** Milliseconds until everything granted and booked has come back. */
   resetAfter: number;
+  /** Of several limits, the index of the one that refuses the cost for longest, if any of them does. */
+  refusing?: number | undefined;
 }
 
 /** Called once, perhaps before the call that was given it returns. */
@@ -147,8 +158,8 @@ export interface Ledger {
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
   /** Takes grants and reservations back. One call at a time: the sequence makes a call that is sent twice count once. */
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void;
-  /** Takes the cost if it is there at once, and says what is left. */
-  decide(cost: Cost, reply: Reply<DecideReply>): void;
+  /** Takes the cost if it is there at once, and behind the last moment that the client holds; says what is left. */
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void;
   /** The permits that could be granted at once, of each limit. */
   peek(reply: Reply<number[]>): void;
 }

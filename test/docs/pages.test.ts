@@ -1,31 +1,71 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { anchorsOf, brokenLinks, linksOf } from './links.ts';
+import { pageAt, pages, root } from './pages.ts';
 
 /** The pages that name tests, and how many titles each names at least. */
-const pages: [string, number][] = [
-  ['guarantees.md', 45],
-  ['redisson.md', 16],
-];
+const leastTitles: Record<string, number> = { 'docs/guarantees.md': 65, 'docs/redisson.md': 20 };
+/** The pages of the repository that the package does not hold. */
+const others = ['CONTRIBUTING.md', 'CHANGELOG.md'].map(pageAt);
+/** A path of the repository in backticks: a file, or a folder with a slash at its end. */
+const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs)\/[\w./-]*(?:\/|\.\w+))`/g;
 
-for (const [name, least] of pages) {
-  const page = readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
-  const test = suite(`docs/${name}`);
+for (const page of [...pages, ...others]) {
+  const test = suite(page.path);
+
+  test('has links that lead somewhere', () => assert.equal(brokenLinks(page), []));
+
+  test('names files and folders that exist', () => {
+    const missing = Array.from(page.text.matchAll(pathInCode), ([, path]) => path).filter(
+      (path) => !existsSync(root + path),
+    );
+    assert.equal(missing, []);
+  });
 
   test('names tests that exist, by their titles and files', () => {
-    const named = page
+    const named = page.text
       .replace(/\s+/g, ' ')
-      .matchAll(/((?:"[^"]+"(?:,? and |, )?)+) in \[[^\]]+\]\(\.\.\/([^)]+)\)/g);
+      .matchAll(/((?:"[^"]+"(?:,? and |, )?)+) in `(test\/[^`]+)`/g);
     let count = 0;
     for (const [, titles, file] of named) {
-      const source = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+      const source = readFileSync(root + file, 'utf8');
       for (const [, title] of titles.matchAll(/"([^"]+)"/g)) {
         assert.ok(source.includes(title), `${file} has a test ${JSON.stringify(title)}`);
         count++;
       }
     }
-    assert.ok(count >= least, `only ${count} titles were found`);
+    assert.ok(count >= (leastTitles[page.path] ?? 0), `only ${count} titles were found`);
   });
 
   test.run();
 }
+
+const links = suite('what the links are held to');
+
+links('an anchor is that of a heading, as GitHub makes it', () => {
+  const text = '# `wrap(fn, options?)`\n## What this is not\n## Twice\n```sh\n# no heading\n```\n## Twice\n';
+  assert.equal([...anchorsOf(text)], ['wrapfn-options', 'what-this-is-not', 'twice', 'twice-1']);
+});
+
+links('only relative links outside code count', () => {
+  const text = '[a](b.md#c) [d](https://e.example) `[f](g)` [h](#i)\n```ts\n[j](k)\n```\n';
+  assert.equal(linksOf({ path: 'README.md', text }), [
+    { target: 'b.md', anchor: 'c' },
+    { target: '', anchor: 'i' },
+  ]);
+});
+
+links('a broken link is told, and so is one that leads out of the package', () => {
+  const text =
+    '[a](docs/none.md) [b](test/run.mjs) [c](docs/redisson.md#none) [d](docs/redisson.md) [e](#none)';
+  assert.equal(brokenLinks({ path: 'README.md', text }), [
+    'README.md: docs/none.md: no such file',
+    'README.md: test/run.mjs: not in the package',
+    'README.md: docs/redisson.md#none: no such heading',
+    'README.md: #none: no such heading',
+  ]);
+  assert.equal(brokenLinks({ path: 'CONTRIBUTING.md', text: '[b](test/run.mjs)' }), []);
+});
+
+links.run();

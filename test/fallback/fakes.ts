@@ -58,7 +58,10 @@ export class Remote implements Store {
     const call =
       (operation: Operation) =>
       (...args: unknown[]) => {
-        const reply = args.pop() as Call['reply'];
+        const [reply] = args.splice(
+          args.findIndex((arg) => typeof arg === 'function'),
+          1,
+        ) as [Call['reply']];
         this.calls.push({ ledger: name, operation, args, reply });
       };
     const remote = this;

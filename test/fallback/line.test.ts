@@ -7,17 +7,30 @@ import { fixedWindow, type Limit, slidingWindow } from '../../src/limits/limit.t
 import { type FallbackOptions, fallbackOf } from '../../src/stores/fallback/fallbackOptions.ts';
 import { fallbackStore } from '../../src/stores/fallback/fallbackStore.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { Store } from '../../src/stores/store.ts';
 import { type Fate, fateOf, timed } from '../support/fakeTime.ts';
 import { FakeRedis, givenUp } from './fakes.ts';
 import { Wire } from './wire.ts';
 
-/** A limiter over a wire, and another one that shares its limit without a wire. */
-function setUp(limit: Limit, options: FallbackOptions = {}) {
+const hour = 3_600_000;
+
+/** A limiter over a wire, to a store whose clock may be ahead, and another one that shares its limit without a wire. */
+function setUp(limit: Limit, options: FallbackOptions = {}, ahead = 0) {
   const memory = memoryStore();
-  const wire = new Wire(memory);
+  const wire = new Wire(ahead === 0 ? memory : aheadOf(memory, ahead));
   const store = fallbackStore(wire, new FakeRedis(), fallbackOf(options));
   const limiter = new RateLimiter({ name: 'api', limit, store });
   return { wire, limiter, truth: new RateLimiter({ name: 'api', limit, store: memory }) };
+}
+
+/** The store under a clock that is so many milliseconds ahead. */
+function aheadOf(store: Store, ms: number): Store {
+  return {
+    open({ clock, ...config }) {
+      const ahead = { now: () => clock.now(), origin: clock.origin + ms, after: clock.after.bind(clock) };
+      return store.open({ ...config, clock: ahead });
+    },
+  };
 }
 
 /** Who granted each of them. */
@@ -50,6 +63,20 @@ timed('the line keeps its order from Redis to here and back, and loses nobody', 
   const granted = sources(fates);
   const changes = granted.filter((source, i) => source !== granted[i - 1]);
   assert.equal(changes, ['redis', 'fallback', 'redis']);
+});
+
+timed('what Redis has booked by a clock that is ahead holds nobody back here for longer', async (clock) => {
+  const { wire, limiter } = setUp(fixedWindow({ permits: 4, interval: 5_000 }), {}, hour);
+  const booked = [4, 3].map((n) => fateOf(limiter.acquire(n)));
+  await clock.tickAsync(100);
+  wire.freeze();
+  const decided = fateOf(limiter.decide());
+  const behind = fateOf(limiter.acquire());
+  await clock.tickAsync(8_000);
+  // No decision overtakes those who wait here.
+  assert.is(decided.value?.granted, false);
+  assert.equal(sources([...booked, behind]), ['redis', 'redis', 'fallback']);
+  assert.ok(rises([booked[1].at, behind.at]));
 });
 
 timed('what Redis has booked stands when it goes away', async (clock) => {

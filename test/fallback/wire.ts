@@ -25,7 +25,7 @@ export class Wire implements Store {
       },
       reserve: (request, reply) => over((done) => ledger.reserve(request, done), reply),
       refund: (refunds, sequence, reply) => over((done) => ledger.refund(refunds, sequence, done), reply),
-      decide: (cost, reply) => over((done) => ledger.decide(cost, done), reply),
+      decide: (cost, reply, last) => over((done) => ledger.decide(cost, done, last), reply),
       peek: (reply) => over((done) => ledger.peek(done), reply),
       setRate: (change, reply) => over((done) => ledger.setRate(change, done), reply),
       getRate: (reply) => over((done) => ledger.getRate(done), reply),

@@ -76,17 +76,39 @@ timed('decide names the burst of a leaky bucket as its limit', async () => {
   assert.equal(row(await limiter.decide()), [false, 1, 0, 200, 200]);
 });
 
-timed('decide speaks of the limit with the least left, where there are several', async () => {
-  const limiter = new RateLimiter({
-    name: 'api',
-    limit: {
-      requests: slidingWindow({ permits: 3, interval: 1000 }),
-      tokens: slidingWindow({ permits: 100, interval: 60_000, resolution: 1 }),
-    },
-  });
-  assert.equal(row(await limiter.decide({ requests: 1, tokens: 40 })), [true, 3, 2, 0, 60_000]);
-  assert.equal(row(await limiter.decide({ tokens: 59 })), [true, 100, 1, 0, 60_000]);
-  assert.equal(row(await limiter.decide({ requests: 1, tokens: 2 })), [false, 100, 1, 60_000, 60_000]);
+const requests = slidingWindow({ permits: 3, interval: 1000 });
+const tokens = slidingWindow({ permits: 100, interval: 60_000, resolution: 1 });
+
+timed('decide speaks of the limit with the smallest part left, of those that it has charged', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
+  assert.equal(row(await limiter.decide({ requests: 1, tokens: 40 })), [true, 100, 60, 0, 60_000]);
+  assert.equal(row(await limiter.decide({ requests: 1, tokens: 10 })), [true, 3, 1, 0, 60_000]);
+  assert.equal(row(await limiter.decide({ requests: 1 })), [true, 3, 0, 0, 60_000]);
+  assert.equal(row(await limiter.decide({ tokens: 10 })), [true, 100, 40, 0, 60_000]);
+});
+
+timed('decide speaks of the limit that refuses, though another one has less left', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
+  await limiter.decide({ requests: 2, tokens: 40 });
+  assert.equal(row(await limiter.decide({ requests: 1, tokens: 70 })), [false, 100, 60, 60_000, 60_000]);
+  assert.equal(row(await limiter.decide({ requests: 2, tokens: 50 })), [false, 3, 1, 1000, 60_000]);
+});
+
+timed('where several limits refuse, decide speaks of the one that does so for longest', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
+  await limiter.decide({ requests: 3, tokens: 95 });
+  await clock.tickAsync(100);
+  assert.equal(row(await limiter.decide({ requests: 1, tokens: 6 })), [false, 100, 5, 59_900, 59_900]);
+});
+
+timed('decide does not overtake those who wait for another limit of the record', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
+  await limiter.acquire({ requests: 3, tokens: 1 });
+  const waiting = fateOf(limiter.acquire({ requests: 1 }));
+  assert.equal(row(await limiter.decide({ tokens: 1 })), [false, 100, 99, 1000, 60_000]);
+  await clock.tickAsync(1000);
+  assert.is(waiting.value?.waited, 1000);
+  assert.equal(row(await limiter.decide({ tokens: 1 })), [true, 100, 98, 0, 60_000]);
 });
 
 timed('decide does not take what was booked for those who wait', async (clock) => {

@@ -1,6 +1,7 @@
 import type {
   Cost,
   DecideReply,
+  LastMoment,
   Rate,
   Refund,
   RefundReply,
@@ -21,7 +22,7 @@ export interface RateSpec {
 /** A call on a ledger, as plain data, and the server's time at which it arrives. */
 export type Call = { client: number; serverUs: number } & (
   | { kind: 'reserve'; request: ReserveRequest }
-  | { kind: 'decide'; cost: Cost }
+  | { kind: 'decide'; cost: Cost; last?: LastMoment }
   | { kind: 'refund'; refunds: readonly Refund[]; sequence: number }
   | { kind: 'peek' }
   | { kind: 'setRate'; change: RateSpec }
@@ -45,7 +46,7 @@ export type CallReply =
 export function askLedger(ledger: SteeredLedger, call: Call, reply: Reply<CallReply>): void {
   const done: Reply<void> = (error) => reply(error);
   if (call.kind === 'reserve') ledger.reserve(call.request, reply);
-  else if (call.kind === 'decide') ledger.decide(call.cost, reply);
+  else if (call.kind === 'decide') ledger.decide(call.cost, reply, call.last);
   else if (call.kind === 'refund') ledger.refund(call.refunds, call.sequence, reply);
   else if (call.kind === 'peek') ledger.peek(reply);
   else if (call.kind === 'setRate')

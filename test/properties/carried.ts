@@ -7,6 +7,11 @@ import { heard } from './steered.ts';
  * limit, with nothing given back before. All of it in milliseconds, with no step of the clock.
  */
 
+/** What stands together, with the newest moment of it where that is later. */
+export interface Carried extends Standing {
+  newest?: number;
+}
+
 type Spec<K extends LimitSpec['kind']> = Extract<LimitSpec, { kind: K }>;
 
 /**
@@ -19,18 +24,20 @@ export function carriedOver(
   standing: readonly Standing[],
   now: number,
   isLate = false,
-): Standing[] {
+): Carried[] {
   const known = knownTo(before, standing, now);
   // A log goes on as it is; a bucket owes a part of a permit; a window goes on where it started.
   if (before.kind === after.kind) return known;
   const taken = known.reduce((sum, { n }) => sum + n, 0);
-  const newest = before.kind === 'tokenBucket' ? newestOf(standing, now, isLate) : (known.at(-1)?.t ?? 0);
+  const last = known.at(-1);
+  const newest =
+    before.kind === 'tokenBucket' ? newestOf(standing, now, isLate) : (last?.newest ?? last?.t ?? 0);
   const n = Math.min(Math.ceil(taken - 1e-9), mostOf(after));
   return n > 0 ? [{ t: Math.max(now, newest), n }] : [];
 }
 
 /** What the old limit knows of it; what is booked for later than clients need to hear of the change is void. */
-function knownTo(before: LimitSpec, standing: readonly Standing[], now: number): Standing[] {
+function knownTo(before: LimitSpec, standing: readonly Standing[], now: number): Carried[] {
   const line = [...standing].sort((a, b) => a.t - b.t);
   if (before.kind === 'fixedWindow') return lastWindow(before, line, now);
   const valid = line.filter(({ t }) => t <= now + heard);
@@ -60,18 +67,20 @@ function lastWindow(
   { permits, interval, align }: Spec<'fixedWindow'>,
   line: readonly Standing[],
   now: number,
-): Standing[] {
-  const windows: Standing[] = [];
+): Carried[] {
+  const windows: Required<Carried>[] = [];
   for (const { t, n } of line) {
     const last = windows.at(-1);
-    if (last && t < last.t + interval) last.n += n;
-    else windows.push({ t: align === 'epoch' ? Math.floor(t / interval) * interval : t, n });
+    const newest = Math.min(t, now + heard);
+    if (last && t < last.t + interval) Object.assign(last, { n: last.n + n, newest });
+    else windows.push({ t: align === 'epoch' ? Math.floor(t / interval) * interval : t, n, newest });
   }
   const [before, last] = [windows.at(-2), windows.at(-1)];
   if (!last) return [];
   const valid = last.t <= now + heard ? last : before;
   if (!valid) return [];
   const late = Math.max(0, valid.t - now - heard);
-  if (late > 0) return [{ t: valid.t - Math.ceil(late / interval) * interval, n: permits }];
+  if (late > 0)
+    return [{ t: valid.t - Math.ceil(late / interval) * interval, n: permits, newest: now + heard }];
   return valid.t + interval > now ? [valid] : [];
 }

@@ -1,9 +1,9 @@
 import type fc from 'fast-check';
-import { carriedOver } from './carried.ts';
+import { type Carried, carriedOver } from './carried.ts';
 import { historiesOf } from './history.ts';
 import { judge } from './judge.ts';
 import type { Standing } from './oracle.ts';
-import { type Fleet, replay } from './replay.ts';
+import { type Fleet, replay, someone } from './replay.ts';
 import { slower, spans } from './scaled.ts';
 import * as specs from './specs.ts';
 import type { History } from './steps.ts';
@@ -45,15 +45,15 @@ export function standingOf(grants: readonly Grant[]): Standing[] {
 /**
  * Stores the second limit after the first history: answers when, and what it may have taken over and still has to count.
  */
-export function change(
-  { before, after }: Change,
-  fleet: Fleet,
-): { now: number; carried: () => Standing[][] } {
+export function change({ before, after }: Change, fleet: Fleet): { now: number; carried: () => Carried[][] } {
   replay(before, fleet, judge);
   const { world } = fleet;
   const [old, young] = [before.limits[0], after.limits[0]];
   const stood = standingOf(world.standing);
   store(after.limits, fleet);
+  // Says of which epoch the change is: another one tells that the line has moved up since.
+  const asksForNothing = { runs: [], horizon: 0, held: 0, epoch: 0 };
+  fleet.call({ kind: 'reserve', client: someone, serverUs: world.serverUs, request: asksForNothing });
   const now = ledgerNow(world);
   const over = (standing: Standing[], isLate: boolean) => carriedOver(old, young, standing, now, isLate);
   const all = [over(stood, false), over(stood, true)];
@@ -63,10 +63,11 @@ export function change(
     const left = standingOf(world.standing.filter(({ phase }) => phase < world.phase));
     if (old.kind !== 'fixedWindow') return [over(left, false), over(left, true)];
     // A window goes on where it started, with what is left in it.
-    const usedIn = ({ t, n }: Standing) => {
+    const usedIn = (window: Carried) => {
+      const { t, n } = window;
       const used = left.filter((one) => one.t >= t && one.t < t + old.interval);
       return {
-        t,
+        ...window,
         n: Math.min(
           n,
           used.reduce((sum, one) => sum + one.n, 0),

@@ -42,7 +42,7 @@ const reserve = record({
   held: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200 })),
 });
 
-const decide = record({ kind: fc.constant('decide' as const), client, cost: rawCost });
+const decide = record({ kind: fc.constant('decide' as const), client, cost: rawCost, inLine: fc.boolean() });
 const peek = record({ kind: fc.constant('peek' as const), client });
 
 const part = fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, fc.integer({ min: 0, max: 100 }));

@@ -1,4 +1,5 @@
-import { overAnyWindows, overSliding, type Standing } from './oracle.ts';
+import type { Carried } from './carried.ts';
+import { overAnyRestarts, overAnyWindows, overSliding, type Standing } from './oracle.ts';
 import type { LimitSpec } from './specs.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { LimitSpec } from './specs.ts';
  */
 export function overWith(
   limit: LimitSpec,
-  carried: readonly Standing[],
+  carried: readonly Carried[],
   granted: readonly Standing[],
   goesOn: boolean,
 ): string | undefined {
@@ -15,15 +16,40 @@ export function overWith(
   if (limit.kind === 'tokenBucket') return overLevel(limit, carried, granted);
   const [window] = carried;
   if (!window) return undefined;
-  const full = { t: window.t, n: Math.min(window.n, limit.permits) };
-  if (limit.align === 'first') return overAnyWindows(limit, [full, ...granted], full.t);
-  // A window that goes on may lie across the grid: the next one waits for the grid.
-  const { permits, interval } = limit;
-  const end = Math.floor(full.t / interval) * interval + interval;
-  const until = goesOn ? Math.ceil((full.t + interval) / interval) * interval : end;
-  const sum = granted.reduce((total, { t, n }) => (t < until ? total + n : total), full.n);
-  if (sum <= permits || sum === full.n) return undefined;
-  return `${sum} permits of ${permits} before ${until}`;
+  const { permits, interval, align } = limit;
+  const full = Math.min(window.n, permits);
+  // A window that goes on ends no sooner than after the newest of its grants, under an interval that is shorter, too.
+  const end = Math.max(window.t + interval, goesOn && window.newest !== undefined ? window.newest + 1 : 0);
+  // It may lie across the grid: the next one waits for the grid.
+  const until =
+    align === 'first' ? end : (goesOn ? Math.ceil(end / interval) : Math.floor(end / interval)) * interval;
+  const sum = granted.reduce((total, { t, n }) => (t < until ? total + n : total), full);
+  if (sum > permits && sum > full) return `${sum} permits of ${permits} before ${until}`;
+  if (align === 'epoch') return undefined;
+  return overAnyWindows(
+    limit,
+    granted.filter(({ t }) => t >= until),
+    until,
+  );
+}
+
+/**
+ * The same once the line has moved up: where later windows are forgotten, a full one in front of them takes the place of the
+ * window that went on. On the clock the grid counts; else a counter of all of it, started anew an interval or more apart.
+ */
+export function overMoved(
+  limit: LimitSpec,
+  carried: readonly Carried[],
+  granted: readonly Standing[],
+  goesOn: boolean,
+): string | undefined {
+  if (limit.kind !== 'fixedWindow' || !goesOn) return overWith(limit, carried, granted, goesOn);
+  const [window] = carried;
+  if (!window) return undefined;
+  const { t, n, newest = t } = window;
+  // What is left of it lies before the windows that are forgotten, and so does the part of the grid that it reaches into.
+  if (limit.align === 'epoch') return overWith(limit, [{ t: newest, n }], granted, false);
+  return overAnyRestarts(limit, [{ t, n: Math.min(n, limit.permits) }, ...granted]);
 }
 
 /** Each grant finds in the bucket what it takes, or what runs in within a millisecond. */

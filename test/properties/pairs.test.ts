@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import { promise } from '../support/campaign.ts';
 import { type Change, change, changes, kinds, standingOf } from './changes.ts';
 import { judge } from './judge.ts';
-import { overWith } from './overCarried.ts';
+import { overMoved, overWith } from './overCarried.ts';
 import { openFleet, replay } from './replay.ts';
 import { heard } from './steered.ts';
 
@@ -17,13 +17,16 @@ function neverOverTheNew(both: Change): void {
   const fleet = openFleet(both.before);
   const { now, carried } = change(both, fleet);
   const goesOn = old.kind === limit.kind;
-  const { phase } = fleet.world;
+  const { phase, moves } = fleet.world;
   replay(both.after, fleet, (world) => {
     judge(world);
-    const granted = standingOf(world.standing.filter((grant) => grant.phase === phase && grant.counts[0]));
-    // When the line moves up, a window that lay across the grid is forgotten: from then on the grid alone counts.
-    const hasMoved = world.gone.some((grant) => grant.phase === phase);
-    const breaches = carried().map((stood) => overWith(limit, stood, granted, goesOn && !hasMoved));
+    const granted = world.standing.filter((grant) => grant.phase === phase && grant.counts[0]);
+    const beforeMoves = granted.filter((grant) => grant.moves === moves);
+    const breaches = carried().map(
+      (stood) =>
+        overWith(limit, stood, standingOf(beforeMoves), goesOn) ??
+        overMoved(limit, stood, standingOf(granted), goesOn),
+    );
     assert.ok(phase === 0 || breaches.includes(undefined), breaches[0]);
     for (const { ledgerMoment } of world.gone) assert.ok(ledgerMoment >= now + heard);
   });

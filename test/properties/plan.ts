@@ -3,9 +3,9 @@ import type { Call, CallReply } from './calls.ts';
 import { cancel, give, release } from './givingBack.ts';
 import { followMove, forgetAll, heed, pauseAll, storeRate } from './steered.ts';
 import type { Step } from './steps.ts';
-import { followClock, type Grant, knownBy, trueNow, type World } from './world.ts';
+import { followClock, type Grant, inForce, knownBy, trueNow, type World } from './world.ts';
 
-/** A release may be sent again for so long: milliseconds. */
+/** A release may be sent again for so long, and any refund of a bucket, which may never have been full since: milliseconds. */
 const resent = 60_000;
 
 /** Moves the world's time, or says which call the step makes, if any. What is given back stands no more from here on. */
@@ -33,7 +33,10 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   followClock(world);
   if (step.kind === 'peek') return { ...base, kind: 'peek' };
-  if (step.kind === 'decide') return { ...base, kind: 'decide', cost: step.cost };
+  if (step.kind === 'decide') {
+    const last = step.inLine ? lastOf(world, client) : undefined;
+    return { ...base, kind: 'decide', cost: step.cost, ...(last ? { last } : {}) };
+  }
   const knows = knownBy(world, client);
   if (step.kind === 'reserve') {
     const { runs, horizon, held } = step;
@@ -44,7 +47,8 @@ export function plan(world: World, step: Step): Call | undefined {
   const trueUs = trueNow(world);
   if (step.kind === 'resend') {
     const inTime = trueUs <= knows.lastUs + resent * 1000;
-    const refunds = knows.last.filter(({ moment }) => inTime || moment !== newestGrants);
+    const hasBucket = inForce(world).some(({ kind }) => kind === 'tokenBucket');
+    const refunds = knows.last.filter(({ moment }) => inTime || !(hasBucket || moment === newestGrants));
     return { ...base, kind: 'refund', refunds, sequence: knows.sequence };
   }
   knows.lastUs = trueUs;
@@ -99,7 +103,7 @@ function note(
   serverUs: number,
   epoch: number,
 ): void {
-  const { setBack, shift, era, phase, pausedUntilUs } = world;
+  const { setBack, shift, era, phase, moves, pausedUntilUs } = world;
   const counts = cost.map(() => true);
   const moment = Math.ceil(serverUs / 1000);
   const trueUs = serverUs + setBack * 1000;
@@ -107,7 +111,7 @@ function note(
   const takenOver = world.standing.some((grant) => grant.ledgerMoment > ledgerMoment);
   world.standing.push({
     takenOver,
-    ...{ client, cost, count, moment, ledgerMoment, serverUs, trueUs, era, epoch, phase },
+    ...{ client, cost, count, moment, ledgerMoment, serverUs, trueUs, era, epoch, phase, moves },
     ...{ counts, voidSince: Infinity, pausedUntilUs },
   });
 }

@@ -40,6 +40,7 @@ export function followMove(world: World, epoch: number): void {
   const { last, era, phase } = world;
   world.last = { epoch, era, phase };
   if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase) return;
+  world.moves++;
   const now = ledgerNow(world);
   const voidSince = last.era === era ? now : Infinity;
   world.standing = world.standing.map((grant) =>

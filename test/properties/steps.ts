@@ -15,7 +15,8 @@ export type Step =
   /** The server's clock is set back. */
   | { kind: 'stepBack'; ms: number }
   | { kind: 'reserve'; client: number; runs: readonly Run[]; horizon: number; held: number }
-  | { kind: 'decide'; client: number; cost: readonly number[] }
+  /** With `inLine`, behind the last moment that the client holds booked. */
+  | { kind: 'decide'; client: number; cost: readonly number[]; inLine?: boolean }
   | { kind: 'peek'; client: number }
   | { kind: 'refund'; client: number; picks: readonly Pick[] }
   /** Gives back every `every`th grant or reservation, of all that the client has or of those that lie ahead. */

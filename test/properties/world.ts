@@ -21,6 +21,8 @@ export interface Grant {
   epoch: number;
   /** How often the rate had changed, or all been forgotten. */
   phase: number;
+  /** How often the line had moved up. */
+  moves: number;
   /** For each limit, whether it counts among what is granted under the rate in force. */
   counts: readonly boolean[];
   /** When a change of the rate has made it void, in milliseconds by the ledger's clock: the client is to hear of it. */
@@ -49,6 +51,8 @@ export interface World {
   stored: readonly LimitSpec[] | undefined;
   /** See {@link Grant.phase}. */
   phase: number;
+  /** See {@link Grant.moves}. */
+  moves: number;
   /** The end of the longest pause, in true time: microseconds. */
   pausedUntilUs: number;
   clients: Map<number, Known>;
@@ -68,7 +72,7 @@ export function createWorld({ startUs, limits }: History): World {
   return {
     ...{ serverUs: startUs, setBack: 0, shift: 0, seen: 0, era: 0 },
     last: { epoch: 0, era: 0, phase: 0 },
-    ...{ standing: [], gone: [], own: limits, stored: undefined, phase: 0, pausedUntilUs: 0 },
+    ...{ standing: [], gone: [], own: limits, stored: undefined, phase: 0, moves: 0, pausedUntilUs: 0 },
     ...{ clients: new Map(), missed: undefined },
   };
 }

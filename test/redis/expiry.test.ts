@@ -113,7 +113,9 @@ test('whatever was done, every key expires by itself', async ({ redis }) => {
           await perform(clients[client], step, granted[client], i);
           for (const [key, left] of await lives(redis)) {
             // -2 says that the key has expired meanwhile.
-            assert.ok(left !== -1 && left < 300 * interval + 5000, `${key} lives for ${left} ms`);
+            // A refund of a bucket is remembered for a minute, as it may be sent again.
+            const most = 300 * interval + 5000 + (key.includes(':sequence:') ? minute : 0);
+            assert.ok(left !== -1 && left < most, `${key} lives for ${left} ms`);
           }
         }
       },

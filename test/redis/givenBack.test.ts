@@ -40,6 +40,18 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok(taken[32] > 4900, `the last one at ${taken[32]}`);
   });
 
+  test('a release takes nothing of a moment in the line that the next request takes over', async () => {
+    const clients = await fleet({ ...window, permits: 4, interval: 3 });
+    assert.equal(moments(await clients.reserve(0, 1, { count: 3, permits: 2 })), [0, 0, 3]);
+    // In the middle of a millisecond: what is granted at once has its moment rounded up.
+    const reply = await clients.reserve(3.5, 2, { count: 3 });
+    assert.equal(moments(reply), [4, 4, 6]);
+    await clients.refund(3.5, 2, { moment: 4, epoch: reply.epoch, count: 2 });
+    await clients.release(3.5, 3, 1);
+    // The release was of what had been granted before: nothing that is charged for 4 is left to take over.
+    assert.is(moments(await clients.reserve(3.5, 1))[0], 6);
+  });
+
   test('what nobody has taken over by its moment has come back', async () => {
     const { clients, epoch } = await lineOfTwo();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });

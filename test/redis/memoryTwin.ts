@@ -60,7 +60,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
     ledgers.set(whose, ledger);
     const answer = (): CallReply => {
       if (call.kind === 'setRate') return true;
-      if (call.kind === 'decide') return decide(ledger, instant, client, call.cost);
+      if (call.kind === 'decide') return decide(ledger, instant, client, call.cost, call.last);
       if (call.kind === 'reserve') {
         moveUp(ledger, instant.now, serverUs);
         return { now: serverUs / 1000, ...reserve(ledger, instant, client, call.request) };
@@ -80,7 +80,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
     if (call.kind === 'decide') {
       if (!reopen(ledger, names, limits, serverUs, control)) return undefined;
       const instant = instantOf(ledger, serverUs);
-      const decision = decide(ledger, instant, `client ${call.client}`, call.cost);
+      const decision = decide(ledger, instant, `client ${call.client}`, call.cost, call.last);
       closeLedger(ledger, instant);
       return decision;
     }

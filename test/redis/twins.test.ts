@@ -78,6 +78,16 @@ test('what is remembered of a pause that was lifted goes with it in both', async
   await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
 });
 
+test('a log of which one call forgets a single entry is the same in Lua and in TypeScript', async () => {
+  const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
+  const take: Step = { kind: 'decide', client: 0, cost: [1] };
+  const peek: Step = { kind: 'peek', client: 1 };
+  const limits = [{ kind: 'slidingWindow', permits: 5, interval: 1000, resolution: 1 } as const];
+  const steps = [take, wait(10), take, wait(10), take, wait(985), peek, wait(8), peek, take];
+  const history = { startUs: 1_000_000, limits, steps };
+  await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
+});
+
 test('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();
   await sameInBoth(redis, history, [{ names: namesOf(history), limits: history.limits }]);

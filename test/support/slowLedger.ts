@@ -49,7 +49,7 @@ export function slowLedger(ledger: Ledger, trip: Trip): SlowLedger {
       slow.refunds.push({ refunds, sequence });
       counted('refund', (answer) => ledger.refund(refunds, sequence, answer), reply);
     },
-    decide: (cost, reply) => over((answer) => ledger.decide(cost, answer), reply),
+    decide: (cost, reply, last) => over((answer) => ledger.decide(cost, answer, last), reply),
     peek: (reply) => over((answer) => ledger.peek(answer), reply),
   };
   return slow;

@@ -7,6 +7,8 @@ const lua = 'lua/limits/sliding-window.lua';
 const epochs = 'lua/ledger/epochs.lua';
 const constants = ['test/redis/constants'];
 const givenBack = ['test/redis/givenBack'];
+const windowRates = ['test/limits/windowRates'];
+const window = 'src/limits/fixedWindow.ts';
 const memory = (file) => `src/stores/memory/${file}.ts`;
 
 export const known = [
@@ -194,8 +196,12 @@ export const known = [
     title: 'a release that is sent again counts again at once, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/refund.lua', find: 'then least = RESENT end', replace: 'then least = 1 end' },
-      { file: memory('refund'), find: '? resent : 1;', replace: '? 1 : 1;' },
+      {
+        file: 'lua/refund.lua',
+        find: 'moment == DEBT then least = RESENT',
+        replace: 'moment == DEBT then least = 1',
+      },
+      { file: memory('refund'), find: 'hasBucket || hasNoMoment ?', replace: 'hasBucket ?' },
     ],
   },
   {
@@ -247,7 +253,7 @@ export const known = [
     title: 'what no request has taken over until its moment comes stays charged, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/ledger/state.lua', find: '  closeHoles(ledger, now)\n', replace: '' },
+      { file: 'lua/ledger/state.lua', find: '  closeHoles(ledger, now, now)\n', replace: '' },
       { file: memory('ledgerState'), find: '  closeHoles(ledger, now);\n', replace: '  void closeHoles;\n' },
     ],
   },
@@ -336,8 +342,8 @@ export const known = [
     title: 'a client passes what it has in line itself, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/reserve.lua', find: 'if lastMoment > 0 and', replace: 'if lastMoment < 0 and' },
-      { file: memory('reserve'), find: 'if (!last ||', replace: 'if (last || !last ||' },
+      { file: epochs, find: 'if moment > 0 and', replace: 'if moment < 0 and' },
+      { file: memory('epochs'), find: 'if (!last ||', replace: 'if (last || !last ||' },
     ],
   },
   {
@@ -346,12 +352,12 @@ export const known = [
     tests: givenBack,
     changes: [
       {
-        file: 'lua/reserve.lua',
-        find: ' and lastMoment + ledger.shift < standingUntil(ledger, lastEpoch) then',
-        replace: ' then',
+        file: epochs,
+        find: ' and t < standingUntil(ledger, epoch) then return t',
+        replace: ' then return t',
       },
       {
-        file: memory('reserve'),
+        file: memory('epochs'),
         find: 'return moment < standingUntil(ledger, last.epoch) ? moment : 0;',
         replace: 'return moment;',
       },
@@ -399,6 +405,62 @@ export const known = [
     changes: [
       { file: 'lua/ledger/pace.lua', find: 'LEAST_PART = 0.05', replace: 'LEAST_PART = 0.2' },
       { file: memory('pace'), find: 'leastPart = 0.05', replace: 'leastPart = 0.2' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a refund of a bucket that is sent again counts again once it has run in, in both twins',
+    tests: constants,
+    changes: [
+      {
+        file: 'lua/refund.lua',
+        find: "kind == 't' then least = RESENT",
+        replace: "kind == 't' then least = 1",
+      },
+      { file: memory('refund'), find: 'hasBucket || hasNoMoment ?', replace: 'hasNoMoment ?' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a release takes from what was given back and is charged still, in both twins',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/refund.lua',
+        find: 'if moment == NEWEST then closeHoles(ledger, now, instant.at) end',
+        replace: '',
+      },
+      { file: memory('refund'), find: 'if (isNewest) closeHoles(ledger, now, at);', replace: '' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a single entry that is past stays in the list',
+    tests: ['test/redis/twins'],
+    changes: [{ file: lua, find: 'elseif state.front > 0 or', replace: 'elseif state.front > 1 or' }],
+  },
+  {
+    area: 'limits',
+    title: 'a window under a shorter interval ends before its newest grant',
+    tests: windowRates,
+    changes: [
+      {
+        file: window,
+        find: 'Math.max(state.start + interval, state.newest + 1)',
+        replace: 'state.start + interval',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'the window before the last one ends before its newest grant under a shorter interval',
+    tests: windowRates,
+    changes: [
+      {
+        file: window,
+        find: 'Math.max(state.start0 + interval, state.newest0 + 1)',
+        replace: 'state.start0 + interval',
+      },
     ],
   },
   {

@@ -3,6 +3,7 @@ import type { Limit } from '../../limits/limit.ts';
 import {
   type Cost,
   type DecideReply,
+  type LastMoment,
   newestGrants,
   type PermitSource,
   type Rate,
@@ -97,9 +98,9 @@ export class FallbackLedger implements SteeredLedger {
     }
   }
 
-  decide(cost: Cost, reply: Reply<DecideReply>): void {
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
     // What a decision took that ran late comes back by itself: its moment is not known, and a release could take another's.
-    const operation = this.#either<DecideReply>((ledger, done) => ledger.decide(cost, done));
+    const operation = this.#either<DecideReply>((ledger, done) => ledger.decide(cost, done, last));
     this.#parts.service.perform(operation, reply);
   }
 

@@ -3,6 +3,7 @@ import { exceeds, type Limit } from '../../limits/limit.ts';
 import {
   type Cost,
   type DecideReply,
+  type LastMoment,
   type LedgerConfig,
   outcome,
   type Refund,
@@ -69,7 +70,8 @@ export class Local extends Rejecting {
     const large = runs.findIndex(({ cost }) => exceeds(this.limits, cost));
     const served = large < 0 ? runs : runs.slice(0, large);
     // It knows no epoch: what Redis has booked stands, whatever becomes of the ledger here.
-    this.#opened.ledger.reserve({ ...request, runs: served, epoch: 0 }, (error, booked) => {
+    const { last, ...rest } = { ...request, runs: served, epoch: 0, last: this.#byClock(request.last) };
+    this.#opened.ledger.reserve(last ? { ...rest, last } : rest, (error, booked) => {
       if (!booked) {
         reply(error);
         return;
@@ -88,12 +90,13 @@ export class Local extends Rejecting {
     this.#opened.ledger.refund(refunds, sequence, reply);
   }
 
-  override decide(cost: Cost, reply: Reply<DecideReply>): void {
+  override decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
     const retryAfter =
       exceeds(this.limits, cost) && !exceeds(this.#inForce(), cost) ? this.#pause : undefined;
-    this.#opened.ledger.decide(cost, (error, decision) => {
+    const decided: Reply<DecideReply> = (error, decision) => {
       reply(error, decision && { ...decision, retryAfter: retryAfter ?? decision.retryAfter });
-    });
+    };
+    this.#opened.ledger.decide(cost, decided, this.#byClock(last));
   }
 
   override peek(reply: Reply<number[]>): void {
@@ -118,6 +121,15 @@ export class Local extends Rejecting {
   get #pause(): number {
     const probe = this.#circuit.untilProbe(this.#clock.now());
     return Math.min(mostPause, Math.max(leastPause, probe));
+  }
+
+  /** The last moment of the line by this process's clock: that of Redis may be another. */
+  #byClock(last: LastMoment | undefined): LastMoment | undefined {
+    if (!last || last.source === 'fallback') return last;
+    // It stands, whatever becomes of the ledger here.
+    return last.due === undefined
+      ? undefined
+      : { moment: Math.ceil(this.#clock.origin + last.due), epoch: Infinity };
   }
 
   #held({ count, cost, maxWait }: Run, retryAfter: number): Segment {

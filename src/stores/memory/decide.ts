@@ -1,18 +1,26 @@
 import { exceeds } from '../../limits/limit.ts';
-import type { Cost, DecideReply } from '../store.ts';
+import type { Cost, DecideReply, LastMoment } from '../store.ts';
 import { countContenders } from './contenders.ts';
+import { lastOf } from './epochs.ts';
 import { availableNow, fullAt, type Instant, type LedgerState } from './ledgerState.ts';
-import { commitAll, offer } from './offer.ts';
+import { commitAll, offer, refusingOf } from './offer.ts';
 import { noteGranted, strideOf } from './pace.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
-export function decide(ledger: LedgerState, instant: Instant, client: string, cost: Cost): DecideReply {
+export function decide(
+  ledger: LedgerState,
+  instant: Instant,
+  client: string,
+  cost: Cost,
+  last?: LastMoment,
+): DecideReply {
   const { now } = instant;
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
   const stride = paced ? strideOf(ledger, cost) : 0;
-  const { t, wait } = offer(ledger, instant, cost, stride, 0);
+  const { t, wait } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
+  const refusing = granted ? undefined : refusingOf(ledger, instant, cost);
   if (granted) {
     commitAll(ledger, now, t, cost, 1);
     if (stride > 0) {
@@ -27,5 +35,6 @@ export function decide(ledger: LedgerState, instant: Instant, client: string, co
     available,
     retryAfter: tooMuch ? Infinity : wait / 1000,
     resetAfter: Math.max(0, full - instant.us / 1000),
+    ...(refusing === undefined ? {} : { refusing }),
   };
 }

@@ -1,4 +1,5 @@
 import { algebraOf } from '../../limits/states.ts';
+import type { LastMoment } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 
 /** Milliseconds within which every client with waiting requests has called again: what is booked further ahead can be made void. */
@@ -37,6 +38,13 @@ export function standingUntil({ born, voids }: LedgerState, epoch: number): numb
   let until = Infinity;
   for (const { epoch: later, from } of voids) if (later > epoch) until = Math.min(until, from);
   return until;
+}
+
+/** The last moment that a client holds, by the ledger's clock, as far as it stands. */
+export function lastOf(ledger: LedgerState, last: LastMoment | undefined): number {
+  if (!last || last.epoch < ledger.refundable) return 0;
+  const moment = last.moment + ledger.shift;
+  return moment < standingUntil(ledger, last.epoch) ? moment : 0;
 }
 
 /** The moment by which every client has received the last of these changes: milliseconds. */

@@ -30,6 +30,13 @@ export function fillHole(ledger: LedgerState, hole: Hole, count: number): void {
   if (hole.count === 0) ledger.holes.splice(ledger.holes.indexOf(hole), 1);
 }
 
+/** Gives one reservation of a hole back, in exchange for a moment before it. */
+export function bringForward(ledger: LedgerState, hole: Hole, now: number): void {
+  const { moment, cost } = hole;
+  fillHole(ledger, hole, 1);
+  giveHoleBack(ledger, { moment, cost, count: 1 }, now);
+}
+
 /** Gives the reservations of a hole back to the limits. */
 function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, now: number): void {
   cost.forEach((n, i) => {
@@ -37,9 +44,9 @@ function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, no
   });
 }
 
-/** Gives the holes back whose moment has come, and that no request has taken over. */
-export function closeHoles(ledger: LedgerState, now: number): void {
-  while (ledger.holes.length > 0 && ledger.holes[0].moment <= now)
+/** Gives the holes back whose moment has come by `until`, and that no request has taken over. */
+export function closeHoles(ledger: LedgerState, now: number, until: number): void {
+  while (ledger.holes.length > 0 && ledger.holes[0].moment <= until)
     giveHoleBack(ledger, ledger.holes.shift()!, now);
 }
 

@@ -34,7 +34,7 @@ export interface LedgerState {
   contenders: Contenders;
   /** The last changes that made bookings void, the oldest first. */
   voids: Void[];
-  /** Milliseconds of load that came back since bookings were last made void for it, and when that was. */
+  /** Milliseconds of load that came back and is not granted again, since bookings were last made void for it; and when that was. */
   freed: number;
   movedAt: number;
   /** Milliseconds by which the frontier need not move: room that a move of the line has left. */
@@ -93,7 +93,7 @@ export function openLedger(
   const now = serverMs + shift;
   followPause(control, serverMs);
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
-  closeHoles(ledger, now);
+  closeHoles(ledger, now, now);
   followLifted(ledger, control, now, serverUs);
   if (!isUnder(ledger, names, limits)) {
     // A client with a ledger of its own may come to it some time after the change.

@@ -114,16 +114,16 @@ export function openMemoryLedger(
         return answer;
       });
     },
-    decide(cost, reply) {
+    decide(cost, reply, booked) {
       const us = serverUs();
       const { ledger } = place();
       const inForce = control();
       if (ledger && !misnamed(inForce) && reopen(ledger, names, limits, us, inForce)) {
         const instant = instantOf(ledger, us);
-        const decision = decide(ledger, instant, clientId, cost);
+        const decision = decide(ledger, instant, clientId, cost, booked);
         closeLedger(ledger, instant);
         reply(null, decision);
-      } else onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost));
+      } else onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost, booked));
     },
     peek(reply) {
       onLedger(reply, availableNow);

@@ -40,6 +40,21 @@ export function offer(
   return { t, wait: free <= now ? 0 : t * 1000 - us };
 }
 
+/** Of several limits, the index of the one that refuses the cost for longest, if any of them does. */
+export function refusingOf({ limits }: LedgerState, { now, at }: Instant, cost: Cost): number | undefined {
+  let refusing: number | undefined;
+  let latest = now;
+  for (let i = 0; i < cost.length && cost.length > 1; i++) {
+    if (cost[i] === 0) continue;
+    const free = algebraOf(limits[i]).earliest(limits[i], now, at, cost[i]);
+    if (free > latest) {
+      latest = free;
+      refusing = i;
+    }
+  }
+  return refusing;
+}
+
 /** How many requests can be granted at the moment, of at most `most`. */
 export function fitAll({ limits }: LedgerState, now: number, t: number, cost: Cost, most: number): number {
   let count = most;

@@ -49,3 +49,9 @@ export function noteReturned(
     ledger.granted = Math.max(0, ledger.granted - load);
   } else ledger.returned = Math.min(ledger.granted, ledger.returned + load);
 }
+
+/** Counts what has come back of grants: a window's worth at most. */
+export function noteFreed(ledger: LedgerState, cost: Cost, count: number): void {
+  const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
+  ledger.freed = Math.min(longest, ledger.freed + loadOf(ledger, cost) * count);
+}

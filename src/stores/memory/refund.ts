@@ -2,10 +2,10 @@ import { capacityOf } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
 import { standingUntil } from './epochs.ts';
-import { addHole, closeEnd } from './holes.ts';
+import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { loadOf, noteReturned } from './pace.ts';
+import { noteFreed, noteReturned } from './pace.ts';
 
 /** A debt is charged up to so many windows, or bursts. */
 const mostDebt = 1000;
@@ -37,6 +37,8 @@ function giveBack(
   // Of what was forgotten or made void nothing counts any more.
   if (!isNewest && (epoch < ledger.refundable || t >= standingUntil(ledger, epoch))) return false;
   const isAhead = !isNewest && t > now;
+  // A release takes from all that is granted by the time rounded up: no hole may lose what it is charged with.
+  if (isNewest) closeHoles(ledger, now, at);
   if (now < ledger.pacedUntil) {
     // What was booked under another rate may be more than this one allows.
     const isInside = isAhead && epoch === ledger.epoch && t < newestOf(ledger, cost, false);
@@ -52,7 +54,7 @@ function giveBack(
     else back += algebraOf(state).refund(state, now, t, n);
   });
   closeEnd(ledger, now);
-  if (back > 0 && !isAhead) ledger.freed += loadOf(ledger, cost) * count;
+  if (back > 0 && !isAhead) noteFreed(ledger, cost, count);
   return back > 0;
 }
 
@@ -70,7 +72,10 @@ function charge({ limits }: LedgerState, { now, at }: Instant, { cost, count }: 
   return false;
 }
 
-/** A release takes from what is there when it comes, so it is remembered at least as long as it may be sent again: milliseconds. */
+/**
+ * A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time: these
+ * are remembered at least as long as they may be sent again: milliseconds.
+ */
 const resent = 60_000;
 
 /**
@@ -88,6 +93,8 @@ export function rememberSequence(
   ledger.sequences ??= new Map();
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  const least = refunds.some(({ moment }) => moment === newestGrants || moment === debt) ? resent : 1;
+  const hasBucket = ledger.limits.some(({ kind }) => kind === 'tokenBucket');
+  const hasNoMoment = refunds.some(({ moment }) => moment === newestGrants || moment === debt);
+  const least = hasBucket || hasNoMoment ? resent : 1;
   ledger.sequences.set(line, { last: sequence, until: Math.max(now + least, ledger.expires + longest) });
 }

@@ -8,7 +8,8 @@ import {
   type Segment,
 } from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
-import { standingUntil } from './epochs.ts';
+import { lastOf } from './epochs.ts';
+import { takeGap } from './gaps.ts';
 import { fillHole, holeFor } from './holes.ts';
 import { type Instant, type LedgerState, pausedFor, standingOf } from './ledgerState.ts';
 import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
@@ -31,7 +32,7 @@ export function reserve(
   const line: Line = {
     share: request.horizon / contenders,
     held: request.held,
-    after: lastOf(ledger, request),
+    after: lastOf(ledger, request.last),
     last: 0,
     left: false,
   };
@@ -67,13 +68,6 @@ interface Line {
   left: boolean;
 }
 
-/** The last moment that a client holds, by the ledger's clock, as far as it stands. */
-function lastOf(ledger: LedgerState, { last }: ReserveRequest): number {
-  if (!last || last.epoch < ledger.refundable) return 0;
-  const moment = last.moment + ledger.shift;
-  return moment < standingUntil(ledger, last.epoch) ? moment : 0;
-}
-
 function serve(
   ledger: LedgerState,
   instant: Instant,
@@ -94,6 +88,12 @@ function serve(
     // Somebody has given back a moment before that, and everybody's place behind it stays as it is.
     const hole =
       wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, line.after), t, cost) : undefined;
+    // What waits for nothing passes nobody, and what has something in line passes nothing of its own.
+    if (wait > 0 && maxWait > 0 && !line.left && line.after <= now && takeGap(ledger, instant, cost, hole)) {
+      segments.push({ count: 1, delay: 0, retryAfter: 0 });
+      remaining--;
+      continue;
+    }
     if (hole) {
       t = hole.moment;
       wait = t * 1000 - instant.us;
@@ -111,6 +111,8 @@ function serve(
     let granted = hole
       ? Math.min(hole.count, remaining)
       : fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
+    // A limit that grants nothing at the moment that it offers would be asked for ever.
+    if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
     if (hole) fillHole(ledger, hole, granted);

@@ -5,6 +5,8 @@ export type Answer = number | number[] | string;
 
 /** The answer with its numbers as numbers: a connection may be set to hand on strings. */
 export function answerOf(answer: unknown): Answer {
+  if (typeof answer === 'number' && Number.isInteger(answer)) return answer;
+  if (Array.isArray(answer) && answer.every(Number.isInteger)) return answer;
   if (typeof answer === 'string' && answer.startsWith('[')) return answer;
   for (const item of Array.isArray(answer) ? answer : [answer])
     if (!/^-?\d+$/.test(String(item))) throw malformed(answer);

@@ -1,29 +1,21 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { LedgerConfig, RefundReply, ReserveReply, SteeredLedger, Store } from '../store.ts';
-import { type Answer, coversAll, listed, malformed, segmentsOf } from './answers.ts';
-import { escaped, keysOf } from './keys.ts';
-import { ScriptCalls } from './scriptCalls.ts';
-import { scriptsOf } from './scripts.ts';
-import { specOf } from './spec.ts';
-
-/** Microseconds for a script; -1 for no bound. */
-function microseconds(ms: number): number {
-  return ms === Infinity ? -1 : Math.floor(ms * 1000);
-}
-
-/** Milliseconds of a script's microseconds; undefined for its -1. */
-function milliseconds(us: number): number | undefined {
-  return us < 0 ? undefined : us / 1000;
-}
+import type { LedgerConfig, SteeredLedger, Store } from '../store.ts';
+import { RedisLedger } from './redisLedger.ts';
+import { type Scripts, scriptsOf } from './scripts.ts';
+import { Seat } from './seat.ts';
 
 /** The store of a fleet: each operation is one call of a script, which Redis runs by itself. */
 export function redisStore(redis: Redis | Cluster): Store {
   const scripts = scriptsOf(redis);
-  return { open: (config) => openRedisLedger(config, scripts) };
+  let last: Seat | undefined;
+  return {
+    open(config) {
+      // The limiters of a group differ in their keys alone.
+      if (!last?.suits(config)) last = new Seat(config, scripts);
+      return new RedisLedger(last, config.key);
+    },
+  };
 }
-
-/** The numbers before the segments of a reply. */
-const head = 5;
 
 /**
  * The ledger of one limiter in Redis.
@@ -31,108 +23,9 @@ const head = 5;
  * `serverTime` is for tests alone, which compare the scripts with their twins at the same time: microseconds.
  */
 export function openRedisLedger(
-  { name, key, prefix, scope, clientId, names, limits }: Omit<LedgerConfig, 'clock'>,
-  scripts: ReturnType<typeof scriptsOf>,
+  config: Omit<LedgerConfig, 'clock'>,
+  scripts: Scripts,
   serverTime?: () => number,
 ): SteeredLedger {
-  const keys = keysOf(prefix, name, names, scope === 'client' ? clientId : undefined, key);
-  const shared = [keys.ledger, keys.contenders, keys.control, ...keys.logs];
-  const client = escaped(clientId);
-  // The sequence counts from 1 in every limiter: another one of the same client, or of its next life, has a key of its own.
-  const line = `${client}:${globalThis.crypto.randomUUID()}`;
-  const ofLine = [keys.ledger, keys.sequence(line), keys.control, ...keys.logs];
-  const calls = new ScriptCalls({ name, names, limits, control: keys.control, serverTime });
-
-  return {
-    sync: false,
-    source: 'redis',
-    get limits() {
-      return calls.rate.limits;
-    },
-    reserve({ runs, horizon, held, epoch, last }, reply) {
-      const after: (string | number)[] = [
-        horizon,
-        held,
-        epoch,
-        last?.moment ?? 0,
-        last?.epoch ?? 0,
-        runs.length,
-      ];
-      for (const { count, maxWait, cost } of runs) after.push(count, microseconds(maxWait), ...cost);
-      const read = (answer: number[] | number): ReserveReply => {
-        if (typeof answer === 'number') {
-          const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
-          return { now: answer / 1000, epoch, contenders: 1, segments };
-        }
-        const [now, newEpoch, contenders, paused, standing] = answer;
-        const segments = segmentsOf(answer, head);
-        if (standing === undefined || !coversAll(runs, segments)) throw malformed(answer);
-        const replied: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
-        if (paused >= 0) replied.paused = milliseconds(paused);
-        if (standing >= 0) replied.standing = milliseconds(standing);
-        return replied;
-      };
-      calls.call({ script: scripts.reserve, keys: shared, before: [client], after }, read, reply);
-    },
-    refund(refunds, sequence, reply) {
-      const after: (string | number)[] = [sequence, refunds.length];
-      for (const { moment, epoch, count, cost } of refunds) after.push(moment, epoch, count, ...cost);
-      const read = (answer: number[] | number): RefundReply => {
-        // The sequence was known: what the call gave back was told to the one before it.
-        if (Array.isArray(answer) && answer.length === 0) return {};
-        return { restored: listed(answer, refunds.length).map((given) => given === 1) };
-      };
-      calls.call({ script: scripts.refund, keys: ofLine, before: [], after }, read, reply);
-    },
-    decide(cost, reply) {
-      const read = (answer: number[] | number) => {
-        const [granted, wait, reset, ...available] = listed(answer, 3 + names.length);
-        return {
-          granted: granted === 1,
-          available,
-          retryAfter: milliseconds(wait) ?? Infinity,
-          resetAfter: reset / 1000,
-        };
-      };
-      calls.call({ script: scripts.decide, keys: shared, before: [client], after: cost }, read, reply);
-    },
-    peek(reply) {
-      const read = (answer: number[] | number) => listed(answer, names.length);
-      calls.call({ script: scripts.peek, keys: shared, before: [], after: [] }, read, reply);
-    },
-    setRate(change, reply) {
-      const spec = specOf(names, change.limits);
-      const { ifNone, keepState } = change;
-      const read = (answer: Answer) => {
-        const stored = listed(answer, 1)[0] === 1;
-        if (stored) calls.follow(spec);
-        return stored;
-      };
-      calls.send(scripts.configure, shared, [spec, ifNone ? 1 : 0, keepState ? 1 : 0], read, reply);
-    },
-    getRate(reply) {
-      const read = (answer: Answer) => {
-        if (typeof answer !== 'string') throw malformed(answer);
-        calls.follow(answer);
-        const { limits, stored } = calls.rate;
-        return { limits, stored };
-      };
-      calls.send(scripts.configure, shared, ['', 0, 0], read, reply);
-    },
-    pause(ms, reply) {
-      calls.send(
-        scripts.pause,
-        shared,
-        [Math.floor(ms * 1000)],
-        (answer) => listed(answer, 1)[0] / 1000,
-        reply,
-      );
-    },
-    forget({ rate }, reply) {
-      const read = () => {
-        if (rate) calls.follow('[]');
-      };
-      calls.send(scripts.forget, shared, [rate ? 1 : 0], read, reply);
-    },
-  };
+  return new RedisLedger(new Seat(config, scripts, serverTime), config.key);
 }

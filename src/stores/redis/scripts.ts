@@ -6,35 +6,17 @@ import pause from '../../../lua/pause.lua';
 import peek from '../../../lua/peek.lua';
 import refund from '../../../lua/refund.lua';
 import reserve from '../../../lua/reserve.lua';
+import { corked } from './cork.ts';
+import { type EncodedScript, encodedScript } from './encoded.ts';
 
 /** What a script is called with: the keys first, then the arguments. */
 type Parameter = string | number | Buffer;
 
 /** A script as a command of a connection. */
-export type Script = (keys: readonly string[], args: readonly Parameter[]) => Promise<unknown>;
-
-/** The connections on which a call may leave: a cluster chooses one by the key. */
-function socketsOf(redis: Redis | Cluster): Redis['stream'][] {
-  return 'nodes' in redis ? redis.nodes().map(({ stream }) => stream) : [redis.stream];
-}
-
-/** Bytes that Redis reads at once. */
-const enough = 16_384;
-
-/**
- * Lets all that is called in this turn leave in one write: many limiters of one connection may be asked together. Each call
- * stays a command of its own, so that ioredis looks after each by itself: scripts that are not known, slots that move.
- */
-function corked(redis: Redis | Cluster): void {
-  for (const socket of socketsOf(redis)) {
-    if (!socket?.cork) continue;
-    if (socket.writableCorked > 0) {
-      // A server that has this much to do need not wait for the rest.
-      if (socket.writableLength >= enough) socket.uncork();
-      else continue;
-    } else globalThis.process.nextTick(() => socket.uncork());
-    socket.cork();
-  }
+export interface Script {
+  (keys: readonly string[], args: readonly Parameter[]): Promise<unknown>;
+  /** The script for calls that are encoded here, where the connection takes them; known once it has been called so often. */
+  encoded?(keys: number): EncodedScript | undefined;
 }
 
 /** The scripts as commands of the caller's connection. */
@@ -45,11 +27,17 @@ export type Scripts = Record<
 
 const texts: Record<keyof Scripts, string> = { reserve, refund, decide, peek, configure, pause, forget };
 
+const hashes = new Map<string, string>();
+
 /** A short hash of a text (FNV-1a, 32 bits): two versions of this package can share one connection. */
 function hash(text: string): string {
+  const known = hashes.get(text);
+  if (known !== undefined) return known;
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  return (value >>> 0).toString(16).padStart(8, '0');
+  const short = (value >>> 0).toString(16).padStart(8, '0');
+  hashes.set(text, short);
+  return short;
 }
 
 /**
@@ -65,9 +53,11 @@ function keepOutOfPipelines({ options }: Redis | Cluster, command: string): void
 export function scriptOf(redis: Redis | Cluster, script: string, lua: string): Script {
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const name = `sluice_${script}_${hash(lua)}`;
-  return (keys, args) => {
-    // A command for each number of keys: its first argument is a key then, by which auto-pipelining finds the node.
-    const command = `${name}_${keys.length}`;
+  // A command for each number of keys: its first argument is a key then, by which auto-pipelining finds the node.
+  const commandFor = (keys: number) => `${name}_${keys}`;
+  const encoded = new Map<number, EncodedScript>();
+  const call: Script = (keys, args) => {
+    const command = commandFor(keys.length);
     if (typeof commands[command] !== 'function') {
       keepOutOfPipelines(redis, command);
       redis.defineCommand(command, { lua, numberOfKeys: keys.length });
@@ -75,12 +65,22 @@ export function scriptOf(redis: Redis | Cluster, script: string, lua: string): S
     corked(redis);
     return commands[command](...keys, ...args);
   };
+  call.encoded = (keys) => {
+    const known = encoded.get(keys) ?? encodedScript(redis, commandFor(keys));
+    if (known) encoded.set(keys, known);
+    return known;
+  };
+  return call;
 }
 
-/** The scripts as commands of the caller's connection. */
+const handles = new WeakMap<object, Scripts>();
+
+/** The scripts as commands of the caller's connection: the same for all limiters of it. */
 export function scriptsOf(redis: Redis | Cluster): Scripts {
+  const known = handles.get(redis);
+  if (known) return known;
   const define = (script: keyof Scripts) => scriptOf(redis, script, texts[script]);
-  return {
+  const scripts: Scripts = {
     reserve: define('reserve'),
     refund: define('refund'),
     decide: define('decide'),
@@ -89,4 +89,6 @@ export function scriptsOf(redis: Redis | Cluster): Scripts {
     pause: define('pause'),
     forget: define('forget'),
   };
+  handles.set(redis, scripts);
+  return scripts;
 }

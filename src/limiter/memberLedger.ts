@@ -1,0 +1,87 @@
+import type { Limit } from '../limits/limit.ts';
+import type {
+  Cost,
+  DecideReply,
+  Grant,
+  LastMoment,
+  PermitSource,
+  Rate,
+  RateChange,
+  Refund,
+  RefundReply,
+  Reply,
+  ReserveReply,
+  ReserveRequest,
+  SteeredLedger,
+} from '../stores/store.ts';
+
+/** Told before anything is asked for, and may refuse that with an error. */
+interface User {
+  use(): Error | undefined;
+}
+
+/** The ledger of one limiter of a group, which is looked after while it is used. What is given back is never refused. */
+export class MemberLedger implements SteeredLedger {
+  readonly #ledger: SteeredLedger;
+  readonly #user: User;
+
+  constructor(ledger: SteeredLedger, user: User) {
+    this.#ledger = ledger;
+    this.#user = user;
+  }
+
+  get sync(): boolean {
+    return this.#ledger.sync;
+  }
+
+  get source(): PermitSource {
+    return this.#ledger.source;
+  }
+
+  get limits(): readonly Limit[] {
+    return this.#ledger.limits;
+  }
+
+  take(cost: Cost): Grant | undefined {
+    return this.#user.use() ? undefined : this.#ledger.take?.(cost);
+  }
+
+  reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
+    if (this.#isLet(reply)) this.#ledger.reserve(request, reply);
+  }
+
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
+    this.#user.use();
+    this.#ledger.refund(refunds, sequence, reply);
+  }
+
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
+    if (this.#isLet(reply)) this.#ledger.decide(cost, reply, last);
+  }
+
+  peek(reply: Reply<number[]>): void {
+    if (this.#isLet(reply)) this.#ledger.peek(reply);
+  }
+
+  setRate(change: RateChange, reply: Reply<boolean>): void {
+    if (this.#isLet(reply)) this.#ledger.setRate(change, reply);
+  }
+
+  getRate(reply: Reply<Rate>): void {
+    if (this.#isLet(reply)) this.#ledger.getRate(reply);
+  }
+
+  pause(ms: number, reply: Reply<number>): void {
+    if (this.#isLet(reply)) this.#ledger.pause(ms, reply);
+  }
+
+  forget(what: { rate: boolean }, reply: Reply<void>): void {
+    if (this.#isLet(reply)) this.#ledger.forget(what, reply);
+  }
+
+  #isLet<T>(reply: Reply<T>): boolean {
+    const error = this.#user.use();
+    if (error) reply(error);
+    return error === undefined;
+  }
+}

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examples, root } from './pages.ts';
+
+const ran = new Set<string>();
+
+/** Runs an example as it is printed, wherever it stands, and answers the lines that it prints. */
+async function printedBy(name: string): Promise<string[]> {
+  const example = examples.find((one) => one.name === name);
+  assert.ok(example, `a page has an example ${name}`);
+  ran.add(name);
+  // In the tree, where its imports are found.
+  const folder = mkdtempSync(join(root, '.readme-'));
+  try {
+    const file = join(folder, 'example.mts');
+    writeFileSync(file, example.code);
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--import', './test/support/register.mjs', file],
+      { cwd: root, env: { ...process.env, FORCE_COLOR: '0' } },
+    );
+    return stdout.trimEnd().split('\n');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const readme = suite('the examples of the README');
+
+readme('the first runs as printed: five values a second', async () => {
+  const seconds = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2];
+  assert.equal(
+    await printedBy('first'),
+    seconds.map((second, i) => `${i + 1} in second ${second}`),
+  );
+});
+
+readme('an answer of 429 pauses the fleet, and the call is made again', async () => {
+  assert.equal(await printedBy('retry'), [
+    'page 1 in second 0',
+    'page 2 in second 0',
+    'page 4 in second 1',
+    'page 3 in second 3',
+  ]);
+});
+
+readme('requests are cancelled, time out, and give their permits back', async () => {
+  assert.equal(await printedBy('cancel'), [
+    'ERR_SLUICE_TIMEOUT',
+    'the user has left',
+    '0 requests wait',
+    '1 permit is available',
+  ]);
+});
+
+readme.run();
+
+const pages = suite('the examples of docs/');
+
+pages('the marbles are as drawn', async () => {
+  assert.equal(await printedBy('marbles'), ['as drawn']);
+});
+
+pages('a promise waits on a fake clock', async () => {
+  assert.equal(await printedBy('fakeTimers'), ['it waited 60000 ms']);
+});
+
+pages('pages are fetched as their permits come', async () => {
+  const fetched = [1, 2, 3, 4, 5].flatMap((page) => [
+    `page ${page} is fetched`,
+    `page ${page} in half-second ${Math.floor((page - 1) / 2)}`,
+  ]);
+  assert.equal(await printedBy('pull'), [...fetched, 'closed']);
+});
+
+pages('keys keep their order, and none waits for another one', async () => {
+  const printed = await printedBy('group');
+  const of = (second: number) =>
+    printed.filter((line) => line.endsWith(`second ${second}`)).map((line) => line.split(' in')[0]);
+  assert.equal([of(0), of(1), of(2)], [['acme 1', 'acme 2', 'zoo 1'], ['acme 3', 'zoo 2'], ['zoo 3']]);
+});
+
+pages('calls of functions and methods wait, or are refused', async () => {
+  assert.equal(await printedBy('wrap'), [
+    'hello Ada in second 0',
+    'hello Bob! in second 0',
+    'hello Cleo in second 1',
+    'mail to Ada in second 1',
+    'mail to Bob in second 1',
+    'mail to Cleo in second 1',
+    'fulfilled, fulfilled, fulfilled, rejected',
+  ]);
+});
+
+pages('tokens are estimated, and settled', async () => {
+  assert.equal(await printedBy('llm'), ['SUM UP', 'TRANSLATE', 'RHYME', '{ requests: 57, tokens: 98000 }']);
+});
+
+pages('a server answers 429 beyond the limit of a client', async () => {
+  assert.equal(await printedBy('server'), [
+    '200, 1 of 2 left',
+    '200, 0 of 2 left',
+    '429, 0 of 2 left, again in 60 s',
+  ]);
+});
+
+pages('a stored rate reaches a request that waits', async () => {
+  const printed = await printedBy('rate');
+  assert.equal(printed.slice(0, 2), ['it came sooner', 'false']);
+  assert.match(printed.slice(2).join(' '), /permits: 100,\s+interval: 1000,.*stored: true/s);
+});
+
+pages('an answer with Retry-After pauses the fleet', async () => {
+  assert.equal(await printedBy('pause'), [
+    'a date that is past: 0 ms',
+    'page 1 in second 0',
+    'page 2 in second 0',
+    'page 4 in second 1',
+    'page 5 in second 3',
+    'page 6 in second 3',
+    'page 3 in second 4',
+  ]);
+});
+
+pages('events tell what happens', async () => {
+  assert.equal(await printedBy('events'), [
+    'queued',
+    'granted by memory',
+    'queued',
+    'denied, for 60 s',
+    'refunded',
+    'paused',
+  ]);
+});
+
+pages('a limiter goes on without Redis', async () => {
+  assert.equal(await printedBy('fallback'), [
+    'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+    'fallback, fallback',
+    '2 of 5 are left',
+  ]);
+});
+
+pages.run();
+
+const all = suite('all examples');
+
+all('run here, under a name of their own, or say that they are sketches', () => {
+  const names = examples.flatMap(({ name }) => name ?? []);
+  assert.equal([...names].sort(), [...ran].sort());
+  const unnamed = examples.filter(
+    ({ name, code }) => name === undefined && !code.startsWith('// a sketch: '),
+  );
+  assert.equal(
+    unnamed.map(({ page, code }) => `${page}: ${code.split('\n')[0]}`),
+    [],
+  );
+});
+
+all.run();

@@ -1,0 +1,61 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixedWindowAlgebra as algebra, type FixedWindowState } from '../../src/limits/fixedWindow.ts';
+import { fixedWindow } from '../../src/limits/limit.ts';
+
+const start = 1_000_000;
+
+/** Two of two permits in a window of six milliseconds, one of them at its start and the other `late` milliseconds later. */
+function granted(align: 'first' | 'epoch', late: number): FixedWindowState {
+  const state = algebra.create(fixedWindow({ permits: 2, interval: 6, align }));
+  const first = Math.ceil(start / 6) * 6;
+  for (const t of [first, first + late]) {
+    algebra.roll(state, t, 0);
+    algebra.commit(state, t, t, 1);
+  }
+  return state;
+}
+
+for (const align of ['first', 'epoch'] as const) {
+  test(`${align}: under a shorter interval a window goes on until its newest grant`, () => {
+    const state = granted(align, 4);
+    const first = state.start;
+    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }));
+    assert.is(algebra.available(state, first + 4, first + 4), 0);
+    assert.is(algebra.earliest(state, first + 4, first + 4, 1), first + 5);
+  });
+
+  test(`${align}: what is given back of the old window takes nothing of a new one`, () => {
+    const state = granted(align, 4);
+    const first = state.start;
+    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }));
+    const next = algebra.earliest(state, first + 4, first + 4, 1);
+    algebra.commit(state, first + 4, next, 1);
+    algebra.refund(state, first + 4, first + 4, 1);
+    assert.is(algebra.earliest(state, first + 4, first + 4, 1), next + 1);
+  });
+
+  test(`${align}: the window before the last one goes on until its newest grant, too`, () => {
+    const state = granted(align, 4);
+    const first = state.start;
+    algebra.commit(state, first + 4, first + 6, 2);
+    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }));
+    algebra.refund(state, first + 4, first + 6, 2);
+    assert.is(algebra.earliest(state, first + 4, first + 4, 1), first + 5);
+  });
+}
+
+test('a window that becomes one on the clock goes on until the grid has passed its newest grant', () => {
+  const state = algebra.create(fixedWindow({ permits: 2, interval: 100, align: 'first' }));
+  algebra.roll(state, start, 0);
+  for (const t of [start, start + 90]) algebra.commit(state, start, t, 1);
+  algebra.adopt(state, fixedWindow({ permits: 2, interval: 20, align: 'epoch' }));
+  assert.is(algebra.earliest(state, start, start, 1), start + 100);
+});
+
+test('another kind of limit starts with what the window has granted at its newest moment', () => {
+  const state = granted('first', 4);
+  assert.equal(algebra.taken(state), { permits: 2, newest: state.start + 4 });
+});
+
+test.run();

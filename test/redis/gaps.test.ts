@@ -1,0 +1,72 @@
+// What comes back of a grant goes to the next request, in front of what is booked, as far as no booked moment needs it.
+import * as assert from 'uvu/assert';
+import type { LimitSpec } from '../properties/specs.ts';
+import { inEachTwin } from './eachTwin.ts';
+import { moments, type TimedFleet } from './timedFleet.ts';
+
+const rate = { permits: 10, interval: 1000 };
+const kinds: LimitSpec[] = [
+  { kind: 'slidingWindow', ...rate, resolution: 1 },
+  { kind: 'fixedWindow', ...rate, align: 'first' },
+];
+
+inEachTwin('gaps', (test, { fleet }) => {
+  /** Two clients with a reservation each for 1000 or later, after a window that is full; its epoch. */
+  const full = async (spec: LimitSpec): Promise<{ clients: TimedFleet; epoch: number }> => {
+    const clients = await fleet(spec);
+    const { epoch } = await clients.reserve(0, 1, { count: 11 });
+    await clients.reserve(0, 2);
+    return { clients, epoch };
+  };
+
+  for (const spec of kinds) {
+    test(`a permit that has come back is granted at once, and once: ${spec.kind}`, async () => {
+      const { clients, epoch } = await full(spec);
+      await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+      const [first, second] = moments(await clients.reserve(100, 3, { count: 2 }));
+      assert.is(first, 100);
+      assert.ok(second > 1000, `${second}`);
+    });
+
+    test(`what has not come back is not granted: ${spec.kind}`, async () => {
+      const { clients } = await full(spec);
+      const [moment] = moments(await clients.reserve(100, 3));
+      assert.ok(moment > 1000, `${moment}`);
+    });
+
+    test(`a request that will not wait passes nobody: ${spec.kind}`, async () => {
+      const { clients, epoch } = await full(spec);
+      await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+      assert.equal(moments(await clients.reserve(100, 3, { maxWait: 0 })), []);
+    });
+
+    test(`nor does a request pass what its own client has booked: ${spec.kind}`, async () => {
+      const { clients, epoch } = await full(spec);
+      await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+      const last = { moment: 1000, epoch };
+      const [moment] = moments(await clients.reserve(100, 1, { last, held: 100 }));
+      assert.ok(moment > 1000, `${moment}`);
+    });
+  }
+
+  test('what is booked a window later than the grant that came back needs its permit', async () => {
+    const clients = await fleet(kinds[0]);
+    const { epoch } = await clients.reserve(0, 1, { count: 20 });
+    await clients.reserve(0, 2);
+    await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+    // Those of 1000 leave room for one more in the windows that end before 1000, and none in those that end later.
+    const [moment] = moments(await clients.reserve(100, 3));
+    assert.ok(moment > 1000, `${moment}`);
+  });
+
+  test('unless one of those is given back for it', async () => {
+    const clients = await fleet(kinds[0]);
+    const { epoch } = await clients.reserve(0, 1, { count: 20 });
+    await clients.reserve(0, 2);
+    await clients.refund(100, 1, { moment: 1000, epoch, count: 1 });
+    await clients.refund(100, 1, { moment: 0, epoch, count: 1 }, 2);
+    const [first, second] = moments(await clients.reserve(100, 3, { count: 2 }));
+    assert.is(first, 100);
+    assert.ok(second > 1000, `${second}`);
+  });
+});
