@@ -7,8 +7,9 @@
 --
 -- ARGV[1]   the client
 -- ARGV[2]   the limits, and
--- ARGV[3]   whether they were stored, as in reserve.lua
--- ARGV[4…]  the cost in permits for each limit
+-- ARGV[3]   whether they were stored, and
+-- ARGV[4…6] the numbers of the only one, as in reserve.lua
+-- ARGV[7…]  the cost in permits for each limit
 -- then, where the client has a line, the last moment that it holds booked, in milliseconds, and its epoch: nothing is granted before that
 -- then, in tests only, the server's time in microseconds
 --
@@ -16,6 +17,7 @@
 -- come back, in microseconds; then the permits left at once, of each limit; and then, of several limits, the index of the one that
 -- refuses for longest, from 0 on, where any of them refuses.
 
+-- @include "quick/decide"
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/offer"
@@ -23,9 +25,9 @@
 local logs, cost = {}, {}
 for i = 4, #KEYS do
   logs[i - 3] = KEYS[i]
-  cost[i - 3] = tonumber(ARGV[i])
+  cost[i - 3] = tonumber(ARGV[i + 3])
 end
-local position, lastMoment, lastEpoch = 4 + #logs, 0, 0
+local position, lastMoment, lastEpoch = 7 + #logs, 0, 0
 if #ARGV > position then
   lastMoment, lastEpoch, position = tonumber(ARGV[position]), tonumber(ARGV[position + 1]), position + 2
 end

@@ -9,12 +9,15 @@
 -- ARGV[1]   the client
 -- ARGV[2]   the limits that it takes to be in force: JSON, [[name, kind, permits, interval, extra], …]
 -- ARGV[3]   1 where those were stored, 0 where they are its own
--- ARGV[4]   how far ahead the client would like to book: milliseconds of the full rate
--- ARGV[5]   what it holds booked: milliseconds of the full rate
--- ARGV[6]   the epoch it knows, or 0
--- ARGV[7]   the last moment that it holds booked, in milliseconds, or 0, and
--- ARGV[8]   its epoch: nothing is granted or booked before that moment
--- ARGV[9]   how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
+-- ARGV[4]   permits, interval
+-- ARGV[5]   and the number after them
+-- ARGV[6]   of the only limit where it has no name, else 0
+-- ARGV[7]   how far ahead the client would like to book: milliseconds of the full rate
+-- ARGV[8]   what it holds booked: milliseconds of the full rate
+-- ARGV[9]   the epoch it knows, or 0
+-- ARGV[10]  the last moment that it holds booked, in milliseconds, or 0, and
+-- ARGV[11]  its epoch: nothing is granted or booked before that moment
+-- ARGV[12]  how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
 --           permits for each limit
 -- then, in tests only, the server's time in microseconds
 --
@@ -24,6 +27,7 @@
 -- both), and then pairs of a count and a delay in microseconds, or LEFT, or NEVER, or, where the wait would be too long,
 -- -2 - the wait in microseconds.
 
+-- @include "quick/reserve"
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/offer"
@@ -36,12 +40,12 @@ local LINGERS = 2000
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
-local client, share, held, known = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local client, share, held, known = ARGV[1], tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
-local lastMoment, lastEpoch = tonumber(ARGV[7]), tonumber(ARGV[8])
+local lastMoment, lastEpoch = tonumber(ARGV[10]), tonumber(ARGV[11])
 
-local runs, position, waits = {}, 10, held > 0
-for i = 1, tonumber(ARGV[9]) do
+local runs, position, waits = {}, 13, held > 0
+for i = 1, tonumber(ARGV[12]) do
   local run = { count = tonumber(ARGV[position]), maxWait = tonumber(ARGV[position + 1]), cost = {} }
   if run.maxWait < 0 then run.maxWait = math.huge end
   for limit = 1, #logs do run.cost[limit] = tonumber(ARGV[position + 1 + limit]) end

@@ -1,132 +1,24 @@
 -- @include "ledger/reading"
 -- @include "ledger/writing"
--- @include "ledger/algebras"
 -- @include "ledger/control"
 -- @include "ledger/epochs"
 -- @include "ledger/holes"
+-- @include "ledger/format"
 
 -- The ledger of one limiter: opened at the server's time under the limits in force, and saved once at the end.
--- The twin of src/stores/memory/ledgerState.ts. All but the logs lies in one string, so that a call is one GET and one SET.
+-- The twin of src/stores/memory/ledgerState.ts. All but long logs lies in one string, so that a call is one GET and one SET.
 --
 -- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …], the names as they stand in
 -- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
-
-local VERSION = 3
-local HEADER = '<dddddddddddddddddddIc0Ic0Ic0'
-local LEDGER_SAYS = 'ledger of version ' .. VERSION
--- No limiter has so many limits: a bound for what is read.
-local MOST_LIMITS = 1024
 
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
     soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0,
     credit = 0,
-    sole = '', spec = spec, limits = {}, voids = {}, holes = {},
+    sole = '', spec = spec, limits = {}, voids = {}, holes = {}, kept = 0,
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
-  return ledger
-end
-
-local function packLedger(ledger)
-  local kinds, parts = '', {}
-  for i = 1, #ledger.limits do
-    local state = ledger.limits[i]
-    kinds, parts[i] = kinds .. state.kind, algebraOf(state.kind).encode(state)
-  end
-  for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
-  for _, hole in ipairs(ledger.holes) do
-    parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
-    for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
-  end
-  return struct.pack(HEADER, VERSION, ledger.epoch, ledger.born, ledger.refundable, ledger.shift, ledger.seen, ledger.expires,
-    ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted,
-    ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole,
-    #ledger.spec, ledger.spec, #kinds, kinds) .. table.concat(parts)
-end
-
--- The limits of a text that a ledger holds beside their states, where it is another than that of the caller.
-local function heldLimits(spec, states)
-  local limits = cjson.decode(spec)
-  if #limits ~= #states then error('the limits do not agree with their states', 0) end
-  for i, limit in ipairs(limits) do
-    local told = type(limit[1]) == 'string' and limit[2] == states[i].kind
-    for field = 3, 5 do told = told and type(limit[field]) == 'number' end
-    if not told then error('the limits do not agree with their states', 0) end
-  end
-  return limits
-end
-
--- Numbers of a ledger, and the position after them.
-local function unpackNumbers(data, position, count)
-  local numbers = { struct.unpack('<' .. string.rep('d', count), data, position) }
-  for i = 1, count do
-    if not inRange(numbers[i], numbers[i]) then error('a number that is out of range', 0) end
-  end
-  return numbers, numbers[count + 1]
-end
-
--- What was made void, and given back, of `limits` limits.
-local function unpackChanges(data, position, voidCount, holeCount, limits)
-  if voidCount > MOST_VOIDS or holeCount > MOST_HOLES then error('a number that is out of range', 0) end
-  local voids, holes, numbers = {}, {}, nil
-  for i = 1, voidCount do
-    numbers, position = unpackNumbers(data, position, 2)
-    voids[i] = { epoch = numbers[1], from = numbers[2] }
-  end
-  for i = 1, holeCount do
-    local hole = { cost = {} }
-    numbers, position = unpackNumbers(data, position, 2)
-    hole.moment, hole.count = numbers[1], numbers[2]
-    for limit = 1, limits do
-      numbers, position = unpackNumbers(data, position, 1)
-      hole.cost[limit] = numbers[1]
-    end
-    holes[i] = hole
-  end
-  return voids, holes, position
-end
-
--- Raises an error for what is no ledger. `spec` holds the limits of the caller, whose logs are `logs`.
-local function unpackLedger(data, key, spec, logs)
-  local version, epoch, born, refundable, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil, granted,
-    returned, freed, movedAt, credit, voidCount, holeCount, sole, held, kinds, position = struct.unpack(HEADER, data)
-  if version ~= VERSION then error('another version', 0) end
-  local least = math.min(epoch, born, refundable, shift, seen, expires, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
-    granted, returned, freed, movedAt, credit, voidCount, holeCount)
-  local sum = epoch + born + refundable + shift + seen + expires + pausedUntil + soleUntil + crowdUntil + frontier + pacedUntil
-    + granted + returned + freed + movedAt + credit + voidCount + holeCount
-  if not inRange(least, sum) then error('a number that is out of range', 0) end
-  if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('limits of no known kind', 0) end
-  local limits, voids, holes = {}, nil, nil
-  for i = 1, #kinds do
-    limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
-  end
-  voids, holes, position = unpackChanges(data, position, voidCount, holeCount, #limits)
-  if position ~= #data + 1 then error('another length', 0) end
-  if held ~= spec then
-    -- Other limits than the caller's, or in another order: their logs are not those that it names.
-    for i, limit in ipairs(heldLimits(held, limits)) do limits[i].log = key .. ':log:' .. limit[1] end
-  elseif #limits ~= #logs then
-    error('the limits do not agree with their states', 0)
-  end
-  return {
-    epoch = epoch, born = born, refundable = refundable, shift = shift, seen = seen, expires = expires, pausedUntil = pausedUntil,
-    soleUntil = soleUntil, crowdUntil = crowdUntil, frontier = frontier, pacedUntil = pacedUntil, granted = granted,
-    returned = returned, freed = freed, movedAt = movedAt, credit = credit, sole = sole, spec = held, limits = limits,
-    voids = voids, holes = holes,
-  }
-end
-
--- The ledger as it was saved, or nothing.
-local function readLedger(key, spec, logs)
-  local data = readKey(LEDGER_SAYS, 'GET', key)
-  if not data then return nil end
-  local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
-  if not whole then
-    local reason = tostring(ledger)
-    refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'another length' or reason)
-  end
   return ledger
 end
 
@@ -266,12 +158,26 @@ end
 
 -- Saves the ledger for as long as it is needed: until all has come back, and all clients have heard of a change. All
 -- other writes come before it: one that Redis refuses leaves the ledger as it was, which counts no less.
+--
+-- Its keys live up to twice as long, so that few calls say anew how long: `kept` is the moment until which they do.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
   ledger.expires = math.max(now + 1, fullAt(ledger, now), heardBy(ledger))
+  local need, left, lives = ledger.expires - now, ledger.kept - now, nil
+  if need > left or left > 4 * need then
+    left = need + math.min(need, MOST_SLACK)
+    ledger.kept, lives = now + left, string.format('%.0f', left)
+  end
   makeWrites()
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).save(ledger.limits[i], now) end
-  redis.call('SET', key, packLedger(ledger), 'PX', string.format('%.0f', ledger.expires - now))
+  local small = isSmall(ledger)
+  for i = 1, #ledger.limits do
+    algebraOf(ledger.limits[i].kind).save(ledger.limits[i], small, lives, string.format('%.0f', left))
+  end
+  if lives then
+    redis.call('SET', key, packLedger(ledger, now, small), 'PX', lives)
+  else
+    redis.call('SET', key, packLedger(ledger, now, small), 'KEEPTTL')
+  end
 end
 
 -- The server's time in microseconds; a test may hand in its own.

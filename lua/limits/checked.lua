@@ -5,6 +5,11 @@ local function checkFinite(sum)
   if sum - sum ~= 0 then error('the ledger holds a number that is not finite') end
 end
 
+-- Raises unless the sum is that of numbers of a head, which are not large.
+local function checkSmall(sum)
+  if not (sum > -2 ^ 60 and sum < 2 ^ 60) then error('the ledger holds a number that is out of range') end
+end
+
 -- Raises unless all are numbers from zero on.
 local function checkCounts(a, b, c)
   if not (a >= 0 and b >= 0 and c >= 0) then error('the ledger holds a count below zero') end

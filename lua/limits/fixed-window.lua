@@ -1,4 +1,5 @@
 -- @include "limits/checked"
+-- @include "heads/fixed-window"
 
 -- The fixed window: the last window in use, and the one in use before it; those before them are past or full. The twin of
 -- src/limits/fixedWindow.ts.
@@ -32,6 +33,45 @@ local function fixedWindow()
       state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift)
   end
 
+  -- In a head of lua/heads.
+  local function fits()
+    return true
+  end
+
+  local function numbers(state)
+    return state.permits, state.interval, state.epoch
+  end
+
+  local function packHead(state, epoch, seen, expires, calm, slack)
+    return struct.pack(FIXED_HEAD, FIXED_KIND, VERSION, epoch, seen, expires, calm, slack, state.permits, state.interval,
+      state.epoch, state.start, state.stop, state.used, state.newest, state.booked)
+  end
+
+  local function unpackHead(data)
+    local letter, version, ledgerEpoch, seen, expires, calm, slack, permits, interval, epoch, start, stop, used, newest, booked,
+      after = struct.unpack(FIXED_HEAD, data)
+    checkSmall(permits + interval + epoch + start + stop + used + newest + booked)
+    checkRate(permits, interval, epoch)
+    checkCounts(used, booked, 0)
+    checkCounts(stop, newest, 0)
+    return ledgerEpoch, seen, expires, slack, {
+      kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
+      newest = newest, booked = booked, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0,
+    }, after
+  end
+
+  -- The window before the last, where that is not over.
+  local function packRare(state, now)
+    return struct.pack('<ddddd', state.start0, state.stop0, state.used0, state.newest0, state.booked0), state.stop0 > now
+  end
+
+  local function unpackRare(state, data, position)
+    state.start0, state.stop0, state.used0, state.newest0, state.booked0, position = struct.unpack('<ddddd', data, position)
+    checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.booked0)
+    checkCounts(state.used0, 0, 0)
+    return position
+  end
+
   local function alignDown(state, t)
     return math.floor((t - state.shift) / state.interval) * state.interval + state.shift
   end
@@ -44,6 +84,10 @@ local function fixedWindow()
     state.shift = shift
     -- After a step of the clock a window lies across the grid: the next one waits for the grid.
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
+    -- The window before the last one is over.
+    if now >= state.stop0 then
+      state.start0, state.stop0, state.used0, state.newest0, state.booked0 = 0, 0, 0, 0, 0
+    end
     if now < state.stop then return end
     state.used = 0
     -- Nor may a window that a later step opens begin before the one of now.
@@ -196,7 +240,8 @@ local function fixedWindow()
   local function save() end
 
   return {
-    create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
+    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead, unpackHead = unpackHead,
+    packRare = packRare, unpackRare = unpackRare, roll = roll, earliest = earliest, fit = fit,
     hasGap = hasGap,
     commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }

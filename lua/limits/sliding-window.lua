@@ -1,9 +1,10 @@
 -- @include "limits/checked"
+-- @include "heads/sliding-window"
 
 -- The sliding window: a log of (time, count), one entry per resolution. The twin of src/limits/slidingWindow.ts.
 --
--- The newest entry is kept open in the state; those before it lie in a list, each as two doubles. The list is read in
--- chunks, as far as the question needs. What changes is noted in the state, and written by `save`: nothing can fail half-way
+-- The newest entry is kept open in the state; those before it lie in a list, each as two doubles, or, while they are few, in
+-- the ledger itself: then they are those `pushed`, and there is no list. The list is read in chunks, as far as the question needs. What changes is noted in the state, and written by `save`: nothing can fail half-way
 -- but for a write itself. So `save` writes in such an order that what is left then never counts less, and `oldest` tells a
 -- list that is not the state's: all that the state knows of counts as granted at its newest entry.
 --
@@ -52,6 +53,62 @@ local function slidingWindow()
   local function encode(state)
     return struct.pack('<ddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
       state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
+  end
+
+  -- In a head of lua/heads.
+  local function fits()
+    return true
+  end
+
+  local function numbers(state)
+    return state.permits, state.interval, state.resolution
+  end
+
+  local function packHead(state, epoch, seen, expires, calm, slack)
+    local entries, parts = #state.pushed, {}
+    if state.len > 0 then
+      entries, parts[1] = IN_LIST, struct.pack(ENTRY, state.oldest, state.len)
+    else
+      for i = 1, entries do parts[i] = struct.pack(ENTRY, state.pushed[i][1], state.pushed[i][2]) end
+    end
+    return struct.pack(WINDOW_HEAD, WINDOW_KIND, VERSION, epoch, seen, expires, calm, slack, state.permits, state.interval,
+      state.resolution, state.total, state.newest, state.purged, state.openTime, state.openCount, entries) .. table.concat(parts)
+  end
+
+  local function unpackHead(data, log)
+    local letter, version, epoch, seen, expires, calm, slack, permits, interval, resolution, total, newest, purged, openTime,
+      openCount, entries, position = struct.unpack(WINDOW_HEAD, data)
+    checkSmall(permits + interval + resolution + total + newest + purged + openTime + openCount)
+    checkRate(permits, interval, resolution - 1)
+    checkCounts(total, openCount, openTime)
+    checkCounts(newest, purged + 1, 0)
+    if entries > 0 and openTime == 0 or entries > MOST_INLINE and entries ~= IN_LIST then
+      error('the ledger holds a log that is none')
+    end
+    local state = {
+      kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = resolution, total = total,
+      newest = newest, purged = purged, oldest = openTime, len = 0, openTime = openTime, openCount = openCount,
+    }
+    if entries == IN_LIST then state.oldest, state.len, position = struct.unpack(ENTRY, data, position) end
+    attach(state, log)
+    for i = 1, entries == IN_LIST and 0 or entries do
+      local time, count
+      time, count, position = struct.unpack(ENTRY, data, position)
+      state.pushed[i] = { time, count }
+    end
+    if state.pushed[1] then state.oldest = state.pushed[1][1] end
+    return epoch, seen, expires, slack, state, position
+  end
+
+  -- The coarsest resolution, where that is not the one of now.
+  local function packRare(state)
+    return struct.pack('<d', state.coarsest), state.coarsest ~= state.resolution
+  end
+
+  local function unpackRare(state, data, position)
+    state.coarsest, position = struct.unpack('<d', data, position)
+    checkFinite(state.coarsest)
+    return position
   end
 
   local function slotOf(state, t)
@@ -146,7 +203,16 @@ local function slidingWindow()
       clear(state)
       return
     end
-    if state.len == 0 or state.oldest > gone then return end
+    if state.oldest > gone or lengthOf(state) < 2 then return end
+    if state.len == 0 then
+      local pushed = state.pushed
+      while pushed[1] and pushed[1][1] <= gone do
+        local first = table.remove(pushed, 1)
+        state.total, state.purged = state.total - first[2], first[1]
+      end
+      state.oldest = pushed[1] and pushed[1][1] or state.openTime
+      return
+    end
     local dropped = 0
     while dropped < PURGE_LIMIT and dropped < state.len do
       local time, count = entry(state, dropped)
@@ -331,27 +397,38 @@ local function slidingWindow()
   local function adopt(state, spec)
     state.permits, state.interval, state.resolution = spec[3], spec[4], spec[5]
     state.coarsest = math.max(state.coarsest, state.resolution)
-    state.stretched = state.len > 0
   end
 
   local function taken(state)
     return state.total, state.newest
   end
 
-  -- Writes what has changed, and lets the list live as long as its newest entry counts.
-  local function save(state, now)
+  local function isInline(state)
+    if state.len > 0 or #state.pushed > MOST_INLINE then return false end
+    for i = 1, #state.pushed do
+      if state.pushed[i][2] >= COUNT_BOUND then return false end
+    end
+    return true
+  end
+
+  -- Writes what has changed, and lets the list live as long as the ledger: `lives` where that begins anew, else `left`.
+  -- A `small` ledger holds a few entries itself.
+  local function save(state, small, lives, left)
     local log, pushed, stop = state.log, state.pushed, state.front + state.len
+    local inline = small and isInline(state)
     for place in pairs(state.changed) do
       if place >= state.front and place < stop then
         redis.call('LSET', log, place, struct.pack('<dd', state.times[place], state.counts[place]))
       end
     end
     -- What a call that failed has pushed goes, too, before anything comes after it.
-    if state.len == 0 and (state.foreign or state.was > 0 or #pushed > 0) then
+    local begins = state.len == 0 and #pushed > 0 and not inline
+    if state.len == 0 and (state.foreign or state.was > 0) or begins then
       redis.call('DEL', log)
     elseif state.front > 0 or stop < state.was or #pushed > 0 and state.len > 0 then
       redis.call('LTRIM', log, state.front, stop - 1)
     end
+    if inline then return end
     for from = 1, #pushed, 1000 do
       local packed = {}
       for i = from, math.min(#pushed, from + 999) do
@@ -359,13 +436,13 @@ local function slidingWindow()
       end
       redis.call('RPUSH', log, unpack(packed))
     end
-    state.len = state.len + #pushed
-    if #pushed == 0 and not (state.stretched and state.len > 0) then return end
-    redis.call('PEXPIRE', log, string.format('%.0f', math.max(1, state.openTime + state.interval - now)))
+    state.len, state.pushed = state.len + #pushed, {}
+    if begins or lives and state.len > 0 then redis.call('PEXPIRE', log, left) end
   end
 
   return {
-    create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
+    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead, unpackHead = unpackHead,
+    packRare = packRare, unpackRare = unpackRare, roll = roll, earliest = earliest, fit = fit,
     hasGap = hasGap,
     commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }

@@ -1,4 +1,5 @@
 -- @include "limits/checked"
+-- @include "heads/token-bucket"
 
 -- The token bucket, in units of 1/interval of a permit. The twin of src/limits/tokenBucket.ts.
 --
@@ -32,6 +33,45 @@ local function tokenBucket()
     return struct.pack('<ddddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
       state.booked, state.owedUntil, state.tail, state.since1, state.room1, state.since0, state.room0, state.lastAt,
       state.lastAfter, state.lastRoom, state.lastCount, state.sameSince)
+  end
+
+  -- In a head of lua/heads.
+  local function fits(state)
+    return state.booked < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59
+  end
+
+  local function numbers(state)
+    return state.permits, state.interval, state.burst
+  end
+
+  local function packHead(state, epoch, seen, expires, calm, slack)
+    return struct.pack(BUCKET_HEAD, BUCKET_KIND, VERSION, epoch, seen, expires, calm, slack, state.permits, state.interval,
+      state.burst, state.units, state.tail, state.room1, state.room0, state.lastAt, state.lastAfter, state.lastRoom,
+      state.lastCount, state.booked)
+  end
+
+  local function unpackHead(data)
+    local letter, version, epoch, seen, expires, calm, slack, permits, interval, burst, units, tail, room1, room0, lastAt,
+      lastAfter, lastRoom, lastCount, booked, after = struct.unpack(BUCKET_HEAD, data)
+    checkSmall(permits + interval + burst + units + tail + room1 + room0 + lastAt + lastAfter + lastRoom)
+    checkRate(permits, interval, burst - 1)
+    return epoch, seen, expires, slack, {
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, booked = booked,
+      owedUntil = 0, tail = tail, since1 = 0, room1 = room1, since0 = 0, room0 = room0, lastAt = lastAt,
+      lastAfter = lastAfter, lastRoom = lastRoom, lastCount = lastCount, sameSince = 0,
+    }, after
+  end
+
+  -- The steps of the line, and what a change of the limit has left.
+  local function packRare(state, now)
+    return struct.pack('<dddd', state.since1, state.since0, state.owedUntil, state.sameSince),
+      state.since1 ~= 0 or state.since0 ~= 0 or state.sameSince ~= 0 or state.owedUntil > now
+  end
+
+  local function unpackRare(state, data, position)
+    state.since1, state.since0, state.owedUntil, state.sameSince, position = struct.unpack('<dddd', data, position)
+    checkFinite(state.since1 + state.since0 + state.owedUntil + state.sameSince)
+    return position
   end
 
   local function unitsAt(state, now)
@@ -242,7 +282,8 @@ local function tokenBucket()
   local function save() end
 
   return {
-    create = create, decode = decode, encode = encode, roll = roll, earliest = earliest, fit = fit,
+    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead, unpackHead = unpackHead,
+    packRare = packRare, unpackRare = unpackRare, roll = roll, earliest = earliest, fit = fit,
     hasGap = hasGap,
     commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
   }

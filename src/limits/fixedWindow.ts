@@ -145,6 +145,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.shift = shift;
     // After a step of the clock a window lies across the grid: the next one waits for the grid.
     if (state.align === 'epoch') state.end = alignUp(state, state.end);
+    // The window before the last one is over.
+    if (now >= state.end0) Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, booked0: 0 });
     if (now < state.end) return;
     state.used = 0;
     // Nor may a window that a later step opens begin before the one of now.

@@ -52,7 +52,8 @@ export function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
-function withoutBlocks(text: string): string {
+/** The text without its blocks of code. */
+export function withoutBlocks(text: string): string {
   return text.replace(/^```.*?^```/gms, '');
 }
 

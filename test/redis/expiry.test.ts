@@ -16,10 +16,10 @@ async function lives(redis: Redis): Promise<Map<string, number>> {
   return new Map(keys.map((key, i) => [key, left[i]]));
 }
 
-/** As long as expected, rounded up, but for the time that the test itself has taken. */
+/** As long as expected, rounded up, or up to twice as long; but for the time that the test itself has taken. */
 function assertLives(left: number | undefined, expected: number): void {
   assert.ok(
-    left !== undefined && left <= expected + 2 && left > expected - 1500,
+    left !== undefined && left <= 2 * expected + 4 && left > expected - 1500,
     `${left} ms, not ${expected}`,
   );
 }
@@ -58,10 +58,10 @@ test('reservations live until all of them have come back, with the log that hold
   redis,
 }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 1, interval: minute, resolution: 1 }) });
-  await ledger.reserve([1], { count: 5, maxWait: Infinity });
+  await ledger.reserve([1], { count: 12, maxWait: Infinity });
   const left = await lives(redis);
   assert.equal([...left.keys()].sort(), ['{p:n}', '{p:n}:log:']);
-  for (const ms of left.values()) assertLives(ms, 5 * minute);
+  for (const ms of left.values()) assertLives(ms, 12 * minute);
 });
 
 test('a ledger that got everything back is forgotten at once', async ({ redis }) => {
@@ -114,7 +114,7 @@ test('whatever was done, every key expires by itself', async ({ redis }) => {
           for (const [key, left] of await lives(redis)) {
             // -2 says that the key has expired meanwhile.
             // A refund of a bucket is remembered for a minute, as it may be sent again.
-            const most = 300 * interval + 5000 + (key.includes(':sequence:') ? minute : 0);
+            const most = 600 * interval + 10_000 + (key.includes(':sequence:') ? minute : 0);
             assert.ok(left !== -1 && left < most, `${key} lives for ${left} ms`);
           }
         }

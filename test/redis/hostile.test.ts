@@ -1,7 +1,9 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/index.ts';
-import { MixedCalls } from './mixedCalls.ts';
+import { limitOf } from '../properties/specs.ts';
+import { ledgerOf } from './ledgers.ts';
+import { MixedCalls, sliding } from './mixedCalls.ts';
 import { type OnRedis, redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('hostile keys');
@@ -13,9 +15,9 @@ const [ledger, control, contenders, log] = ['', ':control', ':contenders', ':log
 );
 
 /** Keys as many calls leave them, with a line of contenders. */
-async function lively(redis: Redis, seed: number): Promise<MixedCalls> {
+async function lively(redis: Redis, seed: number, single = false): Promise<MixedCalls> {
   await redis.flushall();
-  const calls = new MixedCalls(seed);
+  const calls = new MixedCalls(seed, { single });
   await calls.make(80, calls.clients(redis, 'all'));
   assert.equal(calls.refusals, []);
   return calls;
@@ -42,7 +44,11 @@ test('a number in a ledger that is none is refused, wherever it stands in the he
   const { redis } = context;
   const calls = await lively(redis, 1);
   const whole = (await redis.getBuffer(ledger))!;
-  for (let at = 0; at < 13 * 8; at += 8)
+  // Behind the texts of the limits and their states, the rest of what all ledgers have.
+  const texts = 30 + 4 + whole.readUInt32LE(30) + 4 + 2;
+  const rest = texts + (11 + 17) * 8;
+  const offsets = [2, 10, 18, ...Array.from({ length: 15 }, (_, i) => rest + i * 8)];
+  for (const at of offsets)
     for (const number of wrong) {
       const held = Buffer.from(whole);
       held.writeDoubleLE(number, at);
@@ -51,9 +57,60 @@ test('a number in a ledger that is none is refused, wherever it stands in the he
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 3`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 4`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
+});
+
+for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_000, align: 'first' }] as const)
+  test(`nor does the quick way take from a number that is none: ${limit.kind}`, async ({ redis }) => {
+    const ofOne = ledgerOf(redis, { '': limitOf(limit) });
+    await ofOne.decide([1]);
+    const whole = (await redis.getBuffer(ledger))!;
+    for (let at = 2; at < whole.length - 1; at += at === 18 ? 18 : 8)
+      for (const number of wrong) {
+        const held = Buffer.from(whole);
+        held.writeDoubleLE(number, at);
+        // -1 says that nothing has been purged; a long window may have begun before all times.
+        if (number === -1 && at === (limit.kind === 'slidingWindow' ? 76 : 60)) continue;
+        await redis.set(ledger, held);
+        await ofOne.decide([1]).then(
+          () => assert.unreachable(`${number} at ${at}`),
+          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 4`),
+        );
+        assert.ok(held.equals((await redis.getBuffer(ledger))!));
+      }
+  });
+
+test('what is no string, and no ledger of a limit, is refused by the quick way as by the whole', async ({
+  redis,
+}) => {
+  const ofOne = ledgerOf(redis, { '': limitOf(sliding) });
+  await ofOne.decide([1]);
+  const whole = (await redis.getBuffer(ledger))!;
+  const refused = (key: string) =>
+    ofOne.decide([1]).then(
+      () => assert.unreachable(key),
+      (error) => {
+        assert.instance(error, StoreError);
+        assert.match(error.message, `the key ${key} holds no `);
+      },
+    );
+  for (let length = 0; length < whole.length; length++) {
+    await redis.set(ledger, whole.subarray(0, length));
+    await refused(ledger);
+  }
+  await redis.del(ledger);
+  await redis.rpush(ledger, 'a list');
+  await refused(ledger);
+  await redis.del(ledger);
+  for (const held of ['', 'x', 'x'.repeat(60)]) {
+    await redis.set(control, held);
+    await refused(control);
+  }
+  await redis.del(control);
+  await redis.rpush(control, 'a list');
+  await refused(control);
 });
 
 test('a number in a control that is none is refused, wherever it stands', async ({ redis }) => {
@@ -92,8 +149,8 @@ for (const key of [ledger, control])
 
 test('bytes that were changed are survived', async (context) => {
   const { redis } = context;
-  for (let seed = 1; seed <= 60; seed++) {
-    const calls = await lively(redis, seed);
+  for (let seed = 1; seed <= 90; seed++) {
+    const calls = await lively(redis, seed, seed > 60);
     for (const key of [ledger, control]) {
       const held = await redis.getBuffer(key);
       if (!held) continue;

@@ -7,53 +7,134 @@ export interface Held {
   logs: Buffer[][];
 }
 
-const sizes: Record<string, number> = { s: 11, f: 14, t: 17 };
+/** Reads numbers, one after another. */
+class Reader {
+  at = 0;
+  constructor(readonly data: Buffer) {}
 
-/** Reads the string of `lua/ledger/state.lua`: doubles, three texts after their lengths, the states, and what was given back or made void. */
-export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture {
-  let at = 0;
-  const double = () => {
-    at += 8;
-    return unsigned(ledger.readDoubleLE(at - 8));
+  double = (): number => {
+    this.at += 8;
+    return unsigned(this.data.readDoubleLE(this.at - 8));
   };
-  const text = () => {
-    const length = ledger.readUInt32LE(at);
-    at += 4 + length;
-    return ledger.toString('utf8', at - length, at);
+
+  integer(size: number): number {
+    this.at += size;
+    return this.data.readUIntLE(this.at - size, size);
+  }
+
+  doubles(count: number): number[] {
+    return Array.from({ length: count }, this.double);
+  }
+
+  text(): string {
+    const length = this.integer(4);
+    this.at += length;
+    return this.data.toString('utf8', this.at - length, this.at);
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.data.length;
+  }
+}
+
+type Numbers = Pick<Picture, 'epoch' | 'seen' | 'expires' | 'spec' | 'limits'> & { calm?: number };
+type Rare = Omit<Picture, keyof Numbers | 'crowd'>;
+
+/** Reads the string of `lua/ledger/format.lua`: a head of `lua/heads` and what is rare, or all that is known. */
+export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture & { kept: number } {
+  const reader = new Reader(ledger);
+  const kind = String.fromCharCode(reader.integer(1));
+  const version = reader.integer(1);
+  if (version !== 4) throw new Error(`a ledger of version ${version}`);
+  const [epoch, seen, expires] = reader.doubles(3);
+  const isWhole = kind === 'w';
+  const calm = isWhole ? undefined : reader.integer(6);
+  const kept = expires + reader.integer(4);
+  const common = { epoch, seen, expires };
+  const { spec, limits, rare } = isWhole
+    ? readWhole(reader, logs)
+    : readSmall(kind, reader, logs[0] ?? [], common);
+  if (!reader.isAtEnd) throw new Error(`${ledger.length - reader.at} bytes too many in the ledger`);
+  if (calm !== undefined && Math.max(calm, seen) !== Math.max(calmOf(rare), seen))
+    throw new Error(`a ledger that is calm from ${calm}, not ${calmOf(rare)}`);
+  const crowd = rare.crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
+  return { ...common, ...rare, spec, limits, crowd, kept };
+}
+
+function calmOf({ shift, holes, pausedUntil, soleUntil, crowdUntil, pacedUntil }: Rare): number {
+  if (shift > 0 || holes.length > 0) return 2 ** 48 - 1;
+  return Math.min(2 ** 48 - 1, Math.max(pausedUntil, soleUntil, crowdUntil, pacedUntil));
+}
+
+function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
+  const sizes: Record<string, number> = { s: 11, f: 14, t: 17 };
+  const spec = reader.text();
+  const limits = [...reader.text()].map((kind, i) => limitOf(kind, reader.doubles(sizes[kind]), logs[i]));
+  return { spec, limits, rare: readRare(reader, limits.length) };
+}
+
+type Common = Pick<Picture, 'epoch' | 'seen' | 'expires'>;
+
+function readSmall(
+  kind: string,
+  reader: Reader,
+  log: Buffer[],
+  { epoch, seen }: Common,
+): { spec: string; limits: LimitPicture[]; rare: Rare } {
+  const limit = reader.doubles(3);
+  const spec = JSON.stringify([['', kind, ...limit]]);
+  const rareOf = (count: number) => (reader.isAtEnd ? undefined : reader.doubles(count));
+  const restOf = () => (reader.isAtEnd ? nothingRare(epoch) : readRare(reader, 1));
+  const picture = (numbers: number[], entries: [number, number][] = []) => {
+    const rare = restOf();
+    // A fixed window has the shift of its ledger.
+    const own = kind === 'f' ? [...limit, ...numbers, rare.shift] : [...limit, ...numbers];
+    return { spec, limits: [{ kind, numbers: own, log: entries }], rare };
   };
-  const version = double();
-  if (version !== 3) throw new Error(`a ledger of version ${version}`);
-  const [epoch, born, refundable, shift, seen] = [double(), double(), double(), double(), double()];
-  const [expires, pausedUntil, soleUntil, crowdUntil] = [double(), double(), double(), double()];
-  const [frontier, pacedUntil, granted, returned] = [double(), double(), double(), double()];
-  const [freed, movedAt, credit, voidCount, holeCount] = [double(), double(), double(), double(), double()];
-  const [sole, spec, kinds] = [text(), text(), text()];
-  const limits = [...kinds].map((kind, i) =>
-    limitOf(kind, Array.from({ length: sizes[kind] }, double), logs[i]),
-  );
+  if (kind === 'f') {
+    const last = reader.doubles(5);
+    return picture([...last, ...(rareOf(5) ?? [0, 0, 0, 0, 0])]);
+  }
+  if (kind === 't') {
+    const [units, tail, room1, room0, ...lasts] = reader.doubles(7);
+    const [lastCount, booked] = [reader.integer(4), reader.integer(4)];
+    const [since1, since0, owedUntil, sameSince] = rareOf(4) ?? [0, 0, 0, 0];
+    const line = [booked, owedUntil, tail, since1, room1, since0, room0, ...lasts, lastCount, sameSince];
+    return picture([units, seen, ...line]);
+  }
+  const [total, newest, purged, openTime, openCount] = reader.doubles(5);
+  const count = reader.integer(1);
+  const pairs = Array.from({ length: count === 255 ? 1 : count }, (): [number, number] => [
+    reader.integer(6),
+    reader.integer(4),
+  ]);
+  const [coarsest] = rareOf(1) ?? [limit[2]];
+  const [oldest, length] = count === 255 ? pairs[0] : [0, 0];
+  const entries = count === 255 ? listOf(log, oldest, length) : pairs;
+  if (openTime > 0) entries.push([openTime, openCount]);
+  return picture([coarsest, total, newest, purged], entries);
+}
+
+function nothingRare(epoch: number): Rare {
+  const none = { shift: 0, pausedUntil: 0, soleUntil: 0, crowdUntil: 0, frontier: 0, pacedUntil: 0 };
+  const counts = { granted: 0, returned: 0, freed: 0, movedAt: 0, credit: 0 };
+  return { born: epoch, refundable: epoch, ...none, ...counts, sole: '', voids: [], holes: [] };
+}
+
+function readRare(reader: Reader, limits: number): Rare {
+  const { double } = reader;
+  const [born, refundable, shift, pausedUntil, soleUntil, crowdUntil] = reader.doubles(6);
+  const [frontier, pacedUntil, granted, returned, freed, movedAt, credit] = reader.doubles(7);
+  const [voidCount, holeCount] = reader.doubles(2);
+  const sole = reader.text();
   const voids = Array.from({ length: voidCount }, () => ({ epoch: double(), from: double() }));
   const holes = Array.from({ length: holeCount }, () => {
-    const [moment, count] = [double(), double()];
-    return { moment, cost: limits.map(double), count };
+    const [moment, count] = reader.doubles(2);
+    return { moment, cost: reader.doubles(limits), count };
   });
-  if (at !== ledger.length) throw new Error(`${ledger.length - at} bytes too many in the ledger`);
-  const crowd = crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
   return {
-    ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil, crowd },
-    ...{
-      born,
-      refundable,
-      granted,
-      returned,
-      freed,
-      movedAt,
-      credit,
-      voids,
-      holes,
-      pausedUntil,
-      spec,
-      limits,
-    },
+    ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil },
+    ...{ granted, returned, freed, movedAt, credit, sole, voids, holes },
   };
 }
 
@@ -61,12 +142,16 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
 function limitOf(kind: string, numbers: number[], list: Buffer[]): LimitPicture {
   if (kind !== 's') return { kind, numbers, log: [] };
   const [oldest, length, openTime, openCount] = numbers.slice(7);
+  const log = length > 0 ? listOf(list, oldest, length) : [];
+  if (openTime > 0) log.push([openTime, openCount]);
+  return { kind, numbers: numbers.slice(0, 7), log };
+}
+
+function listOf(list: Buffer[], oldest: number, length: number): [number, number][] {
   if (list.length !== length) throw new Error(`a list of ${list.length} entries, not of ${length}`);
   const log = list.map((entry): [number, number] => [entry.readDoubleLE(0), entry.readDoubleLE(8)]);
-  if (openTime > 0) log.push([openTime, openCount]);
-  if (log.length > 0 && log[0][0] !== oldest)
-    throw new Error(`the oldest entry is of ${log[0][0]}, not ${oldest}`);
-  return { kind, numbers: numbers.slice(0, 7), log };
+  if (log[0][0] !== oldest) throw new Error(`the oldest entry is of ${log[0][0]}, not ${oldest}`);
+  return log;
 }
 
 function pairsOf(members: string[]): [string, number][] {

@@ -25,8 +25,17 @@ export class MixedCalls {
   #sequence = 0;
   #random: number;
 
-  constructor(seed: number) {
+  readonly #single: boolean;
+
+  /** With a `single` limit without a name, calls go the quick way where they can. */
+  constructor(seed: number, { single = false } = {}) {
     this.#random = seed;
+    this.#single = single;
+  }
+
+  /** What belongs to the limits that the calls are made under. */
+  #fitting<T>(ofEach: readonly T[]): T[] {
+    return ofEach.slice(0, this.#single ? 1 : 2);
   }
 
   /** What was granted since the last reset, and not given back. */
@@ -38,7 +47,10 @@ export class MixedCalls {
   clients(redis: Redis, who: string): SteeredLedger[] {
     return [1, 2].map((n) =>
       openRedisLedger(
-        { name: 'n', prefix: 'p', clientId: `${who} ${n}`, names, limits: limits.map(limitOf) },
+        {
+          ...{ name: 'n', prefix: 'p', clientId: `${who} ${n}` },
+          ...{ names: this.#single ? [''] : names, limits: this.#fitting(limits).map(limitOf) },
+        },
         scriptsOf(redis),
         () => this.#serverUs,
       ),
@@ -93,7 +105,7 @@ export class MixedCalls {
 
   #draw(client: number): Call {
     const at = { client, serverUs: this.#serverUs };
-    const cost = [1 + this.#upTo(2), 1];
+    const cost = this.#fitting([1 + this.#upTo(2), 1]);
     const kind = this.#upTo(19);
     const sequence = ++this.#sequence;
     if (kind < 9) {
@@ -106,10 +118,16 @@ export class MixedCalls {
     const held = this.#held[this.#upTo(this.#held.length - 1)];
     if (kind < 14 && held?.epoch) {
       const refund = { moment: held.t, epoch: held.epoch, source: 'redis' as const, count: 1 };
-      return { ...at, kind: 'refund', sequence, refunds: [{ ...refund, cost: [held.n, 1] }] };
+      return { ...at, kind: 'refund', sequence, refunds: [{ ...refund, cost: this.#fitting([held.n, 1]) }] };
     }
     if (kind < 15) {
-      const refund = { moment: -1, epoch: 0, source: 'redis' as const, count: 1, cost: [1, 1] };
+      const refund = {
+        moment: -1,
+        epoch: 0,
+        source: 'redis' as const,
+        count: 1,
+        cost: this.#fitting([1, 1]),
+      };
       return { ...at, kind: 'refund', sequence, refunds: [refund] };
     }
     if (kind < 16) return { ...at, kind: 'peek' };
@@ -117,7 +135,7 @@ export class MixedCalls {
       return {
         ...at,
         kind: 'setRate',
-        change: { limits: this.#upTo(1) ? limits : fewer, ifNone: false, keepState: true },
+        change: { limits: this.#fitting(this.#upTo(1) ? limits : fewer), ifNone: false, keepState: true },
       };
     if (kind < 18) return { ...at, kind: 'pause', ms: 50 };
     if (kind < 19 && this.#upTo(4) === 0) return { ...at, kind: 'forget', rate: this.#upTo(1) === 1 };

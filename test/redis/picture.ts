@@ -97,3 +97,37 @@ export function unsigned(n: number): number {
 export function byName(a: [string, number], b: [string, number]): number {
   return a[0] < b[0] ? -1 : 1;
 }
+
+/**
+ * The same without what no longer matters at the moment `now`, which one of the two may have dropped: ends that are past, a
+ * window before the last that is over, and entries of a log that have expired.
+ */
+export function withoutPast(picture: Picture): Picture {
+  const now = picture.seen;
+  const ahead = (moment: number) => (moment > now ? moment : 0);
+  const { soleUntil, sole, crowdUntil, frontier, pacedUntil, pausedUntil, limits, crowd } = picture;
+  return {
+    ...picture,
+    ...{ soleUntil: ahead(soleUntil), sole: soleUntil > now ? sole : '', crowdUntil: ahead(crowdUntil) },
+    ...{ frontier: ahead(frontier), pacedUntil: ahead(pacedUntil), pausedUntil: ahead(pausedUntil) },
+    crowd: crowdUntil > now ? crowd : [],
+    limits: limits.map((limit) => withoutExpired(limit, now)),
+  };
+}
+
+function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): LimitPicture {
+  if (kind === 's') {
+    const [, interval, , , total, , purged] = numbers;
+    const past = log.filter(([time], i) => time <= now - interval && i < log.length - 1);
+    const gone = past.reduce((sum, [, count]) => sum + count, 0);
+    const kept = [...numbers.slice(0, 4), total - gone, numbers[5], past.at(-1)?.[0] ?? purged];
+    return { kind, numbers: kept, log: log.slice(past.length) };
+  }
+  // Of a fixed window: start0, end0, used0, newest0 and booked0.
+  if (kind === 'f' && numbers[9] <= now)
+    return { kind, numbers: [...numbers.slice(0, 8), 0, 0, 0, 0, 0, ...numbers.slice(13)], log };
+  // Of a bucket: until when it owes.
+  if (kind === 't' && numbers[6] <= now)
+    return { kind, numbers: [...numbers.slice(0, 6), 0, ...numbers.slice(7)], log };
+  return { kind, numbers, log };
+}

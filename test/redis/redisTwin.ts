@@ -1,17 +1,31 @@
+import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { type Scripts, scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { SteeredLedger } from '../../src/stores/store.ts';
+import { assemble } from '../../tools/lua.mjs';
 import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
 import { readControl } from './controlString.ts';
 import { type Held, readLedger } from './ledgerString.ts';
 import type { Outcome } from './memoryTwin.ts';
 import type { Config, Scope } from './twins.ts';
 
+/** The scripts as they are, or without their quick way. */
+export type Way = 'quick' | 'whole';
+
+/** What a call answered and left, and whether it went the quick way. */
+export interface WatchedOutcome extends Outcome {
+  wasQuick: boolean;
+}
+
 /** The ledgers in Redis under a time that is handed in, with a look at their keys after each call. */
-export function redisTwin(redis: Redis, scope: Scope): (config: Config, call: Call) => Promise<Outcome> {
+export function redisTwin(
+  redis: Redis,
+  scope: Scope,
+  way: Way = 'quick',
+): (config: Config, call: Call) => Promise<WatchedOutcome> {
   let serverUs = 0;
-  const watch = watchOf(redis);
+  const watch = watchOf(redis, way);
   const ledgers = new Map<number, SteeredLedger>();
 
   function ledgerOf(config: Config, client: number): SteeredLedger {
@@ -30,17 +44,19 @@ export function redisTwin(redis: Redis, scope: Scope): (config: Config, call: Ca
         error ? reject(error) : resolve(answer),
       );
     });
-    const { held, ttl, control } = watch.look!;
-    const outcome = { reply, control: readControl(control) };
+    const { held, ttl, control, wasQuick } = watch.look!;
+    const outcome = { reply, control: readControl(control), wasQuick };
     if (!held.ledger) return { ...outcome, state: undefined };
     const { shift } = readLedger(held, 0);
     const now = Math.floor(call.serverUs / 1000) + shift;
-    const state = readLedger(held, now);
-    // A little less where the server was slow to say so.
-    const lives = state.expires - now;
+    const { kept, ...state } = readLedger(held, now);
+    // A little less where the server was slow to say so. A call that renews nothing leaves the key as it was: made to stay.
+    const isKept = ttl === -1 ? kept >= state.expires : ttl <= kept - now && ttl >= kept - now - 1000;
     const saves = ['reserve', 'decide', 'refund', 'peek'].includes(call.kind);
-    if (saves && (ttl > lives || ttl < lives - 1000))
-      throw new Error(`a ledger that lives for ${ttl} ms, not ${lives}`);
+    if (saves && !isKept) throw new Error(`a ledger that lives for ${ttl} ms, not ${kept - now}`);
+    const need = state.expires - now;
+    if (saves && !wasQuick && kept - now > Math.max(2, 5 * need))
+      throw new Error(`a ledger that lives for ${kept - now} ms, and needs ${need}`);
     return { ...outcome, state };
   };
 }
@@ -50,6 +66,7 @@ interface Look {
   /** Milliseconds for which the server would have kept the ledger. */
   ttl: number;
   control: Buffer | null;
+  wasQuick: boolean;
 }
 
 interface Watch {
@@ -58,30 +75,48 @@ interface Watch {
   look: Look | undefined;
 }
 
-const watches = new WeakMap<Redis, Watch>();
+const watches: Record<Way, WeakMap<Redis, Watch>> = { quick: new WeakMap(), whole: new WeakMap() };
 
 /** One watch for each connection: a script that is defined anew sends all of its text again. */
-function watchOf(redis: Redis): Watch {
-  const known = watches.get(redis);
+function watchOf(redis: Redis, way: Way): Watch {
+  const known = watches[way].get(redis);
   if (known) return known;
-  const scripts = watched(redis, (look) => {
+  const scripts = watched(redis, way, (look) => {
     watch.look = look;
   });
   const watch: Watch = { scripts, look: undefined };
-  watches.set(redis, watch);
+  watches[way].set(redis, watch);
   return watch;
+}
+
+/** The parts of the quick way in a script. */
+const quickParts = ['reserve', 'decide'].flatMap((script) =>
+  assemble(fileURLToPath(new URL(`../../lua/${script}.lua`, import.meta.url))).parts.filter(({ file }) =>
+    file.includes('/lua/quick/'),
+  ),
+);
+
+/** Where the quick way writes what it has taken. */
+const write = /^if taken then$/m;
+const quickMark = 'went the quick way';
+
+/** A script without its quick way; or one that leaves a mark where it goes it. */
+function textOf(lua: string, way: Way): string {
+  const parts = quickParts.filter(({ text }) => lua.includes(text));
+  if (way === 'quick') return lua.replace(write, (line) => `${line} redis.call('SET', '${quickMark}', '1')`);
+  return parts.reduce((rest, { text }) => rest.replace(text, () => ''), lua);
 }
 
 /**
  * The scripts, each call in one transaction with a look at the keys. The keys are made to stay: the server's time is
  * another than the test's, and what is past by the test's is for the scripts to know.
  */
-function watched(redis: Redis, onLook: (look: Look) => void): Scripts {
+function watched(redis: Redis, way: Way, onLook: (look: Look) => void): Scripts {
   const connection: Record<string, unknown> = {
-    defineCommand(name: string, definition: { lua: string; numberOfKeys: number }) {
-      redis.defineCommand(name, definition);
+    defineCommand(name: string, { lua, numberOfKeys }: { lua: string; numberOfKeys: number }) {
+      redis.defineCommand(`${name}_${way}`, { lua: textOf(lua, way), numberOfKeys });
       connection[name] = (...args: string[]) => {
-        return transact(redis, name, args, definition.numberOfKeys).then(([answer, look]) => {
+        return transact(redis, `${name}_${way}`, args, numberOfKeys).then(([answer, look]) => {
           onLook(look);
           return answer;
         });
@@ -104,6 +139,7 @@ async function transact(
   };
   multi[script](...args);
   multi.pttl(ledger);
+  multi.del(quickMark);
   for (const key of new Set([...args.slice(0, count), contenders])) multi.persist(key);
   multi.getBuffer(ledger);
   multi.getBuffer(control);
@@ -116,5 +152,6 @@ async function transact(
   const lists = replies.splice(replies.length - logs.length) as Buffer[][];
   const [string, steering, members] = replies.splice(replies.length - 3);
   const held = { ledger: string as Buffer, contenders: members as string[], logs: lists };
-  return [replies[0], { held, ttl: replies[1] as number, control: steering as Buffer | null }];
+  const known = { held, ttl: replies[1] as number, control: steering as Buffer | null };
+  return [replies[0], { ...known, wasQuick: replies[2] === 1 }];
 }

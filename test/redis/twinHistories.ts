@@ -142,3 +142,37 @@ function asVersion(step: Step, index: number, versions: Version[]): Step {
   if (moved.kind !== 'reserve') return moved;
   return { ...moved, runs: moved.runs.map((run) => ({ ...run, cost: fitting(run.cost) })) };
 }
+
+const ample = (limits: fc.Arbitrary<LimitSpec>) =>
+  limits.map((limit): LimitSpec => {
+    const permits = limit.permits * 8;
+    const { interval } = limit;
+    if (limit.kind === 'tokenBucket') return { ...limit, permits, burst: limit.burst * 8 };
+    return limit.kind === 'slidingWindow'
+      ? { ...limit, permits, resolution: Math.min(limit.resolution, interval) }
+      : { ...limit, permits };
+  });
+
+/** Histories of a limiter that has room most of the time: callers hold nothing booked, and hardly any of them waits. */
+export const calm = (limit: fc.Arbitrary<LimitSpec>): fc.Arbitrary<History> =>
+  fc
+    .record({
+      history: scaled(
+        histories(
+          ample(limit).map((spec) => [spec]),
+          { maxLength: 60 },
+        ),
+      ),
+      waits: fc.integer({ min: 5, max: 40 }),
+      longest: fc.integer({ min: 1, max: 40 }),
+    })
+    .map(({ history, waits, longest }) => ({
+      ...history,
+      steps: history.steps
+        .filter(({ kind }, i) => kind !== 'stepBack' || i % 7 === 0)
+        .map((step, i): Step => {
+          if (step.kind === 'advance') return { ...step, us: Math.ceil(step.us / longest) };
+          if (step.kind !== 'reserve' || i % waits === 0) return step;
+          return { ...step, runs: step.runs.slice(0, 1), held: 0 };
+        }),
+    }));

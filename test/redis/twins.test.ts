@@ -1,14 +1,15 @@
 import type fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { test } from 'uvu';
+import * as assert from 'uvu/assert';
 import { histories, historiesOf } from '../properties/history.ts';
 import { scaled } from '../properties/scaled.ts';
 import * as specs from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
 import { promise } from '../support/campaign.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
-import { changing, longLogs, steered, steeredBuckets, thousandsOfEntries } from './twinHistories.ts';
-import { sameInBoth } from './twins.ts';
+import { calm, changing, longLogs, steered, steeredBuckets, thousandsOfEntries } from './twinHistories.ts';
+import { sameInBoth, type Tally } from './twins.ts';
 
 let server: RedisServer;
 let redis: Redis;
@@ -23,10 +24,23 @@ test.after(async () => {
 
 const namesOf = ({ limits }: History) => (limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`));
 
+/** Of the histories that have room most of the time. */
+const tallies = new Map<string, Tally>();
+
+/** The same with the scripts' quick way, and in some of the runs without it. */
 function same(title: string, runs: number, values: fc.Arbitrary<History>): void {
-  promise(title, runs, values, (history) =>
-    sameInBoth(redis, history, [{ names: namesOf(history), limits: history.limits }]),
-  );
+  const tally: Tally = { calls: 0, quick: 0 };
+  if (title.includes('room')) tallies.set(title, tally);
+  promise(title, runs, values, async (history) => {
+    const config = [{ names: namesOf(history), limits: history.limits }];
+    const { calls, quick } = await sameInBoth(redis, history, config);
+    tally.calls += calls;
+    tally.quick += quick;
+  });
+  promise(`${title}, without the quick way`, Math.ceil(runs / 5), values, async (history) => {
+    const config = [{ names: namesOf(history), limits: history.limits }];
+    assert.is((await sameInBoth(redis, history, config, 'fleet', 'whole')).quick, 0);
+  });
 }
 
 const one = (limit: fc.Arbitrary<specs.LimitSpec>) => scaled(historiesOf(limit));
@@ -45,13 +59,21 @@ same(
   200,
   scaled(histories(specs.fewLimits)),
 );
+for (const [kind, limit] of [
+  ['a sliding window', specs.exactSlidingWindows],
+  ['a sliding window of slots', specs.coarseSlidingWindows],
+  ['a fixed window', specs.fixedWindows('first')],
+  ['a fixed window on the clock', specs.fixedWindows('epoch')],
+  ['a token bucket', specs.tokenBuckets],
+] as const)
+  same(`${kind} that has room is the same in Lua and in TypeScript`, 100, calm(limit));
 same('a log of many entries is the same in Lua and in TypeScript', 80, longLogs);
 
 promise(
   'limits that change, and change their names, are the same in Lua and in TypeScript',
   500,
   changing,
-  ({ history, versions }) => sameInBoth(redis, history, versions),
+  async ({ history, versions }) => void (await sameInBoth(redis, history, versions)),
 );
 
 for (const scope of ['fleet', 'client'] as const)
@@ -59,15 +81,21 @@ for (const scope of ['fleet', 'client'] as const)
     `stored rates, pauses, releases and resets are the same in Lua and in TypeScript, for each ${scope}`,
     200,
     steered,
-    ({ history, versions }) => sameInBoth(redis, history, versions, scope),
+    async ({ history, versions }) => void (await sameInBoth(redis, history, versions, scope)),
   );
 
 promise(
   'one bucket after another is the same in Lua and in TypeScript, with its stored rates',
   200,
   steeredBuckets,
-  ({ history, versions }) => sameInBoth(redis, history, versions),
+  async ({ history, versions }) => void (await sameInBoth(redis, history, versions)),
 );
+
+test('the quick way is gone in a good part of the calls, for each kind of limit', () => {
+  assert.is(tallies.size, 5);
+  for (const [title, { calls, quick }] of tallies)
+    assert.ok(quick >= calls / 10, `${title}: ${quick} of ${calls}`);
+});
 
 test('what is remembered of a pause that was lifted goes with it in both', async () => {
   const { limits } = thousandsOfEntries();

@@ -8,7 +8,8 @@ import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import type { History } from '../properties/steps.ts';
 import { createWorld } from '../properties/world.ts';
 import { memoryTwin, type Outcome } from './memoryTwin.ts';
-import { redisTwin } from './redisTwin.ts';
+import { withoutPast } from './picture.ts';
+import { redisTwin, type Way } from './redisTwin.ts';
 
 /** The limits of a limiter, by their names. */
 export interface Config {
@@ -28,18 +29,26 @@ export type Scope = 'fleet' | 'client';
 /** How many clients run each version of a program. */
 export const clientsOfVersion = 3;
 
+/** How many calls may have gone the quick way, and how many did. */
+export interface Tally {
+  calls: number;
+  quick: number;
+}
+
 /** Replays a history in Redis and in the memory at the same times: every reply, and all that is known after it, is the same. */
 export async function sameInBoth(
   redis: Redis,
   history: History,
   versions: readonly Version[],
   scope: Scope = 'fleet',
-): Promise<void> {
+  way: Way = 'quick',
+): Promise<Tally> {
   const configs = versions.map(({ names, limits }): Config => ({ names, limits: limits.map(limitOf) }));
   // The time of a server is never near zero, which the scripts take for none.
   const world = createWorld({ ...history, startUs: history.startUs + 1e12 });
   const inMemory = memoryTwin(scope);
-  const inRedis = redisTwin(redis, scope);
+  const inRedis = redisTwin(redis, scope, way);
+  const tally = { calls: 0, quick: 0 };
   await redis.flushall();
   for (const step of history.steps) {
     const call = plan(world, step);
@@ -47,13 +56,16 @@ export async function sameInBoth(
     const config = configs[Math.floor(call.client / clientsOfVersion)];
     const expected = inMemory(config, call);
     settle(world, call, expected.reply);
-    const actual = await inRedis(config, call);
+    const { wasQuick, ...actual } = await inRedis(config, call);
+    if (call.kind === 'reserve' || call.kind === 'decide') tally.calls++;
+    if (wasQuick) tally.quick++;
     assert.deepEqual(comparable(actual), comparable(expected), `after ${JSON.stringify(call)}`);
   }
+  return tally;
 }
 
-function comparable({ reply, ...known }: Outcome): unknown {
-  return { ...known, reply: comparableReply(reply) };
+function comparable({ reply, state, ...known }: Outcome): unknown {
+  return { ...known, state: state && withoutPast(state), reply: comparableReply(reply) };
 }
 
 /** Whole microseconds, and a reserve request by request: how many of them a segment holds says nothing. */

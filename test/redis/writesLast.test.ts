@@ -80,9 +80,9 @@ for (const command of ['ltrim', 'lset', 'rpush', 'pexpire', 'del', 'lrange', 'se
       standing.splice(standing.indexOf(moment), 1);
       if (!(await ledger.refund(moment, 1))) failed++;
     }
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < 60; i++) {
       // Long enough, once, for the whole log to be past.
-      ledger.ms += i === 22 ? 2000 : 40;
+      ledger.ms += i === 45 ? 2000 : 40;
       await take(2);
       if (i === 5 || i === 20) await server.command('ACL', 'SETUSER', 'limited', `-${command}`);
       if (i === 12) await server.command('ACL', 'SETUSER', 'limited', `+${command}`);
@@ -137,11 +137,12 @@ test('what a call pushed that failed after it is not taken for granted', async (
 });
 
 test('the list lives as long as the interval that has become longer', async ({ redis }) => {
-  const ledger = timed(redis, slidingWindow({ permits: 2, interval: 1000, resolution: 1 }));
-  await ledger.take(1);
-  ledger.ms += 1;
-  await ledger.take(1);
-  await ledger.setRate(slidingWindow({ permits: 2, interval: 3_600_000, resolution: 1 }));
+  const ledger = timed(redis, slidingWindow({ permits: 12, interval: 1000, resolution: 1 }));
+  for (let i = 0; i < 12; i++) {
+    ledger.ms += 1;
+    await ledger.take(1);
+  }
+  await ledger.setRate(slidingWindow({ permits: 12, interval: 3_600_000, resolution: 1 }));
   const left = await redis.pttl(log);
   assert.ok(left > 3_500_000, `${left} ms`);
 });
@@ -160,11 +161,13 @@ const numbers: [string, number][] = [
   ['infinite', Infinity],
   ['less than any', -Infinity],
 ];
+/** Each limit with how many numbers stand in the head of its ledger, behind what all ledgers have. */
 const limits: [string, Limit, number][] = [
-  ['a sliding window', exact, 12],
-  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), 15],
-  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), 18],
+  ['a sliding window', exact, 8],
+  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), 8],
+  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), 10],
 ];
+const firstNumber = 36;
 
 for (const [title, limit, size] of limits)
   test(`${title} grants nothing where a number in its ledger is none`, async ({ redis }) => {
@@ -176,7 +179,7 @@ for (const [title, limit, size] of limits)
         ledger.ms += 1;
         await ledger.take(20);
         const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, held.length - 8 * (size - i));
+        held.writeDoubleLE(number, firstNumber + 8 * i);
         await redis.set('{p:n}', held);
         assert.is(await ledger.take(50), -1, `${i} is ${what}`);
         assert.is(await ledger.book(1), -1, `${i} is ${what}`);
@@ -193,7 +196,7 @@ for (const [title, limit, size] of limits)
         ledger.ms += 1;
         await ledger.take(20);
         const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, held.length - 8 * (size - i));
+        held.writeDoubleLE(number, firstNumber + 8 * i);
         await redis.set('{p:n}', held);
         const began = performance.now();
         await ledger.take(1);

@@ -114,16 +114,16 @@ export function openMemoryLedger(
         return answer;
       });
     },
-    decide(cost, reply, booked) {
+    decide(cost, reply, last) {
       const us = serverUs();
       const { ledger } = place();
       const inForce = control();
       if (ledger && !misnamed(inForce) && reopen(ledger, names, limits, us, inForce)) {
         const instant = instantOf(ledger, us);
-        const decision = decide(ledger, instant, clientId, cost, booked);
+        const decision = decide(ledger, instant, clientId, cost, last);
         closeLedger(ledger, instant);
         reply(null, decision);
-      } else onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost, booked));
+      } else onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost, last));
     },
     peek(reply) {
       onLedger(reply, availableNow);

@@ -5,7 +5,7 @@ import { type Answer, answerOf } from './answers.ts';
 import type { Answered, EncodedScript, Opening } from './encoded.ts';
 import { errorOf } from './errors.ts';
 import type { Script } from './scripts.ts';
-import { limitsOf } from './spec.ts';
+import { limitsOf, numbersOf } from './spec.ts';
 
 /** So often a call is made again because another rate was stored since: somebody changes it without end. */
 const mostChanges = 16;
@@ -27,14 +27,16 @@ export class LimitedScript {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly #before: readonly string[];
+  readonly #isQuick: boolean;
   #opening: Opening | undefined;
   #openedUnder: KnownRate | undefined;
 
-  /** `before` is what the script is given before the limits. */
-  constructor(script: Script, keys: readonly string[], before: readonly string[]) {
+  /** `before` is what the script is given before the limits. One with a quick way is told the numbers of an only limit, too. */
+  constructor(script: Script, keys: readonly string[], before: readonly string[], isQuick = false) {
     this.script = script;
     this.keys = keys;
     this.#before = before;
+    this.#isQuick = isQuick;
   }
 
   get encoded(): EncodedScript | undefined {
@@ -42,8 +44,9 @@ export class LimitedScript {
   }
 
   /** The arguments that a call under a rate begins with. */
-  argsUnder({ spec, stored }: KnownRate): Argument[] {
-    return [...this.#before, spec, stored ? 1 : 0];
+  argsUnder({ limits, spec, stored }: KnownRate): Argument[] {
+    const numbers = this.#isQuick ? numbersOf(spec, limits) : [];
+    return [...this.#before, spec, stored ? 1 : 0, ...numbers];
   }
 
   /** The same with the script and its keys, encoded. */

@@ -98,6 +98,6 @@ export class Tools {
   }
 
   #ofClient(script: Script): LimitedScript {
-    return new LimitedScript(script, this.shared, [this.#seat.client]);
+    return new LimitedScript(script, this.shared, [this.#seat.client], true);
   }
 }

@@ -25,6 +25,13 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
   );
 }
 
+/** Permits, interval and the number after them of an only limit without a name, as the scripts read them; else zeros. */
+export function numbersOf(spec: string, limits: readonly Limit[]): readonly number[] {
+  if (limits.length !== 1 || !spec.startsWith('[["",')) return [0, 0, 0];
+  const [limit] = limits;
+  return [limit.permits, limit.interval, extraOf(limit)];
+}
+
 /**
  * The limits of a text that another client has stored at `key`, in the order of the names; undefined for an empty list.
  *

@@ -1,0 +1,206 @@
+import { Redis } from 'ioredis';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/index.ts';
+import { openRedisLedger } from '../src/stores/redis/redisStore.ts';
+import { scriptOf, scriptsOf } from '../src/stores/redis/scripts.ts';
+import type { SteeredLedger } from '../src/stores/store.ts';
+import { acquireScript } from '../test/support/jvmScripts.ts';
+import { type RedisServer, startRedis } from '../test/support/redisServer.ts';
+import { redissonKeys } from '../test/support/redissonKeys.ts';
+import { printTable } from './support/table.ts';
+
+export const question =
+  'How long does a call keep the server, beside the script of Redisson and that of rate-limiter-flexible, and how much is kept for one user?';
+
+const rounds = 31;
+const batch = 200;
+const users = 20_000;
+const minute = 60_000;
+
+type Ask = () => Promise<unknown>;
+
+/** The server's time in microseconds on a call of a script: the median of batches, each the mean of its calls. */
+async function serverTime(redis: Redis, ask: Ask, calls = batch): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < calls; i += batch) {
+    await redis.config('RESETSTAT');
+    await Promise.all(Array.from({ length: batch }, ask));
+    const stats = /cmdstat_evalsha:calls=(\d+),usec=(\d+)/.exec(await redis.info('commandstats'))!;
+    times.push(Number(stats[2]) / Number(stats[1]));
+  }
+  return median(times);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+/** A clock in microseconds that each call moves on, or the server's. */
+type Clock = (() => number) | undefined;
+
+function steppingClock(step: number): Clock {
+  let now = Date.now() * 1_000;
+  return () => {
+    now += step * 1_000;
+    return now;
+  };
+}
+
+function ledgerOf(
+  redis: Redis,
+  limit: Limit,
+  clock: Clock,
+  key?: string,
+  scripts = scriptsOf(redis),
+): SteeredLedger {
+  const config = { name: 'api', key, prefix: 'sluice', clientId: 'bench', names: [''], limits: [limit] };
+  return openRedisLedger(config, scripts, clock);
+}
+
+/** Asks for one permit, knowing the epoch. */
+function reserver(ledger: SteeredLedger): Ask {
+  let epoch = 0;
+  const runs = [{ count: 1, cost: [1], maxWait: Infinity }];
+  return () =>
+    new Promise<void>((resolve, reject) =>
+      ledger.reserve({ runs, horizon: 20, held: 0, epoch }, (error, reply) => {
+        if (error) reject(error);
+        else if (reply!.segments[0].delay !== 0) reject(new Error('not granted at once'));
+        else epoch = reply!.epoch;
+        resolve();
+      }),
+    );
+}
+
+/** Asks for one permit as a JVM client does, over the connection as ours does. */
+function original(redis: Redis, step: number): Ask {
+  const script = scriptOf(redis, 'original', acquireScript('4.6'));
+  const { config, value, clientValue, permits, clientPermits } = redissonKeys('api');
+  const keys = [config, value, clientValue, permits, clientPermits];
+  let count = 0;
+  let now = Date.now();
+  return () => {
+    now += step;
+    return script(keys, [1, now, (++count).toString().padStart(16, '0')]);
+  };
+}
+
+/** One limiter, beside Redisson's script, in turns: each on a database of its own. */
+async function oneLimiter(connect: (db: number) => Redis): Promise<void> {
+  const rows: (string | number)[][] = [];
+  for (const [title, limit, step] of [
+    ['sliding window, same slot', slidingWindow({ permits: 1e6, interval: minute }), 0],
+    ['sliding window, new slot', slidingWindow({ permits: 1e6, interval: minute }), 60],
+    ['fixed window', fixedWindow({ permits: 1e6, interval: minute }), 1],
+    ['token bucket', tokenBucket({ permits: 1e6, interval: minute }), 1],
+  ] as const) {
+    const redises = [connect(0), connect(1)];
+    for (const redis of redises) await redis.flushdb();
+    const { config } = redissonKeys('api');
+    await redises[0].hset(config, 'rate', 1e6, 'interval', minute, 'type', 0, 'keepAliveTime', 0);
+    const ledger = ledgerOf(redises[1], limit, steppingClock(step));
+    const asks = [original(redises[0], step), reserver(ledger)];
+    // Longer than an interval, so that entries expire in both.
+    for (const [i, redis] of redises.entries()) await serverTime(redis, asks[i], step > 1 ? 1_200 : batch);
+    const times: number[][] = [[], []];
+    for (let round = 0; round < rounds; round++)
+      for (const [i, redis] of redises.entries()) times[i].push(await serverTime(redis, asks[i]));
+    const ratios = times[1].map((time, round) => time / times[0][round]);
+    rows.push([title, ...times.map(median), median(ratios)]);
+    for (const redis of redises) redis.disconnect();
+  }
+  printTable(['µs of the server, one reserve', 'Redisson', 'ours', 'ratio'], rows);
+}
+
+const ofUser: [string, Limit][] = [
+  ['sliding window', slidingWindow({ permits: 10, interval: 10 * minute })],
+  ['fixed window', fixedWindow({ permits: 10, interval: 10 * minute })],
+  ['token bucket', tokenBucket({ permits: 10, interval: 10 * minute })],
+];
+
+/** Each user once, in a shuffled order of its own for each pass. */
+function* visits(): Generator<number> {
+  for (let pass = 1; ; pass++) for (let i = 0; i < users; i++) yield (i * 7_919 + pass * 104_729) % users;
+}
+
+async function manyUsers(connect: (db: number) => Redis): Promise<void> {
+  const rows: (string | number)[][] = [];
+  const passes = 5;
+  for (const [title, limit] of ofUser) {
+    const redises = [connect(2), connect(3)];
+    for (const redis of redises) await redis.flushdb();
+    const peer = new RateLimiterRedis({ storeClient: redises[0], points: 10, duration: 600 });
+    const scripts = scriptsOf(redises[1]);
+    const open = (i: number) => ledgerOf(redises[1], limit, undefined, `user ${i}`, scripts);
+    const ledgers = Array.from({ length: users }, (_, i) => open(i));
+    const [theirs, ours] = [visits(), visits()];
+    const asks = [
+      () => peer.consume(`user ${theirs.next().value}`, 1),
+      () =>
+        new Promise<void>((resolve, reject) =>
+          ledgers[ours.next().value as number].decide([1], (error, reply) => {
+            if (error || !reply!.granted) reject(error ?? new Error('refused'));
+            else resolve();
+          }),
+        ),
+    ];
+    const ratios: number[] = [];
+    const times: number[][] = [[], []];
+    const first: number[] = [];
+    for (let pass = 0; pass < passes; pass++) {
+      const pair: number[] = [];
+      for (const [i, redis] of redises.entries()) pair.push(await serverTime(redis, asks[i], users));
+      if (pass === 0) first.push(...pair);
+      else {
+        times[0].push(pair[0]);
+        times[1].push(pair[1]);
+        ratios.push(pair[1] / pair[0]);
+      }
+    }
+    rows.push([title, first[0], first[1], first[1] / first[0], ...times.map(median), median(ratios)]);
+    for (const redis of redises) redis.disconnect();
+  }
+  printTable(
+    ['µs of the server, one of 20,000 users', 'first: peer', 'ours', 'ratio', 'again: peer', 'ours', 'ratio'],
+    rows,
+  );
+}
+
+/** What the keys of one limiter take, after so many calls a second apart. */
+async function bytesOf(server: RedisServer, redis: Redis, limit: Limit, calls: number): Promise<number> {
+  await redis.flushall();
+  const ledger = ledgerOf(redis, limit, steppingClock(1_000), 'user 12345');
+  for (let i = 0; i < calls; i++) await new Promise<void>((resolve) => ledger.decide([1], () => resolve()));
+  let bytes = 0;
+  for (const key of await redis.keys('*')) bytes += (await server.command('MEMORY', 'USAGE', key)) as number;
+  return bytes;
+}
+
+async function memory(server: RedisServer, redis: Redis): Promise<void> {
+  const rows: (string | number)[][] = [];
+  for (const [title, limit] of ofUser) {
+    const row: (string | number)[] = [title];
+    for (const calls of [1, 2, 3, 10]) row.push(await bytesOf(server, redis, limit, calls));
+    rows.push(row);
+  }
+  await redis.flushall();
+  const peer = new RateLimiterRedis({ storeClient: redis, points: 10, duration: 600 });
+  await peer.consume('user 12345', 1);
+  const [key] = await redis.keys('*');
+  const bytes = (await server.command('MEMORY', 'USAGE', key)) as number;
+  rows.push(['rate-limiter-flexible', bytes, bytes, bytes, bytes]);
+  printTable(['bytes of one user, after so many calls', '1', '2', '3', '10'], rows);
+}
+
+export async function run(): Promise<void> {
+  const server = await startRedis();
+  const connect = (db: number) => new Redis(server.port, { db });
+  await oneLimiter(connect);
+  console.log();
+  await manyUsers(connect);
+  console.log();
+  const redis = connect(0);
+  await memory(server, redis);
+  redis.disconnect();
+  await server.stop();
+}

@@ -1,0 +1,191 @@
+-- @include "heads/version"
+-- @include "ledger/reading"
+-- @include "ledger/algebras"
+-- @include "ledger/epochs"
+-- @include "ledger/holes"
+
+-- How a ledger stands in its key. That of a limiter of one limit without a name is small: the head of lua/heads, and after it
+-- what is rare, if there is any of it. Every other is whole: all that is known, one after another.
+
+local WHOLE_KIND = 119
+local WHOLE = '<BBdddI4Ic0Ic0'
+-- What is rare: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil, granted, returned, freed,
+-- movedAt, credit, the numbers of voids and of holes, and the name of the sole contender.
+local RARE = '<dddddddddddddddIc0'
+local LEDGER_SAYS = 'ledger of version ' .. VERSION
+-- No limiter has so many limits: a bound for what is read.
+local MOST_LIMITS = 1024
+-- Milliseconds that a key lives for longer than it has to, at most, and moments of a small ledger lie below.
+local MOST_SLACK, LAST_MOMENT = 2 ^ 32 - 1, 2 ^ 48
+
+-- Whether the ledger has one limit without a name, of numbers that its head has room for.
+local function isSmall(ledger)
+  local state = ledger.limits[1]
+  return #ledger.limits == 1 and ledger.spec:sub(1, 6) == '[["","' and ledger.expires < LAST_MOMENT and algebraOf(state.kind).fits(state)
+end
+
+-- The moment from which on nobody contends or is booked, and no pause holds, as far as is known now.
+local function calmFrom(ledger)
+  if #ledger.holes > 0 or ledger.shift > 0 then return LAST_MOMENT - 1 end
+  local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil)
+  return math.min(last, LAST_MOMENT - 1)
+end
+
+local function packRare(ledger)
+  local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
+    ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
+    ledger.credit, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole) }
+  for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
+  for _, hole in ipairs(ledger.holes) do
+    parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
+    for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
+  end
+  return table.concat(parts)
+end
+
+-- Whether a ledger is told by its head alone.
+local function isPlain(ledger, now, calm)
+  return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
+    and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.credit == 0 and #ledger.voids == 0
+end
+
+local function packLedger(ledger, now, small)
+  local slack = math.max(0, ledger.kept - ledger.expires)
+  if small then
+    local state, calm = ledger.limits[1], calmFrom(ledger)
+    local algebra = algebraOf(state.kind)
+    local head = algebra.packHead(state, ledger.epoch, ledger.seen, ledger.expires, calm, slack)
+    local rare, isRare = algebra.packRare(state, now)
+    if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
+    return isRare and head .. rare or head
+  end
+  local kinds, parts = '', { '' }
+  for i = 1, #ledger.limits do
+    local state = ledger.limits[i]
+    kinds, parts[i + 1] = kinds .. state.kind, algebraOf(state.kind).encode(state)
+  end
+  parts[1] = struct.pack(WHOLE, WHOLE_KIND, VERSION, ledger.epoch, ledger.seen, ledger.expires, slack, #ledger.spec, ledger.spec,
+    #kinds, kinds)
+  parts[#parts + 1] = packRare(ledger)
+  return table.concat(parts)
+end
+
+-- The limits of a text that a ledger holds beside their states, where it is another than that of the caller.
+local function heldLimits(spec, states)
+  local limits = cjson.decode(spec)
+  if #limits ~= #states then error('the limits do not agree with their states', 0) end
+  for i, limit in ipairs(limits) do
+    local told = type(limit[1]) == 'string' and limit[2] == states[i].kind
+    for field = 3, 5 do told = told and type(limit[field]) == 'number' end
+    if not told then error('the limits do not agree with their states', 0) end
+  end
+  return limits
+end
+
+-- Numbers of a ledger, and the position after them.
+local function unpackNumbers(data, position, count)
+  local numbers = { struct.unpack('<' .. string.rep('d', count), data, position) }
+  for i = 1, count do
+    if not inRange(numbers[i], numbers[i]) then error('a number that is out of range', 0) end
+  end
+  return numbers, numbers[count + 1]
+end
+
+-- What was made void, and given back, of `limits` limits.
+local function unpackChanges(data, position, voidCount, holeCount, limits)
+  if voidCount > MOST_VOIDS or holeCount > MOST_HOLES then error('a number that is out of range', 0) end
+  local voids, holes, numbers = {}, {}, nil
+  for i = 1, voidCount do
+    numbers, position = unpackNumbers(data, position, 2)
+    voids[i] = { epoch = numbers[1], from = numbers[2] }
+  end
+  for i = 1, holeCount do
+    local hole = { cost = {} }
+    numbers, position = unpackNumbers(data, position, 2)
+    hole.moment, hole.count = numbers[1], numbers[2]
+    for limit = 1, limits do
+      numbers, position = unpackNumbers(data, position, 1)
+      hole.cost[limit] = numbers[1]
+    end
+    holes[i] = hole
+  end
+  return voids, holes, position
+end
+
+-- What is rare of a ledger of `limits` limits, which it is added to. Answers the position after it.
+local function unpackRare(ledger, data, position, limits)
+  local voidCount, holeCount
+  ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
+    ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount, holeCount,
+    ledger.sole, position = struct.unpack(RARE, data, position)
+  local least = math.min(ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
+    ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount,
+    holeCount)
+  local sum = ledger.born + ledger.refundable + ledger.shift + ledger.pausedUntil + ledger.soleUntil + ledger.crowdUntil
+    + ledger.frontier + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.credit
+    + voidCount + holeCount
+  if not inRange(least, sum) then error('a number that is out of range', 0) end
+  ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, limits)
+  return position
+end
+
+-- The ledger that its head tells of, whose log may be `log`.
+local function unpackSmall(data, algebra, log)
+  local epoch, seen, expires, slack, state, position = algebra.unpackHead(data, log)
+  if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
+  local ledger = {
+    epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = expires + slack,
+    pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
+    movedAt = 0, credit = 0, sole = '', limits = { state }, voids = {}, holes = {},
+    spec = string.format('[["","%s",%.0f,%.0f,%.0f]]', state.kind, algebra.numbers(state)),
+  }
+  if position <= #data then position = algebra.unpackRare(state, data, position) end
+  if position <= #data then position = unpackRare(ledger, data, position, 1) end
+  return ledger, position
+end
+
+local function unpackWhole(data, key, spec, logs)
+  local kind, version, epoch, seen, expires, slack, held, kinds, position = struct.unpack(WHOLE, data)
+  if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
+  if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('limits of no known kind', 0) end
+  local ledger = { epoch = epoch, seen = seen, expires = expires, kept = expires + slack, spec = held, limits = {} }
+  for i = 1, #kinds do
+    ledger.limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
+  end
+  position = unpackRare(ledger, data, position, #kinds)
+  if held ~= spec then
+    -- Other limits than the caller's, or in another order: their logs are not those that it names.
+    for i, limit in ipairs(heldLimits(held, ledger.limits)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
+  elseif #ledger.limits ~= #logs then
+    error('the limits do not agree with their states', 0)
+  end
+  return ledger, position
+end
+
+-- Raises an error for what is no ledger. `spec` holds the limits of the caller, whose logs are `logs`.
+local function unpackLedger(data, key, spec, logs)
+  if data:byte(2) ~= VERSION then error('another version', 0) end
+  local kind, ledger, position = data:sub(1, 1), nil, nil
+  if kind == 's' or kind == 'f' or kind == 't' then
+    ledger, position = unpackSmall(data, algebraOf(kind), key .. ':log:')
+  elseif data:byte(1) == WHOLE_KIND then
+    ledger, position = unpackWhole(data, key, spec, logs)
+  else
+    error('another version', 0)
+  end
+  if position ~= #data + 1 then error('another length', 0) end
+  return ledger
+end
+
+-- The ledger as it was saved, or nothing.
+local function readLedger(key, spec, logs)
+  local data = readKey(LEDGER_SAYS, 'GET', key)
+  if not data then return nil end
+  local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
+  if not whole then
+    local reason = tostring(ledger)
+    refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'another length' or reason)
+  end
+  return ledger
+end
+

@@ -1,0 +1,6 @@
+-- What a call of decide asks for where the quick way may serve it. Its arguments are told in decide.lua.
+
+local asked, ownUs, exact = ARGV[7] + 0, ARGV[8], true
+local spec, stored, known, lastMoment = ARGV[2], ARGV[3], 0, 0
+if ARGV[9] then lastMoment, ownUs = ARGV[8] + 0, ARGV[10] end
+local permits, interval, extra = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0

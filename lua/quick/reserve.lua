@@ -1,0 +1,11 @@
+-- @include "quick/asked-reserve"
+-- @include "quick/open"
+-- @include "quick/sliding-window"
+-- @include "quick/fixed-window"
+-- @include "quick/token-bucket"
+-- @include "quick/save"
+
+if taken then
+  if known == epoch then return us end
+  return { us, epoch, 1, -1, known > 0 and known < epoch and 0 or -1, ARGV[13] + 0, 0 }
+end

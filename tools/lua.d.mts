@@ -1,0 +1,6 @@
+export interface LuaPart {
+  file: string;
+  text: string;
+}
+export function assemble(file: string, root?: string): { text: string; parts: LuaPart[] };
+export function scripts(root: string): string[];
