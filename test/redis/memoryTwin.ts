@@ -80,7 +80,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
     if (call.kind === 'decide') {
       if (!reopen(ledger, names, limits, serverUs, control)) return undefined;
       const instant = instantOf(ledger, serverUs);
-      const decision = decide(ledger, instant, `client ${call.client}`, call.cost);
+      const decision = decide(ledger, instant, `client ${call.client}`, call.cost, call.last);
       closeLedger(ledger, instant);
       return decision;
     }
