@@ -252,15 +252,20 @@ export class Dispatcher {
   /** Joins the line with one more request that only counts. */
   count(waiter: Waiter<undefined>, cost: Cost): void {
     if (this.#grant(waiter, cost, undefined)) return;
+    const hasRoom = !this.#closed && this.#queue.waiting < this.#options.maxQueue;
+    if (hasRoom && this.#extend(waiter, cost)) return;
     const entry = new Entry(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, undefined);
-    if (this.#isRefused(entry)) return;
-    // Who comes after a question must not join those before it.
-    if (!this.#questions.waiting && this.#queue.extend(entry.waiter, cost)) {
-      this.#herald.queued(cost);
-      return;
-    }
+    if (this.#isRefused(entry) || this.#extend(waiter, cost)) return;
     this.#join(entry);
     this.#wake();
+  }
+
+  /** Counts one request more in the last entry, if that is of the same waiter and asks for the same. */
+  #extend(waiter: Waiter<undefined>, cost: Cost): boolean {
+    // Who comes after a question must not join those before it.
+    if (this.#questions.waiting || !this.#queue.extend(waiter as Waiter<unknown>, cost)) return false;
+    this.#herald.queued(cost);
+    return true;
   }
 
   #join(entry: Entry): void {

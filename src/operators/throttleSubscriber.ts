@@ -78,7 +78,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       line.count(this as Waiter<undefined>, cost);
       return;
     }
-    const asked = line.now();
+    const asked = this.#plan.project ? line.now() : 0;
     this.#ask({ value, line, permits, asked, entry: undefined, state: 'waits', known: false }, cost);
   }
 

@@ -76,8 +76,15 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
   }
 
   function takeQuickly({ names, limits }: Config, call: Call, ledger: LedgerState): CallReply {
-    if (call.kind !== 'reserve' || call.request.last) return undefined;
     const { serverUs } = call;
+    if (call.kind === 'decide') {
+      if (!reopen(ledger, names, limits, serverUs, control)) return undefined;
+      const instant = instantOf(ledger, serverUs);
+      const decision = decide(ledger, instant, `client ${call.client}`, call.cost);
+      closeLedger(ledger, instant);
+      return decision;
+    }
+    if (call.kind !== 'reserve' || call.request.last) return undefined;
     const { runs, held } = call.request;
     if (runs.length > 1 || runs[0].count > 1 || held > 0) return undefined;
     if (!reopen(ledger, names, limits, serverUs, control)) return undefined;

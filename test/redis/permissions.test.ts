@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/index.ts';
@@ -55,6 +56,34 @@ for (const word of words)
       assert.match(error.message, refused);
     }
   });
+
+test('with the permissions of the guide, and no others, every call is done', async ({
+  redis,
+  server,
+  connect,
+}) => {
+  const guide = readFileSync(new URL('../../docs/guarantees.md', import.meta.url), 'utf8');
+  const line = /ACL SETUSER sluice on >secret ([^`]+)```/.exec(guide)![1];
+  const rules = line.trim().replace('~{sluice:', '~{p:').split(/\s+/);
+  await server.command('ACL', 'SETUSER', 'guided', 'reset', 'on', '>secret', ...rules);
+  const guided = connect({ username: 'guided', password: 'secret' });
+  for (let seed = 1; seed <= 6; seed++) {
+    await redis.flushall();
+    const calls = new MixedCalls(seed);
+    await calls.make(150, calls.clients(guided, 'guided'));
+    assert.equal(calls.refusals, []);
+  }
+  await ledgerOf(guided, { '': limitOf(sliding) }, { name: 'other' }).peek();
+  const used = [...words, 'EVAL', 'EVALSHA', 'INFO'];
+  const known = (await redis.call('COMMAND', 'INFO', ...used)) as unknown[];
+  assert.equal(
+    rules.filter((rule) => rule.startsWith('+')).sort(),
+    used
+      .filter((_, i) => known[i])
+      .map((word) => `+${word.toLowerCase()}`)
+      .sort(),
+  );
+});
 
 test('the scripts use commands', () => {
   for (const word of ['GET', 'SET', 'TIME', 'ZADD', 'RPUSH', 'UNLINK']) assert.ok(words.has(word), word);

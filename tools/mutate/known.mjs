@@ -9,6 +9,7 @@ const constants = ['test/redis/constants'];
 const givenBack = ['test/redis/givenBack'];
 const windowRates = ['test/limits/windowRates'];
 const window = 'src/limits/fixedWindow.ts';
+const bucket = 'src/limits/bucketLine.ts';
 const memory = (file) => `src/stores/memory/${file}.ts`;
 
 export const known = [
@@ -462,6 +463,60 @@ export const known = [
         replace: 'state.start0 + interval',
       },
     ],
+  },
+  {
+    area: 'limits',
+    title: 'what is given back of a bucket leaves the room of the later step as it was',
+    tests: ['test/limits/bucketLine'],
+    changes: [
+      {
+        file: bucket,
+        find: '    line.lastRoom -= back;\n    line.room1 -= back;\n    line.room0 = t',
+        replace: '    line.lastRoom -= back;\n    line.room0 = t',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'what is released of a bucket leaves the room of the earlier step as it was',
+    tests: ['test/limits/bucketLine'],
+    changes: [
+      {
+        file: bucket,
+        find: '  line.room1 -= back;\n  line.room0 -= back;\n}',
+        replace: '  line.room1 -= back;\n}',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'what is cut from the end of a bucket’s line may be more than there was room for',
+    tests: ['test/limits/bucketLine'],
+    changes: [{ file: bucket, find: 'if (back > room || after', replace: 'if (after' }],
+  },
+  {
+    area: 'limits',
+    title: 'what is cut from the end of a bucket’s line had room whatever came after it',
+    tests: ['test/limits/bucketLine'],
+    changes: [{ file: bucket, find: 'after >= lastAfter ? Infinity :', replace: 'after >= 0 ? Infinity :' }],
+  },
+  {
+    area: 'limits',
+    title: 'the rooms of a bucket stay as they are under another interval',
+    tests: ['test/limits/bucketLine'],
+    changes: [
+      {
+        file: bucket,
+        find: '  line.room0 = roomOf(line.room0);\n  line.room1 = roomOf(line.room1);\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'the room of the last grants stays as it is under another interval',
+    tests: ['test/limits/bucketLine'],
+    changes: [{ file: bucket, find: '  line.lastRoom = roomOf(line.lastRoom);\n', replace: '' }],
   },
   {
     area: 'redisson',

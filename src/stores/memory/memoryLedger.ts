@@ -20,6 +20,8 @@ import { reopen, takeNow } from './take.ts';
 /** The control of a limiter that nobody steers: never changed. */
 const unsteered: Control = noControl();
 
+type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
+
 /** The ledger of one limiter: each operation opens the state at the clock's time, works on it, and closes it. */
 export function openMemoryLedger(
   { name, key, prefix, scope, clientId, names, limits, clock }: LedgerConfig,
@@ -61,11 +63,10 @@ export function openMemoryLedger(
   const misnamed = ({ limits, names: stored }: Control) => limits && otherNames(names, stored);
 
   /** Opens the state at the clock's time, works on it, and closes it. */
-  function onLedger<T>(
-    reply: Reply<T>,
-    work: (ledger: LedgerState, instant: Instant, us: number) => T,
-  ): void {
-    const us = serverUs();
+  function onLedger<T>(reply: Reply<T>, work: Work<T>): void {
+    onLedgerAt(serverUs(), reply, work);
+  }
+  function onLedgerAt<T>(us: number, reply: Reply<T>, work: Work<T>): void {
     const inForce = control();
     const wrong = misnamed(inForce);
     if (wrong) {
@@ -114,7 +115,15 @@ export function openMemoryLedger(
       });
     },
     decide(cost, reply, last) {
-      onLedger(reply, (ledger, instant) => decide(ledger, instant, clientId, cost, last));
+      const us = serverUs();
+      const { ledger } = place();
+      const inForce = control();
+      if (ledger && !misnamed(inForce) && reopen(ledger, names, limits, us, inForce)) {
+        const instant = instantOf(ledger, us);
+        const decision = decide(ledger, instant, clientId, cost, last);
+        closeLedger(ledger, instant);
+        reply(null, decision);
+      } else onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost, last));
     },
     peek(reply) {
       onLedger(reply, availableNow);

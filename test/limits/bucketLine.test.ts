@@ -1,0 +1,67 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tokenBucket } from '../../src/limits/limit.ts';
+import { tokenBucketAlgebra as algebra, type TokenBucketState } from '../../src/limits/tokenBucket.ts';
+
+/** A bucket of which these are taken, each at a millisecond when there is enough. */
+function taken(rate: Parameters<typeof tokenBucket>[0], ...grants: [at: number, permits: number][]) {
+  const state = algebra.create(tokenBucket(rate));
+  for (const [at, permits] of grants) {
+    algebra.roll(state, at, 0);
+    assert.ok(algebra.available(state, at, at) >= permits);
+    algebra.commit(state, at, at, permits);
+  }
+  return state;
+}
+
+/** What a refund gives back at the time that the state stands at. */
+function giveBack(state: TokenBucketState, moment: number, permits: number): number {
+  return algebra.refund(state, state.ts, moment, permits);
+}
+
+test('what is given back leaves that much less room for the next to be given back', () => {
+  const state = taken({ permits: 1, interval: 4, burst: 4 }, [0, 4], [7, 1], [16, 3], [23, 1]);
+  // Before the grant of 16 a permit was missing until the bucket would have been full.
+  assert.is(giveBack(state, 0, 4), 1);
+  assert.is(giveBack(state, 7, 1), 0);
+});
+
+test('what was missing before the last grants is missing under another interval, too', () => {
+  const state = taken({ permits: 1, interval: 5, burst: 4 }, [0, 3], [2, 1]);
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 1 }));
+  algebra.roll(state, 3, 0);
+  assert.is(giveBack(state, 0, 3), 2.5);
+  assert.is(algebra.earliest(state, 3, 3, 1), 7);
+});
+
+test('what was missing before earlier grants is missing under another interval, too', () => {
+  const state = taken({ permits: 1, interval: 5, burst: 4 }, [0, 3], [5, 1], [6, 1]);
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 4 }));
+  assert.is(giveBack(state, 0, 3), 2);
+});
+
+test('what is released leaves that much less room for what was granted long before', () => {
+  const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 8], [1, 1], [6, 6], [7, 1]);
+  assert.is(algebra.release(state, 7, 7, 2), 2);
+  // Before the grant of 6 three permits were missing.
+  assert.is(giveBack(state, 0, 8), 1);
+});
+
+test('where more is cut than there was room for, what is granted afterwards is given back as ever', () => {
+  const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 1], [1, 10]);
+  for (const booked of [7, 13, 19]) algebra.commit(state, 1, booked, 6);
+  algebra.cut(state, 1, 8);
+  // The five that a full bucket had left no room for are gone, and nothing of before is given back.
+  assert.is(algebra.earliest(state, 1, 1, 1), 9);
+  for (const [at, permits] of [
+    [16, 1],
+    [17, 1],
+  ]) {
+    algebra.roll(state, at, 0);
+    algebra.commit(state, at, at, permits);
+  }
+  assert.is(giveBack(state, 1, 10), 0);
+  assert.is(giveBack(state, 16, 1), 1);
+});
+
+test.run();

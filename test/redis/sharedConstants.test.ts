@@ -1,0 +1,49 @@
+// The scripts, the memory's ledger and the dispatcher have to agree on some numbers: where one of them has another, no
+// call fails, but the line moves up too often, or a client goes on to count on what is void.
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const root = new URL('../../', import.meta.url);
+
+/** The files of a folder, and of those in it, by their paths. */
+function filesOf(folder: string): string[] {
+  return readdirSync(new URL(folder, root), { recursive: true })
+    .map((file) => `${folder}${file}`)
+    .filter((file) => /\.(lua|ts)$/.test(file) && !file.includes('redisson'));
+}
+
+/** What each file says that a constant is: `leastMove` in TypeScript is `LEAST_MOVE` in Lua. */
+function valuesOf(name: string): Map<string, number> {
+  const inLua = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  const pattern = new RegExp(`^(?:export )?(?:const ${name}|local ${inLua}) = ([\\d_.]+);?$`, 'm');
+  const values = new Map<string, number>();
+  for (const file of [...filesOf('lua/'), ...filesOf('src/stores/memory/'), 'src/limiter/dispatcher.ts']) {
+    const found = pattern.exec(readFileSync(new URL(file, root), 'utf8'));
+    if (found) values.set(file, Number(found[1].replaceAll('_', '')));
+  }
+  return values;
+}
+
+const ofTwins = ['told', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids', 'mostHoles', 'lingers'];
+const ofAll = ['heard', 'leastMove', 'leastPause'];
+
+for (const name of [...ofTwins, 'mostDebt', 'resent', ...ofAll])
+  test(`${name} is the same wherever it stands`, () => {
+    const values = valuesOf(name);
+    const places = [...values.keys()];
+    assert.ok(
+      places.some((file) => file.endsWith('.lua')) && places.some((file) => file.includes('/memory/')),
+    );
+    assert.is(places.includes('src/limiter/dispatcher.ts'), ofAll.includes(name));
+    assert.is(new Set(values.values()).size, 1, JSON.stringify([...values]));
+  });
+
+test('a line that waits asks again before what was booked two seconds ago can be void', () => {
+  const dispatcher = readFileSync(new URL('src/limiter/dispatcher.ts', root), 'utf8');
+  const heartbeat = Number(/const heartbeat = ([\d_]+);/.exec(dispatcher)![1].replaceAll('_', ''));
+  const [heard] = valuesOf('heard').values();
+  assert.ok(heartbeat + 500 <= heard, `${heartbeat} ms, and ${heard} ms`);
+});
+
+test.run();
