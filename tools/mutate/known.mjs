@@ -255,7 +255,11 @@ export const known = [
     tests: givenBack,
     changes: [
       { file: 'lua/ledger/state.lua', find: '  closeHoles(ledger, now, now)\n', replace: '' },
-      { file: memory('ledgerState'), find: '  closeHoles(ledger, now, now);\n', replace: '  void closeHoles;\n' },
+      {
+        file: memory('ledgerState'),
+        find: '  closeHoles(ledger, now, now);\n',
+        replace: '  void closeHoles;\n',
+      },
     ],
   },
   {
