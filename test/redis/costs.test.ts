@@ -1,0 +1,85 @@
+// What docs/costs.md says of the commands that one call is for the server.
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
+import { scriptsOf } from '../../src/stores/redis/scripts.ts';
+import type { SteeredLedger } from '../../src/stores/store.ts';
+import { redisSuite } from './redisSuite.ts';
+
+const test = redisSuite('costs');
+
+const interval = 60_000;
+/** Each kind of limit as the page names it. */
+const kinds: [string, Limit][] = [
+  ['sliding window', slidingWindow({ permits: 1_000, interval })],
+  ['fixed window', fixedWindow({ permits: 1_000, interval })],
+  ['token bucket', tokenBucket({ permits: 1_000, interval })],
+];
+
+/** The commands that Redis has run for a call, the script itself aside, in the order of the alphabet. */
+async function commandsOf(redis: Redis, call: () => Promise<unknown>): Promise<string> {
+  await redis.config('RESETSTAT');
+  await call();
+  const stats = await redis.info('commandstats');
+  const counts = Array.from(stats.matchAll(/cmdstat_(\w+):calls=(\d+)/g), ([, name, calls]) => [name, calls]);
+  return counts
+    .filter(([name]) => !/^(config|info|evalsha|eval|script)/.test(name))
+    .map(([name, calls]) => (calls === '1' ? name.toUpperCase() : `${calls} ${name.toUpperCase()}`))
+    .sort()
+    .join(', ');
+}
+
+/** Calls of one ledger at times that are handed in. */
+function callsOf(redis: Redis, limit: Limit) {
+  const clock = { ms: 1_700_000_000_000 };
+  const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits: [limit] };
+  const ledger: SteeredLedger = openRedisLedger(config, scriptsOf(redis), () => clock.ms * 1000);
+  let epoch = 0;
+  const runs = [{ count: 1, cost: [1], maxWait: Infinity }];
+  const take = () =>
+    new Promise<void>((resolve, reject) =>
+      ledger.reserve({ runs, horizon: 20, held: 0, epoch }, (error, reply) => {
+        if (error) reject(error);
+        epoch = reply?.epoch ?? 0;
+        resolve();
+      }),
+    );
+  const decide = () => new Promise<void>((resolve) => ledger.decide([1], () => resolve()));
+  return { clock, take, decide };
+}
+
+const page = readFileSync(new URL('../../docs/costs.md', import.meta.url), 'utf8');
+
+/** A row of the page's table: an operation, a kind of limit, and the commands. */
+function assertSaid(operation: string, kind: string, commands: string): void {
+  const row = `| ${operation} | ${kind} | ${commands} |`;
+  assert.ok(page.replace(/ +/g, ' ').includes(row), `docs/costs.md has no row: ${row}`);
+}
+
+for (const [kind, limit] of kinds)
+  for (const name of ['take', 'decide'] as const) {
+    const operation = name === 'take' ? '`acquire`, `tryAcquire`' : '`decide`';
+    test(`the page says what ${name} is for the server: ${kind}`, async ({ redis }) => {
+      const { clock, take, decide } = callsOf(redis, limit);
+      const call = name === 'take' ? take : decide;
+      // The time is handed in; else each call asks for it once.
+      const commands = async () => `${await commandsOf(redis, call)}, TIME`;
+      await call();
+      await redis.flushdb();
+      assertSaid(`${operation}: first`, kind, await commands());
+      assertSaid(`${operation}: again`, kind, await commands());
+      clock.ms += 100;
+      assertSaid(`${operation}: 100 ms later`, kind, await commands());
+      if (kind !== 'sliding window') return;
+      for (let i = 0; i < 12; i++) {
+        clock.ms += 100;
+        await call();
+      }
+      clock.ms += 100;
+      assertSaid(`${operation}: with a long log`, kind, await commands());
+    });
+  }
+
+test.run();
