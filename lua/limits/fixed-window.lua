@@ -147,7 +147,9 @@ local function fixedWindow()
     end
     -- After a step of the clock it lies across the grid.
     if state.epoch == 1 and alignDown(state, state.start0) ~= state.start0 then return false end
-    return state.start0 <= now and at < state.stop0 and (before < state.stop0 or state.used0 + n <= state.permits)
+    -- Under a shorter interval it may reach into the last one, in which a moment counts from its start on.
+    local stop = math.min(state.stop0, state.start)
+    return state.start0 <= now and at < stop and (before < stop or state.used0 + n <= state.permits)
   end
 
   local function commit(state, now, t, n)

@@ -65,7 +65,9 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
     // After a step of the clock it lies across the grid.
     if (align === 'epoch' && alignDown(state, start0) !== start0) return false;
-    return start0 <= now && at < end0 && (before < end0 || used0 + n <= permits);
+    // Under a shorter interval it may reach into the last one, in which a moment counts from its start on.
+    const stop = Math.min(end0, start);
+    return start0 <= now && at < stop && (before < stop || used0 + n <= permits);
   },
 
   commit(state, now, t, n) {

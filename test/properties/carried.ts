@@ -10,6 +10,8 @@ import { heard } from './steered.ts';
 /** What stands together, with the newest moment of it where that is later. */
 export interface Carried extends Standing {
   newest?: number;
+  /** The window before it: what comes back there may be granted in front of what is booked. */
+  before?: Standing;
 }
 
 type Spec<K extends LimitSpec['kind']> = Extract<LimitSpec, { kind: K }>;
@@ -68,7 +70,7 @@ function lastWindow(
   line: readonly Standing[],
   now: number,
 ): Carried[] {
-  const windows: Required<Carried>[] = [];
+  const windows: (Carried & { newest: number })[] = [];
   for (const { t, n } of line) {
     const last = windows.at(-1);
     const newest = Math.min(t, now + heard);
@@ -82,5 +84,6 @@ function lastWindow(
   const late = Math.max(0, valid.t - now - heard);
   if (late > 0)
     return [{ t: valid.t - Math.ceil(late / interval) * interval, n: permits, newest: now + heard }];
-  return valid.t + interval > now ? [valid] : [];
+  if (valid.t + interval <= now) return [];
+  return [before && valid === last ? { ...valid, before: { t: before.t, n: before.n } } : valid];
 }

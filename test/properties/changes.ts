@@ -63,17 +63,18 @@ export function change({ before, after }: Change, fleet: Fleet): { now: number; 
     const left = standingOf(world.standing.filter(({ phase }) => phase < world.phase));
     if (old.kind !== 'fixedWindow') return [over(left, false), over(left, true)];
     // A window goes on where it started, with what is left in it.
-    const usedIn = (window: Carried) => {
-      const { t, n } = window;
+    const leftIn = ({ t, n }: Standing) => {
       const used = left.filter((one) => one.t >= t && one.t < t + old.interval);
-      return {
-        ...window,
-        n: Math.min(
-          n,
-          used.reduce((sum, one) => sum + one.n, 0),
-        ),
-      };
+      return Math.min(
+        n,
+        used.reduce((sum, one) => sum + one.n, 0),
+      );
     };
+    const usedIn = ({ before, ...window }: Carried): Carried => ({
+      ...window,
+      n: leftIn(window),
+      ...(before ? { before: { t: before.t, n: leftIn(before) } } : {}),
+    });
     return all.map((windows) => windows.map(usedIn).filter(({ n }) => n > 0));
   };
   return { now, carried };

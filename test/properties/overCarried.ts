@@ -23,7 +23,12 @@ export function overWith(
   // It may lie across the grid: the next one waits for the grid.
   const until =
     align === 'first' ? end : (goesOn ? Math.ceil(end / interval) : Math.floor(end / interval)) * interval;
-  const sum = granted.reduce((total, { t, n }) => (t < until ? total + n : total), full);
+  const inFront = granted.filter(({ t }) => t < window.t);
+  const { before } = window;
+  const early = inFront.reduce((total, { n }) => total + n, before?.n ?? 0);
+  if (inFront.length > 0 && early > permits)
+    return `${early} permits of ${permits} before the window at ${window.t}`;
+  const sum = granted.reduce((total, { t, n }) => (t >= window.t && t < until ? total + n : total), full);
   if (sum > permits && sum > full) return `${sum} permits of ${permits} before ${until}`;
   if (align === 'epoch') return undefined;
   return overAnyWindows(

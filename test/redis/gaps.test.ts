@@ -69,4 +69,15 @@ inEachTwin('gaps', (test, { fleet }) => {
     assert.is(first, 100);
     assert.ok(second > 1000, `${second}`);
   });
+
+  test('a moment that is rounded up into the next window is not in front of it', async () => {
+    const clients = await fleet({ kind: 'fixedWindow', permits: 2, interval: 30, align: 'first' });
+    const { epoch } = await clients.reserve(0, 1, { count: 3 });
+    await clients.reserve(0, 2);
+    // Under the longer interval the first window reaches into the second.
+    await clients.setRate(1, 1, { kind: 'fixedWindow', permits: 2, interval: 31, align: 'first' });
+    await clients.refund(2, 1, { moment: 0, epoch, count: 1 });
+    const [moment] = moments(await clients.reserve(29.5, 3));
+    assert.ok(moment > 30, `${moment}`);
+  });
 });
