@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { library } from './support/library.ts';
-import { medians, type Way } from './support/rounds.ts';
+import { medians, type Way } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question = 'How many permits a second does one caller get in a process, without a server?';

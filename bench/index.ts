@@ -1,13 +1,40 @@
-// `npm run bench` runs every question; `npm run bench -- acquire` only those whose name contains the word.
-import { readdirSync } from 'node:fs';
+// `npm run bench` asks every question, and keeps the answers in bench/results.json, as charts too; `npm run bench -- acquire`
+// asks only those whose name contains the word, `npm run bench -- quick` those that are answered within two minutes together.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { writeChart } from '../tools/chart.ts';
+import { chartOf } from './support/chartOf.ts';
+import { printed, type Table } from './support/table.ts';
+
+interface Answers {
+  [name: string]: { question: string; node: string; cores: number; tables: Table[] };
+}
+
+const results = new URL('results.json', import.meta.url);
+const quick = ['client', 'events', 'inProcess', 'scripts', 'values'];
 
 const [, , word = ''] = process.argv;
-const questions = readdirSync(new URL('.', import.meta.url))
-  .filter((file) => file.endsWith('.bench.ts') && file.includes(word))
+const names = readdirSync(new URL('.', import.meta.url))
+  .filter((file) => file.endsWith('.bench.ts'))
+  .map((file) => file.slice(0, -'.bench.ts'.length))
+  .filter((name) => (word === 'quick' ? quick.includes(name) : name.includes(word)))
   .sort();
-if (questions.length === 0) throw new Error(`no benchmark's name contains ${JSON.stringify(word)}`);
-for (const file of questions) {
-  const { question, run } = await import(`./${file}`);
+if (names.length === 0) throw new Error(`no benchmark's name contains ${JSON.stringify(word)}`);
+
+const answers: Answers = JSON.parse(readFileSync(results, 'utf8'));
+for (const name of names) {
+  const { question, run } = await import(`./${name}.bench.ts`);
   console.log(`\n${question}\n`);
+  printed.length = 0;
   await run();
+  answers[name] = { question, node: process.version, cores: cpus().length, tables: [...printed] };
+  let count = 0;
+  for (const table of printed) {
+    const chart = chartOf(table);
+    if (!chart) continue;
+    const file = `${name}${count++ === 0 ? '' : `-${count}`}.svg`;
+    writeChart(new URL(`charts/${file}`, import.meta.url).pathname, `${question} ${table.heads[0]}`, chart);
+  }
+  // After each question, as they take long together.
+  writeFileSync(results, `${JSON.stringify(answers, null, 2)}\n`);
 }

@@ -7,6 +7,7 @@ import type { SteeredLedger } from '../src/stores/store.ts';
 import { acquireScript } from '../test/support/jvmScripts.ts';
 import { type RedisServer, startRedis } from '../test/support/redisServer.ts';
 import { redissonKeys } from '../test/support/redissonKeys.ts';
+import { median } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
@@ -29,10 +30,6 @@ async function serverTime(redis: Redis, ask: Ask, calls = batch): Promise<number
     times.push(Number(stats[2]) / Number(stats[1]));
   }
   return median(times);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 /** A clock in microseconds that each call moves on, or the server's. */

@@ -3,7 +3,7 @@ import { concatMap, count, from, lastValueFrom, type MonoTypeOperatorFunction, m
 import type { Permits } from '../src/index.ts';
 import { startRedis } from '../test/support/redisServer.ts';
 import { library } from './support/library.ts';
-import { medians, type Way } from './support/rounds.ts';
+import { medians, type Way } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =

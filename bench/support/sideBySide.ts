@@ -20,3 +20,12 @@ export async function sideBySide<Name extends string>(
     }
   return measured;
 }
+
+/** A way to do something, and how often a second it does it. */
+export type Way = readonly [name: string, rate: () => Promise<number>];
+
+/** The median of each way over so many rounds. */
+export async function medians(ways: readonly Way[], rounds = 5): Promise<Map<string, number>> {
+  const rates = await sideBySide(Object.fromEntries(ways), rounds);
+  return new Map(Object.entries(rates).map(([name, all]) => [name, median(all)]));
+}

@@ -1,5 +1,15 @@
+/** A table as it was printed. */
+export interface Table {
+  heads: readonly string[];
+  rows: readonly (readonly (string | number)[])[];
+}
+
+/** All that was printed, in order. */
+export const printed: Table[] = [];
+
 /** Prints rows under their heads, numbers to the right, each column as wide as it must be. */
 export function printTable(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  printed.push({ heads, rows });
   const cells = [heads, ...rows].map((row) =>
     row.map((cell) => (typeof cell === 'number' ? shown(cell) : cell)),
   );
