@@ -18,6 +18,8 @@ import { UvuWorker } from './support/uvuWorker.mjs';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests spend their time waiting for servers; the others spend it computing. */
 const withServers = /^(cli|cluster|conformance|demo|faults|fleet|redis|redisson|slow|support)\//;
+/** The tests of how processes share a limit, which whatever else runs would take part in. */
+const alone = /^fleet\//;
 /** A file whose promises are about random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** Milliseconds that a file may take. */
@@ -36,7 +38,8 @@ const files = readdirSync(folder, { recursive: true })
   .filter((file) => file.endsWith('.test.ts') && file.startsWith('slow/') === slow)
   .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(`test/${file}`)))
   .filter((file) => !long || campaigns.test(readFileSync(folder + file, 'utf8')))
-  .sort();
+  // In the order in which they run.
+  .sort((a, b) => Number(alone.test(a)) - Number(alone.test(b)) || (a < b ? -1 : 1));
 /** What part of a promise's runs its values get: with --long most for the twins, as many defects show in them alone. */
 function scaleOf(name) {
   if (process.env.SLUICE_SCALE) return Number(process.env.SLUICE_SCALE);
@@ -85,8 +88,12 @@ async function run() {
   if (!long) console.log(`SLUICE_SEED=${seed()}\n`);
   const voices = turns(jobs.length, (text) => process.stdout.write(text));
   const waiting = jobs.map((job, i) => ({ ...job, voice: voices[i] }));
-  const lanes = Array.from({ length: Math.min(workers, jobs.length) }, (_, i) => work(waiting, i % 3 === 0));
-  return (await Promise.all(lanes)).flat();
+  const last = waiting.filter(({ name }) => alone.test(name));
+  const first = waiting.filter((job) => !last.includes(job));
+  const lanes = Array.from({ length: Math.min(workers, first.length) }, (_, i) => work(first, i % 3 === 0));
+  const outcomes = (await Promise.all(lanes)).flat();
+  const isOver = flags.has('--bail') && outcomes.some(({ again }) => again);
+  return last.length > 0 && !isOver ? [...outcomes, ...(await work(last, true))] : outcomes;
 }
 
 /** Runs what waits, in a process that computes first, or waits for servers first. */

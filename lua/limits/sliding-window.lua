@@ -19,11 +19,19 @@ local function slidingWindow()
   -- No walk looks at more entries: the list may be somebody else's.
   local WALK_LIMIT = 1048576
 
+  -- A call that books many moments asks again and again how far the log has to empty: each question goes on from where the
+  -- last one has come to, and begins anew when an entry that it has passed may have changed. `needAt` is the first entry that
+  -- may stay for a request, `fitAt` the first that still counts at a moment; `needed` and `fitted` are the permits before these.
+  local function beginAnew(state)
+    state.needAt, state.needed, state.fitAt, state.fitted = 0, 0, 0, 0
+  end
+
   -- What a call knows of the list: its length as it was, the entries read, those changed, and how many are to be cut off at
   -- the front. `len` is how many of it still count.
   local function attach(state, log)
     state.log, state.was, state.front = log, state.len, 0
     state.times, state.counts, state.changed, state.pushed = {}, {}, {}, {}
+    beginAnew(state)
     return state
   end
 
@@ -119,6 +127,7 @@ local function slidingWindow()
   local function dropList(state)
     state.front, state.len = state.was, 0
     state.changed, state.pushed = {}, {}
+    beginAnew(state)
   end
 
   local function clear(state)
@@ -166,6 +175,7 @@ local function slidingWindow()
   local function lessen(state, index, back)
     local place, later = state.front + index, state.pushed[index - state.len + 1]
     state.total = state.total - back
+    beginAnew(state)
     if index < state.len then
       state.counts[place] = state.counts[place] - back
       state.changed[place] = true
@@ -184,6 +194,7 @@ local function slidingWindow()
   -- Takes off the newest entry; says whether the list was the state's.
   local function pop(state)
     local before = lengthOf(state) - 2
+    beginAnew(state)
     if before < 0 then
       state.openTime, state.openCount, state.newest = 0, 0, 0
       return true
@@ -204,6 +215,7 @@ local function slidingWindow()
       return
     end
     if state.oldest > gone or lengthOf(state) < 2 then return end
+    beginAnew(state)
     if state.len == 0 then
       local pushed = state.pushed
       while pushed[1] and pushed[1][1] <= gone do
@@ -227,31 +239,45 @@ local function slidingWindow()
   end
 
   local function earliest(state, now, at, n)
-    local taken, free, index, len = state.total, now, 0, state.len
-    while taken + n > state.permits do
-      local time, count = entry(state, index)
+    local index, needed, len, time, count = state.needAt, state.needed, state.len, nil, nil
+    local spare = state.permits - n - state.total
+    -- A smaller request may do with less than the last one.
+    while index > 0 do
+      time, count = entry(state, index - 1)
       if state.len ~= len then return earliest(state, now, at, n) end
-      if not time then break end
-      taken = taken - count
-      free = time + state.interval
-      index = index + 1
+      if needed - count + spare < 0 then break end
+      index, needed = index - 1, needed - count
     end
+    while needed + spare < 0 do
+      local later, more = entry(state, index)
+      if state.len ~= len then return earliest(state, now, at, n) end
+      if not later then break end
+      time, needed, index = later, needed + more, index + 1
+    end
+    state.needAt, state.needed = index, needed
+    local free = index > 0 and time + state.interval or now
     -- The log only grows at its end, and nobody passes those who are booked.
     if state.newest > at then return math.max(free, state.newest) end
     return free
   end
 
   local function fit(state, now, t, n)
-    local taken, index, len = state.total, 0, state.len
+    local index, fitted, len, gone = state.fitAt, state.fitted, state.len, t - state.interval
+    while index > 0 do
+      local time, count = entry(state, index - 1)
+      if state.len ~= len then return fit(state, now, t, n) end
+      if time <= gone then break end
+      index, fitted = index - 1, fitted - count
+    end
     -- Where the oldest still counts, the list need not be read.
-    while state.oldest <= t - state.interval do
+    while state.oldest <= gone do
       local time, count = entry(state, index)
       if state.len ~= len then return fit(state, now, t, n) end
-      if not time or time > t - state.interval then break end
-      taken = taken - count
-      index = index + 1
+      if not time or time > gone then break end
+      index, fitted = index + 1, fitted + count
     end
-    return math.floor((state.permits - taken) / n)
+    state.fitAt, state.fitted = index, fitted
+    return math.floor((state.permits - state.total + fitted) / n)
   end
 
   -- Whether `n` permits more leave every window within the limit: the one that ends now, and each that ends with what is
@@ -299,6 +325,7 @@ local function slidingWindow()
 
   local function commitLast(state, slot, n)
     if state.openTime == slot then
+      if math.max(state.needAt, state.fitAt) == lengthOf(state) then beginAnew(state) end
       state.openCount = state.openCount + n
       return
     end
