@@ -6,8 +6,8 @@ import type { Grant, Waiter } from '../../src/limiter/line.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Cost } from '../../src/stores/store.ts';
+import { randomFrom } from '../support/seed.mjs';
 import { slowLedger } from '../support/slowLedger.ts';
-import { randomOf } from './random.ts';
 
 /** What one client does with its requests. Parts and chances are between 0 and 1, times in milliseconds. */
 export interface Habits {
@@ -52,7 +52,7 @@ export interface Outcome {
 /** Lets the clients contend, each asking anew whenever a request of its ends. */
 export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Contention): Outcome {
   const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
-  const random = randomOf(seed);
+  const random = randomFrom(seed);
   const store = memoryStore();
   const names = limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`));
   const start = Date.now() + warmUp;

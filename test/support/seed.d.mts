@@ -9,3 +9,5 @@ export function anySeed(): number;
 
 /** Random numbers from 0 to 1 that follow from the seed in force and a name: each call of what it answers gives the next. */
 export function randomOf(name: string): () => number;
+/** Random numbers from 0 to 1 that follow from a number alone. */
+export function randomFrom(start: number): () => number;

@@ -15,7 +15,12 @@ export function anySeed() {
 export function randomOf(name) {
   let state = seed();
   for (const character of name) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193);
-  // "Mulberry 32".
+  return randomFrom(state);
+}
+
+/** Random numbers from 0 to 1 that follow from a number alone ("Mulberry 32"). */
+export function randomFrom(start) {
+  let state = start | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/clock.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import { randomOf } from '../../test/contention/random.ts';
 import { jain } from '../../test/fleet/measures.ts';
+import { randomFrom } from '../../test/support/seed.mjs';
 import { startClient } from './client.ts';
 import { VirtualTime } from './virtualTime.ts';
 import { type Load, wired } from './wire.ts';
@@ -45,7 +45,7 @@ export interface Outcome {
 export function simulate(fleet: Fleet): Outcome {
   const { limit, clients, roundTrip, warmUp, span } = fleet;
   const time = new VirtualTime();
-  const random = randomOf(fleet.seed);
+  const random = randomFrom(fleet.seed);
   const store = memoryStore();
   const rate = limit.permits / limit.interval;
   const start = time.origin + warmUp;
