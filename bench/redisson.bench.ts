@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { bytesOf, entryOf } from '../src/redisson/entry.ts';
 import { redissonKeys as keysOf } from '../src/redisson/keys.ts';
+import { bytesOf, entryOf } from '../src/redisson/logEntry.ts';
 import { redissonScripts } from '../src/redisson/scripts.ts';
 import { scriptOf } from '../src/stores/redis/scripts.ts';
 import { fillLog, longestScript, serverNow } from '../test/redisson/state.ts';

@@ -14,35 +14,18 @@ export {
   StoreError,
   StoreUnavailableError,
 } from './errors.ts';
-export type { Decision, LimiterStats, LimitInForce } from './limiter/answers.ts';
-export type { Permits } from './limiter/cost.ts';
-export type {
-  CancelledEvent,
-  DeniedEvent,
-  DroppedEvent,
-  ErrorEvent,
-  FallbackEvent,
-  GrantedEvent,
-  LimiterEvent,
-  PausedEvent,
-  QueuedEvent,
-  RateEvent,
-  RecoveredEvent,
-  RefundedEvent,
-  TimeoutEvent,
-} from './limiter/events.ts';
+export type { AcquireOptions } from './limiter/acquisition.ts';
 export {
   type LimitedByKeyOptions,
   type LimitedDecorator,
   limited,
 } from './limiter/limited.ts';
-export type { DropReason, Limiter, LimiterGroup } from './limiter/line.ts';
 export type { RateLimiterOptions } from './limiter/options.ts';
-export type { Permit } from './limiter/permit.ts';
 export { RateLimiter, type SetRateOptions } from './limiter/RateLimiter.ts';
 export { RateLimiterGroup, type RateLimiterGroupOptions } from './limiter/RateLimiterGroup.ts';
-export type { AcquireOptions } from './limiter/request.ts';
+export type { Decision, LimiterStats, LimitInForce } from './limiter/results.ts';
 export type { WrapOptions } from './limiter/wrap.ts';
+export type { Permits } from './limits/cost.ts';
 export {
   type FixedWindow,
   type FixedWindowOptions,
@@ -69,6 +52,23 @@ export type {
   ThrottleDistributedByKeyOptions,
   ThrottleDistributedOptions,
 } from './operators/throttleOptions.ts';
+export type {
+  CancelledEvent,
+  DeniedEvent,
+  DroppedEvent,
+  ErrorEvent,
+  FallbackEvent,
+  GrantedEvent,
+  LimiterEvent,
+  PausedEvent,
+  QueuedEvent,
+  RateEvent,
+  RecoveredEvent,
+  RefundedEvent,
+  TimeoutEvent,
+} from './port/events.ts';
+export type { DropReason, Limiter, LimiterGroup } from './port/line.ts';
+export type { Permit } from './port/permit.ts';
 export type {
   RedissonConfig,
   RedissonRateLimiterOptions,

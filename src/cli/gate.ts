@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { Limiter } from '../limiter/line.ts';
 import { RateLimiter } from '../limiter/RateLimiter.ts';
+import type { Limiter } from '../port/line.ts';
 import { RateType } from '../redisson/RateType.ts';
 import { RedissonRateLimiter } from '../redisson/RedissonRateLimiter.ts';
 import type { Arguments } from './arguments.ts';

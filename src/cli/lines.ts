@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Ring } from '../operators/ring.ts';
+import { Ring } from '../ring.ts';
 
 /** Bytes that are read ahead: enough for the lines of a round trip, and little memory. */
 const enough = 2 ** 19;

@@ -1,9 +1,9 @@
 import { Observable } from 'rxjs';
-import { checkPermits } from '../limiter/checkPermits.ts';
-import type { Permits } from '../limiter/cost.ts';
-import type { Limiter } from '../limiter/line.ts';
-import type { Permit } from '../limiter/permit.ts';
-import { lineOf } from '../operators/port.ts';
+import type { Permits } from '../limits/cost.ts';
+import { checkPermits } from '../port/checkPermits.ts';
+import type { Limiter } from '../port/line.ts';
+import { lineOf } from '../port/lineOf.ts';
+import type { Permit } from '../port/permit.ts';
 import * as check from '../validate.ts';
 import { checkInput, type PulledInput } from './input.ts';
 import { Pull } from './pull.ts';

@@ -1,17 +1,17 @@
 import type { CancelTimer } from '../clock.ts';
-import type { Line } from '../limiter/line.ts';
-import type { Arrival, PermitsAhead } from './permitsAhead.ts';
+import type { Line } from '../port/line.ts';
+import type { Arrival, Prefetch } from './prefetch.ts';
 
 /** The permit of the value that is being pulled, which is given back when it has waited for that value for too long. */
 export class HeldPermit<P> {
   readonly #line: Line<P>;
-  readonly #permits: PermitsAhead<P>;
+  readonly #permits: Prefetch<P>;
   readonly #gone: () => void;
   #arrival: Arrival<P> | undefined;
   #cancel: CancelTimer | undefined;
 
   /** `gone` is called when it has been given back for its age. */
-  constructor(line: Line<P>, permits: PermitsAhead<P>, gone: () => void) {
+  constructor(line: Line<P>, permits: Prefetch<P>, gone: () => void) {
     this.#line = line;
     this.#permits = permits;
     this.#gone = gone;

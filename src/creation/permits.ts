@@ -1,9 +1,9 @@
 import { Observable } from 'rxjs';
-import { checkPermits } from '../limiter/checkPermits.ts';
-import type { Limiter } from '../limiter/line.ts';
-import type { Permit } from '../limiter/permit.ts';
-import { type AcquireOptions, checkAcquireOptions, Request } from '../limiter/request.ts';
-import { lineOf } from '../operators/port.ts';
+import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
+import { checkPermits } from '../port/checkPermits.ts';
+import type { Limiter } from '../port/line.ts';
+import { lineOf } from '../port/lineOf.ts';
+import type { Permit } from '../port/permit.ts';
 
 /**
  * Emits one permit at its granted moment, then completes. Each subscription acquires its own.
@@ -31,7 +31,7 @@ export function permits$<P>(
       subscriber.next(permit);
       subscriber.complete();
     };
-    const request = new Request(line, permits, line.costOf(permits), options ?? {}, granted, (error) =>
+    const request = new Acquisition(line, permits, line.costOf(permits), options ?? {}, granted, (error) =>
       subscriber.error(error),
     );
     subscriber.add(() => request.cancel());

@@ -1,10 +1,10 @@
 import type { Subscriber } from 'rxjs';
-import type { Line } from '../limiter/line.ts';
-import type { Permit } from '../limiter/permit.ts';
+import type { Line } from '../port/line.ts';
+import type { Permit } from '../port/permit.ts';
 import { HeldPermit } from './heldPermit.ts';
 import type { PulledInput } from './input.ts';
 import { OpenInput, type Puller } from './openInput.ts';
-import { type Arrival, type PermitPlan, PermitsAhead } from './permitsAhead.ts';
+import { type Arrival, type PermitPlan, Prefetch } from './prefetch.ts';
 
 /** What each value costs, how long it may wait for its permits and they for it, and what is emitted for it. */
 export interface PullPlan<T, P, R> extends PermitPlan<P> {
@@ -22,7 +22,7 @@ export class Pull<T, P, R> implements Puller<T> {
   readonly #line: Line<P>;
   readonly #plan: PullPlan<T, P, R>;
   #input: OpenInput<T> | undefined;
-  #permits: PermitsAhead<P> | undefined;
+  #permits: Prefetch<P> | undefined;
   #held: HeldPermit<P> | undefined;
   /** Whether the input has been asked for a value that has not come. */
   #pulling = false;
@@ -45,7 +45,7 @@ export class Pull<T, P, R> implements Puller<T> {
   start(input: PulledInput<T>): void {
     try {
       this.#input = new OpenInput(input, this);
-      this.#permits = new PermitsAhead(this.#line, this.#plan, this.#goOn, this.#fail);
+      this.#permits = new Prefetch(this.#line, this.#plan, this.#goOn, this.#fail);
       this.#held = new HeldPermit(this.#line, this.#permits, this.#comesLate);
     } catch (error) {
       this.#fail(error);

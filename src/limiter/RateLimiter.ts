@@ -1,20 +1,21 @@
 import type { Observable } from 'rxjs';
 import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
+import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
 import { capacityOf } from '../limits/limit.ts';
+import { unusedCost } from '../limits/unused.ts';
+import { checkPause } from '../port/checkPause.ts';
+import { checkPermits } from '../port/checkPermits.ts';
+import type { LimiterEvent } from '../port/events.ts';
+import type { Limiter, Line } from '../port/line.ts';
+import type { Permit } from '../port/permit.ts';
 import type { DecideReply, Rate, SteeredLedger } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import { answered } from './answered.ts';
-import type { Decision, LimiterStats, LimitInForce } from './answers.ts';
-import { checkPermits } from './checkPermits.ts';
-import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from './cost.ts';
-import type { LimiterEvent } from './events.ts';
+import { type AcquireOptions, Acquisition, checkAcquireOptions } from './acquisition.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
-import type { Limiter, Line } from './line.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
-import { checkPause } from './pause.ts';
-import { type Permit, unusedCost } from './permit.ts';
-import { type AcquireOptions, checkAcquireOptions, Request } from './request.ts';
+import type { Decision, LimiterStats, LimitInForce } from './results.ts';
+import { toPromise } from './toPromise.ts';
 import { behindLine, callPlanOf, type WrapOptions } from './wrap.ts';
 
 /** How {@link RateLimiter.setRate} stores a limit. */
@@ -84,7 +85,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const line = this.#line;
       if (grant) return Promise.resolve(line.permitOf(grant, permits));
       return new Promise((resolve, reject) =>
-        new Request(line, permits, cost, options ?? {}, resolve, reject).ask(),
+        new Acquisition(line, permits, cost, options ?? {}, resolve, reject).ask(),
       );
     } catch (error) {
       return Promise.reject(error);
@@ -107,7 +108,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const { timeout = 0, signal } = options ?? {};
     try {
       await new Promise((resolve, reject) =>
-        new Request(this.#line, permits, cost, { timeout, signal }, resolve, reject).ask(),
+        new Acquisition(this.#line, permits, cost, { timeout, signal }, resolve, reject).ask(),
       );
       return true;
     } catch (error) {
@@ -156,7 +157,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     check.knownOptions(options, ['detail']);
     const { detail = false } = options;
     check.oneOf('detail', detail, [true, false]);
-    const available = await answered<number[]>((done) => this.#line.peek(done));
+    const available = await toPromise<number[]>((done) => this.#line.peek(done));
     return detail ? this.#byName(available) : Math.min(...available);
   }
 
@@ -180,7 +181,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const most = names.map(() => Number.MAX_SAFE_INTEGER);
     const cost = unusedCost(names, record, most, permits, 'permits');
     if (cost.every((n) => n === 0)) return;
-    await answered<void>((done) => this.#line.release(cost, done));
+    await toPromise<void>((done) => this.#line.release(cost, done));
   }
 
   /**
@@ -229,7 +230,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async getRate(): Promise<LimitInForce<Name>> {
     if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
-    const { limits, stored } = await answered<Rate>((done) => this.#ledger.getRate(done));
+    const { limits, stored } = await toPromise<Rate>((done) => this.#ledger.getRate(done));
     return { limit: limitOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
   }
 
@@ -248,7 +249,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async pauseFor(ms: number): Promise<void> {
     checkPause('ms', ms);
-    await answered<number>((done) => this.#line.pause((told) => this.#ledger.pause(ms, told), done));
+    await toPromise<number>((done) => this.#line.pause((told) => this.#ledger.pause(ms, told), done));
   }
 
   /**
@@ -344,13 +345,13 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     how: { ifNone: boolean; keepState: boolean },
   ): Promise<boolean> {
     const { limits } = sameNames(this.#named, namedLimits(limit));
-    return answered((done) =>
+    return toPromise((done) =>
       this.#line.steer((told) => this.#ledger.setRate({ limits, ...how }, told), done),
     );
   }
 
   #forget(what: { rate: boolean }): Promise<void> {
-    return answered((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
+    return toPromise((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
   }
 
   #decisionOf(

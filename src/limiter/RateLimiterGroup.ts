@@ -1,14 +1,14 @@
 import { LimiterClosedError } from '../errors.ts';
+import type { NamedLimits, Permits } from '../limits/cost.ts';
 import { isLimit, type Limit } from '../limits/limit.ts';
+import { LimiterEvents } from '../port/events.ts';
+import type { LimiterGroup } from '../port/line.ts';
 import type { LedgerConfig, Store } from '../stores/store.ts';
 import { show } from '../validate.ts';
 import { clientIdOf } from './clientId.ts';
-import type { NamedLimits, Permits } from './cost.ts';
-import { LimiterEvents } from './events.ts';
+import { KeyedLedger, type OpenLedger } from './keyedLedger.ts';
+import { KeyedLimiter, KeyedLimiters } from './keyedLimiters.ts';
 import { LimiterParts, type LimiterSetting, settingOf } from './limiterParts.ts';
-import type { LimiterGroup } from './line.ts';
-import { MemberLedger, type OpenLedger } from './memberLedger.ts';
-import { Member, Members } from './members.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { RateLimiter } from './RateLimiter.ts';
 import { storeOf } from './storeOf.ts';
@@ -57,7 +57,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   readonly #store: Store;
   /** Whether a fallback may take the store's place, which is told to those who listen. */
   readonly #changesService: boolean;
-  readonly #members: Members<RateLimiter<Name>>;
+  readonly #members: KeyedLimiters<RateLimiter<Name>>;
 
   /**
    * @param options the limit or a function that chooses it, the group's name, and where it is kept
@@ -78,7 +78,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
     // One for all: a limiter that was dropped and is made anew finds in it what was granted.
     this.#store = storeOf({ redis, store, fallback });
     this.#changesService = fallback !== undefined;
-    this.#members = new Members(name);
+    this.#members = new KeyedLimiters(name);
   }
 
   /** How many limiters the group looks after: those that are busy, and some that were used lately. */
@@ -133,8 +133,8 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
     const name = `${this.name}:${key}`;
     const events = this.#changesService ? new LimiterEvents(name) : undefined;
     const open = events ? this.#openTelling(events) : this.#open;
-    const member = new Member(key, this.#members);
-    const ledger = new MemberLedger(member, named, open);
+    const member = new KeyedLimiter(key, this.#members);
+    const ledger = new KeyedLedger(member, named, open);
     const parts = new LimiterParts(name, named, ledger, this.#setting, events);
     const limiter = new RateLimiter<Name>(parts as never);
     member.limiter = limiter;

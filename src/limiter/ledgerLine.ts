@@ -1,16 +1,17 @@
 import type { CancelTimer } from '../clock.ts';
+import { Dispatcher, type DispatcherOptions } from '../dispatcher/dispatcher.ts';
+import type { Refunded } from '../dispatcher/refunds.ts';
+import type { Request } from '../dispatcher/request.ts';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
+import type { Cost } from '../limits/cost.ts';
+import { costOf, exceedsError } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
-import { type Cost, type DecideReply, newestGrants, type Reply } from '../stores/store.ts';
-import type { LimiterStats } from './answers.ts';
-import { costOf, exceedsError } from './cost.ts';
-import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
-import type { Entry } from './entry.ts';
-import { LimiterEvents } from './events.ts';
-import type { DropReason, Grant, Line, Waiter } from './line.ts';
-import type { Permit } from './permit.ts';
+import { LimiterEvents } from '../port/events.ts';
+import type { DropReason, Grant, Line, Waiter } from '../port/line.ts';
+import type { Permit } from '../port/permit.ts';
+import { type DecideReply, newestGrants, type Reply } from '../stores/store.ts';
 import { PermitHandle, type Settlement } from './permitHandle.ts';
-import type { Settled } from './refunds.ts';
+import type { LimiterStats } from './results.ts';
 
 /**
  * The line of a limiter over a ledger: what is asked for becomes a cost, and what is granted a permit.
@@ -78,7 +79,7 @@ export class LedgerLine<P> implements Line<P> {
     return cost;
   }
 
-  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Entry): Entry {
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Request): Request {
     return this.#dispatcher.ask(waiter, cost, timeout, data, instead);
   }
 
@@ -86,7 +87,7 @@ export class LedgerLine<P> implements Line<P> {
     this.#dispatcher.count(waiter, cost);
   }
 
-  cancel(entry: Entry): void {
+  cancel(entry: Request): void {
     this.#dispatcher.cancel(entry);
   }
 
@@ -168,7 +169,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   /** Gives permits back from whatever was granted last; `settled` is called once the store has answered. */
-  release(cost: Cost, settled: Settled): void {
+  release(cost: Cost, settled: Refunded): void {
     const { source } = this.#options.ledger;
     if (this.closed) settled(new LimiterClosedError(this.name));
     else this.#dispatcher.giveBack({ cost, moment: newestGrants, epoch: 0, source }, settled);

@@ -1,7 +1,7 @@
+import type { Permits } from '../limits/cost.ts';
+import { checkPermits } from '../port/checkPermits.ts';
+import type { Limiter, LimiterGroup, Line } from '../port/line.ts';
 import * as check from '../validate.ts';
-import { checkPermits } from './checkPermits.ts';
-import type { Permits } from './cost.ts';
-import type { Limiter, LimiterGroup, Line } from './line.ts';
 import { behindLine, callPlanOf, type WrapOptions, wrapOptions } from './wrap.ts';
 
 /** Options of {@link limited} with a group: those of a limiter, and the key of a call. */

@@ -1,9 +1,9 @@
 import { type Clock, monotonicClock, schedulerClock } from '../clock.ts';
+import type { DispatcherOptions } from '../dispatcher/dispatcher.ts';
+import type { NamedLimits } from '../limits/cost.ts';
+import { LimiterEvents } from '../port/events.ts';
 import type { SteeredLedger } from '../stores/store.ts';
 import { clientIdOf } from './clientId.ts';
-import type { NamedLimits } from './cost.ts';
-import type { DispatcherOptions } from './dispatcher.ts';
-import { LimiterEvents } from './events.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { storeOf } from './storeOf.ts';
 

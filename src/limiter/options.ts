@@ -1,10 +1,10 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { SchedulerClock } from '../clock.ts';
+import type { NamedLimits } from '../limits/cost.ts';
 import { assertLimit, isLimit, isRate, type Limit } from '../limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../stores/fallback/fallbackOptions.ts';
 import type { Store } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import type { NamedLimits } from './cost.ts';
 
 /** Options of a {@link RateLimiter}. */
 export interface RateLimiterOptions<Name extends string = string> {

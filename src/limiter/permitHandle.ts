@@ -1,7 +1,8 @@
-import type { Cost, PermitSource } from '../stores/store.ts';
-import type { NamedLimits } from './cost.ts';
-import type { Grant } from './line.ts';
-import { type Permit, unusedCost, usedCost } from './permit.ts';
+import type { Cost, NamedLimits } from '../limits/cost.ts';
+import { unusedCost, usedCost } from '../limits/unused.ts';
+import type { Grant } from '../port/line.ts';
+import type { Permit } from '../port/permit.ts';
+import type { PermitSource } from '../stores/store.ts';
 
 /** What becomes of a grant; both resolve once the store has answered. */
 export interface Settlement {

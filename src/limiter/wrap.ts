@@ -1,9 +1,9 @@
 import { AcquireTimeoutError, type AskedPermits, RateLimitExceededError } from '../errors.ts';
+import type { Permits } from '../limits/cost.ts';
+import type { Line } from '../port/line.ts';
+import type { Permit } from '../port/permit.ts';
 import * as check from '../validate.ts';
-import type { Permits } from './cost.ts';
-import type { Line } from './line.ts';
-import type { Permit } from './permit.ts';
-import { Request } from './request.ts';
+import { Acquisition } from './acquisition.ts';
 
 /** Options of {@link RateLimiter.wrap}: what a call costs, and how long it may wait. */
 export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = unknown> {
@@ -91,6 +91,6 @@ function acquire<P>(
           ? new RateLimitExceededError(line.name, permits as AskedPermits, reason.retryAfter)
           : reason,
       );
-    new Request(line, permits, cost, { timeout, signal }, resolve, refuse).ask();
+    new Acquisition(line, permits, cost, { timeout, signal }, resolve, refuse).ask();
   });
 }

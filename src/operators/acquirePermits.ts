@@ -1,8 +1,8 @@
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { checkPermits } from '../limiter/checkPermits.ts';
-import type { Limiter } from '../limiter/line.ts';
-import { type AcquireOptions, checkAcquireOptions, Request } from '../limiter/request.ts';
-import { lineOf } from './port.ts';
+import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
+import { checkPermits } from '../port/checkPermits.ts';
+import type { Limiter } from '../port/line.ts';
+import { lineOf } from '../port/lineOf.ts';
 
 /**
  * Acquires permits, then subscribes to the source: each subscription pays, those of `retry` and `repeat` too.
@@ -35,7 +35,7 @@ export function acquirePermits<T, P>(
   checkAcquireOptions(options);
   return (source) =>
     new Observable((subscriber) => {
-      const request = new Request(
+      const request = new Acquisition(
         line,
         permits,
         line.costOf(permits),

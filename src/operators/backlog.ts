@@ -1,5 +1,5 @@
-import type { Line } from '../limiter/line.ts';
-import { Ring } from './ring.ts';
+import type { Line } from '../port/line.ts';
+import { Ring } from '../ring.ts';
 
 /** So many values that have gone may lie among those that wait, before anyone looks for them. */
 const fewItems = 32;

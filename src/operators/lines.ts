@@ -1,8 +1,8 @@
-import { checkPermits } from '../limiter/checkPermits.ts';
-import type { Permits } from '../limiter/cost.ts';
-import type { Limiter, LimiterGroup, Line, Waiter } from '../limiter/line.ts';
+import type { Permits } from '../limits/cost.ts';
+import { checkPermits } from '../port/checkPermits.ts';
+import type { Limiter, LimiterGroup, Line, Waiter } from '../port/line.ts';
+import { lineOf } from '../port/lineOf.ts';
 import * as check from '../validate.ts';
-import { lineOf } from './port.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
 
 /** What the operators need of a group: one limiter for each key, and a name for messages. */

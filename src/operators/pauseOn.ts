@@ -1,6 +1,6 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { tap } from 'rxjs/operators';
-import { checkPause } from '../limiter/pause.ts';
+import { checkPause } from '../port/checkPause.ts';
 import * as check from '../validate.ts';
 
 /** Options of {@link pauseOn}. */

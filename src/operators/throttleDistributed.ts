@@ -1,5 +1,5 @@
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
-import type { Limiter } from '../limiter/line.ts';
+import type { Limiter } from '../port/line.ts';
 import { linesOf, type NamedGroup } from './lines.ts';
 import {
   planOf,

@@ -1,5 +1,5 @@
-import type { Permits } from '../limiter/cost.ts';
-import type { Permit } from '../limiter/permit.ts';
+import type { Permits } from '../limits/cost.ts';
+import type { Permit } from '../port/permit.ts';
 import * as check from '../validate.ts';
 
 /** Options of {@link throttleDistributed}. */

@@ -5,12 +5,11 @@ import {
   QueueOverflowError,
   RateLimitExceededError,
 } from '../errors.ts';
-import type { Entry } from '../limiter/entry.ts';
-import type { Grant, Line, Waiter } from '../limiter/line.ts';
-import type { Cost } from '../stores/store.ts';
+import type { Cost } from '../limits/cost.ts';
+import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
+import { Ring } from '../ring.ts';
 import { Backlog, type Waiting } from './backlog.ts';
 import type { Lines } from './lines.ts';
-import { Ring } from './ring.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
 
 /** A value that waits, with what it costs; the line carries it. */
@@ -19,7 +18,7 @@ interface Item<T, P> extends Waiting {
   line: Line<P>;
   permits: P;
   asked: number;
-  entry: Entry | undefined;
+  ticket: Ticket | undefined;
 }
 
 /**
@@ -79,7 +78,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       return;
     }
     const asked = this.#plan.project ? line.now() : 0;
-    this.#ask({ value, line, permits, asked, entry: undefined, state: 'waits', known: false }, cost);
+    this.#ask({ value, line, permits, asked, ticket: undefined, state: 'waits', known: false }, cost);
   }
 
   protected override _complete(): void {
@@ -150,11 +149,11 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     if (maxQueue !== Infinity) this.#backlog.add(item);
     this.#waiting++;
     this.#lines.joined(line);
-    const instead = oldest?.line === line ? oldest.entry : undefined;
-    item.entry = line.ask(this, cost, timeout, item, instead);
-    if (oldest?.entry && !instead) oldest.line.cancel(oldest.entry);
+    const instead = oldest?.line === line ? oldest.ticket : undefined;
+    item.ticket = line.ask(this, cost, timeout, item, instead);
+    if (oldest?.ticket && !instead) oldest.line.cancel(oldest.ticket);
     // A value that came meanwhile may have dropped it.
-    if ((item.state as string) === 'dropped') line.cancel(item.entry);
+    if ((item.state as string) === 'dropped') line.cancel(item.ticket);
     oldest?.line.dropped(oldest.value, 'overflow');
   }
 
@@ -172,9 +171,9 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
 
   /** Drops one that has to wait. */
   #drop(item: Item<T, P>): void {
-    const { line, entry, value } = item;
+    const { line, ticket, value } = item;
     this.#leave(item, 'dropped');
-    if (entry) line.cancel(entry);
+    if (ticket) line.cancel(ticket);
     line.dropped(value, 'overflow');
   }
 

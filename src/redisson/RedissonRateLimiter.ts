@@ -1,16 +1,15 @@
 import type { Cluster, Redis } from 'ioredis';
 import { monotonicClock } from '../clock.ts';
 import { AcquireTimeoutError, LimiterClosedError, NotInitializedError } from '../errors.ts';
-import { answered } from '../limiter/answered.ts';
+import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
 import { clientIdOf } from '../limiter/clientId.ts';
 import { LedgerLine } from '../limiter/ledgerLine.ts';
-import type { Limiter, Line } from '../limiter/line.ts';
-import type { Permit } from '../limiter/permit.ts';
-import { type AcquireOptions, checkAcquireOptions, Request } from '../limiter/request.ts';
+import { toPromise } from '../limiter/toPromise.ts';
+import type { Limiter, Line } from '../port/line.ts';
+import type { Permit } from '../port/permit.ts';
 import * as check from '../validate.ts';
-import { failureOf } from './answers.ts';
+import { unknownLimit } from './configCache.ts';
 import { type RedissonKeys, redissonKeys } from './keys.ts';
-import { unknownLimit } from './knownRate.ts';
 import {
   checkLimiter,
   type RedissonConfig,
@@ -19,9 +18,10 @@ import {
   type RedissonSetRateOptions,
   rateOf,
 } from './options.ts';
-import { Patience } from './patience.ts';
 import type { RateType } from './RateType.ts';
 import { openRedissonLedger, type RedissonLedger } from './redissonLedger.ts';
+import { failureOf } from './replies.ts';
+import { RetryTimer } from './retryTimer.ts';
 import { type RedissonScripts, redissonScripts } from './scripts.ts';
 import { storedConfig } from './storedConfig.ts';
 
@@ -47,7 +47,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   readonly #scripts: RedissonScripts;
   readonly #ledger: RedissonLedger;
   readonly #line: LedgerLine<number>;
-  readonly #patience: Patience;
+  readonly #patience: RetryTimer;
 
   /**
    * @param redis an ioredis `Redis` or `Cluster`, which stays yours to close
@@ -62,7 +62,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     this.#keys = redissonKeys(name, options.clientId ?? clientIdOf(redis));
     this.#scripts = redissonScripts(redis);
     const clock = monotonicClock();
-    this.#patience = new Patience(clock);
+    this.#patience = new RetryTimer(clock);
     this.#ledger = openRedissonLedger(name, this.#keys, this.#id, this.#scripts);
     const named = { record: false, names: [''], limits: [unknownLimit] };
     this.#line = new LedgerLine({ name, named, ledger: this.#ledger, clock, maxQueue: Infinity });
@@ -209,7 +209,7 @@ export class RedissonRateLimiter implements Limiter<number> {
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
    */
   async availablePermits(): Promise<number> {
-    const [permits] = await answered<number[]>((reply) => this.#line.peek(reply));
+    const [permits] = await toPromise<number[]>((reply) => this.#line.peek(reply));
     return permits;
   }
 
@@ -306,7 +306,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   #request(permits: number, options: AcquireOptions): Promise<Permit<number>> {
     const cost = this.#line.costOf(permits);
     return new Promise((resolve, reject) =>
-      new Request(this.#line, permits, cost, options, resolve, reject).ask(),
+      new Acquisition(this.#line, permits, cost, options, resolve, reject).ask(),
     );
   }
 
@@ -324,7 +324,7 @@ export class RedissonRateLimiter implements Limiter<number> {
 
   /** One call that changes what those who wait may have. */
   #steer<T>(call: () => Promise<T>): Promise<T> {
-    return answered((reply) =>
+    return toPromise((reply) =>
       this.#line.steer<T>((done) => {
         this.#ask(call).then((value) => done(null, value), done);
       }, reply),

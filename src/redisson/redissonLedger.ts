@@ -1,4 +1,4 @@
-import { coversAll, malformed, segmentsOf } from '../stores/redis/answers.ts';
+import { coversAll, malformed, segmentsOf } from '../stores/redis/replies.ts';
 import {
   debt,
   type Ledger,
@@ -10,11 +10,11 @@ import {
   type ReserveReply,
   type Run,
 } from '../stores/store.ts';
-import { failureOf, numbersOf } from './answers.ts';
-import { byCall, firstRuns } from './batches.ts';
-import { bytesOf, entryOf } from './entry.ts';
+import { byCall, firstRuns } from './callBatches.ts';
+import { limitOf, unknownLimit } from './configCache.ts';
 import type { RedissonKeys } from './keys.ts';
-import { limitOf, unknownLimit } from './knownRate.ts';
+import { bytesOf, entryOf } from './logEntry.ts';
+import { failureOf, numbersOf } from './replies.ts';
 import type { RedissonScripts } from './scripts.ts';
 
 /** Numbers before the pairs of a reply to acquire. */

@@ -1,11 +1,9 @@
 import type { Clock } from '../clock.ts';
+import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 
 /** Who granted a permit: Redis, a store in this process, or the fallback while Redis was away. */
 export type PermitSource = 'redis' | 'memory' | 'fallback';
-
-/** Permits asked of each limit of a limiter, in the order of its limits. Compared by value; never changed. */
-export type Cost = readonly number[];
 
 /** Requests that stand next to each other and ask for the same. */
 export interface Run {

@@ -1,11 +1,11 @@
 import sinon from 'sinon';
 import { monotonicClock } from '../../src/clock.ts';
-import { Dispatcher } from '../../src/limiter/dispatcher.ts';
-import type { Entry } from '../../src/limiter/entry.ts';
-import type { Grant, Waiter } from '../../src/limiter/line.ts';
+import { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
+import type { Request } from '../../src/dispatcher/request.ts';
+import type { Cost } from '../../src/limits/cost.ts';
 import type { Limit } from '../../src/limits/limit.ts';
+import type { Grant, Waiter } from '../../src/port/line.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import type { Cost } from '../../src/stores/store.ts';
 import { randomFrom } from '../support/seed.mjs';
 import { slowLedger } from '../support/slowLedger.ts';
 
@@ -69,7 +69,7 @@ export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Cont
 
     function ask(): void {
       if (over) return;
-      let entry: Entry | undefined;
+      let entry: Request | undefined;
       let ended = false;
       const asked = performance.now();
       const waiter: Waiter<undefined> = {

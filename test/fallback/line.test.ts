@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AcquireTimeoutError, PermitsExceedLimitError } from '../../src/errors.ts';
-import type { Permit } from '../../src/limiter/permit.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, slidingWindow } from '../../src/limits/limit.ts';
+import type { Permit } from '../../src/port/permit.ts';
 import { type FallbackOptions, fallbackOf } from '../../src/stores/fallback/fallbackOptions.ts';
 import { fallbackStore } from '../../src/stores/fallback/fallbackStore.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Decision } from '../../src/limiter/answers.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import type { Decision } from '../../src/limiter/results.ts';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 

@@ -1,7 +1,7 @@
 import type { RateLimiterOptions } from '../../src/limiter/options.ts';
-import type { Permit } from '../../src/limiter/permit.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import type { Limit } from '../../src/limits/limit.ts';
+import type { Permit } from '../../src/port/permit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { type Fate, fateOf } from '../support/fakeTime.ts';
 

@@ -1,5 +1,5 @@
+import type { Cost } from '../../src/limits/cost.ts';
 import type {
-  Cost,
   DecideReply,
   LastMoment,
   Rate,

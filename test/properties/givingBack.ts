@@ -1,4 +1,5 @@
-import { type Cost, newestGrants, type Refund } from '../../src/stores/store.ts';
+import type { Cost } from '../../src/limits/cost.ts';
+import { newestGrants, type Refund } from '../../src/stores/store.ts';
 import type { Pick, Step } from './steps.ts';
 import type { Grant, World } from './world.ts';
 

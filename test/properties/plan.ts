@@ -1,4 +1,5 @@
-import { type Cost, type DecideReply, newestGrants, type ReserveReply } from '../../src/stores/store.ts';
+import type { Cost } from '../../src/limits/cost.ts';
+import { type DecideReply, newestGrants, type ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
 import { cancel, give, release } from './givingBack.ts';
 import { followMove, forgetAll, heed, pauseAll, storeRate } from './steered.ts';

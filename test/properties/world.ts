@@ -1,4 +1,5 @@
-import type { Cost, Refund } from '../../src/stores/store.ts';
+import type { Cost } from '../../src/limits/cost.ts';
+import type { Refund } from '../../src/stores/store.ts';
 import type { LimitSpec } from './specs.ts';
 import type { History } from './steps.ts';
 

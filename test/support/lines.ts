@@ -1,7 +1,7 @@
 import { monotonicClock } from '../../src/clock.ts';
-import { Dispatcher } from '../../src/limiter/dispatcher.ts';
-import type { Grant, Waiter } from '../../src/limiter/line.ts';
+import { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
 import type { Limit } from '../../src/limits/limit.ts';
+import type { Grant, Waiter } from '../../src/port/line.ts';
 import type { Ledger, Store } from '../../src/stores/store.ts';
 
 const name = 'line';

@@ -8,14 +8,14 @@ export const areas = {
     stages: [
       ['test/limits/', 'test/properties/'],
       ['test/redis/(twins|constants|givenBack)'],
-      ['test/limiter/'],
+      ['test/dispatcher/', 'test/limiter/'],
     ],
   },
   dispatcher: {
     files: [
-      /^src\/limiter\/(dispatcher|queue|reservations|chain|block|reply|bookings|deadlines|refunds|outlook|forecast|share)\.ts$/,
+      /^src\/dispatcher\/(dispatcher|queue|reservations|reservedMoments|chain|block|reply|deadlines|refunds|waitEstimate|waitBounds|fairShare)\.ts$/,
     ],
-    stages: [['test/limiter/'], ['test/(operators|fallback|creation)/']],
+    stages: [['test/dispatcher/', 'test/limiter/'], ['test/(operators|fallback|creation)/']],
   },
   scripts: {
     files: [/^lua\/(?!redisson)/],

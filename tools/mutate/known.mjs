@@ -40,7 +40,7 @@ export const known = [
     area: 'dispatcher',
     title: 'a deadline that takes the place of another one does not rise',
     tests: ['test/limiter/deadlines'],
-    changes: [{ file: 'src/limiter/deadlines.ts', find: '    this.#rise(last);\n', replace: '' }],
+    changes: [{ file: 'src/dispatcher/deadlines.ts', find: '    this.#rise(last);\n', replace: '' }],
   },
   {
     area: 'dispatcher',
@@ -48,7 +48,7 @@ export const known = [
     tests: ['test/limiter/reservations'],
     changes: [
       {
-        file: 'src/limiter/reservations.ts',
+        file: 'src/dispatcher/reservedMoments.ts',
         find: 'this.#list.remove(reservation);',
         replace: 'this.#list.remove(reservation); ((this as any).gone ??= []).push(reservation);',
       },
@@ -58,7 +58,7 @@ export const known = [
     area: 'dispatcher',
     title: 'what has left the line holds all that came after it',
     tests: ['test/limiter/reservations'],
-    changes: [{ file: 'src/limiter/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
+    changes: [{ file: 'src/dispatcher/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
   },
   {
     area: 'dispatcher',
@@ -66,7 +66,7 @@ export const known = [
     tests: ['test/limiter/reservations'],
     changes: [
       {
-        file: 'src/limiter/reservations.ts',
+        file: 'src/dispatcher/reservedMoments.ts',
         find: '    if (block.count === 0) this.#drop(block);\n',
         replace: '    void this.#drop;\n',
       },
@@ -89,7 +89,11 @@ export const known = [
     title: 'the soonest of a moment is counted from the receipt of the reply',
     tests: ['test/limiter/(soonest|shortTimeouts)'],
     changes: [
-      { file: 'src/limiter/reply.ts', find: 'soonest = sent + delay', replace: 'soonest = received + delay' },
+      {
+        file: 'src/dispatcher/reply.ts',
+        find: 'soonest = sent + delay',
+        replace: 'soonest = received + delay',
+      },
     ],
   },
   {
@@ -527,7 +531,7 @@ export const known = [
     title: 'timers of a limiter on Redisson’s keys are left after it was closed',
     tests: ['test/redisson/closed'],
     changes: [
-      { file: 'src/redisson/patience.ts', find: '      cancel();\n', replace: '      void cancel;\n' },
+      { file: 'src/redisson/retryTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' },
     ],
   },
 ];

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/clock.ts';
-import { Dispatcher } from '../../src/limiter/dispatcher.ts';
-import type { Entry } from '../../src/limiter/entry.ts';
-import type { Grant, Waiter } from '../../src/limiter/line.ts';
+import { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
+import type { Request } from '../../src/dispatcher/request.ts';
 import type { Limit } from '../../src/limits/limit.ts';
+import type { Grant, Waiter } from '../../src/port/line.ts';
 import type { Ledger } from '../../src/stores/store.ts';
 
 const one = Object.freeze([1]);
@@ -49,7 +49,7 @@ export function startClient(options: ClientOptions): Client {
 
   /** Asks for a permit that is cancelled unless it comes within a random time. */
   function askForATime(): void {
-    let entry: Entry | undefined;
+    let entry: Request | undefined;
     let stop = () => {};
     const waiter: Waiter<undefined> = {
       granted(grant) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
+import type { Cost } from '../../limits/cost.ts';
 import { capacityOf, exceeds, type Limit } from '../../limits/limit.ts';
 import {
-  type Cost,
   type DecideReply,
   outcome,
   type Refund,

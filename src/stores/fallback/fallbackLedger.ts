@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
+import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import {
-  type Cost,
   type DecideReply,
   type LastMoment,
   newestGrants,
@@ -16,17 +16,17 @@ import {
   type SteeredLedger,
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
-import { refundsOf } from './lateGrants.ts';
-import type { Returns } from './returns.ts';
-import type { Operation, Service } from './service.ts';
-import { shortened } from './shortened.ts';
+import type { FallbackService, Operation } from './fallbackService.ts';
+import { refundsOf } from './lateReplies.ts';
+import type { Recovery } from './recovery.ts';
+import { withTimePassed } from './timePassed.ts';
 
 /** What the ledger of one limiter is made of. */
 export interface FallbackParts {
   redis: SteeredLedger;
   fallback: SteeredLedger;
-  service: Service;
-  returns: Returns;
+  service: FallbackService;
+  returns: Recovery;
   circuit: Circuit;
   clock: Clock;
 }
@@ -61,7 +61,7 @@ export class FallbackLedger implements SteeredLedger {
       redis: (done) => redis.reserve({ ...request, epoch: this.#epoch }, done),
       fallback: (done) => {
         this.#booked = true;
-        fallback.reserve(shortened(request, clock.now() - asked), done);
+        fallback.reserve(withTimePassed(request, clock.now() - asked), done);
       },
       answered: (booked) => this.#follow(booked),
       late: (booked) => returns.give(refundsOf(request.runs, booked)),

@@ -6,10 +6,10 @@ import { Circuit } from './circuit.ts';
 import { connectionOf, type RedisConnection } from './connection.ts';
 import { FallbackLedger } from './fallbackLedger.ts';
 import type { Fallback } from './fallbackOptions.ts';
+import { FallbackService } from './fallbackService.ts';
 import { Local } from './local.ts';
+import { Recovery } from './recovery.ts';
 import { Rejecting } from './rejecting.ts';
-import { Returns } from './returns.ts';
-import { Service } from './service.ts';
 
 /**
  * A store over Redis that goes on while Redis is away. All limiters that it opens share what is known of the connection;
@@ -33,9 +33,9 @@ export function fallbackStore(remote: Store, redis: RedisConnection, options: Fa
       const { name, clock } = config;
       const ledger = remote.open(config);
       const fallback = standbyOf(config, () => ledger.limits);
-      const returns = new Returns(ledger, connection, circuit, kept);
+      const returns = new Recovery(ledger, connection, circuit, kept);
       const way = { name, connection, clock, timeout };
-      const service = new Service(config, circuit, way, { redis: ledger, fallback });
+      const service = new FallbackService(config, circuit, way, { redis: ledger, fallback });
       return new FallbackLedger({ redis: ledger, fallback, service, returns, circuit, clock });
     },
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
+import type { Cost } from '../../limits/cost.ts';
 import { exceeds, type Limit } from '../../limits/limit.ts';
 import {
-  type Cost,
   type DecideReply,
   type LastMoment,
   type LedgerConfig,
@@ -18,7 +18,7 @@ import {
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
 import { Rejecting } from './rejecting.ts';
-import { scaled } from './scaled.ts';
+import { scaledLimit } from './scaledLimit.ts';
 
 /** What is too much for this process alone is asked for so often: milliseconds. */
 const [leastPause, mostPause] = [20, 100];
@@ -111,7 +111,7 @@ export class Local extends Rejecting {
   get #opened(): Open {
     const inForce = this.#inForce();
     if (this.#open?.inForce === inForce) return this.#open;
-    const limits = inForce.map((limit) => scaled(limit, this.#ratio));
+    const limits = inForce.map((limit) => scaledLimit(limit, this.#ratio));
     // What was granted under another rate goes on counting: it is the same ledger in the store.
     this.#open = { inForce, limits, ledger: this.#memory.open({ ...this.#config, limits }) };
     return this.#open;

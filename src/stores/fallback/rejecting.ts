@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../../errors.ts';
+import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type {
-  Cost,
   DecideReply,
   Rate,
   RateChange,

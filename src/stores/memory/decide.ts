@@ -1,5 +1,6 @@
+import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
-import type { Cost, DecideReply, LastMoment } from '../store.ts';
+import type { DecideReply, LastMoment } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { lastOf } from './epochs.ts';
 import { availableNow, fullAt, type Instant, type LedgerState } from './ledgerState.ts';

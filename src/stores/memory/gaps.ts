@@ -1,5 +1,5 @@
+import type { Cost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
-import type { Cost } from '../store.ts';
 import { bringForward } from './holes.ts';
 import type { Hole, Instant, LedgerState } from './ledgerState.ts';
 import { commitAll } from './offer.ts';

@@ -1,6 +1,6 @@
+import type { Cost } from '../../limits/cost.ts';
+import { sameCost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
-import { sameCost } from '../cost.ts';
-import type { Cost } from '../store.ts';
 import type { Hole, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 

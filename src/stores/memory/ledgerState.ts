@@ -1,6 +1,6 @@
+import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, type LimitState, startWith } from '../../limits/states.ts';
-import type { Cost } from '../store.ts';
 import { type Contenders, noContenders } from './contenders.ts';
 import { type Control, followPause } from './control.ts';
 import { changeEpoch, heard, heardBy, standingUntil, type Void, voidBookings } from './epochs.ts';

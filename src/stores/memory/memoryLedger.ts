@@ -1,6 +1,6 @@
 import { StoreError } from '../../errors.ts';
+import { otherNames } from '../limitNames.ts';
 import type { Grant, LedgerConfig, Reply, SteeredLedger } from '../store.ts';
-import { otherNames } from '../storedNames.ts';
 import { type Control, lift, noControl, pause, storeRate } from './control.ts';
 import { decide } from './decide.ts';
 import {

@@ -1,5 +1,5 @@
+import type { Cost } from '../../limits/cost.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
-import type { Cost } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
 /** When a request could be granted: its moment, and the wait until then in microseconds. */

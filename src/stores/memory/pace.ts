@@ -1,4 +1,4 @@
-import type { Cost } from '../store.ts';
+import type { Cost } from '../../limits/cost.ts';
 import type { LedgerState } from './ledgerState.ts';
 
 /** Under contention a window grants at most at 1/0.8 of its rate, so that no burst comes back every interval. */

@@ -1,12 +1,6 @@
+import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
-import {
-  type Cost,
-  outcome,
-  type ReserveReply,
-  type ReserveRequest,
-  type Run,
-  type Segment,
-} from '../store.ts';
+import { outcome, type ReserveReply, type ReserveRequest, type Run, type Segment } from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
 import { takeGap } from './gaps.ts';

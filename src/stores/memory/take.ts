@@ -1,6 +1,6 @@
+import type { Cost } from '../../limits/cost.ts';
 import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
-import type { Cost } from '../store.ts';
 import { isCalm } from './contenders.ts';
 import type { Control } from './control.ts';
 import { type Instant, isUnder, type LedgerState } from './ledgerState.ts';

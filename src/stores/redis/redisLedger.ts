@@ -1,6 +1,6 @@
+import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type {
-  Cost,
   DecideReply,
   LastMoment,
   Rate,
@@ -12,7 +12,7 @@ import type {
   ReserveRequest,
   SteeredLedger,
 } from '../store.ts';
-import { type Answer, coversAll, listed, malformed, segmentsOf } from './answers.ts';
+import { type Answer, coversAll, listed, malformed, segmentsOf } from './replies.ts';
 import { type Seat, Tools } from './seat.ts';
 import { specOf } from './spec.ts';
 

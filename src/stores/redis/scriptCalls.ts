@@ -1,9 +1,9 @@
 import { StoreError } from '../../errors.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type { Reply } from '../store.ts';
-import { type Answer, answerOf } from './answers.ts';
 import { type Asker, encoded } from './encoded.ts';
 import { errorOf } from './errors.ts';
+import { type Answer, answerOf } from './replies.ts';
 import type { Script } from './scripts.ts';
 import { limitsOf, numbersOf } from './spec.ts';
 

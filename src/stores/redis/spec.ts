@@ -1,6 +1,6 @@
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../limits/limit.ts';
 import { oneOf, show } from '../../validate.ts';
-import { otherNames } from '../storedNames.ts';
+import { otherNames } from '../limitNames.ts';
 import { escaped } from './keys.ts';
 
 /** One limit as the scripts read it: its name in the keys, its kind, permits, interval, and one number more. */

@@ -1,5 +1,5 @@
 // What clients of ours do, and what is to become of the log by that.
-import { bytesOf, entryOf } from '../../../src/redisson/entry.ts';
+import { bytesOf, entryOf } from '../../../src/redisson/logEntry.ts';
 import { type ClientId, counting, ownerFor } from './snapshot.ts';
 import { type Amount, interval, type Step, type StepOf } from './steps.ts';
 import { keysOf, lineOf } from './virtualRedis.ts';

@@ -1,0 +1,85 @@
+import { LimiterClosedError } from '../errors.ts';
+import type { Cost } from '../limits/cost.ts';
+import { limitOf, type NamedLimits, permitsOf } from '../limits/cost.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { LimiterEvents } from '../port/events.ts';
+import type { Grant, Waiter } from '../port/line.ts';
+import type { DecideReply, PermitSource } from '../stores/store.ts';
+import type { Request } from './request.ts';
+
+/** A request, as far as its end concerns it. */
+type Asked = Pick<Request, 'waiter' | 'cost' | 'timeout' | 'data'>;
+
+/** Tells the waiters how their requests end, and those who listen to the limiter's events. */
+export class Reporter {
+  readonly #named: NamedLimits;
+  readonly #events: LimiterEvents;
+  readonly #source: () => PermitSource;
+
+  /** `source` says who grants what is decided. */
+  constructor(named: NamedLimits, events: LimiterEvents, source: () => PermitSource) {
+    this.#named = named;
+    this.#events = events;
+    this.#source = source;
+  }
+
+  queued(cost: Cost): void {
+    this.#each('queued', cost, 1);
+  }
+
+  granted({ waiter, data }: { waiter: Waiter; data: unknown }, grant: Grant): void {
+    if (this.#events.heard) {
+      const { cost, moment, source } = grant;
+      this.#events.tell({ type: 'granted', permits: this.#permits(cost), grantedAt: moment, source });
+    }
+    waiter.granted(grant, data);
+  }
+
+  late({ waiter, cost, timeout, data }: Asked, retryAfter: number | undefined): void {
+    if (this.#events.heard) {
+      const type = timeout > 0 ? 'timeout' : 'denied';
+      this.#events.tell({ type, permits: this.#permits(cost), retryAfter });
+    }
+    waiter.late(retryAfter, data);
+  }
+
+  refused({ waiter, cost, data }: Omit<Asked, 'timeout'>, error: Error): void {
+    if (error instanceof LimiterClosedError) this.cancelled(cost, 1);
+    else this.#events.failed(error);
+    waiter.refused(error, data);
+  }
+
+  decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {
+    if (error) this.#events.failed(error);
+    if (!decision || !this.#events.heard) return;
+    const { granted, retryAfter } = decision;
+    const permits = this.#permits(cost);
+    if (!granted) this.#events.tell({ type: 'denied', permits, retryAfter });
+    else this.#events.tell({ type: 'granted', permits, grantedAt: undefined, source: this.#source() });
+  }
+
+  rate(limits: readonly Limit[]): void {
+    if (this.#events.heard) this.#events.tell({ type: 'rate', limit: limitOf(this.#named, limits) });
+  }
+
+  paused(ms: number): void {
+    if (this.#events.heard) this.#events.tell({ type: 'paused', ms });
+  }
+
+  cancelled(cost: Cost, count: number): void {
+    this.#each('cancelled', cost, count);
+  }
+
+  refunded(cost: Cost, count: number): void {
+    this.#each('refunded', cost, count);
+  }
+
+  #each(type: 'queued' | 'cancelled' | 'refunded', cost: Cost, count: number): void {
+    for (let i = 0; i < count && this.#events.heard; i++)
+      this.#events.tell({ type, permits: this.#permits(cost) });
+  }
+
+  #permits(cost: Cost) {
+    return permitsOf(this.#named, cost);
+  }
+}

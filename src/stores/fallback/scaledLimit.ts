@@ -1,0 +1,44 @@
+import {
+  fixedWindow,
+  type Limit,
+  longestInterval,
+  slidingWindow,
+  type TokenBucket,
+  tokenBucket,
+} from '../../limits/limit.ts';
+
+const most = Number.MAX_SAFE_INTEGER;
+
+/**
+ * A part of a limit, never more of it: at least one permit can be granted, and all numbers stay whole and safe.
+ *
+ * Of a window so many permits less; where that is none, one permit in a longer interval, at most in the longest that there
+ * is. A bucket refills more slowly, and holds less.
+ */
+export function scaledLimit(limit: Limit, ratio: number): Limit {
+  if (limit.kind === 'tokenBucket') return scaledBucket(limit, ratio);
+  const rate = fewer(limit, ratio);
+  if (limit.kind === 'fixedWindow') return fixedWindow({ ...rate, align: limit.align });
+  return slidingWindow({ ...rate, resolution: limit.resolution });
+}
+
+interface Rate {
+  permits: number;
+  interval: number;
+}
+
+/** A rate with fewer permits; or with one, and a longer interval. */
+function fewer({ permits, interval }: Rate, ratio: number): Rate {
+  const part = Math.floor(permits * ratio);
+  if (part >= 1) return { permits: part, interval };
+  return { permits: 1, interval: Math.min(longestInterval, Math.ceil(interval / (permits * ratio))) };
+}
+
+function scaledBucket(limit: TokenBucket, ratio: number): TokenBucket {
+  const part = Math.floor(limit.burst * ratio);
+  const slower = { permits: limit.permits, interval: Math.ceil(limit.interval / ratio) };
+  const fits = slower.interval <= longestInterval && Math.max(slower.permits, part) * slower.interval <= most;
+  const rate = fits ? slower : fewer(limit, ratio);
+  const burst = Math.max(1, Math.min(part, Math.floor(most / rate.interval)));
+  return tokenBucket({ ...rate, burst });
+}

@@ -1,0 +1,91 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Lookups } from '../../src/dispatcher/lookups.ts';
+import { LimiterClosedError } from '../../src/errors.ts';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { DecideReply } from '../../src/stores/store.ts';
+import { timed } from '../support/fakeTime.ts';
+import { growth } from '../support/growth.ts';
+import { diary, openLedger, openLine } from '../support/lines.ts';
+import { slowLedger } from '../support/slowLedger.ts';
+
+/** A line that is a millisecond away from its store, and what its decisions were told. */
+function open(permits: number) {
+  const limit = slidingWindow({ permits, interval: 1000 });
+  const line = openLine(limit, slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 1, back: 1 }));
+  const told: (boolean | Error)[] = [];
+  const decide = () => line.decide([1], (error, reply) => told.push(error ?? (reply as DecideReply).granted));
+  return { line, told, decide, heard: diary<string>() };
+}
+
+timed('a decision is not overtaken by those who ask after it', (clock) => {
+  const { line, told, decide, heard } = open(1);
+  decide();
+  line.ask(heard, [1], 0, 'after');
+  clock.tick(20);
+  assert.equal([told, heard.all('late')], [[true], ['after']]);
+});
+
+timed('a decision is not overtaken by those who are only counted', (clock) => {
+  const { line, told, decide, heard } = open(2);
+  line.count(heard as never, [1]);
+  decide();
+  for (let i = 0; i < 5; i++) line.count(heard as never, [1]);
+  clock.tick(20);
+  assert.equal(told, [true]);
+});
+
+timed('a decision is answered however many keep asking', (clock) => {
+  const { line, told, decide, heard } = open(1_000_000);
+  line.ask(heard, [1], Infinity, 'before');
+  clock.tick(1);
+  decide();
+  for (let i = 0; i < 50 && told.length === 0; i++) {
+    line.ask(heard, [1], Infinity, 'after');
+    clock.tick(1);
+  }
+  assert.equal(told, [true]);
+});
+
+timed('closing refuses a decision that waits for its turn', async (clock) => {
+  const { line, told, decide, heard } = open(5);
+  line.ask(heard, [1], Infinity, 'under way');
+  clock.tick(1);
+  line.ask(heard, [1], Infinity, 'waits');
+  decide();
+  const closed = line.close();
+  clock.tick(20);
+  await closed;
+  assert.is(told.length, 1);
+  assert.instance(told[0], LimiterClosedError);
+});
+
+timed('closing waits for a decision that is under way', async (clock) => {
+  const { line, told, decide } = open(5);
+  decide();
+  clock.tick(1);
+  const closed = line.close().then(() => told.push(new Error('closed')));
+  await clock.tickAsync(20);
+  await closed;
+  assert.equal(told.map(String), ['true', 'Error: closed']);
+});
+
+timed('decisions of one turn cost the same however many there are', () => {
+  const ratio = growth([20_000, 160_000], (count) => {
+    const questions = new Lookups(() => undefined);
+    for (let i = 0; i < count; i++)
+      questions.add<void>(
+        (done) => done(null),
+        () => undefined,
+        undefined,
+      );
+    return () => {
+      questions.ask(false);
+      assert.ok(questions.idle);
+    };
+  });
+  assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
+});
+
+test.run();

@@ -1,0 +1,154 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/limits/limit.ts';
+import { timed } from '../support/fakeTime.ts';
+import { diary, openLine } from '../support/lines.ts';
+import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+
+const limit = slidingWindow({ permits: 1000, interval: 1000 });
+
+/** A line whose requests are booked one by one: so many permits, so long ahead, with so much time. */
+function open(
+  clock: { tick(ms: number): unknown },
+  bookings: readonly (readonly [number, number, number?])[],
+) {
+  const ledger = scriptedLedger(limit);
+  const line = openLine(limit, ledger);
+  const heard = diary<number>();
+  const requests = bookings.map(([cost, , timeout = Infinity], i) => line.ask(heard, [cost], timeout, i));
+  clock.tick(0);
+  const { request, reply } = ledger.reserves[0];
+  const segments = bookings.map(([, delay]) => ({ count: 1, delay, retryAfter: 0 }));
+  reply(null, booked(request, [], { segments }));
+  /** What was given back once this turn is over, as rows: count, cost, moment. */
+  const givenBack = () => {
+    clock.tick(0);
+    const all = ledger.refunds.flatMap(({ refunds }) => refunds);
+    return all.map(({ count, cost, moment }) => [count, cost[0], moment - 1_700_000_000_000]);
+  };
+  const ends = () => heard.endings.map(({ data, what, at }) => [data, what, at]);
+  return { ledger, line, heard, requests, givenBack, ends };
+}
+
+timed('neighbours of the same cost move up, and the last of their moments is given back', (clock) => {
+  const bookings = [50, 60, 70].map((delay) => [1, delay] as const);
+  const { line, requests, givenBack, ends } = open(clock, [...bookings, [2, 90], [1, 95]]);
+  line.cancel(requests[0]);
+  assert.equal(givenBack(), [[1, 1, 70]]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [1, 'granted', 50],
+    [2, 'granted', 60],
+    [3, 'granted', 90],
+    [4, 'granted', 95],
+  ]);
+});
+
+timed('a cancelled moment without neighbours of its cost is given back, and nobody moves', (clock) => {
+  const { line, requests, givenBack, ends } = open(clock, [
+    [1, 50],
+    [2, 60],
+    [1, 70],
+  ]);
+  line.cancel(requests[1]);
+  assert.equal(givenBack(), [[1, 2, 60]]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [0, 'granted', 50],
+    [2, 'granted', 70],
+  ]);
+});
+
+timed('neighbours that a cancelled request of another cost kept apart move up as one', (clock) => {
+  const { line, requests, givenBack, ends } = open(clock, [
+    [1, 50],
+    [2, 60],
+    [1, 70],
+    [2, 75],
+    [1, 80],
+    [3, 90],
+  ]);
+  line.cancel(requests[1]);
+  line.cancel(requests[3]);
+  line.cancel(requests[0]);
+  assert.equal(givenBack(), [
+    [1, 2, 60],
+    [1, 2, 75],
+    [1, 1, 80],
+  ]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [2, 'granted', 50],
+    [4, 'granted', 70],
+    [5, 'granted', 90],
+  ]);
+});
+
+timed('a moment that lies before those in front of it is not handed out before them', (clock) => {
+  const { ends } = open(clock, [
+    [1, 90],
+    [1, 50],
+  ]);
+  clock.tick(100);
+  assert.equal(ends(), [
+    [0, 'granted', 90],
+    [1, 'granted', 90],
+  ]);
+});
+
+timed('a request that this makes too late is refused at once, and its moment is given back', (clock) => {
+  const { ends, givenBack } = open(clock, [
+    [1, 90],
+    [1, 50, 60],
+  ]);
+  assert.equal(ends(), [[1, 'late', 0]]);
+  assert.equal(givenBack(), [[1, 1, 50]]);
+  clock.tick(100);
+  assert.equal(ends()[1], [0, 'granted', 90]);
+});
+
+timed('who will not wait is refused as soon as those have to wait who asked before', (clock) => {
+  const ledger = scriptedLedger(limit);
+  const line = openLine(limit, ledger);
+  const heard = diary<string>();
+  line.ask(heard, [1], Infinity, 'patient');
+  clock.tick(10);
+  // Behind one who is not booked, so that it is not sent at once either.
+  line.ask(heard, [100], Infinity, 'big');
+  line.ask(heard, [1], 0, 'hurried');
+  const { request, reply } = ledger.reserves[0];
+  reply(null, booked(request, [500]));
+  clock.tick(0);
+  const again = ledger.reserves[1];
+  again?.reply(null, booked(again.request, [600]));
+  assert.equal(
+    heard.endings.map(({ data, what, at }) => [data, what, at]),
+    [['hurried', 'late', 10]],
+  );
+});
+
+timed('a moment whose reply was read late comes no later than one after it', (clock) => {
+  const ledger = scriptedLedger(limit);
+  const line = openLine(limit, ledger);
+  const heard = diary<number>();
+  line.ask(heard, [1], Infinity, 0);
+  clock.tick(0);
+  const answered = Date.now();
+  clock.tick(200);
+  const [first] = ledger.reserves;
+  first.reply(null, booked(first.request, [15], { now: answered }));
+  line.ask(heard, [1], Infinity, 1);
+  clock.tick(0);
+  const [, second] = ledger.reserves;
+  second.reply(null, booked(second.request, [1]));
+  clock.tick(100);
+  assert.equal(
+    heard.endings.map(({ data, at }) => [data, at]),
+    [
+      [0, 201],
+      [1, 201],
+    ],
+  );
+});
+
+test.run();

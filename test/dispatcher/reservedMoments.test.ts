@@ -1,0 +1,79 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Block } from '../../src/dispatcher/block.ts';
+import { ReservedMoments } from '../../src/dispatcher/reservedMoments.ts';
+import type { Cost } from '../../src/limits/cost.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** How many are not gone, though no variable of a test names them. */
+async function countKept(references: readonly WeakRef<object>[]): Promise<number> {
+  // A reference lives as long as the turn that made it.
+  await new Promise(setImmediate);
+  collectGarbage();
+  return new Set(references.map((reference) => reference.deref()).filter((one) => one !== undefined)).size;
+}
+
+function book(reservations: ReservedMoments, moment: number, cost: Cost): { grant: object; block: Block } {
+  const grant = { cost, moment, epoch: 1, source: 'memory' as const };
+  const booking = { grant, count: 1, due: moment, meant: moment, soonest: moment, load: 1 };
+  return { grant, block: reservations.add(booking, 1) };
+}
+
+for (const [title, costs] of [
+  ['all of one cost', [[1]]],
+  ['of several costs', [[1], [2], [3]]],
+] as const)
+  test(`what was handed out is not kept, though something is always booked: ${title}`, async () => {
+    const reservations = new ReservedMoments();
+    const handedOut: WeakRef<object>[] = [];
+    let moment = 0;
+    const bookNext = () => {
+      const { grant, block } = book(reservations, ++moment, costs[moment % costs.length]);
+      handedOut.push(new WeakRef(grant), new WeakRef(block));
+    };
+    for (let i = 0; i < 20; i++) bookNext();
+    // Whoever goes on to hold one that has left holds none of the others.
+    const { first } = reservations;
+    for (let i = 0; i < 10_000; i++) {
+      bookNext();
+      reservations.shift();
+    }
+    assert.is(first!.count, 0);
+    assert.is(reservations.count, 20);
+    const kept = await countKept(handedOut);
+    assert.ok(kept < 200, `${kept} of ${handedOut.length} are kept, and 20 are booked`);
+  });
+
+test('a block whose moments were all handed out has left the line', () => {
+  const reservations = new ReservedMoments();
+  const { block: front } = book(reservations, 1, [1]);
+  const { block } = book(reservations, 2, [2]);
+  reservations.shift();
+  assert.is(front.count, 0);
+  reservations.shift();
+  assert.is(block.count, 0);
+  assert.is(reservations.lastBlock, undefined);
+});
+
+test('blocks of one cost with nothing left between them are one', () => {
+  const reservations = new ReservedMoments();
+  const { block: front } = book(reservations, 1, [1]);
+  const { block: middle } = book(reservations, 2, [2]);
+  const { block: end } = book(reservations, 3, [1]);
+  assert.equal(
+    reservations.takeLast(middle, 1).map(({ due }) => due),
+    [2],
+  );
+  assert.is(end.whole, front);
+  assert.equal(
+    reservations.takeLast(end.whole, 2).map(({ due }) => due),
+    [3, 1],
+  );
+  assert.is(reservations.count, 0);
+});
+
+test.run();
