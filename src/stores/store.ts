@@ -47,9 +47,9 @@ export interface Segment {
 /** Delays of a {@link Segment} that are none. */
 export const outcome = {
   /** Not booked now: the requests stay in the line of their process, which asks again. */
-  left: -1,
+  queued: -1,
   /** More than the limit can ever grant. */
-  never: -2,
+  exceedsLimit: -2,
   /** The wait would be longer than the request allows. */
   refused: -3,
 } as const;
@@ -66,7 +66,7 @@ export interface ReserveReply {
   /** While the fleet pauses: milliseconds until that ends. What is booked before then no longer stands. */
   paused?: number | undefined;
   /** Milliseconds from now from which on nothing that was booked under an older epoch stands; left out where all of it does. */
-  standing?: number | undefined;
+  voidAfter?: number | undefined;
 }
 
 /** The moment of a {@link Refund} that is taken from whatever was granted last, up to now. */
@@ -113,7 +113,7 @@ export interface DecideReply {
   /** Milliseconds until everything granted and booked has come back. */
   resetAfter: number;
   /** Of several limits, the index of the one that refuses the cost for longest, if any of them does. */
-  refusing?: number | undefined;
+  limiting?: number | undefined;
 }
 
 /** Called once, perhaps before the call that was given it returns. */
@@ -133,7 +133,7 @@ export interface LedgerConfig {
   limits: readonly Limit[];
   clock: Clock;
   /** Told when a fallback takes the store's place, and when the store serves again. */
-  onService?: ((change: ServiceChange) => void) | undefined;
+  onServiceChange?: ((change: ServiceChange) => void) | undefined;
 }
 
 /** Who serves from now on: the fallback, and why; or the store again. */
@@ -172,13 +172,13 @@ export interface Rate {
 export interface RateChange {
   limits: readonly Limit[];
   /** Whether only where none is stored yet. */
-  ifNone: boolean;
+  ifAbsent: boolean;
   /** Whether what is granted goes on counting. */
   keepState: boolean;
 }
 
 /** What steers a limit for the whole fleet. */
-export interface Steering {
+export interface LimitControl {
   /** Stores a rate, which overrides every client's own: answers whether it did. */
   setRate(change: RateChange, reply: Reply<boolean>): void;
   getRate(reply: Reply<Rate>): void;
@@ -189,9 +189,9 @@ export interface Steering {
 }
 
 /** A ledger that can be steered. */
-export type SteeredLedger = Ledger & Steering;
+export type ControlledLedger = Ledger & LimitControl;
 
 /** Where limiters keep what they have granted: `memoryStore()` in one process, Redis for a fleet. */
 export interface Store {
-  open(config: LedgerConfig): SteeredLedger;
+  open(config: LedgerConfig): ControlledLedger;
 }

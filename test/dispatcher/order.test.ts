@@ -57,7 +57,7 @@ timed('permits that were given back to a bucket are there for who asks next', (c
   line.ask(heard, [10], Infinity, 'all');
   const [all] = heard.endings;
   line.ask(heard, [1], Infinity, 'next');
-  if (all.what === 'granted') line.giveBack({ ...all.grant, cost: [5] });
+  if (all.what === 'granted') line.refund({ ...all.grant, cost: [5] });
   line.ask(heard, [1], 1500, 'then');
   clock.tick(3000);
   assert.equal(heard.all('granted'), ['all', 'next', 'then']);

@@ -1,6 +1,6 @@
 import { StoreError } from '../../errors.ts';
 import { otherNames } from '../limitNames.ts';
-import type { Grant, LedgerConfig, Reply, SteeredLedger } from '../store.ts';
+import type { ControlledLedger, Grant, LedgerConfig, Reply } from '../store.ts';
 import { type Control, lift, noControl, pause, storeRate } from './control.ts';
 import { decide } from './decide.ts';
 import {
@@ -27,7 +27,7 @@ export function openMemoryLedger(
   { name, key, prefix, scope, clientId, names, limits, clock }: LedgerConfig,
   origin: number,
   places: Places,
-): SteeredLedger {
+): ControlledLedger {
   // Where each client has the limit for itself, all share its control, which lies in the limiter's own place.
   let limiter: Place | undefined;
   let own: Place | undefined;
@@ -128,11 +128,11 @@ export function openMemoryLedger(
     peek(reply) {
       onLedger(reply, availableNow);
     },
-    setRate({ limits: rate, ifNone, keepState }, reply) {
+    setRate({ limits: rate, ifAbsent, keepState }, reply) {
       // Before the control is looked up, as a call may drop one that says nothing yet.
       const us = serverUs();
       const inForce = controlled();
-      if (ifNone && inForce.limits) {
+      if (ifAbsent && inForce.limits) {
         reply(null, false);
         return;
       }
