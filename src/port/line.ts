@@ -54,7 +54,7 @@ export interface Line<P> {
   /** Gives one grant back: the permit was not used. */
   refund(grant: Grant): void;
   /** Tells those who listen that a value was dropped. */
-  dropped(value: unknown, reason: DropReason): void;
+  reportDropped(value: unknown, reason: DropReason): void;
   /** The permit of a grant, as it is handed to the user. `asked` is when, by `now`. */
   permitOf(grant: Grant, permits: P, asked: number): Permit<P>;
   /** Monotonic milliseconds. */

@@ -101,7 +101,7 @@ test('settle refuses permits of a limit that was not asked for', async () => {
   const permit = await pair().acquire({ requests: 1 });
   const bad: readonly Bad[] = [[5, RangeError, '5']];
   const call = (tokens: unknown) => permit.settle({ tokens } as never);
-  await assertRefuses(call, bad, 'used.tokens', '0, as none was asked for');
+  await assertRefuses(call, bad, 'used.tokens', '0, as the request has none');
 });
 
 test('refund refuses a name that no limit has', async () => {

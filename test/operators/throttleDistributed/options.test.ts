@@ -86,7 +86,8 @@ for (const [what, shown] of [
     assert.throws(
       () => throttleDistributed(what as unknown as RateLimiter),
       (error: Error) =>
-        error instanceof TypeError && error.message === `limiter: expected a RateLimiter, got ${shown}`,
+        error instanceof TypeError &&
+        error.message === `limiter: expected a RateLimiter or a RateLimiterGroup, got ${shown}`,
     );
   });
 }
