@@ -70,13 +70,14 @@ export function limited<P, This, Args extends unknown[]>(
   options?: Partial<LimitedByKeyOptions<P, Args, This>>,
 ): unknown {
   const plan = callPlanOf(options, [...wrapOptions, 'key']);
-  const lineOf = lineFinder(limiter, options?.key, plan.permits);
+  const { key } = options ?? {};
+  const lineOf = lineFinder(limiter, key, plan.permits);
   return <R>(
     method: (this: This, ...args: Args) => R,
     context: ClassMethodDecoratorContext<This> | undefined,
   ): ((this: This, ...args: Args) => Promise<Awaited<R>>) => {
     assertMethod(context);
-    return limitedFunction(method, plan, lineOf);
+    return limitedFunction(method, plan, lineOf, key);
   };
 }
 

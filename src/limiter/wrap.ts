@@ -56,14 +56,15 @@ export function callPlanOf<P, Args extends unknown[], This>(
   return { permits, strategy, timeout, signal };
 }
 
-/** Returns a function that acquires permits, then calls `fn`. It has the name and the length of `fn`. */
+/** Returns a function that acquires permits of a line, then calls `fn`. It has the name and the length of `fn`. */
 export function limitedFunction<P, This, Args extends unknown[], R>(
   fn: (this: This, ...args: Args) => R,
   { permits, strategy, timeout, signal }: CallPlan<P, Args, This>,
-  lineOf: (this: This, ...args: Args) => Line<P>,
+  lineOf: (key: unknown) => Line<P>,
+  key?: (this: This, ...args: Args) => string,
 ): (this: This, ...args: Args) => Promise<Awaited<R>> {
   async function limited(this: This, ...args: Args): Promise<Awaited<R>> {
-    const line = lineOf.apply(this, args);
+    const line = lineOf(key?.apply(this, args));
     const asked =
       typeof permits === 'function'
         ? (permits as (this: This, ...args: Args) => P).apply(this, args)

@@ -108,7 +108,8 @@ export function planOf<T, P, R>(
   check.positiveIntegerOrInfinity('maxQueue', maxQueue);
   check.oneOf('overflow', overflow, ['error', 'dropOldest', 'dropNewest']);
   if (project !== undefined) check.functionValue('project', project);
-  const lineOf = lineFinder<P, unknown, [T]>(limiter, key, permits);
+  const find = lineFinder(limiter, key, permits);
+  const lineOf = (value: T) => find(key?.(value));
   const { name } = 'line' in limiter ? limiter.line : limiter;
   const alike = typeof permits !== 'function' && !project && !key;
   const counted = alike && timeout === Infinity && maxQueue === Infinity;

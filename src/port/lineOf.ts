@@ -10,15 +10,16 @@ export function lineOf<P>(limiter: Limiter<P>, permits: P): Line<P> {
 }
 
 /**
- * Returns a function that finds the line of a value or call: the line of the limiter, or of a group's limiter for the key.
+ * Returns a function that finds a line: that of the limiter, or that of the group's limiter of a key.
  *
- * Throws for anything but a limiter, or a group with a key function, and for invalid permits.
+ * Throws for anything but a limiter, or a group with a function `key`, and for invalid permits; a function of permits is not
+ * called.
  */
-export function lineFinder<P, This, Args extends unknown[]>(
+export function lineFinder<P>(
   limiter: Limiter<P> | LimiterGroup<P>,
-  key: ((this: This, ...args: Args) => string) | undefined,
+  key: unknown,
   permits: unknown,
-): (this: This, ...args: Args) => Line<P> {
+): (key: unknown) => Line<P> {
   if (isLimiter(limiter)) {
     const { line } = limiter;
     if (key !== undefined) throw new TypeError('key: expected no key without a group');
@@ -30,8 +31,7 @@ export function lineFinder<P, This, Args extends unknown[]>(
   // The names of a record are checked when a key has a limiter.
   if (typeof permits !== 'function' && (typeof permits !== 'object' || permits === null))
     check.positiveInteger('permits', permits);
-  return function (this: This, ...args: Args): Line<P> {
-    const name: unknown = key!.apply(this, args);
+  return (name) => {
     if (typeof name !== 'string') throw new TypeError(`key: expected a string, got ${check.show(name)}`);
     return limiter.get(name).line;
   };

@@ -48,7 +48,7 @@ for (const method of [...askers, 'decide'] as const) {
   test(`${method} refuses a record with a name that no limit has`, async () => {
     const error = await rejection(pair()[method]({ requests: 1, token: 1 } as never));
     assert.instance(error, RangeError);
-    assert.match(error.message, /^permits: expected names out of "requests", "tokens", got "token"$/);
+    assert.match(error.message, /^permits: expected names among "requests", "tokens", got "token"$/);
   });
 }
 
