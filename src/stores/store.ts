@@ -191,7 +191,14 @@ export interface Steering {
 /** A ledger that can be steered. */
 export type SteeredLedger = Ledger & Steering;
 
+declare const storeType: unique symbol;
+
 /** Where limiters keep what they have granted: `memoryStore()` in one process, Redis for a fleet. */
+export interface Store {
+  readonly [storeType]?: true;
+}
+
+/** @internal What the published types leave out. */
 export interface Store {
   open(config: LedgerConfig): SteeredLedger;
 }
