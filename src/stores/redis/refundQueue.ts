@@ -66,15 +66,16 @@ export class RefundQueue {
     }
     this.#isSending = true;
     this.#ledger.refund(batch.refunds, batch.sequence, (error, reply) => {
-      this.#isSending = false;
-      batch.reply(error, reply);
-      if (outage && error instanceof StoreUnavailableError) {
-        outage.onRecovery(this.#send);
-        return;
+      const isKept = outage !== undefined && error instanceof StoreUnavailableError;
+      if (isKept) outage.onRecovery(this.#send);
+      else {
+        this.#batches.shift();
+        if (outage) outage.kept -= batch.refunds.length;
       }
-      this.#batches.shift();
-      if (outage) outage.kept -= batch.refunds.length;
-      this.#send();
+      // The reply may add refunds, which are sent behind this batch.
+      batch.reply(error, reply);
+      this.#isSending = false;
+      if (!isKept) this.#send();
     });
   };
 }
