@@ -4,7 +4,7 @@ import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
-import type { RefundReply, Reply, ReserveReply, SteeredLedger } from '../../src/stores/store.ts';
+import type { ControlledLedger, RefundReply, Reply, ReserveReply } from '../../src/stores/store.ts';
 import { assertRefuses, noDuration } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 import { answerOf, asking, granting, limit, setUpTimed } from './fakes.ts';
@@ -12,13 +12,13 @@ import { answerOf, asking, granting, limit, setUpTimed } from './fakes.ts';
 /** The fake clock takes a millisecond for the turn after the timer. */
 const [timeout, over] = [5_000, 5_001];
 
-const calls: Record<string, (ledger: SteeredLedger, reply: Reply<unknown>) => void> = {
+const calls: Record<string, (ledger: ControlledLedger, reply: Reply<unknown>) => void> = {
   reserve: (ledger, reply) => ledger.reserve(asking(), reply),
   refund: (ledger, reply) =>
     ledger.refund([{ moment: 1, epoch: 7, source: 'redis', cost: [1], count: 1 }], 1, reply),
   decide: (ledger, reply) => ledger.decide([1], reply),
   peek: (ledger, reply) => ledger.peek(reply),
-  setRate: (ledger, reply) => ledger.setRate({ limits: [limit], ifNone: false, keepState: true }, reply),
+  setRate: (ledger, reply) => ledger.setRate({ limits: [limit], ifAbsent: false, keepState: true }, reply),
   getRate: (ledger, reply) => ledger.getRate(reply),
   pause: (ledger, reply) => ledger.pause(10, reply),
   forget: (ledger, reply) => ledger.forget({ rate: false }, reply),

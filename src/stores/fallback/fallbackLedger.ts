@@ -3,12 +3,14 @@ import { StoreUnavailableError } from '../../errors.ts';
 import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type { Connection } from '../redis/connection.ts';
-import type { TimedSteeredLedger } from '../redis/timedLedger.ts';
+import type { TimedControlledLedger } from '../redis/timedLedger.ts';
 import {
+  type ControlledLedger,
   type DecideReply,
   type LastMoment,
   type Ledger,
   type LedgerConfig,
+  type LimitControl,
   newestGrants,
   type PermitSource,
   type Rate,
@@ -18,19 +20,17 @@ import {
   type Reply,
   type ReserveReply,
   type ReserveRequest,
-  type SteeredLedger,
-  type Steering,
 } from '../store.ts';
 import { CarriedPause } from './carriedPause.ts';
 import type { Circuit } from './circuit.ts';
 
 /** What grants in this process while Redis is unavailable. It replies before a call returns. */
-export type Standby = Pick<Ledger, 'reserve' | 'refund' | 'decide' | 'peek'> & Pick<Steering, 'pause'>;
+export type Standby = Pick<Ledger, 'reserve' | 'refund' | 'decide' | 'peek'> & Pick<LimitControl, 'pause'>;
 
 /** What the ledger of one limiter is made of. */
 export interface FallbackParts {
   config: LedgerConfig;
-  redis: TimedSteeredLedger;
+  redis: TimedControlledLedger;
   /** Without one, every call is rejected while Redis is unavailable. */
   standby: Standby | undefined;
   circuit: Circuit;
@@ -47,7 +47,7 @@ interface Call<T> {
 }
 
 /** The ledger of one limiter: in Redis, or in the standby while Redis is unavailable. Each call finds out. */
-export class FallbackLedger implements SteeredLedger {
+export class FallbackLedger implements ControlledLedger {
   readonly sync = false;
   readonly #parts: FallbackParts;
   readonly #clock: Clock;
@@ -210,13 +210,13 @@ export class FallbackLedger implements SteeredLedger {
     if (this.#isAway) return;
     this.#isAway = true;
     if (standby) this.#pause.toStandby(standby);
-    config.onService?.({ type: 'fallback', error: this.#error });
+    config.onServiceChange?.({ type: 'fallback', error: this.#error });
   }
 
   #recover(): void {
     if (!this.#isAway) return;
     this.#isAway = false;
-    this.#parts.config.onService?.({ type: 'recovered' });
+    this.#parts.config.onServiceChange?.({ type: 'recovered' });
   }
 
   get #error(): StoreUnavailableError {
@@ -228,7 +228,7 @@ export class FallbackLedger implements SteeredLedger {
   #follow(reply: ReserveReply): void {
     this.#epoch = reply.epoch;
     // What the standby has reserved ahead is reserved again in Redis, which shares it with the fleet.
-    if (this.#hasReserved) reply.standing = 0;
+    if (this.#hasReserved) reply.voidAfter = 0;
     this.#hasReserved = false;
     const paused = this.#pause.after(reply.paused ?? 0);
     if (paused > 0) reply.paused = paused;

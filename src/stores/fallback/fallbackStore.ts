@@ -2,7 +2,7 @@ import type { Limit } from '../../limits/limit.ts';
 import { memoryStore } from '../memory/memoryStore.ts';
 import { connectionOf, type RedisConnection } from '../redis/connection.ts';
 import { TimedCalls } from '../redis/timedCalls.ts';
-import { TimedSteeredLedger } from '../redis/timedLedger.ts';
+import { TimedControlledLedger } from '../redis/timedLedger.ts';
 import type { LedgerConfig, Store } from '../store.ts';
 import { Allowing } from './allowing.ts';
 import { Circuit } from './circuit.ts';
@@ -34,7 +34,7 @@ export function fallbackStore(remote: Store, redis: RedisConnection, options: Fa
   return {
     open(config) {
       calls ??= new TimedCalls({ clock: config.clock, connection, timeout, failsFast: true });
-      const ledger = new TimedSteeredLedger(config.name, remote.open(config), calls, outage);
+      const ledger = new TimedControlledLedger(config.name, remote.open(config), calls, outage);
       const standby = standbyOf(config, () => ledger.limits);
       return new FallbackLedger({ config, redis: ledger, standby, circuit, connection });
     },

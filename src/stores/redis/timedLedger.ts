@@ -2,6 +2,7 @@ import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import { eachSegment, momentOf } from '../segments.ts';
 import type {
+  ControlledLedger,
   DecideReply,
   LastMoment,
   Ledger,
@@ -14,7 +15,6 @@ import type {
   ReserveReply,
   ReserveRequest,
   Run,
-  SteeredLedger,
 } from '../store.ts';
 import { type Outage, RefundQueue } from './refundQueue.ts';
 import type { TimedCalls } from './timedCalls.ts';
@@ -85,7 +85,7 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
 }
 
 /** The same for a ledger that can be steered. A change of the fleet that fails for time may still be made. */
-export class TimedSteeredLedger extends TimedLedger<SteeredLedger> implements SteeredLedger {
+export class TimedControlledLedger extends TimedLedger<ControlledLedger> implements ControlledLedger {
   setRate(change: RateChange, reply: Reply<boolean>): void {
     this.timed((done) => this.ledger.setRate(change, done), reply);
   }

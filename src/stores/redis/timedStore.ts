@@ -1,7 +1,7 @@
 import type { Store } from '../store.ts';
 import { connectionOf, type RedisConnection } from './connection.ts';
 import { TimedCalls } from './timedCalls.ts';
-import { TimedSteeredLedger } from './timedLedger.ts';
+import { TimedControlledLedger } from './timedLedger.ts';
 
 /** A store over Redis of which each call takes at most so many milliseconds. ioredis queues what cannot be sent at once. */
 export function timedStore(remote: Store, redis: RedisConnection, timeout: number): Store {
@@ -11,7 +11,7 @@ export function timedStore(remote: Store, redis: RedisConnection, timeout: numbe
   return {
     open(config) {
       calls ??= new TimedCalls({ clock: config.clock, connection, timeout, failsFast: false });
-      return new TimedSteeredLedger(config.name, remote.open(config), calls);
+      return new TimedControlledLedger(config.name, remote.open(config), calls);
     },
   };
 }
