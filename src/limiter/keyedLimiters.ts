@@ -8,8 +8,8 @@ interface Evictable {
   readonly line: Pick<Line<never>, 'idle'>;
 }
 
-/** So many limiters are kept, whether they are used or not. */
-const room = 1_000;
+/** Idle limiters that are kept, at most some 20 MB, so that keys in frequent use are not created again. */
+export const room = 8_192;
 /**
  * Limiters that the clock hand visits when one is added: enough to keep the idle ones below a third of the busy ones.
  */

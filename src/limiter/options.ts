@@ -40,9 +40,17 @@ export interface RateLimiterOptions<Name extends string = string> {
    * What happens while Redis cannot be reached, or is too slow: options, or their `mode`. Only with `redis`. A fallback does
    * not hide errors that Redis answers with.
    *
-   * @default none: calls wait and fail as the connection's own options say
+   * @default none: a call that cannot be answered fails
    */
   fallback?: FallbackOptions | 'local' | 'reject' | 'allow' | undefined;
+  /**
+   * Milliseconds that one call to Redis may take without a fallback: may be fractional, or Infinity, which waits as long as
+   * ioredis does. A later reply fails the call with `StoreUnavailableError`, and what it still reserves is refunded. With a
+   * fallback, the fallback's own `timeout` counts.
+   *
+   * @default 5_000
+   */
+  storeTimeout?: number | undefined;
   /**
    * The most requests that may wait in this process: a positive integer, or Infinity.
    *
@@ -71,6 +79,7 @@ const known = [
   'scope',
   'clientId',
   'fallback',
+  'storeTimeout',
   'maxQueue',
   'store',
   'scheduler',
@@ -81,7 +90,8 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   check.options('options', options);
   check.knownOptions(options, known);
-  const { name, redis, prefix, scope, clientId, fallback, maxQueue, store, scheduler } = options;
+  const { name, redis, prefix, scope, clientId, fallback, storeTimeout, maxQueue, store, scheduler } =
+    options;
   check.nonEmptyString('name', name);
   if (prefix !== undefined && typeof prefix !== 'string')
     throw new TypeError(`prefix: expected a string, got ${check.show(prefix)}`);
@@ -93,6 +103,7 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
   if (scheduler !== undefined)
     check.methods('scheduler', scheduler, 'an RxJS scheduler', ['now', 'schedule']);
   if (fallback !== undefined) fallbackOf(fallback);
+  if (storeTimeout !== undefined) check.duration('storeTimeout', storeTimeout);
   if (fallback !== undefined && redis === undefined)
     throw new TypeError('fallback: expected redis with it, got none');
   if (redis !== undefined && store !== undefined)

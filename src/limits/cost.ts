@@ -40,7 +40,7 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
 }
 
 /** The cost of most requests, created once. */
-const one: Cost = Object.freeze([1]);
+const one: Cost = /* @__PURE__ */ Object.freeze([1]);
 
 /** The error for more permits than the limits in force can ever grant. */
 export function exceedsError(

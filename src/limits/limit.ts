@@ -4,9 +4,13 @@ declare const brand: unique symbol;
 
 /** All limits that were created. The ES module and the CommonJS module share it, since a process may load both. */
 const registry = Symbol.for('rxjs-sluice.limits');
-const shared = globalThis as { [registry]?: WeakSet<object> };
-shared[registry] ??= new WeakSet();
-const made = shared[registry];
+const made = /* @__PURE__ */ registered();
+
+function registered(): WeakSet<object> {
+  const shared = globalThis as { [registry]?: WeakSet<object> };
+  shared[registry] ??= new WeakSet();
+  return shared[registry];
+}
 
 /** The properties of every limit. Limits are created by the functions of this module only, and are immutable. */
 interface Branded {

@@ -45,6 +45,10 @@ export interface Line<P> {
   readonly name: string;
   /** Converts permits to a cost. Throws for invalid permits, and for more than the limit in force can ever grant, if known. */
   costOf(permits: P): Cost;
+}
+
+/** @internal What the published types leave out. */
+export interface Line<P> {
   /**
    * Adds a request with a timeout in milliseconds; one with the timeout 0 does not wait.
    *
