@@ -1,6 +1,7 @@
 import type { CancelTimer } from '../clock.ts';
-import { Dispatcher, type DispatcherOptions } from '../dispatcher/dispatcher.ts';
-import type { Refunded } from '../dispatcher/refunds.ts';
+import { Dispatcher } from '../dispatcher/dispatcher.ts';
+import type { DispatcherOptions } from '../dispatcher/parts.ts';
+import type { OnRefunded } from '../dispatcher/refunds.ts';
 import type { Request } from '../dispatcher/request.ts';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
@@ -142,7 +143,7 @@ export class LedgerLine<P> implements Line<P> {
         (error, decision) => {
           if (decision?.granted) this.#granted++;
           // Somebody may have begun to listen.
-          if (this.#events?.observed) this.#dispatcher.decided(cost, error, decision);
+          if (this.#events?.observed) this.#dispatcher.reportDecision(cost, error, decision);
           reply(error, decision);
         },
       );
@@ -164,12 +165,12 @@ export class LedgerLine<P> implements Line<P> {
     question((error, answer) => {
       this.#asking--;
       reply(error, answer);
-      this.#made?.tellIdle();
+      this.#made?.reportIdle();
     });
   }
 
   /** Gives permits back from whatever was granted last; `settled` is called once the store has answered. */
-  release(cost: Cost, settled: Refunded): void {
+  release(cost: Cost, settled: OnRefunded): void {
     const { source } = this.#options.ledger;
     if (this.closed) settled(new LimiterClosedError(this.name));
     else this.#dispatcher.refund({ cost, moment: newestGrants, epoch: 0, source }, settled);
