@@ -1,6 +1,6 @@
 import type { Cost } from '../limits/cost.ts';
 import type { Link } from './chain.ts';
-import type { Reservation } from './reservedMoments.ts';
+import type { Reservation } from './reservation.ts';
 
 /** Consecutive reservations of one cost: when one of their requests leaves, the last moment is left over. A union-find node. */
 export class Block implements Link<Block> {

@@ -60,5 +60,7 @@ export class Request implements Link<Request> {
 const noWaiter: Waiter = { granted() {}, denied() {}, failed() {} };
 
 /** Represents a request that was granted before `ask` returned: there is nothing to cancel. */
-export const settledRequest = new Request(noWaiter, [], 0, 0, 0, undefined);
-settledRequest.stage = 'settled';
+export const settledRequest = /* @__PURE__ */ Object.assign(
+  /* @__PURE__ */ new Request(noWaiter, [], 0, 0, 0, undefined),
+  { stage: 'settled' as const },
+);

@@ -3,7 +3,8 @@ import { sameCost } from '../limits/cost.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
 import type { Request } from './request.ts';
-import { type NewReservation, type Reservation, ReservedMoments } from './reservedMoments.ts';
+import type { NewReservation, Reservation } from './reservation.ts';
+import { ReservedMoments } from './reservedMoments.ts';
 import type { Reason } from './settledQueue.ts';
 
 /** Assigns reserved moments to requests: the first requests of the queue have them in order, one each. */

@@ -6,8 +6,8 @@ import type { Call } from './gather.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
 import type { Peers, Request } from './request.ts';
+import type { Reservation } from './reservation.ts';
 import type { Reservations } from './reservations.ts';
-import type { Reservation } from './reservedMoments.ts';
 import { type LastReserved, leastWait, mostWait, rounding } from './waitBounds.ts';
 
 /** The last refusal of a request that may not wait. A request that costs no less is refused without a call meanwhile. */

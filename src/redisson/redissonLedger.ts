@@ -29,12 +29,6 @@ function microseconds(ms: number): number {
   return ms === Infinity ? -1 : Math.floor(ms * 1000);
 }
 
-/** A ledger on the keys of Redisson. */
-export interface RedissonLedger extends Ledger {
-  /** The rate has been set here. */
-  rateSet(rate: number, interval: number): void;
-}
-
 /**
  * The ledger on the keys of Redisson: it cannot book, as the log has no future. It grants what is free, and says when the
  * head of the line may ask again.
@@ -46,7 +40,7 @@ export function openRedissonLedger(
   keys: RedissonKeys,
   line: string,
   scripts: RedissonScripts,
-): RedissonLedger {
+): Ledger {
   let limits = [unknownLimit];
   let calls = Math.floor(Math.random() * 2 ** 32);
   let releases = 0;
@@ -142,7 +136,6 @@ export function openRedissonLedger(
     get limits() {
       return limits;
     },
-    rateSet: learn,
     reserve({ runs }, reply) {
       reserve(runs, reply).catch((error) => reply(failureOf(name, error)));
     },
