@@ -3,8 +3,8 @@ import { sameCost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import { Chain } from './chain.ts';
 import { Deadlines } from './deadlines.ts';
-import { type Peers, Request } from './request.ts';
-import { type Reason, SettledQueue } from './settledQueue.ts';
+import { type Peers, type Reason, Request } from './request.ts';
+import { SettledQueue } from './settledQueue.ts';
 import { WaiterIndex } from './waiterIndex.ts';
 
 /** The waiting requests in the order of arrival. Requests with reservations come first. */

@@ -2,10 +2,12 @@ import type { Cost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import type { Block } from './block.ts';
 import type { Link } from './chain.ts';
-import type { Reason } from './settledQueue.ts';
 
 /** The state of a request: not sent, in the call in flight, with a reservation, or no longer in the queue. */
 export type Stage = 'queued' | 'sent' | 'reserved' | 'settled';
+
+/** Why a request ended without a grant: an error, or the milliseconds after which to try again, if they are known. */
+export type Reason = Error | number | undefined;
 
 /**
  * Requests of one cost, without reservations, that may or may not be granted in time. They count for another request of the

@@ -2,10 +2,9 @@ import type { Clock } from '../clock.ts';
 import { sameCost } from '../limits/cost.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
-import type { Request } from './request.ts';
+import type { Reason, Request } from './request.ts';
 import type { NewReservation, Reservation } from './reservation.ts';
 import { ReservedMoments } from './reservedMoments.ts';
-import type { Reason } from './settledQueue.ts';
 
 /** Assigns reserved moments to requests: the first requests of the queue have them in order, one each. */
 export class Reservations {

@@ -1,9 +1,6 @@
 import type { Waiter } from '../port/line.ts';
 import type { Reporter } from './reporter.ts';
-import type { Request } from './request.ts';
-
-/** Why a request ended without a grant: an error, or the milliseconds after which to try again, if they are known. */
-export type Reason = Error | number | undefined;
+import type { Reason, Request } from './request.ts';
 
 /** Requests that have ended without a grant, and whose callbacks have not been run yet. */
 export class SettledQueue {
