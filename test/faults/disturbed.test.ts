@@ -43,18 +43,14 @@ test('FLUSHALL in a loop: each forgets at most one limit, and no request hangs',
 }) => {
   const loads = underLoad(connect);
   const losses: number[] = [];
-  await disturb(loads, 20, async () => {
-    losses.push(Date.now());
+  await disturb(loads, 4, async () => {
+    await sleep(1.5 * spec.interval);
     await server.command('FLUSHALL');
     losses.push(Date.now());
-    // Long enough that most windows see one of them.
-    await sleep(60);
   });
   await assertAllEnded(loads);
   assert.equal(errorsOf(loads), []);
-  // Each loss was noted before and after it: one of the two counts.
-  const once = losses.filter((_, i) => i % 2 === 1);
-  assert.is(overWithLosses(spec, standing(grantsOf(loads)), once), undefined);
+  assert.is(overWithLosses(spec, standing(grantsOf(loads)), losses), undefined);
 });
 
 test('CLIENT KILL in a loop: never over, in order, and every request is granted', async ({
@@ -63,11 +59,11 @@ test('CLIENT KILL in a loop: never over, in order, and every request is granted'
 }) => {
   const loads = underLoad(connect);
   let killed = 0;
-  await disturb(loads, 20, async () => {
+  await disturb(loads, 12, async () => {
     killed += Number(await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'));
   });
   await assertAllEnded(loads);
-  assert.ok(killed >= 20, `${killed} connections were killed`);
+  assert.ok(killed >= 12, `${killed} connections were killed`);
   assert.equal(errorsOf(loads), []);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
@@ -77,7 +73,7 @@ test('SCRIPT FLUSH in a loop, with the connections killed as well: never over, i
   connect,
 }) => {
   const loads = underLoad(connect);
-  await disturb(loads, 20, async (i) => {
+  await disturb(loads, 12, async (i) => {
     await server.command('SCRIPT', 'FLUSH', i % 2 ? 'SYNC' : 'ASYNC');
     if (i % 4 === 3) await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   });
@@ -91,7 +87,7 @@ test('out of memory without eviction: calls are StoreErrors, never over, and ser
   connect,
 }) => {
   const loads = underLoad(connect);
-  await disturb(loads, 8, async () => {
+  await disturb(loads, 5, async () => {
     const failed = errorsOf(loads).length;
     await server.command('CONFIG', 'SET', 'maxmemory', 1);
     await until('calls fail', async () => errorsOf(loads).length > failed + 4);
