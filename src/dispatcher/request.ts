@@ -55,7 +55,7 @@ export class Request implements Link<Request> {
   }
 }
 
-const nobody: Waiter = { granted() {}, late() {}, refused() {} };
+const nobody: Waiter = { granted() {}, denied() {}, failed() {} };
 
 /** What stands for a request that was granted as soon as it was asked for: there is nothing left to cancel. */
 export const goneRequest = new Request(nobody, [], 0, 0, 0, undefined);

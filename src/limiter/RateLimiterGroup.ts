@@ -155,7 +155,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
         key,
         names,
         limits,
-        onService: (change) => events.serviceChanged(change),
+        onServiceChange: (change) => events.serviceChanged(change),
       });
   }
 

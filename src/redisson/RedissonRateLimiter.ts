@@ -325,7 +325,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   /** One call that changes what those who wait may have. */
   #steer<T>(call: () => Promise<T>): Promise<T> {
     return toPromise((reply) =>
-      this.#line.steer<T>((done) => {
+      this.#line.changeLimit<T>((done) => {
         this.#ask(call).then((value) => done(null, value), done);
       }, reply),
     );

@@ -91,7 +91,7 @@ export function openRedissonLedger(
   async function acquireOne(run: Run) {
     const { call, answer } = await ask(run.cost[0], [run.cost[0]]);
     const [now, wait = 0] = answer;
-    const delay = wait === 0 ? 0 : outcome.left;
+    const delay = wait === 0 ? 0 : outcome.queued;
     const brief = { rate: undefined, now: now / 1000, wait: wait / 1000, segments: [{ ...one, delay }] };
     const told = answer.length <= 2 ? brief : read([run], answer);
     if (told.wait <= run.maxWait) return { call, ...told };
@@ -103,7 +103,7 @@ export function openRedissonLedger(
     const { sent, rest } = firstRuns(runs);
     const single = sent.length === 1 && sent[0].count === 1;
     const { call, now, rate, wait, segments } = await (single ? acquireOne(sent[0]) : acquire(sent));
-    for (const count of rest) segments.push({ count, delay: outcome.left, retryAfter: 0 });
+    for (const count of rest) segments.push({ count, delay: outcome.queued, retryAfter: 0 });
     const [{ permits, interval }] = limits;
     // Who asked for too much is told how much that is: by the rate as it was just now, and by no older one.
     if (rate !== undefined) limits = [limitOf(permits, interval, permits)];

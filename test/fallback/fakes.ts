@@ -4,12 +4,12 @@ import { type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../../src/stores/fallback/fallbackOptions.ts';
 import { fallbackStore } from '../../src/stores/fallback/fallbackStore.ts';
 import type {
+  ControlledLedger,
   LedgerConfig,
   Reply,
   ReserveReply,
   ReserveRequest,
   ServiceChange,
-  SteeredLedger,
   Store,
 } from '../../src/stores/store.ts';
 
@@ -38,7 +38,7 @@ export class FakeRedis extends EventEmitter {
   }
 }
 
-type Operation = Exclude<keyof SteeredLedger, 'sync' | 'source' | 'limits'>;
+type Operation = Exclude<keyof ControlledLedger, 'sync' | 'source' | 'limits'>;
 
 /** One call of a store that answers when the test says so. */
 export interface Call {
@@ -54,7 +54,7 @@ export class Remote implements Store {
   readonly calls: Call[] = [];
   limits: LedgerConfig['limits'] | undefined;
 
-  open({ name, limits }: LedgerConfig): SteeredLedger {
+  open({ name, limits }: LedgerConfig): ControlledLedger {
     const call =
       (operation: Operation) =>
       (...args: unknown[]) => {
@@ -138,7 +138,7 @@ export function setUp(
   const remote = new Remote();
   const store = fallbackStore(remote, redis, fallbackOf(options));
   const changes: ServiceChange[] = [];
-  const open = (name = 'api', onService = (change: ServiceChange) => void changes.push(change)) =>
+  const open = (name = 'api', onServiceChange = (change: ServiceChange) => void changes.push(change)) =>
     store.open({
       name,
       prefix: 'sluice',
@@ -146,7 +146,7 @@ export function setUp(
       names: limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`)),
       limits,
       clock: monotonicClock(),
-      onService,
+      onServiceChange,
     });
   return { redis, remote, store, open, changes, ledger: open() };
 }

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { slidingWindow } from '../../src/index.ts';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
-import type { SteeredLedger } from '../../src/stores/store.ts';
+import type { ControlledLedger } from '../../src/stores/store.ts';
 
 /** Epoch milliseconds of the newest entry of a long log. */
 export const newest = 1e12;
@@ -16,7 +16,7 @@ const key = `{${prefix}:log}`;
 const at = { total: 60, oldest: 101, length: 107 };
 
 /** The ledger of one client of a sliding window with as many permits as its log may have entries, at times of the test's own. */
-export function longLedger(redis: Redis, permits: number): { ledger: SteeredLedger; at: { us: number } } {
+export function longLedger(redis: Redis, permits: number): { ledger: ControlledLedger; at: { us: number } } {
   const time = { us: (newest - 100) * 1000 };
   const limits = [slidingWindow({ permits, interval, resolution: 1 })];
   const config = { name: 'log', prefix, clientId: 'me', names: [''], limits };

@@ -19,7 +19,7 @@ const calls: [title: string, script: keyof typeof wrongRedissonReply, call: Call
 for (const [title, script, call] of calls)
   promise(
     `${title} on Redisson's keys rejects a malformed reply with a StoreError`,
-    1_200,
+    800,
     wrongRedissonReply[script],
     async (reply) => {
       const limiter = new RedissonRateLimiter(

@@ -3,13 +3,14 @@ import { Redis } from 'ioredis';
 import { type Permit, permits$, RateLimiter } from '../../src/index.ts';
 import { limitOf } from '../properties/specs.ts';
 import { randomOf } from '../support/seed.mjs';
-import { type Message, type Role, spec } from './protocol.ts';
+import { day, type Message, type Role, spec } from './protocol.ts';
 
 /* A process that shares a limit with its parent. It is started with the port of the server and its role as its arguments. */
 
 const [port, role] = process.argv.slice(2) as [string, Role];
 const redis = new Redis(Number(port));
 const limiter = new RateLimiter({ name: 'processes', limit: limitOf(spec), redis });
+const daily = new RateLimiter({ name: 'day', limit: limitOf(day), redis });
 let closing = false;
 let granted = 0;
 
@@ -17,7 +18,7 @@ const tell = (message: Message) => process.send!(message);
 
 function note({ grantedAt, permits }: Permit): void {
   granted++;
-  tell({ kind: 'grant', grant: { t: grantedAt, n: permits }, heard: Date.now() });
+  tell({ kind: 'grant', grant: { t: grantedAt, n: permits as number }, heard: Date.now() });
 }
 
 async function work(): Promise<void> {
@@ -57,9 +58,12 @@ async function storm(): Promise<void> {
   done();
 }
 
+/** A second signal comes while the first is served: closing again changes nothing. */
 async function close(): Promise<void> {
+  const isFirst = !closing;
   closing = true;
-  await limiter.close();
+  await Promise.all([limiter.close(), daily.close()]);
+  if (!isFirst) return;
   done();
   await redis.quit();
   process.disconnect();
@@ -67,7 +71,9 @@ async function close(): Promise<void> {
 
 if (role === 'close') process.on('SIGTERM', () => void close());
 for (let i = 0; i < 16; i++) void work();
-while (granted === 0) await sleep(5);
+await daily.acquire(day.permits);
+daily.acquire().catch(() => {});
+while (granted === 0 || daily.stats().reserved === 0) await sleep(5);
 tell({ kind: 'ready' });
 process.once('message', () => {
   if (role === 'block') void block();

@@ -47,8 +47,8 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       return undefined;
     }
     if (call.kind === 'setRate') {
-      const { limits: rate, ifNone, keepState } = call.change;
-      if (ifNone && control.limits) return false;
+      const { limits: rate, ifAbsent, keepState } = call.change;
+      if (ifAbsent && control.limits) return false;
       storeRate(control, names, rate.map(limitOf), keepState, kept?.epoch ?? 0, serverUs);
     }
     const quick = taken && kept && takeQuickly({ names, limits }, call, kept);

@@ -68,9 +68,9 @@ export class Allowing extends Rejecting {
   }
 
   #answer({ count, cost, maxWait }: Run, paused: number): Segment {
-    if (exceeds(this.limits, cost)) return { count, delay: outcome.never, retryAfter: Infinity };
+    if (exceeds(this.limits, cost)) return { count, delay: outcome.exceedsLimit, retryAfter: Infinity };
     if (paused === 0) return { count, delay: 0, retryAfter: 0 };
     if (maxWait < paused) return { count, delay: outcome.refused, retryAfter: paused };
-    return { count, delay: outcome.left, retryAfter: 0 };
+    return { count, delay: outcome.queued, retryAfter: 0 };
   }
 }

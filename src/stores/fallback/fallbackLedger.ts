@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import {
+  type ControlledLedger,
   type DecideReply,
   type LastMoment,
   newestGrants,
@@ -13,7 +14,6 @@ import {
   type Reply,
   type ReserveReply,
   type ReserveRequest,
-  type SteeredLedger,
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
 import type { FallbackService, Operation } from './fallbackService.ts';
@@ -23,8 +23,8 @@ import { withTimePassed } from './timePassed.ts';
 
 /** What the ledger of one limiter is made of. */
 export interface FallbackParts {
-  redis: SteeredLedger;
-  fallback: SteeredLedger;
+  redis: ControlledLedger;
+  fallback: ControlledLedger;
   service: FallbackService;
   returns: Recovery;
   circuit: Circuit;
@@ -32,7 +32,7 @@ export interface FallbackParts {
 }
 
 /** The ledger of one limiter in Redis, or in the fallback while Redis is away. */
-export class FallbackLedger implements SteeredLedger {
+export class FallbackLedger implements ControlledLedger {
   /** Redis answers later, the fallback before the call returns. */
   readonly sync = false;
   readonly #parts: FallbackParts;
@@ -146,7 +146,7 @@ export class FallbackLedger implements SteeredLedger {
   }
 
   /** The same of whoever serves. */
-  #either<T>(ask: (ledger: SteeredLedger, done: Reply<T>) => void): Operation<T> {
+  #either<T>(ask: (ledger: ControlledLedger, done: Reply<T>) => void): Operation<T> {
     const { redis, fallback } = this.#parts;
     return { redis: (done) => ask(redis, done), fallback: (done) => ask(fallback, done) };
   }
@@ -155,7 +155,7 @@ export class FallbackLedger implements SteeredLedger {
   #follow(reply: ReserveReply): void {
     this.#epoch = reply.epoch;
     // What the fallback has booked ahead is asked for again in Redis, which shares it with the fleet.
-    if (this.#booked) reply.standing = 0;
+    if (this.#booked) reply.voidAfter = 0;
     this.#booked = false;
     const paused = this.#parts.service.followPause(reply.paused ?? 0);
     if (paused > 0) reply.paused = paused;

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../../errors.ts';
-import type { LedgerConfig, PermitSource, Reply, SteeredLedger } from '../store.ts';
+import type { ControlledLedger, LedgerConfig, PermitSource, Reply } from '../store.ts';
 import type { Circuit } from './circuit.ts';
 import { timedCall, type Way } from './timedCall.ts';
 
@@ -18,8 +18,8 @@ export class FallbackService {
   readonly #config: LedgerConfig;
   readonly #circuit: Circuit;
   readonly #way: Way;
-  readonly #redis: SteeredLedger;
-  readonly #fallback: SteeredLedger;
+  readonly #redis: ControlledLedger;
+  readonly #fallback: ControlledLedger;
   #away = false;
   #source: PermitSource = 'redis';
   #pausedUntil = 0;
@@ -29,7 +29,7 @@ export class FallbackService {
     config: LedgerConfig,
     circuit: Circuit,
     way: Way,
-    ledgers: { redis: SteeredLedger; fallback: SteeredLedger },
+    ledgers: { redis: ControlledLedger; fallback: ControlledLedger },
   ) {
     this.#config = config;
     this.#circuit = circuit;
@@ -124,12 +124,12 @@ export class FallbackService {
     const paused = this.#paused;
     if (paused > 0) this.#fallback.pause(paused, () => {});
     const error = new StoreUnavailableError(this.#config.name, this.#circuit.cause);
-    this.#config.onService?.({ type: 'fallback', error });
+    this.#config.onServiceChange?.({ type: 'fallback', error });
   }
 
   #return(): void {
     if (!this.#away) return;
     this.#away = false;
-    this.#config.onService?.({ type: 'recovered' });
+    this.#config.onServiceChange?.({ type: 'recovered' });
   }
 }

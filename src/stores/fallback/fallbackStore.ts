@@ -1,6 +1,6 @@
 import type { Limit } from '../../limits/limit.ts';
 import { memoryStore } from '../memory/memoryStore.ts';
-import type { LedgerConfig, SteeredLedger, Store } from '../store.ts';
+import type { ControlledLedger, LedgerConfig, Store } from '../store.ts';
 import { Allowing } from './allowing.ts';
 import { Circuit } from './circuit.ts';
 import { connectionOf, type RedisConnection } from './connection.ts';
@@ -22,7 +22,7 @@ export function fallbackStore(remote: Store, redis: RedisConnection, options: Fa
   const memory = memoryStore();
   const kept = { refunds: 0 };
 
-  function standbyOf(config: LedgerConfig, inForce: () => readonly Limit[]): SteeredLedger {
+  function standbyOf(config: LedgerConfig, inForce: () => readonly Limit[]): ControlledLedger {
     if (mode === 'local') return new Local(config, circuit, memory, inForce, ratio);
     if (mode === 'allow') return new Allowing(config.name, circuit, inForce, config.clock);
     return new Rejecting(config.name, circuit);

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Cost } from '../../limits/cost.ts';
 import { exceeds, type Limit } from '../../limits/limit.ts';
 import {
+  type ControlledLedger,
   type DecideReply,
   type LastMoment,
   type LedgerConfig,
@@ -13,7 +14,6 @@ import {
   type ReserveRequest,
   type Run,
   type Segment,
-  type SteeredLedger,
   type Store,
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
@@ -27,7 +27,7 @@ const [leastPause, mostPause] = [20, 100];
 interface Open {
   inForce: readonly Limit[];
   limits: readonly Limit[];
-  ledger: SteeredLedger;
+  ledger: ControlledLedger;
 }
 
 /** Serves in place of Redis: grants in this process, from a part of the limits in force. */
@@ -133,10 +133,10 @@ export class Local extends Rejecting {
   }
 
   #held({ count, cost, maxWait }: Run, retryAfter: number): Segment {
-    if (exceeds(this.#inForce(), cost)) return { count, delay: outcome.never, retryAfter: Infinity };
+    if (exceeds(this.#inForce(), cost)) return { count, delay: outcome.exceedsLimit, retryAfter: Infinity };
     // Nobody passes those who wait, not even where it would be free.
     return maxWait === 0
       ? { count, delay: outcome.refused, retryAfter }
-      : { count, delay: outcome.left, retryAfter: 0 };
+      : { count, delay: outcome.queued, retryAfter: 0 };
   }
 }

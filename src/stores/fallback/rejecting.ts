@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../errors.ts';
 import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type {
+  ControlledLedger,
   DecideReply,
   Rate,
   RateChange,
@@ -10,12 +11,11 @@ import type {
   Reply,
   ReserveReply,
   ReserveRequest,
-  SteeredLedger,
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
 
 /** Serves in place of Redis: refuses whatever is asked, and says why Redis cannot be reached. */
-export class Rejecting implements SteeredLedger {
+export class Rejecting implements ControlledLedger {
   readonly sync = true;
   readonly source = 'fallback';
   readonly #name: string;

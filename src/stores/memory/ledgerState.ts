@@ -202,7 +202,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
 }
 
 /** Milliseconds from now from which on nothing stands that was booked by a client who knows an epoch; undefined if all does. */
-export function standingOf(ledger: LedgerState, { us }: Instant, known: number): number | undefined {
+export function voidAfterOf(ledger: LedgerState, { us }: Instant, known: number): number | undefined {
   if (known === 0 || known === ledger.epoch) return undefined;
   const until = standingUntil(ledger, known);
   return until === Infinity ? undefined : Math.max(0, until * 1000 - us) / 1000;
