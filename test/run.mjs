@@ -19,8 +19,8 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests spend their time waiting for servers; the others spend it computing. */
 const withServers =
   /^(cli|cluster|conformance|demo|faults|fleet|fuzz|processes|redis|redisson|slow|support)\//;
-/** The tests of how processes share a limit, which whatever else runs would take part in. */
-const alone = /^fleet\//;
+/** The tests of how processes share a limit, by the clock: whatever else runs would take part in it. */
+const alone = /^(fleet|demo)\//;
 /** A file whose promises are about random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** Milliseconds that a file may take. */

@@ -39,12 +39,6 @@ function isOne(numbers: readonly number[]): boolean {
   return numbers.length === 1 && numbers[0] >= 0;
 }
 
-/** A ledger on the keys of Redisson. */
-export interface RedissonLedger extends Ledger {
-  /** The rate has been set here. */
-  rateSet(rate: number, interval: number): void;
-}
-
 /**
  * The ledger on the keys of Redisson: it cannot book, as the log has no future. It grants what is free, and says when the
  * head of the line may ask again.
@@ -56,7 +50,7 @@ export function openRedissonLedger(
   keys: RedissonKeys,
   line: string,
   scripts: RedissonScripts,
-): RedissonLedger {
+): Ledger {
   let limits = [unknownLimit];
   let calls = Math.floor(Math.random() * 2 ** 32);
   let releases = 0;
@@ -157,7 +151,6 @@ export function openRedissonLedger(
     get limits() {
       return limits;
     },
-    rateSet: learn,
     reserve({ runs }, reply) {
       reserve(runs, reply).catch((error) => reply(failureOf(name, error)));
     },

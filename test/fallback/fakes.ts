@@ -3,6 +3,7 @@ import { monotonicClock } from '../../src/clock.ts';
 import { type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../../src/stores/fallback/fallbackOptions.ts';
 import { fallbackStore } from '../../src/stores/fallback/fallbackStore.ts';
+import { timedStore } from '../../src/stores/redis/timedStore.ts';
 import type {
   ControlledLedger,
   LedgerConfig,
@@ -149,6 +150,16 @@ export function setUp(
       onServiceChange,
     });
   return { redis, remote, store, open, changes, ledger: open() };
+}
+
+/** A store far away without a fallback, of which a call takes at most so many milliseconds. */
+export function setUpTimed(timeout: number, status = 'ready') {
+  const redis = new FakeRedis(status);
+  const remote = new Remote();
+  const store = timedStore(remote, redis, timeout);
+  const rest = { prefix: 'sluice', clientId: 'me', names: [''], limits: [limit], clock: monotonicClock() };
+  const open = (name: string) => store.open({ name, ...rest });
+  return { redis, remote, open, ledger: open('api') };
 }
 
 /** Milliseconds until a call that Redis does not answer is given up: the fake clock takes one for the turn after the timer. */
