@@ -392,7 +392,7 @@ export class Dispatcher {
     this.#steering++;
     change((error, value) => {
       this.#steering--;
-      if (error) this.#events.failed(error);
+      if (error) this.#events.emitError(error);
       this.#pump(() => {
         this.#askAgain();
         apply(value);
@@ -639,7 +639,7 @@ export class Dispatcher {
   #fail({ runs }: Call, error: Error): void {
     for (const { requests } of runs)
       for (const request of requests) if (request.stage === 'sent') this.#queue.refuse(request, error);
-    this.#events.failed(error);
+    this.#events.emitError(error);
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {

@@ -46,7 +46,7 @@ export class FleetChanges {
 
   /** The store has answered, or not, what was given back. */
   gaveBack(batch: readonly Refund[], error: Error | null, reply?: RefundReply): void {
-    if (error) this.#events.failed(error);
+    if (error) this.#events.emitError(error);
     else
       batch.forEach(({ moment, cost, count }, i) => {
         const isGivenBack = moment !== debt && (reply?.restored?.[i] ?? true);

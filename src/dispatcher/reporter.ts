@@ -45,12 +45,12 @@ export class Reporter {
 
   refused({ waiter, cost, data }: Omit<Asked, 'timeout'>, error: Error): void {
     if (error instanceof LimiterClosedError) this.cancelled(cost, 1);
-    else this.#events.failed(error);
+    else this.#events.emitError(error);
     waiter.failed(error, data);
   }
 
   decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {
-    if (error) this.#events.failed(error);
+    if (error) this.#events.emitError(error);
     if (!decision || !this.#events.observed) return;
     const { granted, retryAfter } = decision;
     const permits = this.#permits(cost);
