@@ -41,7 +41,7 @@ export class LimitChanges {
     this.#inFlight++;
     change((error, value) => {
       this.#inFlight--;
-      if (error) events.failed(error);
+      if (error) events.emitError(error);
       loop.run(() => {
         refunds.version++;
         waitEstimate.retryAt = 0;

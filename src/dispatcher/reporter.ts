@@ -43,12 +43,12 @@ export class Reporter {
 
   failed({ waiter, cost, data }: Ended, error: Error): void {
     if (error instanceof LimiterClosedError) this.cancelled(cost, 1);
-    else this.#events.failed(error);
+    else this.#events.emitError(error);
     waiter.failed(error, data);
   }
 
   decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {
-    if (error) this.#events.failed(error);
+    if (error) this.#events.emitError(error);
     if (!decision || !this.#events.observed) return;
     const { granted, retryAfter } = decision;
     const permits = this.#permits(cost);
@@ -70,7 +70,7 @@ export class Reporter {
 
   /** Reports the result of a refund call. */
   refunded(refunds: readonly Refund[], error: Error | null, reply: RefundReply | undefined): void {
-    if (error) this.#events.failed(error);
+    if (error) this.#events.emitError(error);
     else
       refunds.forEach(({ moment, cost, count }, i) => {
         const isRestored = moment !== debt && (reply?.restored?.[i] ?? true);

@@ -95,7 +95,7 @@ export class ReserveCalls {
     const { queue, events } = this.#parts;
     for (const { requests } of runs)
       for (const request of requests) if (request.stage === 'sent') queue.settle(request, error);
-    events.failed(error);
+    events.emitError(error);
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { monotonicClock } from '../clock.ts';
 import { AcquireTimeoutError, LimiterClosedError, NotInitializedError } from '../errors.ts';
-import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
+import { type AcquireOptions, acquireFrom, checkAcquireOptions } from '../limiter/acquisition.ts';
 import { clientIdOf } from '../limiter/clientId.ts';
 import { LedgerLine } from '../limiter/ledgerLine.ts';
 import { toPromise } from '../limiter/toPromise.ts';
@@ -312,10 +312,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   #request(permits: number, options: AcquireOptions): Promise<Permit<number>> {
-    const cost = this.#line.costOf(permits);
-    return new Promise((resolve, reject) =>
-      new Acquisition(this.#line, permits, cost, options, resolve, reject).ask(),
-    );
+    return acquireFrom(this.#line, permits, this.#line.costOf(permits), options);
   }
 
   async #setRate(
@@ -333,7 +330,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   /** One call that changes what those who wait may have. */
   #steer<T>(call: () => Promise<T>): Promise<T> {
     return toPromise((reply) =>
-      this.#line.changeLimit<T>((done) => {
+      this.#line.dispatcher.changeLimit<T>((done) => {
         this.#ask(call).then((value) => done(null, value), done);
       }, reply),
     );

@@ -14,7 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   stores: ['limits'],
   'stores/memory': ['stores', 'limits'],
   'stores/redis': ['stores', 'limits'],
-  'stores/fallback': ['stores/memory', 'stores', 'limits'],
+  'stores/fallback': ['stores/memory', 'stores/redis', 'stores', 'limits'],
   port: ['stores', 'limits'],
   dispatcher: ['port', 'stores', 'limits'],
   limiter: ['dispatcher', 'port', 'stores/fallback', 'stores/memory', 'stores/redis', 'stores', 'limits'],
