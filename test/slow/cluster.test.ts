@@ -62,13 +62,13 @@ async function halfWay(cluster: RedisCluster, name: string, lasts: number): Prom
   await move.finish();
 }
 
-test('a slot that is half way for a second, without a fallback: requests wait, never over, and none is rejected', async ({
+test('a slot that is half way for three seconds, without a fallback: requests wait, never over, and none is rejected', async ({
   cluster,
   load,
 }) => {
   const loads = load('halfWay');
   await granted(loads);
-  await halfWay(cluster, 'halfWay', 1_000);
+  await halfWay(cluster, 'halfWay', 3_000);
   await granted(loads);
   await assertAllEnded(loads);
   assert.equal(errorsOf(loads), []);
