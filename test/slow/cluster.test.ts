@@ -33,7 +33,15 @@ test.before(async (context) => {
       });
       redis.on('error', () => {});
       connections.push(redis);
-      return new Load(new RateLimiter({ name, limit: limitOf(spec), redis, fallback }), 30);
+      return new Load(
+        new RateLimiter({
+          name,
+          limit: limitOf(spec),
+          redis,
+          ...(fallback ? { fallback } : { storeTimeout: 30_000 }),
+        }),
+        30,
+      );
     });
 });
 test.after.each(() => {
