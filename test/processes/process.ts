@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import type { Subscription } from 'rxjs';
 import { type Permit, permits$, RateLimiter } from '../../src/index.ts';
 import { limitOf } from '../properties/specs.ts';
 import { randomOf } from '../support/seed.mjs';
@@ -42,19 +43,25 @@ async function block(): Promise<void> {
   done();
 }
 
-/** The workers of this role have no part in it: each of its requests is one that is unsubscribed. */
+/** Requests that are all unsubscribed, some of them under way, some reserved, and most of them queued. */
 async function storm(): Promise<void> {
   const count = 100_000;
   const random = randomOf('storm');
   tell({ kind: 'begins', at: Date.now() });
-  const subscriptions = Array.from({ length: count }, () => permits$(limiter).subscribe({ next: note }));
-  // Some are under way, some reserved, the others queued.
-  await sleep(100);
-  for (let i = count - 1; i > 0; i--) {
+  const subscriptions: Subscription[] = [];
+  while (subscriptions.length < count) {
+    subscriptions.push(permits$(limiter).subscribe({ next: note }));
+    if (subscriptions.length % 500 === 0) await nextTurn();
+  }
+  for (let i = count - 1; i >= 0; i--) {
     const other = Math.floor((i + 1) * random());
     [subscriptions[i], subscriptions[other]] = [subscriptions[other], subscriptions[i]];
+    subscriptions[i].unsubscribe();
+    if (i % 500 === 0) await nextTurn();
   }
-  for (const subscription of subscriptions) subscription.unsubscribe();
+  // What was reserved for them is refunded when this has ended.
+  closing = true;
+  await limiter.close();
   done();
 }
 
