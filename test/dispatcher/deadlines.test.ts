@@ -3,9 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Deadlines } from '../../src/dispatcher/deadlines.ts';
 import { Request } from '../../src/dispatcher/request.ts';
-import { diary } from '../support/lines.ts';
+import { recorder } from '../support/lines.ts';
 
-const entryDue = (deadline: number) => new Request(diary(), [1], 1, deadline, deadline, undefined);
+const entryDue = (deadline: number) => new Request(recorder(), [1], 1, deadline, deadline, undefined);
 
 /** Positive numbers are deadlines that join, the others choose which of those that are there leaves. */
 const steps = fc.array(
@@ -15,7 +15,7 @@ const steps = fc.array(
   },
 );
 
-test('the next deadline is the least of those that are there, whichever have left', () =>
+test('the next deadline is the least of the heap, whichever requests were removed', () =>
   fc.assert(
     fc.property(steps, (numbers) => {
       const deadlines = new Deadlines();
@@ -33,7 +33,7 @@ test('the next deadline is the least of those that are there, whichever have lef
     { numRuns: 500 },
   ));
 
-test('who takes the place of one that has left moves up where its deadline is earlier', () => {
+test('a request that fills a removed place rises if its deadline is earlier', () => {
   const deadlines = new Deadlines();
   // A heap as it stands: the last, 30, takes the place of 600, below 500.
   const heap = [10, 500, 20, 600, 510, 40, 25, 610, 620, 520, 530, 45, 46, 47, 30].map(entryDue);

@@ -3,46 +3,49 @@ import * as assert from 'uvu/assert';
 import { timed } from '../support/fakeTime.ts';
 import { writtenLine } from './writtenLine.ts';
 
-timed('a pause that overtakes part of a count holds that part, and those behind it', (clock) => {
-  const { ledger, line, heard, counter, answer, asked, counts } = writtenLine();
-  const [a, b] = [counter('a'), counter('b')];
-  for (let i = 0; i < 5; i++) line.count(a, [1]);
-  for (let i = 0; i < 2; i++) line.count(b, [1]);
-  clock.tick(0);
-  // All of them are one run; three are due before the others.
-  answer([
-    [3, 100],
-    [2, 200],
-    [2, 300],
-  ]);
-  assert.equal(counts(), [0, 7]);
-  clock.tick(100);
-  assert.equal(heard, [
-    ['a', 100],
-    ['a', 100],
-    ['a', 100],
-  ]);
-  line.pause(
-    (done) => done(null, 150),
-    () => {},
-  );
-  assert.equal(counts(), [4, 0]);
-  clock.tick(0);
-  assert.equal(asked(), [[4, 1]]);
-  assert.is(
-    ledger.refunds.flatMap(({ refunds }) => refunds).reduce((sum, { count }) => sum + count, 0),
-    4,
-  );
-  answer([[4, 150]]);
-  clock.tick(150);
-  assert.equal(
-    heard.slice(3),
-    ['a', 'a', 'b', 'b'].map((name) => [name, 250]),
-  );
-});
+timed(
+  'a pause that affects part of a counted request delays that part, and the requests behind it',
+  (clock) => {
+    const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();
+    const [a, b] = [counter('a'), counter('b')];
+    for (let i = 0; i < 5; i++) line.count(a, [1]);
+    for (let i = 0; i < 2; i++) line.count(b, [1]);
+    clock.tick(0);
+    // All of them are one run; three are due before the others.
+    answer([
+      [3, 100],
+      [2, 200],
+      [2, 300],
+    ]);
+    assert.equal(counts(), [0, 7]);
+    clock.tick(100);
+    assert.equal(recorded, [
+      ['a', 100],
+      ['a', 100],
+      ['a', 100],
+    ]);
+    line.pause(
+      (done) => done(null, 150),
+      () => {},
+    );
+    assert.equal(counts(), [4, 0]);
+    clock.tick(0);
+    assert.equal(asked(), [[4, 1]]);
+    assert.is(
+      ledger.refunds.flatMap(({ refunds }) => refunds).reduce((sum, { count }) => sum + count, 0),
+      4,
+    );
+    answer([[4, 150]]);
+    clock.tick(150);
+    assert.equal(
+      recorded.slice(3),
+      ['a', 'a', 'b', 'b'].map((name) => [name, 250]),
+    );
+  },
+);
 
-timed('a count of which a later epoch leaves a part stays in its place, between others', (clock) => {
-  const { line, heard, counter, answer, asked, counts } = writtenLine();
+timed('a counted request that keeps part of its reservations in a new epoch keeps its place', (clock) => {
+  const { line, recorded, counter, answer, asked, counts } = writtenLine();
   const [a, b, c] = ['a', 'b', 'c'].map(counter);
   for (const [who, count] of [
     [a, 1],
@@ -65,13 +68,13 @@ timed('a count of which a later epoch leaves a part stays in its place, between 
   assert.equal(asked(), []);
   clock.tick(1400);
   assert.equal(
-    heard.map(([name, at]) => `${name} ${at}`),
+    recorded.map(([name, at]) => `${name} ${at}`),
     ['a 1500', ...Array(4).fill('b 1500'), ...Array(16).fill('b 3500'), ...Array(20).fill('c 3500')],
   );
 });
 
-timed('what stands no more under a later epoch is asked for anew, and the rest is kept', (clock) => {
-  const { ledger, line, heard, counter, answer, asked, counts } = writtenLine();
+timed('reservations that are void in a new epoch are requested again, and the rest is kept', (clock) => {
+  const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();
   const [a, b] = ['a', 'b'].map(counter);
   for (let i = 0; i < 13; i++) line.count(a, [1]);
   for (let i = 0; i < 20; i++) line.count(b, [1]);
@@ -91,7 +94,7 @@ timed('what stands no more under a later epoch is asked for anew, and the rest i
   answer([[30, 150]], { epoch: 2 });
   clock.tick(1000);
   assert.equal(
-    heard.map(([name, at]) => `${name} ${at}`),
+    recorded.map(([name, at]) => `${name} ${at}`),
     ['a 500', 'a 2100', 'a 2100', ...Array(10).fill('a 2150'), ...Array(20).fill('b 2150')],
   );
   // Given back, though the store may ignore what is of an older epoch.

@@ -10,13 +10,13 @@ const limit = slidingWindow({ permits: 1000, interval: 1000 });
 export function writtenLine() {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard: [who: string, at: number][] = [];
+  const recorded: [who: string, at: number][] = [];
   /** A waiter that only counts, as an operator's does. */
   const counter = (name: string): Waiter<undefined> => ({
     cancelsAll: true,
-    granted: () => heard.push([name, performance.now()]),
-    denied: () => heard.push([`${name} late`, performance.now()]),
-    failed: () => heard.push([`${name} refused`, performance.now()]),
+    granted: () => recorded.push([name, performance.now()]),
+    denied: () => recorded.push([`${name} late`, performance.now()]),
+    failed: () => recorded.push([`${name} refused`, performance.now()]),
   });
   const answer = (rows: [count: number, delay: number][], more: Partial<ReserveReply> = {}) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
@@ -30,5 +30,5 @@ export function writtenLine() {
     const { queued, reserved } = line.stats;
     return [queued, reserved];
   };
-  return { ledger, line, heard, counter, answer, asked, counts };
+  return { ledger, line, recorded, counter, answer, asked, counts };
 }
