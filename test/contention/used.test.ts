@@ -128,7 +128,7 @@ promise(
     });
     const kept = keptBy(outcome);
     const allowed = (permits * span) / 1000;
-    // What comes back to a window is granted at once. Of a bucket, what is booked counts until it is given back: a few requests
+    // Permits refunded to a window are granted at once. Of a bucket, what is booked counts until it is given back: a few requests
     // of each client.
     const least = kind === 'a token bucket' ? 0.95 - (3 * refund * clients) / permits : 0.92;
     assert.ok(sum(kept) >= least * allowed, `${sum(kept)} of ${allowed} permits`);

@@ -7,7 +7,7 @@ import { recorder } from '../support/lines.ts';
 
 const entryDue = (deadline: number) => new Request(recorder(), [1], 1, deadline, deadline, undefined);
 
-/** Positive numbers are deadlines that join, the others choose which of those that are there leaves. */
+/** Positive numbers are deadlines to add; the others choose the deadline to remove. */
 const steps = fc.array(
   fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 99 }) }, fc.integer({ min: -99, max: 0 })),
   {
@@ -35,7 +35,7 @@ test('the next deadline is the least of the heap, whichever requests were remove
 
 test('a request that fills a removed place rises if its deadline is earlier', () => {
   const deadlines = new Deadlines();
-  // A heap as it stands: the last, 30, takes the place of 600, below 500.
+  // The last element, 30, fills the place of 600, below 500.
   const heap = [10, 500, 20, 600, 510, 40, 25, 610, 620, 520, 530, 45, 46, 47, 30].map(entryDue);
   for (const request of heap) deadlines.add(request);
   deadlines.remove(heap[3]);

@@ -24,7 +24,7 @@ function drained(deadlines: Deadlines): number[] {
 const sorted = (requests: Iterable<Request>) =>
   [...requests].map(({ deadline }) => deadline).sort((a, b) => a - b);
 
-/** A deadline that comes, or one of those that have come, that leaves. */
+/** A deadline to add, or the index of one to remove. */
 const move = fc.oneof(
   fc.record({ deadline: fc.integer({ min: 0, max: 50 }) }),
   fc.record({ leaves: fc.nat() }),

@@ -4,7 +4,7 @@ import { StoreError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
@@ -57,7 +57,7 @@ timed('requests made during a call go in the next call, with the rest of their t
   line.ask(recorded, [1], Infinity, 4);
   assert.is(ledger.reserves.length, 1);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [0]));
+  reply(null, replyTo(request, [0]));
   assert.equal(runsOf(ledger, 1), [
     [3, 1, 95],
     [1, 1, Infinity],
@@ -73,7 +73,7 @@ timed('counted requests are one run of any length, up to the room of a call', (c
   assert.is(runsOf(ledger, 0).length, 1);
   assert.ok(count > 1 && count <= 1000);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [0]));
+  reply(null, replyTo(request, [0]));
   assert.is(recorded.all('granted').length, count);
 });
 
@@ -88,7 +88,7 @@ timed('an error of the store fails the requests of its call only', (clock) => {
   assert.equal(recorded.all('failed'), [0, 1]);
   assert.ok(recorded.endings.every((ending) => ending.what === 'failed' && ending.error === error));
   const { request, reply } = ledger.reserves[1];
-  reply(null, booked(request, [0]));
+  reply(null, replyTo(request, [0]));
   assert.equal(recorded.all('granted'), [2]);
   clock.tick(0);
   assert.is(clock.countTimers(), 0);
@@ -99,7 +99,7 @@ timed('a delay counts from the receipt of the reply', (clock) => {
   line.ask(recorded, [1], Infinity, 0);
   clock.tick(30);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [100]));
+  reply(null, replyTo(request, [100]));
   clock.tick(99);
   assert.is(recorded.endings.length, 0);
   clock.tick(1);
@@ -119,7 +119,7 @@ timed('a callback that makes requests finds the queue consistent', (clock) => {
   clock.tick(0);
   for (let i = 0; i <= 5; i++) {
     const { request, reply } = ledger.reserves[i];
-    reply(null, booked(request, [0]));
+    reply(null, replyTo(request, [0]));
   }
   assert.equal(recorded.all('granted'), [0, 1, 2, 3, 4, 5]);
   assert.is(ledger.reserves.length, 6);

@@ -4,7 +4,7 @@ import { slidingWindow } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 /** One permit weighs one millisecond of the rate. */
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
@@ -28,7 +28,7 @@ timed('the horizon is four round trips, and 20 ms at least', (clock) => {
     assert.ok(request.horizon >= 20);
     assert.ok(request.horizon <= 400);
     line.ask(recorded, [1], Infinity, 1);
-    reply(null, booked(request, [0]));
+    reply(null, replyTo(request, [0]));
   }
   assert.ok(last().request.horizon > 380);
   assert.ok(line.stats.roundTrip > 95 && line.stats.roundTrip <= 100);
@@ -44,12 +44,12 @@ timed('a client with contenders asks for its fair share only, and sends what it 
   const { ledger, last, sent, line } = open(1000);
   clock.tick(0);
   const { request, reply } = last();
-  // Five of them are booked, and the rest stays in the line: the share of ten clients is used up.
+  // Five get reservations, and the rest stays in the queue: the share of one client in ten is used up.
   const segments = [
     { count: 5, delay: 50, retryAfter: 0 },
     { count: sent() - 5, delay: outcome.queued, retryAfter: 0 },
   ];
-  reply(null, booked(request, [], { contenders: 10, segments }));
+  reply(null, replyTo(request, [], { contenders: 10, segments }));
   assert.equal([line.stats.contenders, line.stats.reserved, line.stats.queued], [10, 5, 995]);
   assert.is(ledger.reserves.length, 1);
   clock.tick(50);
@@ -65,7 +65,7 @@ timed('a client calls again once half of its share is left', (clock) => {
   const { request, reply } = last();
   const first = Array.from({ length: 20 }, (_, i) => ({ count: 1, delay: 100 + i, retryAfter: 0 }));
   const left = { count: request.runs[0].count - 20, delay: outcome.queued, retryAfter: 0 };
-  reply(null, booked(request, [], { segments: [...first, left] }));
+  reply(null, replyTo(request, [], { segments: [...first, left] }));
   assert.is(line.stats.reserved, 20);
   clock.tick(108);
   assert.equal([ledger.reserves.length, line.stats.reserved], [1, 11]);
@@ -80,7 +80,7 @@ timed('a single request larger than the share is sent', (clock) => {
   clock.tick(0);
   assert.is(sent(), 1);
   const { request, reply } = last();
-  reply(null, booked(request, [0], { contenders: 1000 }));
+  reply(null, replyTo(request, [0], { contenders: 1000 }));
   line.ask(recorded, [1000], Infinity, 1);
   clock.tick(0);
   assert.is(sent(), 1);
@@ -91,7 +91,7 @@ timed('the epoch of the last reply goes with the next call', (clock) => {
   clock.tick(0);
   assert.is(last().request.epoch, 0);
   const { request, reply } = last();
-  reply(null, booked(request, [0], { epoch: 77 }));
+  reply(null, replyTo(request, [0], { epoch: 77 }));
   line.ask(recorded, [1], Infinity, 1);
   clock.tick(0);
   assert.is(last().request.epoch, 77);

@@ -80,7 +80,7 @@ export class Fleet {
       }
   }
 
-  /** Advances until nobody waits any more; says whether that came to pass. */
+  /** Advances until no request waits. Returns whether that happened. */
   settle(): boolean {
     for (let i = 0; i < 200 && this.waiting.length > 0; i++) this.run({ kind: 'advance', ms: 1000 });
     return this.waiting.length === 0;

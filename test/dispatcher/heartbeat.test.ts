@@ -4,7 +4,7 @@ import { StoreError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
@@ -14,7 +14,7 @@ function open() {
   const recorded = recorder<number>();
   const answer = (delays: number[] = []) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
-    reply(null, booked(request, delays));
+    reply(null, replyTo(request, delays));
   };
   return { ledger, line, recorded, answer };
 }
@@ -46,7 +46,7 @@ timed('new requests do not make the heartbeat more frequent', (clock) => {
     clock.tick(100);
     if (i % 20 === 19) answer([60_000]);
   }
-  // Each time with those who came meanwhile, as far as the store is asked for more at all.
+  // Each call carries the new requests, if the client asks for more at all.
   assert.is(ledger.reserves.length, 7);
 });
 

@@ -4,11 +4,11 @@ import { LimiterClosedError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line whose requests, each with so much time, are all booked for 300, and then held by a pause of a second. */
+/** A queue whose requests have these timeouts and reservations at 300 ms, and then a pause of a second. */
 function hold(clock: { tick(ms: number): unknown }, timeouts: readonly number[]) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
@@ -18,7 +18,7 @@ function hold(clock: { tick(ms: number): unknown }, timeouts: readonly number[])
   const { request, reply } = ledger.reserves[0];
   reply(
     null,
-    booked(
+    replyTo(
       request,
       request.runs.map(() => 300),
     ),
@@ -50,13 +50,13 @@ timed('a request that expires during a pause before its reply is denied at its d
     [1, 'denied', 400],
   ]);
   const { request, reply } = ledger.reserves[1];
-  reply(null, booked(request, [100, 100, 100, 100]));
+  reply(null, replyTo(request, [100, 100, 100, 100]));
   clock.tick(100);
   assert.equal(ends().slice(2), [
     [0, 'granted', 1100],
     [3, 'granted', 1100],
   ]);
-  // The moments of those who have left are given back.
+  // The reservations of denied requests are refunded.
   ledger.refunds[0].reply(null);
   assert.equal(
     ledger.refunds[1].refunds.map(({ count, moment }) => [count, moment - 1_700_000_000_000]),
@@ -72,7 +72,7 @@ timed('a request that is cancelled during a pause is not sent again', (clock) =>
     request.runs.map(({ count }) => count),
     [3],
   );
-  reply(null, booked(request, [1000]));
+  reply(null, replyTo(request, [1000]));
   line.cancel(requests[2]);
   clock.tick(1000);
   assert.equal(ends(), [[1, 'granted', 1100]]);
@@ -96,7 +96,7 @@ timed('cancelling all requests of a waiter during a pause leaves nothing', (cloc
   const { request, reply } = ledger.reserves[1];
   reply(
     null,
-    booked(
+    replyTo(
       request,
       request.runs.map(() => 1000),
     ),
@@ -112,7 +112,7 @@ timed('closing during a pause fails all requests, and leaves no timer', async (c
   const { request, reply } = ledger.reserves[1];
   reply(
     null,
-    booked(
+    replyTo(
       request,
       request.runs.map(() => 1000),
     ),
@@ -134,7 +134,7 @@ timed('closing while a pause is in flight fails all requests, and leaves no time
   line.ask(recorded, [1], Infinity, 0);
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [300]));
+  reply(null, replyTo(request, [300]));
   const told: ((ms: number) => void)[] = [];
   line.pause(
     (done) => told.push((ms) => done(null, ms)),

@@ -4,7 +4,7 @@ import { LimiterClosedError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
@@ -13,7 +13,7 @@ function open() {
   const line = openLine(limit, ledger);
   const answer = (delays: number[]) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
-    reply(null, booked(request, delays));
+    reply(null, replyTo(request, delays));
   };
   /** What was given back, as rows: count and cost. */
   const givenBack = () =>

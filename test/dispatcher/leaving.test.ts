@@ -6,11 +6,11 @@ import { timed } from '../support/fakeTime.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { growth } from '../support/growth.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1_000_000, interval: 1000 });
 
-/** A line in which every request is booked, one in a hundred of another cost. */
+/** A queue in which every request has a reservation; one in a hundred has another cost. */
 function bookedLine(clock: { tick(ms: number): unknown }, count: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
@@ -27,7 +27,7 @@ function bookedLine(clock: { tick(ms: number): unknown }, count: number) {
   segments.forEach((segment, i) => {
     segment.delay = 1000 + i;
   });
-  reply(null, booked(request, [], { segments }));
+  reply(null, replyTo(request, [], { segments }));
   assert.is(line.stats.reserved, count);
   return { ledger, line, requests };
 }
@@ -78,7 +78,7 @@ timed('a queue that always has reservations keeps nothing of past grants', (cloc
       const { request, reply } = ledger.reserves.pop()!;
       reply(
         null,
-        booked(
+        replyTo(
           request,
           request.runs.map(() => 1 + i / 1e9),
         ),

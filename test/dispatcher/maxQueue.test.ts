@@ -6,7 +6,7 @@ import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLedger, openLine, type Recorder, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
 const limit = slidingWindow({ permits: 10, interval: 1000, resolution: 1 });
@@ -81,7 +81,7 @@ timed('a counted request loses its part beyond maxQueue', (clock) => {
   for (let i = 0; i < 6; i++) line.count(recorded, [1]);
   clock.tick(1);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [50]));
+  reply(null, replyTo(request, [50]));
   assert.is(recorded.all('failed').length, 4);
   clock.tick(1);
   assert.is(line.stats.queued + line.stats.reserved, 2);
@@ -97,7 +97,7 @@ timed(
     for (let i = 0; i < 3; i++) line.count(ahead, [1]);
     clock.tick(1);
     const { request, reply } = ledger.reserves[0];
-    reply(null, booked(request, [50, 60, 70]));
+    reply(null, replyTo(request, [50, 60, 70]));
     ask(line, others, 4);
     clock.tick(1);
     assert.is(ahead.all('failed').length, 2);
@@ -116,7 +116,7 @@ timed('a waiter that has cancelled gets no callbacks of its prefetched requests'
   for (let i = 0; i < 2; i++) line.count(ahead, [1]);
   clock.tick(1);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [50, 60]));
+  reply(null, replyTo(request, [50, 60]));
   ask(line, recorder<number>(), 1);
   line.cancelAll(ahead);
   clock.tick(1);

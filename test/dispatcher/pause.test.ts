@@ -5,7 +5,7 @@ import { slidingWindow } from '../../src/limits/limit.ts';
 import type { Reply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
@@ -19,7 +19,7 @@ function open(requests: number) {
     const { request, reply } = ledger.reserves[call];
     reply(
       null,
-      booked(request, [], { segments: delays.map((delay) => ({ count: 1, delay, retryAfter: 0 })) }),
+      replyTo(request, [], { segments: delays.map((delay) => ({ count: 1, delay, retryAfter: 0 })) }),
     );
   };
   /** Starts a pause, and answers how it is told that the store has recorded of it. */

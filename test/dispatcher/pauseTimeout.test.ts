@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 10, interval: 1000 });
 
@@ -14,7 +14,7 @@ timed('deadlines hold while a pause is in flight to a store that does not reply'
   line.ask(recorded, [1], 400, 'in time');
   clock.tick(1);
   const [{ request, reply }] = ledger.reserves;
-  reply(null, booked(request, [300]));
+  reply(null, replyTo(request, [300]));
   line.pause(
     () => undefined,
     () => undefined,
@@ -38,7 +38,7 @@ timed('deadlines of reserved requests hold while a pause is in flight', (clock) 
     () => undefined,
   );
   const [{ request, reply }] = ledger.reserves;
-  reply(null, booked(request, [0]));
+  reply(null, replyTo(request, [0]));
   clock.tick(410);
   assert.equal(recorded.all('denied'), ['in flight']);
   assert.is(recorded.endings[0].at, 400);

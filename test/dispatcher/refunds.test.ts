@@ -3,11 +3,11 @@ import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line with so many requests booked for one moment. */
+/** A queue of `count` requests with reservations for one moment. */
 function open(clock: { tick(ms: number): unknown }, count: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
@@ -15,7 +15,7 @@ function open(clock: { tick(ms: number): unknown }, count: number) {
   const requests = Array.from({ length: count }, (_, i) => line.ask(recorded, [1], Infinity, i));
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [500]));
+  reply(null, replyTo(request, [500]));
   return { ledger, line, requests };
 }
 

@@ -3,11 +3,11 @@ import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line whose requests are booked one by one: so many permits, so long ahead, with so much time. */
+/** A queue whose requests get reservations one by one: permits, delay and timeout of each. */
 function open(
   clock: { tick(ms: number): unknown },
   bookings: readonly (readonly [number, number, number?])[],
@@ -19,7 +19,7 @@ function open(
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
   const segments = bookings.map(([, delay]) => ({ count: 1, delay, retryAfter: 0 }));
-  reply(null, booked(request, [], { segments }));
+  reply(null, replyTo(request, [], { segments }));
   /** What was given back once this turn is over, as rows: count, cost, moment. */
   const givenBack = () => {
     clock.tick(0);
@@ -116,14 +116,14 @@ timed('a request that may not wait is denied as soon as earlier ones have to wai
   const recorded = recorder<string>();
   line.ask(recorded, [1], Infinity, 'patient');
   clock.tick(10);
-  // Behind one who is not booked, so that it is not sent at once either.
+  // Behind a request without a reservation, so that it is not sent at once.
   line.ask(recorded, [100], Infinity, 'big');
   line.ask(recorded, [1], 0, 'hurried');
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [500]));
+  reply(null, replyTo(request, [500]));
   clock.tick(0);
   const again = ledger.reserves[1];
-  again?.reply(null, booked(again.request, [600]));
+  again?.reply(null, replyTo(again.request, [600]));
   assert.equal(
     recorded.endings.map(({ data, what, at }) => [data, what, at]),
     [['hurried', 'denied', 10]],
@@ -139,11 +139,11 @@ timed('a moment whose reply was read late is due no later than the next one', (c
   const answered = Date.now();
   clock.tick(200);
   const [first] = ledger.reserves;
-  first.reply(null, booked(first.request, [15], { now: answered }));
+  first.reply(null, replyTo(first.request, [15], { now: answered }));
   line.ask(recorded, [1], Infinity, 1);
   clock.tick(0);
   const [, second] = ledger.reserves;
-  second.reply(null, booked(second.request, [1]));
+  second.reply(null, replyTo(second.request, [1]));
   clock.tick(100);
   assert.equal(
     recorded.endings.map(({ data, at }) => [data, at]),

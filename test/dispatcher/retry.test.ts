@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
-import { booked, later, scriptedLedger } from '../support/scriptedLedger.ts';
+import { later, replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
@@ -56,7 +56,7 @@ timed('once the store grants, the queue continues in order', (clock) => {
   deny();
   clock.tick(100);
   const { request, reply } = ledger.reserves[1];
-  reply(null, booked(request, [0]));
+  reply(null, replyTo(request, [0]));
   assert.equal(recorded.all('granted'), [0, 1, 2]);
   assert.is(clock.countTimers(), 0);
 });

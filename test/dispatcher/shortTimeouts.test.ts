@@ -4,7 +4,7 @@ import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
@@ -20,7 +20,7 @@ function open() {
     const { request, reply } = last();
     reply(
       null,
-      booked(
+      replyTo(
         request,
         request.runs.map(() => delay),
         { now: Date.now() - ago },
@@ -155,7 +155,7 @@ timed('a measured clock offset is dropped after ten seconds, and with another ep
     const { request, reply } = last();
     const epoch = wait > 1 ? 1 : 2;
     const received = performance.now();
-    reply(null, booked(request, [200], { now: Date.now() - 50, epoch }));
+    reply(null, replyTo(request, [200], { now: Date.now() - 50, epoch }));
     clock.tick(1000);
     assert.ok(ledger.reserves.length > 1);
     const end = ends().pop()!;

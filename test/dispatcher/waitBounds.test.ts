@@ -52,7 +52,7 @@ const lines = limits.chain((limit) =>
 
 const ask = (after: number, cost: number, timeout: number): Ask => ({ after, cost, timeout });
 
-/** Lines in which a request is refused that could be counted, wrongly, against those behind it. */
+/** Queues in which a denied request could be counted, wrongly, against the requests behind it. */
 const known: [{ limit: Limit; asks: Ask[] }][] = [
   [
     {
@@ -88,7 +88,7 @@ const known: [{ limit: Limit; asks: Ask[] }][] = [
   ],
 ];
 
-/** When each request is granted if each is booked as it is asked for, however far ahead: nothing for those refused. */
+/** When each request is granted if each is reserved at once, however far ahead; undefined if it is denied. */
 function bookAll(limit: Limit, asks: Ask[]): (number | undefined)[] {
   const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
   const ledger = openLedger(memoryStore(), limit, 'oracle');

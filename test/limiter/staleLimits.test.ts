@@ -7,7 +7,7 @@ import { slidingWindow } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { recorder } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const own = slidingWindow({ permits: 2, interval: 60_000 });
 const stored = slidingWindow({ permits: 100, interval: 1000 });
@@ -28,7 +28,7 @@ function open() {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
     reply(
       null,
-      booked(
+      replyTo(
         request,
         request.runs.map(() => delay),
       ),
@@ -79,14 +79,14 @@ timed(
     line.ask(recorded, line.costOf(1), 0, 0);
     clock.tick(100);
     const [{ request, reply }] = ledger.reserves;
-    reply(null, booked(request, [], { segments: [{ count: 1, delay: outcome.refused, retryAfter: 5000 }] }));
+    reply(null, replyTo(request, [], { segments: [{ count: 1, delay: outcome.refused, retryAfter: 5000 }] }));
     line.ask(recorded, line.costOf(2), 0, 1);
     assert.equal(recorded.all('denied'), [0, 1]);
     line.ask(recorded, line.costOf(3), 0, 2);
     clock.tick(0);
     assert.is(ledger.reserves.length, 2);
     const again = ledger.reserves[1];
-    again.reply(null, booked(again.request, [outcome.exceedsLimit]));
+    again.reply(null, replyTo(again.request, [outcome.exceedsLimit]));
     assert.equal(recorded.all('failed'), [2]);
   },
 );

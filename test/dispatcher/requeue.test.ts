@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Waiter } from '../../src/port/line.ts';
 import { timed } from '../support/fakeTime.ts';
 import { recorder } from '../support/lines.ts';
-import { writtenLine } from './writtenLine.ts';
+import { writtenLine } from './scriptedReplies.ts';
 
 timed('moments of a reply go to the first requests of the queue', (clock) => {
   const { ledger, line, recorded, counter, answer, asked } = writtenLine();
@@ -15,7 +15,7 @@ timed('moments of a reply go to the first requests of the queue', (clock) => {
   line.count(c, [1]);
   clock.tick(0);
   assert.equal(asked(), [[2, 1]]);
-  // The rate was raised meanwhile: two are granted at once, and those at the head of the line stand no more.
+  // The rate was raised meanwhile: two requests are granted at once, and the first reservations are void.
   answer([[2, 0]], { epoch: 2, voidAfter: 2000 });
   assert.equal(
     recorded.map(([name]) => name),
@@ -72,7 +72,7 @@ timed('moments whose cost differs from that of the first requests are refunded',
   );
 });
 
-/** A count of 40, of which 20 are booked for 2500, and the others were until a later epoch, which is told of at 2000. */
+/** A counted request of 40: 20 have reservations at 2500 ms, and the others lose theirs with a new epoch at 2000 ms. */
 function halfStanding(clock: { tick(ms: number): unknown }) {
   const all = writtenLine();
   const { line, counter, answer, asked, counts } = all;

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { timed } from '../support/fakeTime.ts';
-import { writtenLine } from './writtenLine.ts';
+import { writtenLine } from './scriptedReplies.ts';
 
 timed(
   'a pause that affects part of a counted request delays that part, and the requests behind it',
@@ -60,7 +60,7 @@ timed('a counted request that keeps part of its reservations in a new epoch keep
   ]);
   assert.equal(counts(), [0, 41]);
   clock.tick(2000);
-  // The heartbeat asks for nothing, and hears that another rate was stored: what lies within two seconds stands.
+  // The heartbeat asks for nothing. Its reply says that another rate was stored: reservations within two seconds hold.
   assert.equal(asked(), []);
   answer([], { epoch: 2, voidAfter: 2000 });
   assert.equal(counts(), [0, 36]);
@@ -87,7 +87,7 @@ timed('reservations that are void in a new epoch are requested again, and the re
   clock.tick(2000);
   assert.equal(asked(), []);
   answer([], { epoch: 2, voidAfter: 400 });
-  // From 2400 on nothing stands: two are left.
+  // Reservations from 2400 ms on are void: two are left.
   assert.equal(counts(), [30, 2]);
   assert.is(ledger.reserves.length, 3);
   assert.equal(asked(), [[30, 1]]);
