@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { storeOf } from '../../src/limiter/storeOf.ts';
+import { storeOf } from '../../src/limiter/limiterParts.ts';
 import { RecordedLimiter, type Request } from '../history/recordedLimiter.ts';
 import { HistoryWriter } from '../history/writer.ts';
 import { randomOf } from '../support/seed.mjs';
