@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { storeOf } from '../../src/limiter/storeOf.ts';
+import { redisStore } from '../../src/stores/redis/redisStore.ts';
+import { timedStore } from '../../src/stores/redis/timedStore.ts';
 import { RecordedLimiter, type Request } from '../history/recordedLimiter.ts';
 import { HistoryWriter } from '../history/writer.ts';
 import { randomOf } from '../support/seed.mjs';
@@ -23,7 +24,7 @@ const isOver = () => Date.now() > until;
 const limiters = Object.entries(limits).map(
   ([kind, limit]) =>
     new RecordedLimiter(
-      { name: kind, process: name, limit, store: storeOf({ redis }) },
+      { name: kind, process: name, limit, store: timedStore(redisStore(redis), redis, 5_000) },
       new HistoryWriter(`${folder}/${kind}`, name),
     ),
 );
