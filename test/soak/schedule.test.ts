@@ -1,0 +1,26 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { calm, scheduleOf } from './schedule.ts';
+import { slopeOf } from './slope.ts';
+
+test('the faults follow from the seed, come in order, and leave the end of the run alone', () => {
+  const schedule = scheduleOf(7, 120_000, 8);
+  assert.equal(scheduleOf(7, 120_000, 8), schedule);
+  assert.not.equal(scheduleOf(8, 120_000, 8), schedule);
+  assert.is(new Set(schedule.map(({ kind }) => kind)).size, 9);
+  for (const [i, { at, lasts, place }] of schedule.entries()) {
+    assert.ok(at < 120_000 - calm && (i === 0 || at > schedule[i - 1].at + schedule[i - 1].lasts));
+    assert.ok(place >= 0 && place < 8 && lasts > 0);
+  }
+});
+
+test('a slope is that of the last two thirds, in megabytes a minute', () => {
+  const samples = Array.from(
+    { length: 30 },
+    (_, i) => [i * 1_000, i < 10 ? i * 2 ** 24 : i * 2 ** 20] as const,
+  );
+  assert.ok(Math.abs(slopeOf(samples) - 60) < 0.001);
+  assert.ok(Number.isNaN(slopeOf(samples.slice(0, 10))));
+});
+
+test.run();
