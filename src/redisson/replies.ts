@@ -2,7 +2,7 @@ import { NotInitializedError, SluiceError } from '../errors.ts';
 import { errorOf } from '../stores/redis/errors.ts';
 import { malformed } from '../stores/redis/replies.ts';
 
-/** The numbers that a script has answered, at least so many; it answers none where the limiter has no rate. */
+/** The numbers of a reply, at least `least`. An empty reply says that the limiter has no rate. */
 export function numbersOf(limiter: string, answer: unknown, least: number): number[] {
   if (!Array.isArray(answer) || !answer.every((item) => /^-?\d+$/.test(String(item))))
     throw malformed(answer);
@@ -11,7 +11,7 @@ export function numbersOf(limiter: string, answer: unknown, least: number): numb
   return answer.map(Number);
 }
 
-/** What a failed call means for its callers: an error of ours as it is, or one that says what Redis has done. */
+/** The error of a failed call: an error of this package as it is, or one with the error of Redis as its cause. */
 export function failureOf(limiter: string, error: unknown): Error {
   return error instanceof SluiceError ? error : errorOf(limiter, error);
 }
