@@ -40,6 +40,10 @@ export interface Line<P> {
   readonly name: string;
   /** The permits as a cost; throws for what no limit could mean or grant. */
   costOf(permits: P): Cost;
+}
+
+/** @internal What the published types leave out. */
+export interface Line<P> {
   /**
    * Joins the line with one request. `timeout` in milliseconds: 0 does not wait. `replaces` leaves the line, and its moment
    * to this one where they cost the same.

@@ -209,7 +209,14 @@ export interface LimitControl {
 /** A ledger whose limit can be changed for the fleet. */
 export type ControlledLedger = Ledger & LimitControl;
 
+declare const storeType: unique symbol;
+
 /** Holds the state of limiters: `memoryStore()` within one process, Redis for a fleet. */
+export interface Store {
+  readonly [storeType]?: true;
+}
+
+/** @internal What the published types leave out. */
 export interface Store {
   /** Returns the ledger of one limiter. */
   open(config: LedgerConfig): ControlledLedger;

@@ -1,13 +1,8 @@
 import { lift, noControl, pause, storeRate } from '../../src/stores/memory/control.ts';
 import { decide } from '../../src/stores/memory/decide.ts';
-import {
-  availableNow,
-  closeLedger,
-  instantOf,
-  type LedgerState,
-  openLedger,
-} from '../../src/stores/memory/ledgerState.ts';
+import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
+import { availableNow, closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
 import { reopen, takeNow } from '../../src/stores/memory/take.ts';

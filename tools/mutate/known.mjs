@@ -121,7 +121,7 @@ export const known = [
     changes: [
       { file: 'lua/ledger/state.lua', find: 'ledger.shift + HEARD)', replace: 'ledger.shift)' },
       {
-        file: memory('ledgerState'),
+        file: memory('openLedger'),
         find: 'Math.max(now, changed + heard)',
         replace: 'Math.max(now, changed)',
       },
@@ -138,7 +138,7 @@ export const known = [
         replace: 'voidBookings(ledger, now, now,',
       },
       {
-        file: memory('ledgerState'),
+        file: memory('openLedger'),
         find: 'voidBookings(ledger, now, now + heard,',
         replace: 'voidBookings(ledger, now, now,',
       },
@@ -260,7 +260,7 @@ export const known = [
     changes: [
       { file: 'lua/ledger/state.lua', find: '  closeHoles(ledger, now, now)\n', replace: '' },
       {
-        file: memory('ledgerState'),
+        file: memory('openLedger'),
         find: '  closeHoles(ledger, now, now);\n',
         replace: '  void closeHoles;\n',
       },

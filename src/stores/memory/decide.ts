@@ -3,8 +3,9 @@ import { exceeds } from '../../limits/limit.ts';
 import type { DecideReply, LastMoment } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { lastOf } from './epochs.ts';
-import { availableNow, fullAt, type Instant, type LedgerState } from './ledgerState.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
 import { commitAll, limitingOf, offer } from './offer.ts';
+import { availableNow, fullAt } from './openLedger.ts';
 import { noteGranted, strideOf } from './pace.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */

@@ -18,22 +18,16 @@ import type {
 } from '../store.ts';
 import { type Control, lift, noControl, pause, storeRate } from './control.ts';
 import { decide } from './decide.ts';
-import {
-  availableNow,
-  closeLedger,
-  type Instant,
-  instantOf,
-  type LedgerState,
-  openLedger,
-} from './ledgerState.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
+import { availableNow, closeLedger, instantOf, openLedger } from './openLedger.ts';
 import type { Place, Places } from './places.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { reserve } from './reserve.ts';
 import { reopen, takeNow } from './take.ts';
 
 /** The control of a limiter that nobody steers: never changed. */
-const unsteered: Control = noControl();
+const unsteered: Control = /* @__PURE__ */ noControl();
 
 type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
 

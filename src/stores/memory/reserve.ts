@@ -5,8 +5,9 @@ import { countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
 import { takeGap } from './gaps.ts';
 import { fillHole, holeFor } from './holes.ts';
-import { type Instant, type LedgerState, pausedFor, voidAfterOf } from './ledgerState.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
 import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
+import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { loadOf, noteGranted, strideOf } from './pace.ts';
 
 /** Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds. */

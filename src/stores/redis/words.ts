@@ -16,7 +16,7 @@ export function wordsOf(args: readonly (string | number)[]): Words {
 }
 
 /** Whole numbers from 0 on, as most arguments are. */
-const small = Array.from({ length: 1_024 }, (_, n) => encoded(String(n)));
+const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, n) => encoded(String(n)));
 
 export function encodedNumber(n: number): string {
   const known = small[n];
