@@ -1,38 +1,42 @@
-/** Cancels a timer; without effect once it has fired. */
+/** Cancels a timer; has no effect once the timer has fired. */
 export type CancelTimer = () => void;
 
-/** Time as the limiter sees it: a monotonic clock, and one-shot timers on it. */
+/** A monotonic clock with one-shot timers. */
 export interface Clock {
-  /** Milliseconds, perhaps fractional, that never go back. */
+  /** Monotonic milliseconds, perhaps fractional. */
   now(): number;
   /** Epoch milliseconds at the clock's zero. */
   readonly origin: number;
-  /** Calls back after `ms`, or a little before or after: look at the clock. */
-  after(ms: number, work: () => void): CancelTimer;
+  /**
+   * Calls `work` after about `ms`. A timer may fire slightly early: `work` has to check the clock. Without `keepsAlive` (true by
+   * default), it does not keep the process alive.
+   */
+  after(ms: number, work: () => void, keepsAlive?: boolean): CancelTimer;
 }
 
-/** What `setTimeout` can wait at most. */
+/** The longest delay of `setTimeout` in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * The default clock: `performance.now` and `setTimeout`, looked up when they are used, so that fake timers count.
+ * The default clock: `performance.now` and `setTimeout`, looked up at each use, so that fake timers work.
  *
- * The wall clock is read once, here: a step of it later changes nothing.
+ * It reads the wall clock once, so later steps of the wall clock have no effect.
  */
 export function monotonicClock(): Clock {
   const { performance } = globalThis;
   return {
     origin: Math.round(Date.now() - performance.now()),
     now: () => globalThis.performance.now(),
-    after(ms, work) {
-      // Rounded up: a timer that fires before its time only has to be set again.
+    after(ms, work, keepsAlive = true) {
+      // Rounded up, since a timer that fires early has to be set again.
       const timer = globalThis.setTimeout(work, Math.min(Math.ceil(ms), longestTimer));
+      if (!keepsAlive) timer.unref?.();
       return () => globalThis.clearTimeout(timer);
     },
   };
 }
 
-/** The part of an RxJS scheduler that a clock needs. */
+/** The part of an RxJS scheduler that a clock uses. */
 export interface SchedulerClock {
   now(): number;
   schedule(work: () => void, delay: number): { unsubscribe(): void };

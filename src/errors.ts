@@ -1,12 +1,12 @@
-/** What all errors of this package have in common. */
+/** The base class of all errors of this package. */
 export abstract class SluiceError extends Error {
-  /** The name of the class, also where a bundler has shortened that. */
+  /** The name of the class, unchanged by minification. */
   abstract override readonly name: string;
-  /** A stable identifier of the kind of error. */
+  /** The stable code of the error, such as `ERR_SLUICE_TIMEOUT`. */
   abstract readonly code: string;
 }
 
-/** Permits as they were asked for: a number, or a record for a limiter of several limits. */
+/** The permits of a request: a number, or a record for a limiter of several limits. */
 export type AskedPermits = number | Readonly<Record<string, number>>;
 
 function describe(permits: AskedPermits): string {
@@ -14,29 +14,30 @@ function describe(permits: AskedPermits): string {
   return `permits ${JSON.stringify(permits)}`;
 }
 
+function are(permits: AskedPermits): string {
+  return `${describe(permits)} ${permits === 1 ? 'is' : 'are'}`;
+}
+
 function milliseconds(ms: number): string {
   return `${Math.ceil(ms)} ms`;
 }
 
-/** The wait for permits would be, or was, longer than `timeout`. Nothing was charged. */
+/** A request's wait would be, or was, longer than its `timeout`. It was not charged. */
 export class AcquireTimeoutError extends SluiceError {
   override readonly name = 'AcquireTimeoutError';
   readonly code = 'ERR_SLUICE_TIMEOUT';
-  /** The permits that were asked for. */
+  /** The permits of the request. */
   readonly permits: AskedPermits;
-  /** Milliseconds that the caller was ready to wait. */
+  /** The request's timeout in milliseconds. */
   readonly timeout: number;
-  /** Milliseconds from now that the permits will not be there yet, where that is known. */
+  /** The least number of milliseconds until the permits are available, if known. */
   readonly retryAfter: number | undefined;
 
   constructor(limiter: string, permits: AskedPermits, timeout: number, retryAfter?: number) {
-    const known =
-      retryAfter === undefined
-        ? 'they were not there in time'
-        : `not there for another ${milliseconds(retryAfter)} at least`;
+    const earliest = retryAfter === undefined ? '' : `, but in ${milliseconds(retryAfter)} at the earliest`;
     super(
-      `limiter ${JSON.stringify(limiter)}: ${describe(permits)} within ${timeout} ms: ${known}; ` +
-        'wait longer, ask for fewer, or raise the limit',
+      `limiter ${JSON.stringify(limiter)}: ${are(permits)} not available within ${timeout} ms${earliest}; ` +
+        'use a longer timeout or fewer permits, or raise the limit',
     );
     this.permits = permits;
     this.timeout = timeout;
@@ -44,60 +45,60 @@ export class AcquireTimeoutError extends SluiceError {
   }
 }
 
-/** The permits are not there now, and the strategy is `'error'`. Nothing was charged. */
+/** The permits are not available now, and the strategy is `'error'`. The request was not charged. */
 export class RateLimitExceededError extends SluiceError {
   override readonly name = 'RateLimitExceededError';
   readonly code = 'ERR_SLUICE_LIMIT';
-  /** The permits that were asked for. */
+  /** The permits of the request. */
   readonly permits: AskedPermits;
-  /** Milliseconds until they will be there, where that is known. */
+  /** Milliseconds until the permits are available, if known. */
   readonly retryAfter: number | undefined;
 
   constructor(limiter: string, permits: AskedPermits, retryAfter?: number) {
-    const known = retryAfter === undefined ? 'later' : `in ${milliseconds(retryAfter)}`;
-    super(`limiter ${JSON.stringify(limiter)}: ${describe(permits)}: not there now; try again ${known}`);
+    const when = retryAfter === undefined ? 'later' : `in ${milliseconds(retryAfter)}`;
+    super(`limiter ${JSON.stringify(limiter)}: ${are(permits)} not available now; try again ${when}`);
     this.permits = permits;
     this.retryAfter = retryAfter;
   }
 }
 
-/** More was asked for than the limit in force can ever grant. Nothing was charged. */
+/** A request has more permits than the limit in force can ever grant. It was not charged. */
 export class PermitsExceedLimitError extends SluiceError {
   override readonly name = 'PermitsExceedLimitError';
   readonly code = 'ERR_SLUICE_PERMITS';
-  /** The permits that were asked for. */
+  /** The permits of the request. */
   readonly permits: AskedPermits;
-  /** The most that one request may ask for, where that is known. */
+  /** The most permits that one request may have, if known. */
   readonly limit: AskedPermits | undefined;
 
   constructor(limiter: string, permits: AskedPermits, limit?: AskedPermits) {
     const most = limit === undefined ? '' : ` (at most ${describe(limit)} at a time)`;
     super(
-      `limiter ${JSON.stringify(limiter)}: asked for ${describe(permits)}, more than the limit can ever grant${most}; ` +
-        'ask for fewer, or raise the limit',
+      `limiter ${JSON.stringify(limiter)}: ${are(permits)} more than the limit can ever grant${most}; ` +
+        'use fewer permits, or raise the limit',
     );
     this.permits = permits;
     this.limit = limit;
   }
 }
 
-/** The queue is full: `maxQueue` requests already wait. Nothing was charged. */
+/** The queue is full: `maxQueue` requests or values are waiting. The new one was not charged. */
 export class QueueOverflowError extends SluiceError {
   override readonly name = 'QueueOverflowError';
   readonly code = 'ERR_SLUICE_QUEUE';
-  /** The most that may wait. */
+  /** The most requests or values that may wait. */
   readonly maxQueue: number;
 
   constructor(limiter: string, maxQueue: number) {
     super(
-      `limiter ${JSON.stringify(limiter)}: ${maxQueue} already wait, and maxQueue allows no more; ` +
+      `limiter ${JSON.stringify(limiter)}: the queue is full, as maxQueue is ${maxQueue}; ` +
         'slow the source down, or raise maxQueue',
     );
     this.maxQueue = maxQueue;
   }
 }
 
-/** Redis cannot be reached. `cause` is the client's own error. */
+/** Redis cannot be reached. `cause` is the error of the connection. */
 export class StoreUnavailableError extends SluiceError {
   override readonly name = 'StoreUnavailableError';
   readonly code = 'ERR_SLUICE_UNAVAILABLE';
@@ -108,8 +109,8 @@ export class StoreUnavailableError extends SluiceError {
 }
 
 /**
- * The store answered, but wrongly: a key that holds something else than it should, a missing permission, a script error, or
- * a stored rate that has other names of limits than this limiter. `cause` is its own error. No fallback hides it.
+ * Redis answered with an error: a key of the wrong type, a missing permission, a script error, a malformed reply, or a
+ * stored rate whose limits have other names than this limiter's. `cause` is that error. No fallback hides it.
  */
 export class StoreError extends SluiceError {
   override readonly name = 'StoreError';
@@ -120,7 +121,7 @@ export class StoreError extends SluiceError {
   }
 }
 
-/** No rate was ever set for this limiter of Redisson, or it has expired. Nothing was charged. */
+/** This Redisson limiter has no rate: none was ever set, or it has expired. The request was not charged. */
 export class NotInitializedError extends SluiceError {
   override readonly name = 'NotInitializedError';
   readonly code = 'ERR_SLUICE_NOT_INITIALIZED';
@@ -130,7 +131,7 @@ export class NotInitializedError extends SluiceError {
   }
 }
 
-/** The limiter was closed. */
+/** The limiter is closed. The request was not charged. */
 export class LimiterClosedError extends SluiceError {
   override readonly name = 'LimiterClosedError';
   readonly code = 'ERR_SLUICE_CLOSED';

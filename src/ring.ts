@@ -1,6 +1,6 @@
 const smallest = 16;
 
-/** A queue of values in one array that wraps around: eight bytes a value, and none once it is empty. */
+/** A FIFO queue in a circular array: eight bytes a value. An empty queue drops its array. */
 export class Ring<T> {
   #slots: (T | undefined)[] = new Array(smallest);
   #head = 0;
@@ -12,17 +12,17 @@ export class Ring<T> {
 
   push(value: T): void {
     if (this.#length === this.#slots.length) this.#grow();
-    // The number of slots is a power of two.
+    // The mask works because the number of slots is a power of two.
     this.#slots[(this.#head + this.#length) & (this.#slots.length - 1)] = value;
     this.#length++;
   }
 
-  /** The first value; the ring must hold one. */
+  /** Returns the first value; the ring must not be empty. */
   peek(): T {
     return this.#slots[this.#head] as T;
   }
 
-  /** Takes the first value; the ring must hold one. */
+  /** Removes and returns the first value; the ring must not be empty. */
   shift(): T {
     const value = this.#slots[this.#head] as T;
     this.#slots[this.#head] = undefined;
@@ -32,7 +32,7 @@ export class Ring<T> {
     return value;
   }
 
-  /** Takes the last value; the ring must hold one. */
+  /** Removes and returns the last value; the ring must not be empty. */
   pop(): T {
     const last = (this.#head + --this.#length) & (this.#slots.length - 1);
     const value = this.#slots[last] as T;

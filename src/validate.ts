@@ -1,4 +1,4 @@
-/** How a value is shown in a message: short, and with its type where the type is what is wrong. */
+/** A value as error messages show it: short, and with its type where that explains the error. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === 'bigint') return `${value}n (bigint)`;
@@ -7,7 +7,7 @@ export function show(value: unknown): string {
   return String(value);
 }
 
-/** Refuses a number of the wrong type or out of its range; NaN is out of every range. */
+/** Throws unless a value is a number in a range; NaN is out of every range. */
 function number(
   name: string,
   value: unknown,
@@ -27,12 +27,12 @@ export function wholeUpTo(name: string, value: unknown, most: number): asserts v
   number(
     name,
     value,
-    most > 0 ? `a whole number from 0 to ${most}` : '0, as none was asked for',
+    most > 0 ? `a whole number from 0 to ${most}` : '0, as the request has none',
     (n) => Number.isSafeInteger(n) && n >= 0 && n <= most,
   );
 }
 
-/** A bound on a queue: a positive integer, or Infinity for none. */
+/** A bound on a queue: a positive integer, or Infinity. */
 export function positiveIntegerOrInfinity(name: string, value: unknown): asserts value is number {
   number(
     name,
@@ -47,13 +47,16 @@ export function duration(name: string, value: unknown): asserts value is number 
   number(name, value, 'milliseconds, 0 or more', (n) => n >= 0);
 }
 
-/** A duration in milliseconds from 0 to `most`: may be fractional. */
-export function durationUpTo(name: string, value: unknown, most: number): asserts value is number {
-  number(name, value, `milliseconds from 0 to ${most}`, (n) => n >= 0 && n <= most);
+/** The longest pause in milliseconds: about a century. */
+const longestPause = 2 ** 42 - 1;
+
+/** The length of a pause in milliseconds: finite, may be fractional or 0. */
+export function pauseLength(name: string, value: unknown): asserts value is number {
+  number(name, value, `milliseconds from 0 to ${longestPause}`, (n) => n >= 0 && n <= longestPause);
 }
 
-/** A part of a whole: above 0, at most 1. */
-export function part(name: string, value: unknown): asserts value is number {
+/** A fraction: above 0, at most 1. */
+export function fraction(name: string, value: unknown): asserts value is number {
   number(name, value, 'a number above 0, at most 1', (n) => n > 0 && n <= 1);
 }
 
@@ -68,13 +71,13 @@ export function oneOf<T extends string | boolean>(
   throw typeof value === typeof choices[0] ? new RangeError(message) : new TypeError(message);
 }
 
-/** An options object, or nothing. */
+/** An options object or undefined. */
 export function options(name: string, value: unknown): void {
   if (value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value))) return;
   throw new TypeError(`${name}: expected an object, got ${show(value)}`);
 }
 
-/** Refuses an option that is not known: a misspelt one would be ignored otherwise. */
+/** Throws for an unknown option, which may be misspelt. */
 export function knownOptions(given: object, known: readonly string[]): void {
   for (const option of Object.keys(given))
     if (!known.includes(option))
@@ -91,7 +94,7 @@ export function nonEmptyString(name: string, value: unknown): asserts value is s
   if (value === '') throw new RangeError(`${name}: expected a non-empty string, got ""`);
 }
 
-/** An AbortSignal, of this realm or another, or nothing. */
+/** An AbortSignal, of this realm or another, or undefined. */
 export function abortSignal(name: string, value: unknown): asserts value is AbortSignal | undefined {
   if (value === undefined) return;
   const signal = value as Partial<AbortSignal> | null;
@@ -105,7 +108,7 @@ export function abortSignal(name: string, value: unknown): asserts value is Abor
   throw new TypeError(`${name}: expected an AbortSignal, got ${show(value)}`);
 }
 
-/** An object that has the methods of what was expected. */
+/** An object with the given methods; `expected` describes it in the message. */
 export function methods(name: string, value: unknown, expected: string, names: readonly string[]): void {
   const object = value as Record<string, unknown> | null;
   if (

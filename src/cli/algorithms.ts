@@ -8,12 +8,12 @@ const makers: Record<string, (permits: number, interval: number, burst?: number)
   'leaky-bucket': (permits, interval) => leakyBucket({ permits, interval }),
 };
 
-/** What `--algorithm` may be; the first is the default. */
+/** The values of `--algorithm`; the first is the default. */
 export const algorithms = Object.keys(makers);
 
 const optionOf: Record<string, string> = { permits: '--limit', interval: '--interval', burst: '--burst' };
 
-/** The limit that the options describe; refuses what is none, in the words of the command line. */
+/** Returns the limit of the options. Throws UsageError with the names of the command line. */
 export function limitOf(options: {
   algorithm: string;
   limit: number;
@@ -22,7 +22,7 @@ export function limitOf(options: {
 }): Limit {
   const { algorithm, limit, interval, burst } = options;
   if (burst !== undefined && algorithm !== 'token-bucket')
-    throw new UsageError(`--burst: expected --algorithm token-bucket with it, got ${algorithm}`);
+    throw new UsageError(`--burst: expected with --algorithm token-bucket only, got ${algorithm}`);
   try {
     return makers[algorithm](limit, interval, burst);
   } catch (error) {

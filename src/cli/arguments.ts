@@ -6,19 +6,19 @@ import { duration, nonEmptyString, positiveInteger } from '../validate.ts';
 import { algorithms, limitOf } from './algorithms.ts';
 import { UsageError } from './failure.ts';
 
-/** What the command line asks for, checked. */
+/** The checked command line. */
 export interface Arguments {
-  /** Left out only on the keys of Redisson: the rate that is set there. */
+  /** Undefined only with `redisson`: then the rate on Redisson's keys is in force. */
   limit: Limit | undefined;
-  /** The limit's identity across the fleet. */
+  /** The identity of the limit across the fleet. */
   name: string;
-  /** Where the fleet's Redis is; left out: the limit holds in this process. */
+  /** The URL of Redis; undefined for a limit in this process. */
   redis: string | undefined;
-  /** Whether the limit is one of Redisson's, on its keys. */
+  /** Whether the limit is on Redisson's keys. */
   redisson: boolean;
-  /** Permits that a line costs. */
+  /** Permits of a line. */
   permits: number;
-  /** Milliseconds that a line may wait. */
+  /** Milliseconds that a line may wait for its permits. */
   timeout: number;
   timestamps: boolean;
   quiet: boolean;
@@ -45,14 +45,14 @@ Examples:
   sluice --redisson --name stripe --redis redis://cache:6379 < jobs.txt | ./work
 
 Every process with the same --name on the same Redis shares one limit.
-Ends with 0 at the end of input or when its output is closed, 1 on a failure, 2 on bad arguments.`;
+Exits with 0 at the end of input or when its output is closed, 1 on failure, 2 on invalid arguments.`;
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
- * @param argv the arguments alone
- * @returns what it asks for, or the text that answers `--help` and `--version`
- * @throws UsageError for anything that cannot be meant, naming the option
+ * @param argv the arguments, without the command
+ * @returns the checked arguments, or the output of `--help` or `--version`
+ * @throws UsageError for invalid arguments; the message names the option
  */
 export function parseArguments(argv: readonly string[]): Arguments | string {
   let text = '';
@@ -76,29 +76,31 @@ function declared(): Command {
   const { version } = createRequire(import.meta.url)('rxjs-sluice/package.json');
   return new Command('sluice')
     .description("Passes lines from standard input to standard output at the fleet's rate.")
-    .option('--limit <permits>', 'permits per interval (required, but with --redisson)', number)
+    .option('--limit <permits>', 'permits per interval (required without --redisson)', number)
     .option('--interval <ms>', 'the interval, in milliseconds', number, 1000)
     .addOption(
       new Option('--algorithm <name>', 'how the limit counts').choices(algorithms).default(algorithms[0]),
     )
-    .option('--burst <permits>', 'the most that a token-bucket holds (default: as many as --limit)', number)
-    .option('--name <name>', "the limit's name: processes of the same name share it", 'sluice')
+    .option('--burst <permits>', 'the most permits that a token-bucket holds (default: --limit)', number)
+    .option('--name <name>', 'the name of the limit: processes with the same name share it', 'sluice')
     .addOption(
-      new Option('--redis <url>', 'where the limit is kept (default: in this process)').env('REDIS_URL'),
+      new Option('--redis <url>', 'the Redis that holds the limit (default: this process holds it)').env(
+        'REDIS_URL',
+      ),
     )
     .option(
       '--redisson',
-      'share the limit of a Redisson RRateLimiter of that name: at the rate that is set there, or else at --limit',
+      'share the limit of a Redisson RRateLimiter of that name: at its stored rate, or at --limit if it has none',
       false,
     )
-    .option('--permits <count>', 'permits that a line costs', number, 1)
-    .option('--timeout <ms>', 'fail when a line would have to wait for longer', number)
+    .option('--permits <count>', 'permits of a line', number, 1)
+    .option('--timeout <ms>', 'fail if a line would wait longer for its permits', number)
     .option(
       '--timestamps',
-      'put the granted moment, in epoch milliseconds, and a tab before every line',
+      'put the granted moment, in epoch milliseconds, and a tab before each line',
       false,
     )
-    .option('--quiet', 'show no progress (there is none where standard error is no terminal)')
+    .option('--quiet', 'show no progress (it is shown only if standard error is a terminal)')
     .version(version)
     .allowExcessArguments(false)
     .addHelpText('after', examples);
@@ -124,16 +126,16 @@ function checked(options: Options): Arguments {
   const redis = redisUrl(options.redis);
   if (redisson && redis === undefined)
     throw new UsageError('--redisson: expected --redis (or REDIS_URL) with it, got none');
-  // On the keys of Redisson another rate may be set than the one that was given.
+  // On Redisson's keys, another rate may be stored.
   const most = redisson || !limit ? Infinity : capacityOf(limit);
   if (permits > most)
     throw new UsageError(
-      `--permits: expected at most ${most}, all that is ever there at once, got ${permits}`,
+      `--permits: expected at most ${most}, the most that the limit can grant at a time, got ${permits}`,
     );
   return { limit, name, redis, redisson, permits, timeout, timestamps, quiet };
 }
 
-/** The limit; none where the rate is left to Redisson. */
+/** The limit; undefined if Redisson's stored rate is used. */
 function limitFrom({ redisson, algorithm, interval, limit, burst }: Options): Limit | undefined {
   if (redisson && algorithm !== algorithms[0])
     throw new UsageError(`--algorithm: expected ${algorithms[0]} with --redisson, got ${algorithm}`);
@@ -147,12 +149,12 @@ function limitFrom({ redisson, algorithm, interval, limit, burst }: Options): Li
 function redisUrl(text: string | undefined): string | undefined {
   if (!text) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // What was given is not repeated: it may hold a password.
+  // The message does not repeat the URL, which may contain a password.
   if (!url || !/^rediss?:$/.test(url.protocol) || !url.host)
     throw new UsageError('--redis (or REDIS_URL): expected a URL such as redis://localhost:6379');
   if (!/^\/?\d*$/.test(url.pathname))
     throw new UsageError(
-      '--redis (or REDIS_URL): expected the number of a database, if any, after the host, as in redis://localhost:6379/0',
+      '--redis (or REDIS_URL): expected a database number or nothing after the host, as in redis://localhost:6379/0',
     );
   return text;
 }

@@ -4,16 +4,16 @@ import { UsageError } from './failure.ts';
 /**
  * Connects to Redis.
  *
- * @param url where it is
- * @throws UsageError where ioredis is not installed
- * @throws Error with the reason, where Redis cannot be reached, or has no such database
+ * @param url the URL of Redis
+ * @throws UsageError if ioredis is not installed
+ * @throws Error with the reason if Redis cannot be reached, or has no such database
  */
 export async function connect(url: string): Promise<Redis> {
   const ioredis = await import('ioredis').catch((error) => {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new UsageError('--redis (or REDIS_URL) needs ioredis, which is not installed: npm install ioredis');
   });
-  // The first versions of ioredis 5 have the class as their default export alone.
+  // The first versions of ioredis 5 have the class only as their default export.
   const { Redis = ioredis.default } = ioredis;
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -30,14 +30,14 @@ export async function connect(url: string): Promise<Redis> {
   } catch (error) {
     redis.disconnect();
     reason ??= error as Error;
-    // Where a name has several addresses, the error of all of them has no message.
+    // If a host name has several addresses, their common error has a code and no message.
     throw new Error(`Redis cannot be reached: ${reason.message || reason.code}`, { cause: error });
   }
   await select(redis, redis.options.db);
   return redis;
 }
 
-/** Where the database of the URL cannot be selected, ioredis says so to nobody, and goes on in database 0. */
+/** Selects the database of the URL. If that fails, ioredis itself would silently continue in database 0. */
 async function select(redis: Redis, database: number | undefined): Promise<void> {
   if (!database) return;
   try {

@@ -1,17 +1,17 @@
-/** The command line cannot be meant, or asks for what is not installed: the command ends with 2. */
+/** The arguments are invalid, or need a package that is not installed: the exit code is 2. */
 export class UsageError extends Error {}
 
-/** How the command ends. */
+/** The result of the command. */
 export interface Outcome {
   readonly code: number;
-  /** What is said on standard error, on one line. */
+  /** One line for standard error. */
   readonly message?: string;
 }
 
-/** How the command ends after an error. */
+/** The result of the command after an error. */
 export function outcomeOf(error: unknown): Outcome {
   const { code, message } = error as NodeJS.ErrnoException;
-  // Whoever reads has seen enough, as `head` does.
+  // The reader has closed the pipe, as `head` does.
   if (code === 'EPIPE') return { code: 0 };
   const line = `sluice: ${message || code || error}`.replace(/\s*[\r\n]\s*/g, ' ');
   return { code: error instanceof UsageError ? 2 : 1, message: line };

@@ -3,14 +3,14 @@ import { type Limiter, RateLimiter, RateType, RedissonRateLimiter } from '../ind
 import type { Arguments } from './arguments.ts';
 import { connect } from './connect.ts';
 
-/** The limiter that the lines pass through. */
+/** An open limiter. */
 export interface Gate {
   readonly limiter: Limiter;
-  /** Gives back what is reserved. */
+  /** Refunds reservations, and closes the connection. */
   close(): Promise<void>;
 }
 
-/** Opens the limiter: in this process, or with a Redis URL on the fleet's Redis, there perhaps on the keys of Redisson. */
+/** Opens the limiter: in this process, on Redis, or on Redisson's keys. */
 export async function openGate(options: Arguments): Promise<Gate> {
   const { redis: url, redisson, limit } = options;
   const redis = url === undefined ? undefined : await connect(url);
@@ -30,7 +30,7 @@ export async function openGate(options: Arguments): Promise<Gate> {
 }
 
 function ownLimiter({ name, limit }: Arguments, redis: Redis | undefined): RateLimiter {
-  // Whoever started the command has to hear at once that Redis has gone: nothing is passed on that the fleet does not know of.
+  // Without Redis, no line may pass that the fleet does not count; the command fails at once.
   const fallback = redis && ({ mode: 'reject', timeout: 3_000 } as const);
   return new RateLimiter({ name, limit: limit!, redis, fallback });
 }

@@ -1,40 +1,40 @@
 import type { Readable } from 'node:stream';
 import { Ring } from '../ring.ts';
 
-/** Bytes that are read ahead: enough for the lines of a round trip, and little memory. */
-const enough = 2 ** 19;
+/** Bytes to read ahead: enough for the lines of a round trip, and little memory. */
+const maxBytes = 2 ** 19;
 
 /**
- * The lines of a stream that have been read and wait, without their newlines; they are taken by iterating.
+ * The lines of a stream that have been read, without their newlines. Iterating removes them.
  *
- * A character stands for a byte (latin1), so that any bytes pass unchanged, a carriage return before the newline included.
+ * Each character is one byte (latin1), so that all bytes pass unchanged, a carriage return before the newline included.
  */
 export class Lines implements Iterable<string> {
   readonly #chunks: AsyncIterator<string[], void>;
   readonly #lines = new Ring<string>();
-  /** Bytes of those that wait. */
+  /** Bytes of the lines that have been read. */
   #bytes = 0;
   #reading: Promise<void> | undefined;
   #ended = false;
 
-  /** Begins to read. A last line need not end with a newline. */
+  /** Starts to read. The last line may lack a newline. */
   constructor(input: Readable) {
     this.#chunks = linesOfChunks(input);
     this.#readOn();
   }
 
-  /** How many wait. */
+  /** The number of lines that have been read and not removed. */
   get waiting(): number {
     return this.#lines.length;
   }
 
-  /** Resolves when there are lines that wait: `false` once there will be none. Rejects when the stream fails. */
+  /** Resolves with true when lines have been read, and with false at the end of the stream. Rejects if the stream fails. */
   async some(): Promise<boolean> {
     while (this.waiting === 0 && this.#reading) await this.#reading;
     return this.waiting > 0;
   }
 
-  /** Takes the lines that wait, and ends when there are none. */
+  /** Removes lines, and ends when there are none, even before the end of the stream. */
   [Symbol.iterator](): Iterator<string, undefined> {
     return {
       next: () =>
@@ -50,13 +50,13 @@ export class Lines implements Iterable<string> {
   }
 
   #readOn(): void {
-    if (this.#reading || this.#ended || this.#bytes >= enough) return;
+    if (this.#reading || this.#ended || this.#bytes >= maxBytes) return;
     this.#reading = this.#chunks.next().then(({ done, value }) => {
       this.#reading = undefined;
       if (done) this.#ended = true;
       else this.#put(value);
     });
-    // That it fails is heard by whoever waits for more lines.
+    // `some` rejects with the error; without a caller it is no unhandled rejection.
     this.#reading.catch(() => {});
   }
 
@@ -69,12 +69,12 @@ export class Lines implements Iterable<string> {
   }
 }
 
-/** The lines of each chunk, as far as they end in it, and at last the one that no newline ends. */
+/** The lines that end in each chunk, and at last a line without a newline. */
 async function* linesOfChunks(input: Readable): AsyncGenerator<string[], void, undefined> {
   let rest = '';
   for await (const chunk of input) {
     const text: string = chunk.toString('latin1');
-    // The rest is not searched again: a long line would cost the square of its length.
+    // Searching the rest again would make a long line cost the square of its length.
     if (!text.includes('\n')) {
       rest += text;
       continue;

@@ -7,15 +7,15 @@ function end({ code, message }: Outcome): void {
   process.exitCode = code;
 }
 
-let asked: Arguments | string | undefined;
+let parsed: Arguments | string | undefined;
 try {
-  asked = parseArguments(process.argv.slice(2));
+  parsed = parseArguments(process.argv.slice(2));
 } catch (error) {
   end(outcomeOf(error));
 }
-if (typeof asked === 'string') process.stdout.write(asked);
-else if (asked) {
-  end(await run(asked));
-  // What is left to read, or to write to a reader that has stopped, must not hold the process.
+if (typeof parsed === 'string') process.stdout.write(parsed);
+else if (parsed) {
+  end(await run(parsed));
+  // Unread input, or a reader that has stopped, must not keep the process alive.
   process.exit();
 }

@@ -2,37 +2,37 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { Subject } from 'rxjs';
 
-/** Characters that are gathered before they are written, within one turn of the event loop. */
-const most = 65_536;
+/** Characters to gather within one turn of the event loop before a write. */
+const maxText = 65_536;
 
-/** Lines on their way to a stream: those of one turn are written together. */
+/** Writes lines to a stream; the lines of one turn of the event loop in one write. */
 export class Output {
   readonly #stream: Writable;
   readonly #beforeWrite: () => void;
   readonly #full = new Subject<void>();
   #text = '';
   #scheduled = false;
-  /** Emits when the stream takes no more for now. */
+  /** Emits when the buffer of the stream is full. */
   readonly full$ = this.#full.asObservable();
   /** Rejects when the stream fails. */
   readonly failed: Promise<never>;
 
   /**
-   * @param stream what is written to
-   * @param beforeWrite called before every write
+   * @param stream the stream to write to
+   * @param beforeWrite called before each write
    */
   constructor(stream: Writable, beforeWrite: () => void = () => {}) {
     this.#stream = stream;
     this.#beforeWrite = beforeWrite;
     this.failed = new Promise((_, reject) => stream.on('error', reject));
-    // Whoever waits hears of it; a failure that nobody waits for is none.
+    // Without a handler it is no unhandled rejection.
     this.failed.catch(() => {});
   }
 
-  /** Takes one line, of one character for each byte. */
+  /** Adds a line, with one character for each byte. */
   line(text: string): void {
     this.#text += `${text}\n`;
-    if (this.#text.length >= most) this.#flush();
+    if (this.#text.length >= maxText) this.#flush();
     else if (!this.#scheduled) {
       this.#scheduled = true;
       process.nextTick(() => {
@@ -42,13 +42,13 @@ export class Output {
     }
   }
 
-  /** Resolves when the stream takes more. */
+  /** Resolves when the stream accepts more lines. */
   async ready(): Promise<void> {
     this.#flush();
     if (this.#stream.writableNeedDrain) await once(this.#stream, 'drain');
   }
 
-  /** Resolves when everything is written, or cannot be. */
+  /** Resolves when all lines are written, or the stream has failed. */
   finished(): Promise<void> {
     this.#flush();
     return new Promise((resolve) => this.#stream.write('', () => resolve()));

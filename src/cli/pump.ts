@@ -6,28 +6,27 @@ import type { Arguments } from './arguments.ts';
 import { Lines } from './lines.ts';
 import type { Output } from './output.ts';
 
-type Asked = Pick<Arguments, 'permits' | 'timeout' | 'timestamps'>;
+type LineOptions = Pick<Arguments, 'permits' | 'timeout' | 'timestamps'>;
 
-/** What has passed, and what has been read and waits. */
+/** The numbers of lines that have passed, and that have been read and wait. */
 export interface Tally {
   lines: number;
   waiting: number;
 }
 
 /**
- * Passes lines from a stream to another, each after its permits, and only as fast as they are taken.
+ * Passes lines from one stream to another when their permits are granted, with backpressure.
  *
- * Permits are asked for while there are lines that wait for them: none is charged for a line that never comes, or held
- * for one that comes late. While the output is full nothing is asked for, so that what was granted does not pile up and
- * leave all at once.
+ * Permits are requested only while lines wait for them, so none is charged or held for a line that comes late or never. No
+ * permits are requested while the output is full: granted lines would pile up, and leave all at once.
  *
- * @returns once the last line is written
+ * @returns a promise that resolves when the last line is written
  */
 export async function pump(
   input: Readable,
   output: Output,
   limiter: Limiter,
-  options: Asked,
+  options: LineOptions,
   tally: Tally,
 ): Promise<void> {
   const lines = new Lines(input);
@@ -46,14 +45,14 @@ export async function pump(
 function throttle(
   lines: Lines,
   limiter: Limiter,
-  { permits, timeout, timestamps }: Asked,
+  { permits, timeout, timestamps }: LineOptions,
 ): Observable<string> {
   if (!timestamps) return fromThrottled(lines, limiter, { permits, timeout });
   const project = (line: string, { grantedAt }: { grantedAt: number }) => `${grantedAt}\t${line}`;
   return fromThrottled(lines, limiter, { permits, timeout, project });
 }
 
-/** Passes lines on until none waits, or the output is full: what was asked for beyond is given back. */
+/** Passes lines until none waits, or the output is full; then the unused permits are refunded. */
 async function pass(
   throttled: Observable<string>,
   lines: Lines,
@@ -61,7 +60,7 @@ async function pass(
   tally: Tally,
 ): Promise<void> {
   const passing = throttled.pipe(
-    // That there is no other line is known, and need not wait for permits.
+    // Ending after the last line saves the permits that detecting the end would cost.
     takeWhile(() => lines.waiting > 0, true),
     takeUntil(output.full$),
     tap((line) => {

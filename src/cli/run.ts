@@ -6,9 +6,9 @@ import { Progress } from './progress.ts';
 import { pump, type Tally } from './pump.ts';
 
 /**
- * Passes this process's standard input on until it ends, its output is closed, a signal comes, or something fails.
+ * Passes standard input to standard output until the input ends, the output is closed, a signal arrives, or a call fails.
  *
- * @returns how it ended; by then everything reserved has been given back
+ * @returns a promise of the result, which resolves when reservations are refunded
  */
 export async function run(options: Arguments): Promise<Outcome> {
   const { stdin, stdout, stderr } = process;
@@ -36,7 +36,7 @@ export async function run(options: Arguments): Promise<Outcome> {
   return outcome;
 }
 
-/** Heard once: whoever is in a hurry can send the signal again. */
+/** Resolves at the first signal; a second one ends the process at once. */
 function signalled(signal: NodeJS.Signals, code: number): Promise<Outcome> {
   return new Promise((resolve) => process.once(signal, () => resolve({ code })));
 }

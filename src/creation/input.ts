@@ -2,26 +2,26 @@ import { isObservable } from 'rxjs';
 import { show } from '../validate.ts';
 import { isNodeStream, iteratorOfNodeStream } from './nodeStream.ts';
 
-/** A WHATWG `ReadableStream`: this fits the types of Node and those of the DOM. */
+/** A WHATWG `ReadableStream`: this type accepts those of Node and of the DOM. */
 export interface PulledStream<T> {
   getReader(): {
     read(): PromiseLike<{ done: boolean; value?: unknown }>;
     cancel(): PromiseLike<unknown>;
     releaseLock(): void;
   };
-  /** It is not used, but tells the type of the values: that of the reader is overloaded, and would be inferred wrong. */
+  /** Never called. TypeScript infers the type of the values from it, since the reader's is overloaded. */
   pipeTo(destination: { getWriter(): { write(chunk?: T): unknown } }): unknown;
 }
 
-/** What can be pulled from, one value at a time. */
+/** An input from which values can be pulled one at a time. */
 export type PulledInput<T> = Iterable<T> | AsyncIterable<T> | PulledStream<T>;
 
-/** How an input is read. */
+/** The iterator of an input; a sync one answers before `next` returns. */
 export type InputIterator<T> =
   | { sync: true; iterator: Iterator<T, unknown> }
   | { sync: false; iterator: Pick<AsyncIterator<T, unknown>, 'next' | 'return'> };
 
-/** Refuses what cannot be pulled from, and says what to do with what looks as if it could. */
+/** Throws for anything but an input; the message says how to convert observables, promises, functions and iterators. */
 export function checkInput(input: unknown): void {
   if (['getReader', Symbol.asyncIterator, Symbol.iterator].some((name) => has(input, name))) return;
   throw new TypeError(
@@ -29,13 +29,9 @@ export function checkInput(input: unknown): void {
   );
 }
 
-/**
- * Begins to read an input; nothing is pulled yet. A stream is locked from now on. `failed` is called with an error that
- * comes without being asked for, as a Node stream's may.
- */
+/** Opens an input: nothing is pulled yet, but a stream is locked. `failed` receives errors that a Node stream emits. */
 export function iteratorOf<T>(input: PulledInput<T>, failed: (error: unknown) => void): InputIterator<T> {
-  // A stream is an async iterable in some places only, and where it is, its iterator would cancel it no sooner than a
-  // read that is under way has ended.
+  // Not every platform makes streams async iterable, and their iterators delay a cancellation until the current read ends.
   if (has(input, 'getReader')) return { sync: false, iterator: iteratorOfStream(input as PulledStream<T>) };
   if (isNodeStream<T>(input)) return { sync: false, iterator: iteratorOfNodeStream(input, failed) };
   if (has(input, Symbol.asyncIterator))
@@ -43,7 +39,7 @@ export function iteratorOf<T>(input: PulledInput<T>, failed: (error: unknown) =>
   return { sync: true, iterator: (input as Iterable<T>)[Symbol.iterator]() };
 }
 
-/** Reads a stream, and gives its lock back at its end, at its error, and when it is left. */
+/** Reads a stream. Releases its lock when it ends, fails or is cancelled. */
 function iteratorOfStream<T>(stream: PulledStream<T>) {
   const reader = stream.getReader();
   return {
@@ -59,7 +55,7 @@ function iteratorOfStream<T>(stream: PulledStream<T>) {
     },
     async return(): Promise<IteratorResult<T, unknown>> {
       const cancelled = reader.cancel();
-      // Not only when it is cancelled, which may take its time: a read that is under way has been answered by now.
+      // The lock is released before the cancellation ends, which may take long; `cancel` has already settled a pending read.
       reader.releaseLock();
       await cancelled;
       return { done: true, value: undefined };
@@ -72,8 +68,7 @@ function has(input: unknown, method: PropertyKey): boolean {
 }
 
 function showInput(input: unknown): string {
-  if (isObservable(input))
-    return 'an Observable, which cannot be asked to wait: pipe it through throttleDistributed';
+  if (isObservable(input)) return 'an Observable: pipe it through throttleDistributed';
   if (has(input, 'then')) return 'a promise: await it, and give what it resolves to';
   if (typeof input === 'function') return 'a function: call it, and give what it returns';
   if (has(input, 'next')) return 'an iterator that is not iterable: give it a method [Symbol.iterator]';

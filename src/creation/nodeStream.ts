@@ -1,4 +1,4 @@
-/** What is used of a `Readable` of Node: the type of its values is that of its async iterator. */
+/** The part of Node's `Readable` that is used; its async iterator has the type of the values. */
 export interface NodeStream<T> extends AsyncIterable<T> {
   on(event: 'error' | 'close', listener: (error: unknown) => void): unknown;
   off(event: 'error' | 'close', listener: (error: unknown) => void): unknown;
@@ -6,31 +6,31 @@ export interface NodeStream<T> extends AsyncIterable<T> {
   destroy(): unknown;
 }
 
-/** Whether an input is a Node stream: by its shape, as nothing of Node may be imported where browsers load this. */
+/** Whether an input is a Node stream, judged by its methods: browsers cannot import Node's classes. */
 export function isNodeStream<T>(input: unknown): input is NodeStream<T> {
   const methods = ['on', 'off', 'read', 'destroy', Symbol.asyncIterator];
   return methods.every((name) => typeof (input as Record<PropertyKey, unknown>)[name] === 'function');
 }
 
 /**
- * Reads a Node stream. `failed` hears of its errors from now until it is closed: one that nobody hears of would end the
- * process, and its async iterator listens only while it is read.
+ * Reads a Node stream. `failed` receives its errors until it is closed: the async iterator listens only during a read, and
+ * an `error` event without a listener ends the process.
  */
 export function iteratorOfNodeStream<T>(
   stream: NodeStream<T>,
   failed: (error: unknown) => void,
 ): Pick<AsyncIterator<T, unknown>, 'next' | 'return'> {
   const iterator = stream[Symbol.asyncIterator]();
-  const forget = () => {
+  const removeListeners = () => {
     stream.off('error', failed);
-    stream.off('close', forget);
+    stream.off('close', removeListeners);
   };
   stream.on('error', failed);
-  stream.on('close', forget);
+  stream.on('close', removeListeners);
   return {
     next: () => iterator.next(),
     async return() {
-      // The iterator would not do it before its first read, and during a read no sooner than that has ended.
+      // The iterator would not destroy the stream before the first read, nor during a read.
       stream.destroy();
       await iterator.return?.();
       return { done: true, value: undefined };

@@ -2,83 +2,79 @@ import { throwError } from 'rxjs';
 import { show } from '../validate.ts';
 import { type InputIterator, iteratorOf, type PulledInput } from './input.ts';
 
-/** Who pulls, and hears of each answer. */
+/** Receives the values of an input, as an RxJS observer does. */
 export interface Puller<T> {
-  /** The value that was asked for. */
-  came(value: T): void;
-  /** There are no more. */
-  ended(): void;
-  /** There are no more, because the input has failed. */
-  failed(error: unknown): void;
+  next(value: T): void;
+  complete(): void;
+  error(error: unknown): void;
 }
 
-/** An input in the course of one subscription: it is asked for one value after the other, and closed unless it ends. */
+/** The input of one subscription: pulls one value at a time, and closes the input unless it has ended. */
 export class OpenInput<T> {
   readonly #puller: Puller<T>;
   #input: InputIterator<T> | undefined;
-  /** Whether a value was asked for that has not come yet. */
-  #asked = false;
-  /** Whether the input is in the middle of its own `next`, where it cannot be closed. */
-  #inNext = false;
-  /** Whether it is to be closed when it has answered. */
-  #left = false;
+  /** Whether a value has been requested that has not arrived. */
+  #isPulling = false;
+  /** Whether the input's own `next` is running, during which the input cannot be closed. */
+  #isInNext = false;
+  #isClosed = false;
 
-  /** Nothing is pulled yet; but a stream is locked from now on. */
+  /** Opens the input: nothing is pulled yet, but a stream is locked. */
   constructor(input: PulledInput<T>, puller: Puller<T>) {
     this.#puller = puller;
-    this.#input = iteratorOf(input, this.#broke);
+    this.#input = iteratorOf(input, this.#streamFailed);
   }
 
-  /** Asks for the next value; an iterable answers before this returns. */
+  /** Requests the next value; an iterable answers before this returns. */
   next(): void {
     const { sync, iterator } = this.#input!;
-    let answer: unknown;
-    this.#asked = true;
-    this.#inNext = true;
+    let result: unknown;
+    this.#isPulling = true;
+    this.#isInNext = true;
     try {
-      answer = iterator.next();
+      result = iterator.next();
     } catch (error) {
       this.#failed(error);
       return;
     } finally {
-      this.#inNext = false;
+      this.#isInNext = false;
     }
-    if (sync) this.#answered(answer as IteratorResult<T>);
+    if (sync) this.#pulled(result as IteratorResult<T>);
     else {
-      // `for await` too waits for whatever `next` returns, a promise or not.
-      Promise.resolve(answer as Promise<IteratorResult<T>>).then(this.#answered, this.#failed);
-      if (this.#left) this.close();
+      // Like `for await`, this accepts results that are not promises.
+      Promise.resolve(result as Promise<IteratorResult<T>>).then(this.#pulled, this.#failed);
+      if (this.#isClosed) this.close();
     }
   }
 
-  /** Closes it, once. That this fails can only be reported: those who would hear of it have left. */
+  /** Closes the input, once. An error is reported as unhandled, since the subscription has ended. */
   close(): void {
-    this.#left = true;
-    if (!this.#input || this.#inNext) return;
+    this.#isClosed = true;
+    if (!this.#input || this.#isInNext) return;
     const { sync, iterator } = this.#input;
     this.#input = undefined;
     try {
-      const left = iterator.return?.();
-      if (!sync) Promise.resolve(left).catch(report);
+      const closing = iterator.return?.();
+      if (!sync) Promise.resolve(closing).catch(reportUnhandled);
     } catch (error) {
-      report(error);
+      reportUnhandled(error);
     }
   }
 
-  /** It has failed by itself. A value that was asked for may still come, and if not, the answer says why. */
-  readonly #broke = (error: unknown): void => {
-    if (this.#asked || this.#left) return;
+  /** An error outside a read. During a read the result of the read decides: a value may still arrive. */
+  readonly #streamFailed = (error: unknown): void => {
+    if (this.#isPulling || this.#isClosed) return;
     this.close();
-    this.#puller.failed(error);
+    this.#puller.error(error);
   };
 
-  readonly #answered = (result: IteratorResult<T>): void => {
-    this.#asked = false;
+  readonly #pulled = (result: IteratorResult<T>): void => {
+    this.#isPulling = false;
     let done: boolean | undefined;
     let value: T | undefined;
     try {
       if (Object(result) !== result)
-        throw new TypeError(`input: expected next() to give an object, got ${show(result)}`);
+        throw new TypeError(`input: expected next() to return an object, got ${show(result)}`);
       done = result.done;
       if (!done) value = result.value;
     } catch (error) {
@@ -87,18 +83,17 @@ export class OpenInput<T> {
     }
     if (done) {
       this.#input = undefined;
-      if (!this.#left) this.#puller.ended();
-    } else if (this.#left) this.close();
-    else this.#puller.came(value as T);
+      if (!this.#isClosed) this.#puller.complete();
+    } else if (this.#isClosed) this.close();
+    else this.#puller.next(value as T);
   };
 
   readonly #failed = (error: unknown): void => {
     this.#input = undefined;
-    if (!this.#left) this.#puller.failed(error);
+    if (!this.#isClosed) this.#puller.error(error);
   };
 }
 
-/** Reports an error as RxJS reports those that nobody handles. */
-function report(error: unknown): void {
+function reportUnhandled(error: unknown): void {
   throwError(() => error).subscribe();
 }

@@ -1,20 +1,26 @@
 import { Observable } from 'rxjs';
 import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
-import { checkPermits } from '../port/checkPermits.ts';
 import type { Limiter } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 
 /**
- * Emits one permit at its granted moment, then completes. Each subscription acquires its own.
+ * Emits one permit at its granted moment, then completes. Each subscription acquires its own permit.
  *
- * Leaving before the permit comes leaves the line, and gives back what was booked.
+ * With a leaky bucket of 1 permit per 3 frames, subscribed to twice in frame 0:
+ *
+ * ```
+ * first    (p|)
+ * second   ---(p|)
+ * ```
+ *
+ * Unsubscribing before the permit is granted cancels the request, and its reservation is refunded.
  *
  * @param limiter the limiter to acquire from
- * @param permits how many: a positive integer, or for a record of limits a record of their names; 1 by default
+ * @param permits how many: a positive integer, or a record of the names of several limits; 1 by default
  * @param options `timeout` (ms, Infinity by default) and `signal`
- * @returns an observable that errors as `limiter.acquire` rejects
- * @throws TypeError, RangeError for an argument of the wrong type or out of range
+ * @returns an observable of one permit; it errors with the errors that `limiter.acquire` rejects with
+ * @throws TypeError, RangeError for an invalid argument
  * @example
  * permits$(limiter, 2).subscribe(({ grantedAt }) => console.log(grantedAt));
  */
@@ -23,8 +29,7 @@ export function permits$<P>(
   permits: P = 1 as P,
   options?: AcquireOptions,
 ): Observable<Permit<P>> {
-  const line = lineOf(limiter);
-  checkPermits(line, permits);
+  const line = lineOf(limiter, permits);
   checkAcquireOptions(options);
   return new Observable((subscriber) => {
     const granted = (permit: Permit<P>) => {
@@ -35,6 +40,6 @@ export function permits$<P>(
       subscriber.error(error),
     );
     subscriber.add(() => request.cancel());
-    request.ask();
+    request.start();
   });
 }

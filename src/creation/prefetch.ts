@@ -1,3 +1,4 @@
+import type { CancelTimer } from '../clock.ts';
 import { AcquireTimeoutError, type AskedPermits, QueueOverflowError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Waiter } from '../port/line.ts';
@@ -5,152 +6,183 @@ import type { Permit } from '../port/permit.ts';
 import { Ring } from '../ring.ts';
 import { PrefetchSize } from './prefetchSize.ts';
 
-/** Milliseconds that a permit may wait for its value at least, where nobody says how long. */
+/** The least default of `maxAge`: milliseconds. */
 const leastAge = 50;
-/** The part of the shortest interval that it may wait for then. */
+/** The default of `maxAge`, as a part of the shortest interval. */
 const agePart = 1 / 10;
-/** Milliseconds that any permit may wait: less would be none for the best of clocks. */
+/** The least `maxAge` in effect: no timer is more exact than a millisecond. */
 const tick = 1;
 
-/** What each value costs, and how long it may wait for its permits, and they for it. */
+/** The options of a subscription that concern its permits. */
 export interface PermitPlan<P> {
   permits: P;
   timeout: number;
-  /** Undefined: as long as the limits in force suggest. */
+  /** The longest time between a grant and its value; undefined for the default. */
   maxAge: number | undefined;
 }
 
-/** A request in the line. */
-interface Asked {
-  /** When, by the line's clock. */
-  at: number;
-  /** Where it then stood among ours: the first is 1. */
-  place: number;
+/** A request for the permit of one value, and what it was granted. Times are those of the line's clock. */
+interface PrefetchedPermit<P> {
+  readonly requestedAt: number;
+  /** The position among the permits of this subscription, counted from 1, when the request was made. */
+  readonly position: number;
+  permit: Permit<P> | undefined;
+  grantedAt: number;
 }
 
-/** A permit that has come. */
-export interface Arrival<P> {
-  permit: Permit<P>;
-  asked: Asked;
-  /** Since when it waits, by the line's clock. */
-  at: number;
-}
-
-/** The permits of one subscription of `fromThrottled`: those that it has asked for, and those that have come. */
+/**
+ * The permits of one subscription of `fromThrottled`: requested ahead of the values, and refunded when they expire unused.
+ *
+ * The first granted permit belongs to the value that is being pulled, if there is one.
+ */
 export class Prefetch<P> implements Waiter<undefined> {
   readonly cancelsAll = true;
   readonly prefetches = true;
   readonly #line: Line<P>;
   readonly #plan: PermitPlan<P>;
   readonly #cost: Cost;
-  readonly #came: () => void;
-  readonly #failed: (error: unknown) => void;
-  readonly #ahead = new PrefetchSize();
-  readonly #asked = new Ring<Asked>();
-  readonly #there = new Ring<Arrival<P>>();
+  readonly #onPermit: () => void;
+  readonly #onError: (error: unknown) => void;
+  readonly #size = new PrefetchSize();
+  readonly #requested = new Ring<PrefetchedPermit<P>>();
+  readonly #granted = new Ring<PrefetchedPermit<P>>();
+  /** Whether the current value has kept its permit waiting: its wait says nothing about the rate of the permits. */
+  #isSlow = false;
+  #cancelTimer: CancelTimer | undefined;
 
   /**
-   * `came` is called with every permit that comes, `failed` with an error after which none will; both perhaps before
-   * `ask` returns.
+   * `onPermit` is called after each grant, and `onError` with an error after which there are no more grants. Both may be
+   * called before `request` returns.
    *
    * @throws PermitsExceedLimitError
    */
-  constructor(line: Line<P>, plan: PermitPlan<P>, came: () => void, failed: (error: unknown) => void) {
+  constructor(line: Line<P>, plan: PermitPlan<P>, onPermit: () => void, onError: (error: unknown) => void) {
     this.#line = line;
     this.#plan = plan;
     this.#cost = line.costOf(plan.permits);
-    this.#came = came;
-    this.#failed = failed;
+    this.#onPermit = onPermit;
+    this.#onError = onError;
   }
 
-  /** Asks for one more, if there are fewer than are asked ahead, and says whether it did. */
-  ask(): boolean {
-    if (this.#count >= this.#ahead.count) return false;
+  /** Requests one more permit unless enough are on hand. Returns whether it did. */
+  request(): boolean {
+    if (this.#count >= this.#size.count) return false;
     const { timeout } = this.#plan;
-    this.#asked.push({ at: this.#line.now(), place: this.#count + 1 });
+    const position = this.#count + 1;
+    this.#requested.push({ requestedAt: this.#line.now(), position, permit: undefined, grantedAt: 0 });
     if (timeout === Infinity) this.#line.count(this, this.#cost);
     else this.#line.ask(this, this.#cost, timeout, undefined);
     return true;
   }
 
-  /** Milliseconds that one that has come may still wait for its value. */
-  ageLeft({ at }: Arrival<P>): number {
-    return Math.max(tick, this.#maxAge) - (this.#line.now() - at);
+  /** The first granted permit, if there is one. */
+  get first(): Permit<P> | undefined {
+    return this.#granted.length > 0 ? this.#granted.peek().permit : undefined;
   }
 
-  /** Whether one that has come has waited for its value for too long. */
-  isOld({ at }: Arrival<P>): boolean {
-    const age = this.#line.now() - at;
-    return age > tick && age > this.#maxAge;
-  }
-
-  /** Gives back what has come, was not taken, and is too old by now. */
-  dropOld(): void {
-    while (this.#there.length > 0 && this.isOld(this.#there.peek())) this.giveUp(this.#there.shift());
-  }
-
-  /** Gives one back whose value has not come in its time: it is one at a time again. */
-  giveUp({ permit }: Arrival<P>): void {
-    this.#ahead.restart();
-    void permit.refund();
-  }
-
-  /** Takes the first that has come. */
-  take(): Arrival<P> | undefined {
-    return this.#there.length > 0 ? this.#there.shift() : undefined;
-  }
-
-  /** One that was taken has been used, and its value came at once. */
-  used({ permit, asked }: Arrival<P>): void {
-    // A time-out is of the wait for one value's permits: not of the wait behind others of our own.
-    if (permit.source === 'redis' && this.#plan.timeout === Infinity)
-      this.#ahead.used(this.#line.now() - asked.at, asked.place, this.#maxAge);
-    else this.leave();
-  }
-
-  /** Gives back all that has come and was not taken, leaves the line, and begins anew with one at a time. */
-  leave(): void {
-    this.#ahead.restart();
-    if (this.#asked.length > 0) {
-      this.#asked.clear();
-      this.#line.cancelAll(this);
+  /** Refunds granted permits that have waited for their values for longer than `maxAge`. */
+  dropExpired(): void {
+    while (this.#granted.length > 0) {
+      const { permit, grantedAt } = this.#granted.peek();
+      const age = this.#line.now() - grantedAt;
+      if (age <= tick || age <= this.#maxAge) return;
+      this.#granted.shift();
+      this.#size.restart();
+      this.#isSlow = true;
+      void permit!.refund();
     }
-    while (this.#there.length > 0) void this.#there.shift().permit.refund();
   }
+
+  /** Removes the first permit, since its value is emitted. */
+  use(): void {
+    const { permit, requestedAt, position } = this.#granted.shift();
+    // A timeout bounds the wait of one value's request, not its wait behind other requests of this subscription.
+    const prefetches = permit!.source === 'redis' && this.#plan.timeout === Infinity;
+    if (!prefetches) this.#keep(0);
+    else if (!this.#isSlow) this.#size.used(this.#line.now() - requestedAt, position, this.#maxAge);
+    this.#isSlow = false;
+  }
+
+  /** The input is slow: refunds and cancels all permits but the first one. */
+  keepFirst(): void {
+    this.#isSlow = true;
+    this.#keep(1);
+  }
+
+  /** Refunds and cancels all permits, and leaves no timer. */
+  close(): void {
+    this.#keep(0);
+    this.stopTimer();
+  }
+
+  /**
+   * Starts a timer that refunds the first permit when it expires.
+   *
+   * One timer serves all permits: it is not restarted for each of them, but looks for the first one when it fires.
+   */
+  startTimer(): void {
+    if (this.#granted.length === 0 || this.#cancelTimer) return;
+    const age = this.#line.now() - this.#granted.peek().grantedAt;
+    const left = Math.max(tick, this.#maxAge) - age;
+    // A permit has expired once it is older than `maxAge`.
+    if (left < Infinity) this.#cancelTimer = this.#line.after(left + 1, this.#onTimer);
+  }
+
+  stopTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  readonly #onTimer = (): void => {
+    this.#cancelTimer = undefined;
+    this.dropExpired();
+    this.startTimer();
+  };
 
   granted(grant: Grant): void {
-    const asked = this.#asked.shift();
-    const permit = this.#line.permitOf(grant, this.#plan.permits, asked.at);
-    // That one without others of ours before it comes late in a busy process is no matter of the values.
-    const { due = this.#line.now() } = asked.place > 1 ? grant : {};
-    this.#there.push({ permit, asked, at: due });
-    this.#came();
+    const request = this.#requested.shift();
+    request.permit = this.#line.permitOf(grant, this.#plan.permits, request.requestedAt);
+    // Only the wait behind other permits of this subscription makes a permit older; a busy event loop does not.
+    const { due = this.#line.now() } = request.position > 1 ? grant : {};
+    request.grantedAt = due;
+    this.#granted.push(request);
+    this.#onPermit();
   }
 
   denied(retryAfter: number | undefined): void {
     const { permits, timeout } = this.#plan;
-    this.#failed(new AcquireTimeoutError(this.#line.name, permits as AskedPermits, timeout, retryAfter));
+    this.#onError(new AcquireTimeoutError(this.#line.name, permits as AskedPermits, timeout, retryAfter));
   }
 
   failed(error: Error): void {
-    const { place } = this.#asked.pop();
-    if (!(error instanceof QueueOverflowError) || place === 1) {
-      this.#failed(error);
+    const { position } = this.#requested.pop();
+    if (!(error instanceof QueueOverflowError) || position === 1) {
+      this.#onError(error);
       return;
     }
-    // It was asked ahead: nothing is missed, unless those before it have been used by now.
-    this.#ahead.overflowed(this.#count);
-    if (this.#count === 0) this.#came();
+    // The permit was not needed yet. If the permits before it are used up by now, the next one is requested.
+    this.#size.overflowed(this.#count);
+    if (this.#count === 0) this.#onPermit();
   }
 
-  /** Milliseconds that a permit may wait for its value. */
+  /** Refunds and cancels all permits but the first `count` granted ones, and goes back to one permit at a time. */
+  #keep(count: number): void {
+    this.#size.restart();
+    if (this.#requested.length > 0) {
+      this.#requested.clear();
+      this.#line.cancelAll(this);
+    }
+    while (this.#granted.length > count) void this.#granted.pop().permit!.refund();
+  }
+
+  /** Milliseconds that a granted permit may wait for its value. */
   get #maxAge(): number {
     const { maxAge = Math.max(leastAge, this.#line.shortestInterval * agePart) } = this.#plan;
     return maxAge;
   }
 
-  /** How many have been asked for and not been taken. */
+  /** Permits that are requested or granted, and not used. */
   get #count(): number {
-    return this.#asked.length + this.#there.length;
+    return this.#requested.length + this.#granted.length;
   }
 }

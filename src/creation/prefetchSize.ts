@@ -1,52 +1,52 @@
-/** Milliseconds that those asked ahead are to last at least: what the line itself asks for in one call. */
+/** Prefetched permits are to last at least so many milliseconds. */
 const leastTime = 40;
-/** Round trips that they are to last at least. */
+/** Prefetched permits are to last at least so many round trips. */
 const leastTrips = 8;
-/** Milliseconds that a round trip takes at most: where even the quickest permit takes longer, the limit makes it wait. */
+/** The longest round trip in milliseconds: if even the quickest permit takes longer, the limit delays it. */
 const longestTrip = 100;
-/** By so much more may be asked ahead with every permit that is used, after the line was full. */
-const regained = 1 / 32;
-/** More are never asked ahead: a call of so many spares them nearly all of its round trip. */
-const most = 1024;
+/** After an overflow of the queue, the maximum grows by this much with each used permit. */
+const recovery = 1 / 32;
+/** The maximum: a call for so many permits makes its round trip negligible. */
+const maxCount = 1024;
 
 /**
- * How many permits one subscription asks for at once.
+ * How many permits one subscription requests ahead: as many as are granted in a few round trips. More would not arrive
+ * sooner, and would delay other requests.
  *
- * As many as come in a few round trips: more would come no sooner, and only keep others from their turn. Each permit shows
- * how fast they come, for as many as stood up to its place came while it waited. That tells how many there should be; to
- * go by whether it waited too long, and ask for more or fewer, would swing to and fro, as its wait tells of the past.
+ * The count is computed from the measured rate: a permit that was requested at position n, and used after w ms, shows that
+ * n permits are granted in w ms. Adjusting the count up or down by whether a permit was late would oscillate, because the
+ * wait of a permit reflects an earlier count.
  */
 export class PrefetchSize {
-  /** How many are asked for at once. */
+  /** The number of permits to request at a time. */
   count = 1;
-  #most = most;
+  #maxCount = maxCount;
   #trip = longestTrip;
 
   /**
-   * A permit is used, whose value has come at once.
+   * Records a permit whose value arrived without delay.
    *
-   * @param waited milliseconds since it was asked for
-   * @param place where it then stood among ours: the first is 1
-   * @param maxAge milliseconds that it could have waited for its value, once it was there
+   * @param waited milliseconds between the request and the use of the permit
+   * @param position the position of the request among those of the subscription when it was made, counted from 1
+   * @param maxAge milliseconds that a granted permit may wait for its value
    */
-  used(waited: number, place: number, maxAge = Infinity): void {
+  used(waited: number, position: number, maxAge = Infinity): void {
     this.#trip = Math.min(this.#trip, waited);
-    // They wait for their trip, and then for their values: for half of what they may, as values come unevenly.
+    // After its round trip, a permit may wait for its value: half of `maxAge` leaves room for uneven values.
     const time = Math.min(Math.max(leastTime, leastTrips * this.#trip), this.#trip + maxAge / 2);
-    const lasting = Math.max(1, Math.floor((place * time) / waited));
-    // With one more for every value it is twice as many with every round trip.
-    // A line that was full once may have room by now.
-    this.#most = Math.min(most, this.#most + regained);
-    this.count = Math.min(this.count + 1, lasting, Math.floor(this.#most));
+    const sufficient = Math.max(1, Math.floor((position * time) / waited));
+    this.#maxCount = Math.min(maxCount, this.#maxCount + recovery);
+    // One more for each value doubles the count with each round trip.
+    this.count = Math.min(this.count + 1, sufficient, Math.floor(this.#maxCount));
   }
 
-  /** The line took no more than `count`: half of them leave room for others. */
+  /** The queue accepted only `count` requests: half of them leave room for others. */
   overflowed(count: number): void {
-    this.#most = Math.max(1, Math.floor(count / 2));
-    this.count = Math.min(this.count, Math.floor(this.#most));
+    this.#maxCount = Math.max(1, Math.floor(count / 2));
+    this.count = Math.min(this.count, Math.floor(this.#maxCount));
   }
 
-  /** Values do not come at once, or permits without a trip: it is one at a time again. */
+  /** Goes back to one permit at a time, since values arrive late or permits need no round trip. */
   restart(): void {
     this.count = 1;
   }

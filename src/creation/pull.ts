@@ -1,21 +1,20 @@
 import type { Subscriber } from 'rxjs';
 import type { Line } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
-import { HeldPermit } from './heldPermit.ts';
 import type { PulledInput } from './input.ts';
 import { OpenInput, type Puller } from './openInput.ts';
-import { type Arrival, type PermitPlan, Prefetch } from './prefetch.ts';
+import { type PermitPlan, Prefetch } from './prefetch.ts';
 
-/** What each value costs, how long it may wait for its permits and they for it, and what is emitted for it. */
+/** The checked options of `fromThrottled`. */
 export interface PullPlan<T, P, R> extends PermitPlan<P> {
   project: ((value: T, permit: Permit<P>) => R) | undefined;
 }
 
 /**
- * One subscription of `fromThrottled`: it takes a permit, pulls one value, emits it, and begins anew. Where the permit has
- * become too old by then, the value waits for another.
+ * One subscription of `fromThrottled`: acquires a permit, pulls one value, emits it, and repeats. If the permit has expired
+ * when the value arrives, the value waits for another permit.
  *
- * A line may answer before `ask` returns, and an iterable always does: so it goes round in a loop, and nothing recurses.
+ * A line may grant before `request` returns, and an iterable always answers at once: a loop avoids recursion.
  */
 export class Pull<T, P, R> implements Puller<T> {
   readonly #output: Subscriber<T | R>;
@@ -23,17 +22,14 @@ export class Pull<T, P, R> implements Puller<T> {
   readonly #plan: PullPlan<T, P, R>;
   #input: OpenInput<T> | undefined;
   #permits: Prefetch<P> | undefined;
-  #held: HeldPermit<P> | undefined;
-  /** Whether the input has been asked for a value that has not come. */
-  #pulling = false;
-  /** The value that waits for a permit younger than the one that it was pulled with. */
-  #waiting: { value: T } | undefined;
-  /** What the input has failed with while that value waits. */
-  #failure: { error: unknown } | undefined;
-  #looping = false;
-  /** Will look whether a value has come at once. */
-  #look: NodeJS.Immediate | undefined;
-  #late = false;
+  /** Whether the input has been asked for a value that has not arrived. */
+  #isPulling = false;
+  /** The value that has arrived and has not been emitted. */
+  #pulled: { value: T } | undefined;
+  /** The error of the input that is passed on after that value. */
+  #inputError: { error: unknown } | undefined;
+  #isLooping = false;
+  #slowCheck: NodeJS.Immediate | undefined;
 
   constructor(output: Subscriber<T | R>, line: Line<P>, plan: PullPlan<T, P, R>) {
     this.#output = output;
@@ -45,96 +41,81 @@ export class Pull<T, P, R> implements Puller<T> {
   start(input: PulledInput<T>): void {
     try {
       this.#input = new OpenInput(input, this);
-      this.#permits = new Prefetch(this.#line, this.#plan, this.#goOn, this.#fail);
-      this.#held = new HeldPermit(this.#line, this.#permits, this.#comesLate);
+      this.#permits = new Prefetch(this.#line, this.#plan, this.#run, this.#fail);
     } catch (error) {
       this.#fail(error);
     }
-    // Opening it may have unsubscribed, or the subscriber have been gone before.
+    // The subscriber may have unsubscribed before, or while the input was opened.
     if (this.#output.closed) this.#input?.close();
-    else this.#goOn();
+    else this.#run();
   }
 
-  came(value: T): void {
-    this.#pulling = false;
-    const held = this.#held!.current;
-    if (held) this.#emit(value, held);
-    else this.#waiting = { value };
-    this.#goOn();
+  next(value: T): void {
+    this.#isPulling = false;
+    this.#pulled = { value };
+    this.#run();
   }
 
-  ended(): void {
-    // For whoever hears of the end, what was asked for in vain is there again.
-    this.#giveBack();
+  complete(): void {
+    // Unused permits are refunded before the subscriber is notified, so that it finds them available.
+    this.#permits!.close();
     this.#output.complete();
   }
 
-  failed(error: unknown): void {
-    if (this.#waiting) {
-      this.#failure = { error };
+  error(error: unknown): void {
+    if (this.#pulled) {
+      this.#inputError = { error };
       return;
     }
-    this.#giveBack();
+    this.#permits?.close();
     this.#output.error(error);
   }
 
-  readonly #goOn = (): void => {
-    if (this.#looping) return;
-    this.#looping = true;
-    while (!this.#output.closed && !this.#pulling) {
-      this.#permits!.dropOld();
-      while (!this.#output.closed && this.#permits!.ask());
-      const arrival = this.#permits!.take();
-      if (!arrival) break;
-      this.#held!.hold(arrival);
-      if (this.#waiting) this.#emitWaiting(this.#waiting.value, arrival);
-      else this.#pull(arrival);
+  readonly #run = (): void => {
+    if (this.#isLooping) return;
+    this.#isLooping = true;
+    const permits = this.#permits!;
+    while (!this.#output.closed && !this.#isPulling) {
+      permits.dropExpired();
+      while (!this.#output.closed && permits.request());
+      const permit = permits.first;
+      if (!permit) break;
+      if (this.#pulled) this.#emit(this.#pulled.value, permit);
+      else this.#pull(permit);
     }
-    this.#looping = false;
-    if (this.#pulling && !this.#output.closed) this.#held!.watch();
-    else this.#held!.rest();
+    this.#isLooping = false;
+    if (this.#isPulling && !this.#output.closed) permits.startTimer();
+    else permits.stopTimer();
   };
 
-  #pull({ permit }: Arrival<P>): void {
-    this.#pulling = true;
+  #pull({ source }: Permit<P>): void {
+    this.#isPulling = true;
     this.#input!.next();
-    if (this.#pulling && !this.#output.closed && permit.source === 'redis')
-      this.#look ??= globalThis.setImmediate(this.#isLate);
+    if (this.#isPulling && !this.#output.closed && source === 'redis')
+      this.#slowCheck ??= globalThis.setImmediate(this.#checkIsSlow);
   }
 
-  /** By now a value has come that waits for nothing but promises: the others asked ahead are of no use yet. */
-  readonly #isLate = (): void => {
-    this.#look = undefined;
-    if (!this.#pulling) return;
-    this.#comesLate();
-    this.#permits!.leave();
+  /** Runs after all promises of this turn: a value that has not arrived by then needs no permits ahead of it. */
+  readonly #checkIsSlow = (): void => {
+    this.#slowCheck = undefined;
+    if (this.#isPulling) this.#permits!.keepFirst();
   };
 
-  readonly #comesLate = (): void => {
-    this.#late = true;
-  };
-
-  #emitWaiting(value: T, held: Arrival<P>): void {
-    this.#waiting = undefined;
-    this.#emit(value, held);
-    if (this.#failure && !this.#output.closed) this.failed(this.#failure.error);
-  }
-
-  #emit(value: T, held: Arrival<P>): void {
+  #emit(value: T, permit: Permit<P>): void {
     const { project } = this.#plan;
+    this.#pulled = undefined;
     let output: T | R;
     try {
-      output = project ? project(value, held.permit) : value;
+      output = project ? project(value, permit) : value;
     } catch (error) {
       this.#fail(error);
       return;
     }
     // The function may have unsubscribed.
     if (this.#output.closed) return;
-    this.#held!.use();
-    if (!this.#late) this.#permits!.used(held);
-    this.#late = false;
+    this.#permits!.use();
     this.#output.next(output);
+    if (this.#inputError && !this.#output.closed) this.error(this.#inputError.error);
   }
 
   readonly #fail = (error: unknown): void => {
@@ -142,13 +123,8 @@ export class Pull<T, P, R> implements Puller<T> {
   };
 
   #stop(): void {
-    if (this.#look) globalThis.clearImmediate(this.#look);
-    this.#giveBack();
+    if (this.#slowCheck) globalThis.clearImmediate(this.#slowCheck);
+    this.#permits?.close();
     this.#input?.close();
-  }
-
-  #giveBack(): void {
-    this.#held?.giveBack();
-    this.#permits?.leave();
   }
 }

@@ -3,25 +3,24 @@ import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../e
 import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
 import { capacityOf } from '../limits/limit.ts';
 import { unusedCost } from '../limits/unused.ts';
-import { checkPause } from '../port/checkPause.ts';
-import { checkPermits } from '../port/checkPermits.ts';
 import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
+import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import { type AcquireOptions, Acquisition, checkAcquireOptions } from './acquisition.ts';
+import { type AcquireOptions, acquireFrom, checkAcquireOptions } from './acquisition.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
 import type { Decision, LimiterStats, LimitInForce } from './results.ts';
 import { toPromise } from './toPromise.ts';
-import { behindLine, callPlanOf, type WrapOptions } from './wrap.ts';
+import { callPlanOf, limitedFunction, type WrapOptions } from './wrap.ts';
 
-/** How {@link RateLimiter.setRate} stores a limit. */
+/** Options of {@link RateLimiter.setRate}. */
 export interface SetRateOptions {
   /**
-   * Whether what is already granted goes on counting.
+   * Whether permits that are already granted continue to count.
    *
    * @default true
    */
@@ -29,9 +28,9 @@ export interface SetRateOptions {
 }
 
 /**
- * One rate limit for all processes that name it: requests wait in one line, first come, first served.
+ * One rate limit, shared by all limiters of the same name: requests wait in one queue, first come, first served.
  *
- * A request does not poll: one call books its moment, and it waits for just that. What is cancelled is given back.
+ * A request does not poll: one call to the store reserves its moment. Cancelled requests and reservations are refunded.
  *
  * @example
  * const limiter = new RateLimiter({
@@ -47,18 +46,18 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   readonly #line: LedgerLine<Permits<Name>>;
 
   /**
-   * @param options the limit, its name, and where it is kept
-   * @throws TypeError, RangeError for an option of the wrong type or out of range
+   * @param options the limit, its name, and where its state is kept
+   * @throws TypeError, RangeError for an invalid option
    */
   constructor(options: RateLimiterOptions<Name>) {
-    // A group has looked at the options of its limiters.
+    // A group creates its limiters from parts.
     const parts = options instanceof LimiterParts ? options : partsOf(options, this);
     this.#named = parts.named;
     this.#ledger = parts.ledger;
     this.#line = new LedgerLine(parts);
   }
 
-  /** The line of this process, on which the operators stand. Its shape may change in any release. */
+  /** The queue of this process, which the operators use. It is internal: its members may change in any release. */
   get line(): Line<Permits<Name>> {
     return this.#line;
   }
@@ -66,16 +65,17 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   /**
    * Waits for permits.
    *
-   * @param permits how many: a positive integer, or for a record of limits a record of their names; 1 by default
+   * @param permits how many: a positive integer, or a record of the names of several limits; 1 by default
    * @param options `timeout` (ms, Infinity by default) and `signal`
-   * @returns the permit, at its granted moment
-   * @throws AcquireTimeoutError (`ERR_SLUICE_TIMEOUT`) as soon as it is known that the wait would be longer than `timeout`
-   * @throws the signal's reason when it aborts
-   * @throws PermitsExceedLimitError (`ERR_SLUICE_PERMITS`) at once for more than the limit can ever grant
-   * @throws QueueOverflowError (`ERR_SLUICE_QUEUE`) when `maxQueue` requests already wait
-   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or refuses
+   * @returns a promise of the permit, which resolves at its granted moment
+   * @throws AcquireTimeoutError (`ERR_SLUICE_TIMEOUT`) as soon as it is known that the wait would exceed `timeout`
+   * @throws the signal's reason if it aborts
+   * @throws PermitsExceedLimitError (`ERR_SLUICE_PERMITS`) at once for more permits than the limit can ever grant
+   * @throws QueueOverflowError (`ERR_SLUICE_QUEUE`) if `maxQueue` requests are waiting
+   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`) if Redis cannot be reached
+   * @throws StoreError (`ERR_SLUICE_STORE`) if Redis answers with an error
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
-   * @throws TypeError, RangeError for an argument of the wrong type or out of range
+   * @throws TypeError, RangeError for an invalid argument
    * @example
    * const { waited } = await limiter.acquire(2, { timeout: 5_000 });
    */
@@ -84,21 +84,19 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const { cost, grant } = this.#take(permits, options);
       const line = this.#line;
       if (grant) return Promise.resolve(line.permitOf(grant, permits));
-      return new Promise((resolve, reject) =>
-        new Acquisition(line, permits, cost, options ?? {}, resolve, reject).ask(),
-      );
+      return acquireFrom(line, permits, cost, options ?? {});
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
   /**
-   * Takes permits if they are there, or come in time.
+   * Acquires permits if they are available now, or within `timeout`.
    *
    * @param permits how many, as for `acquire`; 1 by default
    * @param options `timeout` (ms, 0 by default) and `signal`
-   * @returns whether they were granted: false only for want of permits in time
-   * @throws like `acquire` for everything else
+   * @returns a promise of whether they were granted; false only if they are not available in time
+   * @throws all errors of `acquire` but AcquireTimeoutError
    * @example
    * if (!(await limiter.tryAcquire())) return; // not now
    */
@@ -107,9 +105,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     if (grant) return true;
     const { timeout = 0, signal } = options ?? {};
     try {
-      await new Promise((resolve, reject) =>
-        new Acquisition(this.#line, permits, cost, { timeout, signal }, resolve, reject).ask(),
-      );
+      await acquireFrom(this.#line, permits, cost, { timeout, signal });
       return true;
     } catch (error) {
       if (error instanceof AcquireTimeoutError) return false;
@@ -118,11 +114,12 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   /**
-   * Takes permits if they are there at once, and says all that an HTTP answer needs. Never waits.
+   * Acquires permits if they are available now, and returns what an HTTP response needs. It never waits for permits.
    *
    * @param permits how many, as for `acquire`; 1 by default
-   * @returns whether they were granted, the limit, what remains, and when to come again
-   * @throws like `acquire`, but for time-outs and signals
+   * @returns a promise of whether they were granted, the limit, the remaining permits, and the times until the permits are
+   * available and until the limit is full again
+   * @throws all errors of `acquire` but AcquireTimeoutError and a signal's reason
    * @example
    * const { granted, limit, remaining, retryAfter } = await limiter.decide();
    * response.setHeader('RateLimit-Limit', limit).setHeader('RateLimit-Remaining', remaining);
@@ -140,11 +137,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   /**
-   * How many permits could be granted at once.
+   * Returns how many permits are available now.
    *
-   * @param options `detail: true` for a record of the limits' names
-   * @returns whole permits, 0 or more: the smallest number of a record of limits
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @param options `detail: true` for a record of the names of several limits
+   * @returns a promise of whole permits, 0 or more; with several limits, of the smallest number
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @example
    * await limiter.availablePermits(); // 100
    */
@@ -157,22 +154,22 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     check.knownOptions(options, ['detail']);
     const { detail = false } = options;
     check.oneOf('detail', detail, [true, false]);
-    const available = await toPromise<number[]>((done) => this.#line.peek(done));
+    const available = await toPromise<number[]>((reply) => this.#line.peek(reply));
     return detail ? this.#byName(available) : Math.min(...available);
   }
 
   /**
-   * Gives permits back that were granted and not used, where their own `refund` is not at hand.
+   * Refunds unused permits without their `Permit`.
    *
-   * They are taken from the newest grants up to now, whoever got them, and never from what is booked: while the fleet has
-   * bookings ahead, less may come back than could. Never more than the limit is available afterwards.
+   * They are taken from the newest grants up to now, of any client, and never from reservations: while the fleet has
+   * reservations, fewer permits may be refunded. The available permits never exceed the limit.
    *
-   * @param permits how many, as for `acquire`; 0 does nothing
-   * @returns once the store has taken it
-   * @throws TypeError, RangeError for what is no number of permits, 0 or more
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @param permits how many, as for `acquire`; 0 has no effect
+   * @returns a promise that resolves when the store has processed the refund
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
+   * @throws TypeError, RangeError for an invalid number of permits
    * @example
-   * await limiter.release(20); // a batch of 20 was called off
+   * await limiter.release(20); // a batch of 20 was cancelled
    */
   async release(permits: Permits<Name>): Promise<void> {
     if (permits === undefined)
@@ -181,85 +178,91 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const most = names.map(() => Number.MAX_SAFE_INTEGER);
     const cost = unusedCost(names, record, most, permits, 'permits');
     if (cost.every((n) => n === 0)) return;
-    await toPromise<void>((done) => this.#line.release(cost, done));
+    await toPromise<void>((reply) => this.#line.release(cost, reply));
   }
 
   /**
-   * Stores a limit for the whole fleet, unless one is stored: it then overrides every client's own from its next call on.
+   * Stores a limit for the whole fleet, unless one is stored. A stored limit overrides every client's own from its next call
+   * on.
    *
-   * @param limit a limit, or a record with the names that this limiter was made with
-   * @returns whether it was stored
-   * @throws TypeError, RangeError for what is no such limit
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @param limit a limit, or a record with the names of this limiter's limits
+   * @returns a promise of whether it was stored
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
+   * @throws TypeError, RangeError for an invalid limit
    * @example
    * await limiter.trySetRate(slidingWindow({ permits: 100, interval: 1_000 }));
    */
   async trySetRate(limit: RateLimiterOptions<Name>['limit']): Promise<boolean> {
-    return this.#store(limit, { ifAbsent: true, keepState: true });
+    return this.#setRate(limit, { ifAbsent: true, keepState: true });
   }
 
   /**
-   * Stores a limit for the whole fleet, in place of every client's own, and of the one that was stored.
+   * Stores a limit for the whole fleet, and replaces a stored one. It overrides every client's own from its next call on.
    *
-   * What is already granted keeps counting. Who waits hears of it within two seconds: what was booked further ahead is
-   * booked anew, and only what was booked for those two seconds may still be granted beyond a lower limit.
+   * Permits that are already granted continue to count. Clients with waiting requests receive the change within two seconds:
+   * reservations further ahead are made again under the new limit. Reservations within those two seconds may still be granted
+   * beyond a lower limit.
    *
-   * @param limit a limit, or a record with the names that this limiter was made with
+   * @param limit a limit, or a record with the names of this limiter's limits
    * @param options `keepState`: false forgets what was granted (true by default)
-   * @returns once it is stored
-   * @throws TypeError, RangeError for what is no such limit
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @returns a promise that resolves when the limit is stored
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
+   * @throws TypeError, RangeError for an invalid argument
    * @example
-   * await limiter.setRate(slidingWindow({ permits: 20, interval: 1_000 })); // slower, everywhere, at once
+   * await limiter.setRate(slidingWindow({ permits: 20, interval: 1_000 }));
    */
   async setRate(limit: RateLimiterOptions<Name>['limit'], options: SetRateOptions = {}): Promise<void> {
     check.options('options', options);
     check.knownOptions(options, ['keepState']);
     const { keepState = true } = options;
     check.oneOf('keepState', keepState, [true, false]);
-    await this.#store(limit, { ifAbsent: false, keepState });
+    await this.#setRate(limit, { ifAbsent: false, keepState });
   }
 
   /**
-   * The limit in force, and whether it is stored for the fleet or this limiter's own.
+   * Returns the limit in force, and whether it is stored for the fleet.
    *
-   * @returns `{ limit, stored }`, the limit as a record where this limiter was made with one
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @returns a promise of `{ limit, stored }`; `limit` is a record if this limiter was created with one
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @example
    * const { limit, stored } = await limiter.getRate();
    */
   async getRate(): Promise<LimitInForce<Name>> {
     if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
-    const { limits, stored } = await toPromise<Rate>((done) => this.#ledger.getRate(done));
+    const { limits, stored } = await toPromise<Rate>((reply) => this.#ledger.getRate(reply));
     return { limit: limitOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
   }
 
   /**
-   * Lets the whole fleet hold: nothing is granted to anyone before `ms` from now, as after an answer with Retry-After.
+   * Pauses the whole fleet: no permit is granted before `ms` from now, for example after a response with Retry-After.
    *
-   * Of several pauses the one that ends last counts; `reset()` lifts it. Here it holds at once, also for what is booked;
-   * another process that has waiters hears of it within two seconds. What it overtakes is booked anew behind it, in order.
+   * Of several pauses, the one that ends last counts; `reset()` lifts it. In this process, the pause takes effect at once, for
+   * reservations too. Other clients with waiting requests receive it within two seconds. Reservations within the pause are
+   * made again after it, in the same order.
    *
-   * @param ms milliseconds from now, 0 or more, at most about a century
-   * @returns once the fleet pauses
-   * @throws TypeError, RangeError for what is no such time
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @param ms milliseconds from now, from 0 to about a century
+   * @returns a promise that resolves when the store has recorded the pause
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
+   * @throws TypeError, RangeError for an invalid number of milliseconds
    * @example
    * if (response.status === 429) await limiter.pauseFor(Number(response.headers.get('Retry-After')) * 1_000);
    */
   async pauseFor(ms: number): Promise<void> {
-    checkPause('ms', ms);
-    await toPromise<number>((done) => this.#line.pause((told) => this.#ledger.pause(ms, told), done));
+    check.pauseLength('ms', ms);
+    await toPromise<number>((reply) =>
+      this.#line.dispatcher.pause((done) => this.#ledger.pause(ms, done), reply),
+    );
   }
 
   /**
-   * Forgets what was granted and booked, and lifts a pause; a stored rate stays. With `scope: 'client'`: what was granted to
-   * this client.
+   * Forgets what was granted and reserved, and lifts a pause. A stored rate remains. With `scope: 'client'`, it forgets what
+   * was granted to this client only.
    *
-   * Who waits is booked anew within two seconds. What was booked until then may still be granted, and no longer counts.
+   * Waiting requests get new reservations within two seconds. Reservations of the next two seconds may still be granted, and
+   * do not count.
    *
-   * @returns once it is forgotten
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @returns a promise that resolves when the store has processed it
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @example
    * await limiter.reset();
    */
@@ -268,10 +271,10 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   /**
-   * Forgets what `reset()` does, and the stored rate: each client's own limit holds again.
+   * Does what `reset()` does, and forgets the stored rate: each client's own limit is in force again.
    *
-   * @returns once it is forgotten
-   * @throws StoreUnavailableError, StoreError, LimiterClosedError as `acquire`
+   * @returns a promise that resolves when the store has processed it
+   * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @example
    * await limiter.delete();
    */
@@ -280,18 +283,18 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   /**
-   * Makes a function that acquires permits before each call, in the order of the calls.
+   * Returns a function that acquires permits before each call of `fn`, in the order of the calls.
    *
-   * A call that throws or rejects keeps its permits: it was made, and the other side has counted it.
+   * A call that fails keeps its permits, since it was made.
    *
-   * @param fn what to call; it gets `this` and the arguments of the call
-   * @param options `permits` (1 by default; or a function of the arguments, called with the same `this`), `strategy`
-   * ('wait' by default; 'error' refuses instead of waiting), `timeout` (ms, Infinity by default, 0 with the strategy
-   * 'error') and `signal`, which bound the wait for permits alone
-   * @returns a function with the name, the length and the arguments of `fn`, and a promise of its result; it rejects like
-   * `acquire` (with RateLimitExceededError, `ERR_SLUICE_LIMIT`, in place of AcquireTimeoutError for the strategy 'error'),
-   * with what `permits` throws, and as `fn` does
-   * @throws TypeError, RangeError for an argument of the wrong type or out of range
+   * @param fn the function to call, with the same `this` and arguments
+   * @param options `permits` (1 by default; or a function of the arguments and `this`), `strategy` ('wait' by default, 'error'
+   * rejects instead of waiting), `timeout` (ms, Infinity by default, 0 with the strategy 'error') and `signal`, which apply to
+   * the wait for permits only
+   * @returns a function with the name, the length and the arguments of `fn`, which returns a promise of its result; it rejects
+   * with the errors of `acquire` (with the strategy 'error', RateLimitExceededError, `ERR_SLUICE_LIMIT`, takes the place of
+   * AcquireTimeoutError), of `permits` and of `fn`
+   * @throws TypeError, RangeError for an invalid argument
    * @example
    * const user = limiter.wrap((id: string) => fetch(`https://api.example/users/${id}`));
    * await user('ada');
@@ -302,14 +305,13 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   ): (this: This, ...args: Args) => Promise<Awaited<R>> {
     check.functionValue('fn', fn);
     const plan = callPlanOf(options);
-    if (typeof plan.permits !== 'function') checkPermits(this.#line, plan.permits);
-    return behindLine(fn, plan, () => this.#line);
+    return limitedFunction(fn, plan, lineFinder(this, undefined, plan.permits));
   }
 
   /**
-   * What happens at this limiter, in this process, as it happens; it completes when the limiter is closed.
+   * The events of this limiter in this process. It completes when the limiter is closed.
    *
-   * Nothing is replayed, and while nobody subscribes nothing is made.
+   * Events are not replayed, and are not created while there is no subscriber.
    *
    * @example
    * limiter.events$.pipe(filter(({ type }) => type === 'timeout')).subscribe(() => metrics.increment('throttled'));
@@ -318,18 +320,18 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return this.#line.events.events$;
   }
 
-  /** What this limiter has done and has to do, in this process. */
+  /** Returns the figures of this limiter in this process. */
   stats(): LimiterStats {
     return this.#line.stats;
   }
 
   /**
-   * Cancels what waits, gives back what is booked, and leaves no timer. The Redis connection stays open: it is yours.
+   * Cancels waiting requests with LimiterClosedError, refunds reservations, and leaves no timer. It does not close the Redis
+   * connection.
    *
-   * @returns once nothing is under way any more, or after a second where Redis does not answer; those who waited reject with
-   * LimiterClosedError
+   * @returns a promise that resolves when all calls have ended, or after a second if Redis does not reply
    * @example
-   * await using limiter = new RateLimiter({ name: 'api', limit }); // or, by hand: await limiter.close()
+   * await using limiter = new RateLimiter({ name: 'api', limit }); // otherwise: await limiter.close()
    */
   async close(): Promise<void> {
     await this.#line.close();
@@ -340,18 +342,20 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return this.close();
   }
 
-  #store(
+  #setRate(
     limit: RateLimiterOptions<Name>['limit'],
     how: { ifAbsent: boolean; keepState: boolean },
   ): Promise<boolean> {
     const { limits } = sameNames(this.#named, namedLimits(limit));
-    return toPromise((done) =>
-      this.#line.changeLimit((told) => this.#ledger.setRate({ limits, ...how }, told), done),
+    return toPromise((reply) =>
+      this.#line.dispatcher.changeLimit((done) => this.#ledger.setRate({ limits, ...how }, done), reply),
     );
   }
 
   #forget(what: { rate: boolean }): Promise<void> {
-    return toPromise((done) => this.#line.forget((told) => this.#ledger.forget(what, told), done));
+    return toPromise((reply) =>
+      this.#line.dispatcher.forget((done) => this.#ledger.forget(what, done), reply),
+    );
   }
 
   #decisionOf(
@@ -359,11 +363,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     cost: readonly number[],
   ): Decision {
     const { limits } = this.#ledger;
-    const told = limiting ?? leastShare(limits, available, cost);
+    const shown = limiting ?? leastShare(limits, available, cost);
     return {
       granted,
-      limit: capacityOf(limits[told]),
-      remaining: available[told],
+      limit: capacityOf(limits[shown]),
+      remaining: available[shown],
       retryAfter: Math.ceil(retryAfter),
       resetAfter: Math.ceil(resetAfter),
     };
@@ -373,7 +377,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
-  /** Checks a request, and takes its permits if they are there at once and nobody waits. */
+  /** Checks a request, and takes its permits by the fast path if possible. */
   #take(permits: Permits<Name>, options: AcquireOptions | undefined) {
     checkAcquireOptions(options);
     const cost = this.#line.costOf(permits);

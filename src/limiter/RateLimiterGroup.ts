@@ -3,37 +3,35 @@ import type { NamedLimits, Permits } from '../limits/cost.ts';
 import { isLimit, type Limit } from '../limits/limit.ts';
 import { LimiterEvents } from '../port/events.ts';
 import type { LimiterGroup } from '../port/line.ts';
-import type { LedgerConfig, Store } from '../stores/store.ts';
 import { show } from '../validate.ts';
-import { clientIdOf } from './clientId.ts';
-import { KeyedLedger, type OpenLedger } from './keyedLedger.ts';
-import { KeyedLimiter, KeyedLimiters } from './keyedLimiters.ts';
-import { LimiterParts, type LimiterSetting, settingOf } from './limiterParts.ts';
+import { KeyedLedger } from './keyedLedger.ts';
+import { KeyedLimiters } from './keyedLimiters.ts';
+import { LimiterParts, openLedger, type SharedParts, sharedParts } from './limiterParts.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { RateLimiter } from './RateLimiter.ts';
-import { storeOf } from './storeOf.ts';
 
-/** Options of a {@link RateLimiterGroup}: those of a limiter, and the limit may depend on the key. */
+/** Options of a {@link RateLimiterGroup}: those of a limiter, where the limit may depend on the key. */
 export interface RateLimiterGroupOptions<Name extends string = string>
   extends Omit<RateLimiterOptions<Name>, 'limit'> {
   /**
-   * The limit of every key; or a function of the key, which is called whenever a limiter is made for it. A limiter that was
-   * idle for a while is made anew: for the same key the function should answer the same.
+   * The limit of every key, or a function that returns the limit of a key. The function is called when the limiter of a key is
+   * created. It should always return the same limit for the same key, because idle limiters are evicted and created again.
    */
   limit: RateLimiterOptions<Name>['limit'] | ((key: string) => RateLimiterOptions<Name>['limit']);
 }
 
-/** Of one limit for every key there is no name to be inferred: of what a function answers, one would be. */
+/** Options with one limit, so that TypeScript does not infer names of limits from the result of the function. */
 type OneLimitOptions<Name extends string> = Omit<RateLimiterGroupOptions<Name>, 'limit'> & {
   limit: Limit | ((key: string) => Limit);
 };
 
 /**
- * One rate limit for each key, such as a customer or a host: a million keys over time need the memory of those that are
- * busy, and some room.
+ * One rate limit for each key, such as a customer or a host. Idle limiters are evicted, so memory depends on the number of
+ * busy keys.
  *
- * All limiters of a group share one connection, and what they ask for in one turn leaves in one write. Two groups of one
- * name share the limit of each key, as limiters of one name do; a group and a limiter of one name share nothing.
+ * All limiters of a group share one connection; what they send in one turn of the event loop leaves in one write. Two groups
+ * of the same name share the limit of each key, as limiters of the same name do. A group and a limiter of the same name share
+ * nothing.
  *
  * @example
  * const group = new RateLimiterGroup({
@@ -47,80 +45,71 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   /** The group's name. */
   readonly name: string;
   readonly #limit: RateLimiterGroupOptions<Name>['limit'];
-  /** The limits of every key, where one answer holds for all. */
+  /** The limits of every key, unless a function returns them. */
   readonly #named: NamedLimits | undefined;
-  /** What the limiters of keys have been given by the function. */
-  readonly #answers = new WeakMap<object, NamedLimits>();
-  readonly #setting: LimiterSetting;
-  /** What the store is told of every limiter. */
-  readonly #config: Omit<LedgerConfig, 'key' | 'names' | 'limits'>;
-  readonly #store: Store;
-  /** Whether a fallback may take the store's place, which is told to those who listen. */
-  readonly #changesService: boolean;
-  readonly #members: KeyedLimiters<RateLimiter<Name>>;
+  /** The limits that the function has returned. */
+  readonly #returned = new WeakMap<object, NamedLimits>();
+  readonly #shared: SharedParts;
+  readonly #limiters: KeyedLimiters<RateLimiter<Name>>;
 
   /**
-   * @param options the limit or a function that chooses it, the group's name, and where it is kept
-   * @throws TypeError, RangeError for an option of the wrong type or out of range
+   * @param options the limit or a function that returns it, the group's name, and where its state is kept
+   * @throws TypeError, RangeError for an invalid option
    */
   constructor(options: OneLimitOptions<Name>);
   constructor(options: RateLimiterGroupOptions<Name>);
   constructor(options: RateLimiterGroupOptions<Name>) {
     checkOptions(options as RateLimiterOptions);
-    const { name, limit, redis, store, fallback, storeTimeout, prefix = 'sluice', scope } = options;
-    const { clientId = clientIdOf(redis ?? this) } = options;
+    const { name, limit } = options;
     this.name = name;
     this.#limit = limit;
     this.#named = typeof limit === 'function' ? undefined : namedLimits(limit);
-    // Its limiters are told of the group's store: others may share that.
-    this.#setting = { ...settingOf(options), alone: false };
-    this.#config = { name, prefix, scope, clientId, clock: this.#setting.clock };
-    // One for all: a limiter that was dropped and is made anew finds in it what was granted.
-    this.#store = storeOf({ redis, store, fallback, storeTimeout });
-    this.#changesService = fallback !== undefined;
-    this.#members = new KeyedLimiters(name);
+    const shared = sharedParts(options, this, true);
+    this.#shared = shared;
+    this.#limiters = new KeyedLimiters(name, ({ named, events, key }) =>
+      openLedger(shared, named, events, key),
+    );
   }
 
-  /** How many limiters the group looks after: those that are busy, and some that were used lately. */
+  /** The number of limiters in the group: the busy ones, and some that were used recently. */
   get size(): number {
-    return this.#members.size;
+    return this.#limiters.size;
   }
 
   /**
-   * The limiter of a key, made when it is first asked for.
+   * Returns the limiter of a key, and creates it if necessary.
    *
-   * It is the same one for as long as anything waits, is booked or is under way at it. One that is idle is dropped in time;
-   * whoever has kept it may go on with it.
+   * It is the same limiter as long as it has requests, reservations or calls. An idle one is evicted in time; a reference to
+   * it stays usable.
    *
    * @param key any string
-   * @returns the limiter; it names itself `name:key` in messages
-   * @throws TypeError for a key that is no string
-   * @throws TypeError, RangeError when the function `limit` answers anything but a limit or a record of limits; and what it
-   * throws
+   * @returns the limiter; its name in messages is `name:key`
+   * @throws TypeError for a key that is not a string
+   * @throws TypeError, RangeError if the function `limit` returns anything but a limit or a record of limits; and its errors
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
    * @example
    * if (!(await group.get(request.ip).tryAcquire())) return response.status(429).end();
    */
   get(key: string): RateLimiter<Name> {
     if (typeof key !== 'string') throw new TypeError(`key: expected a string, got ${show(key)}`);
-    if (this.#members.closed) throw new LimiterClosedError(this.name);
-    const limiter = this.#members.find(key);
+    if (this.#limiters.closed) throw new LimiterClosedError(this.name);
+    const limiter = this.#limiters.find(key);
     if (limiter && !limiter.line.closed) return limiter;
-    this.#members.forget(key);
+    this.#limiters.forget(key);
     return this.#create(key);
   }
 
   /**
-   * Closes the limiters of all keys, as their own `close()` does: also those that the group has dropped and someone has kept.
+   * Closes the limiters of all keys, as their own `close()` does, evicted ones with requests included.
    *
-   * @returns once nothing is under way any more, or after a second where Redis does not answer
+   * @returns a promise that resolves when all calls have ended, or after a second if Redis does not reply
    * @example
-   * await using group = new RateLimiterGroup({ name: 'api', limit }); // or, by hand: await group.close()
+   * await using group = new RateLimiterGroup({ name: 'api', limit }); // otherwise: await group.close()
    */
   async close(): Promise<void> {
-    this.#members.closed = true;
-    await Promise.all(this.#members.limiters.map((limiter) => limiter.close()));
-    this.#members.clear();
+    this.#limiters.closed = true;
+    await Promise.all(this.#limiters.limiters.map((limiter) => limiter.close()));
+    this.#limiters.clear();
   }
 
   /** The same as `close()`, for `await using`. */
@@ -129,44 +118,24 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   }
 
   #create(key: string): RateLimiter<Name> {
-    const named = this.#named ?? this.#answerFor(key);
+    const named = this.#named ?? this.#returnedFor(key);
     const name = `${this.name}:${key}`;
-    const events = this.#changesService ? new LimiterEvents(name) : undefined;
-    const open = events ? this.#openTelling(events) : this.#open;
-    const member = new KeyedLimiter(key, this.#members);
-    const ledger = new KeyedLedger(member, named, open);
-    const parts = new LimiterParts(name, named, ledger, this.#setting, events);
+    const events = this.#shared.hasFallback ? new LimiterEvents(name) : undefined;
+    const ledger = new KeyedLedger(this.#limiters, key, named, events);
+    const parts = new LimiterParts(name, named, ledger, this.#shared, events);
     const limiter = new RateLimiter<Name>(parts as never);
-    member.limiter = limiter;
-    this.#members.keep(member);
+    ledger.limiter = limiter;
+    this.#limiters.add(ledger);
     return limiter;
   }
 
-  readonly #open: OpenLedger = (key, { names, limits }) => {
-    const { name, prefix, scope, clientId, clock } = this.#config;
-    return this.#store.open({ name, key, prefix, scope, clientId, names, limits, clock });
-  };
-
-  /** Opens a ledger that tells when a fallback takes the store's place. */
-  #openTelling(events: LimiterEvents): OpenLedger {
-    return (key, { names, limits }) =>
-      this.#store.open({
-        ...this.#config,
-        key,
-        names,
-        limits,
-        onServiceChange: (change) => events.serviceChanged(change),
-      });
-  }
-
-  /** What the function says of a key. */
-  #answerFor(key: string): NamedLimits {
+  #returnedFor(key: string): NamedLimits {
     const limit = (this.#limit as (key: string) => RateLimiterOptions<Name>['limit'])(key);
-    const known = this.#answers.get(limit);
+    const known = this.#returned.get(limit);
     if (known) return known;
     const named = namedLimits(limit, `limit(${show(key)})`);
-    // A limit never changes; a record may.
-    if (isLimit(limit)) this.#answers.set(limit, named);
+    // Limits are immutable, and records are not.
+    if (isLimit(limit)) this.#returned.set(limit, named);
     return named;
   }
 }

@@ -1,33 +1,33 @@
-/** What is to be done when a signal aborts, and the one listener that does it. */
+/** The callbacks of a signal, and the one listener that runs them. */
 interface Watch {
-  readonly works: Set<() => void>;
+  readonly callbacks: Set<() => void>;
   readonly listener: () => void;
 }
 
 const watches = new WeakMap<AbortSignal, Watch>();
 
 /**
- * Does the work when the signal aborts; answers how to forget it.
+ * Calls back when the signal aborts. Returns a function that cancels this.
  *
- * Many requests share a signal, that of a shutdown say: together they are one listener on it.
+ * Many requests may share one signal, such as that of a shutdown: together they add one listener to it.
  */
-export function onAbort(signal: AbortSignal, work: () => void): () => void {
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const watch = watches.get(signal) ?? start(signal);
-  watch.works.add(work);
+  watch.callbacks.add(callback);
   return () => {
-    watch.works.delete(work);
-    if (watch.works.size > 0 || watches.get(signal) !== watch) return;
+    watch.callbacks.delete(callback);
+    if (watch.callbacks.size > 0 || watches.get(signal) !== watch) return;
     watches.delete(signal);
     signal.removeEventListener('abort', watch.listener);
   };
 }
 
 function start(signal: AbortSignal): Watch {
-  const works = new Set<() => void>();
+  const callbacks = new Set<() => void>();
   const watch = {
-    works,
+    callbacks,
     listener: () => {
-      for (const work of [...works]) work();
+      for (const callback of [...callbacks]) callback();
     },
   };
   watches.set(signal, watch);

@@ -5,21 +5,21 @@ import type { Permit } from '../port/permit.ts';
 import { abortSignal, duration, knownOptions, options as optionsObject } from '../validate.ts';
 import { onAbort } from './abort.ts';
 
-/** How long a request may wait, and what may cancel it. */
+/** Options of {@link RateLimiter.acquire}. */
 export interface AcquireOptions {
   /**
-   * Milliseconds that the request may wait for its permits: may be fractional, 0 for not at all, or Infinity.
+   * Milliseconds that the request may wait for its permits: may be fractional, 0 or Infinity.
    *
    * @default Infinity
    */
   timeout?: number | undefined;
-  /** Cancels the request: it rejects with the signal's reason, and what was booked for it is given back. */
+  /** Cancels the request: it rejects with the signal's reason, and its reservation is refunded. */
   signal?: AbortSignal | undefined;
 }
 
 const known = ['timeout', 'signal'];
 
-/** Refuses options of the wrong type or out of range. */
+/** Throws for invalid options. */
 export function checkAcquireOptions(options: AcquireOptions | undefined): void {
   if (options === undefined) return;
   optionsObject('options', options);
@@ -29,19 +29,31 @@ export function checkAcquireOptions(options: AcquireOptions | undefined): void {
   abortSignal('signal', signal);
 }
 
-/** One request, as promises and single observables make it: it ends with a permit or a reason. */
+/** Requests permits of a line. Resolves with the permit at its granted moment. */
+export function acquireFrom<P>(
+  line: Line<P>,
+  permits: P,
+  cost: Cost,
+  options: AcquireOptions,
+): Promise<Permit<P>> {
+  return new Promise((resolve, reject) =>
+    new Acquisition(line, permits, cost, options, resolve, reject).start(),
+  );
+}
+
+/** One request with a signal, which ends once: with a permit, with a reason, or cancelled. */
 export class Acquisition<P> implements Waiter<undefined> {
   readonly #line: Line<P>;
   readonly #permits: P;
-  readonly #asked: number;
+  readonly #requestedAt: number;
   readonly #timeout: number;
   readonly #cost: Cost;
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (permit: Permit<P>) => void;
   readonly #reject: (reason: unknown) => void;
   #ticket: Ticket | undefined;
-  #forget: (() => void) | undefined;
-  #settled = false;
+  #removeListener: (() => void) | undefined;
+  #isSettled = false;
 
   constructor(
     line: Line<P>,
@@ -57,37 +69,36 @@ export class Acquisition<P> implements Waiter<undefined> {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#asked = line.now();
+    this.#requestedAt = line.now();
     this.#cost = cost;
   }
 
-  /** Joins the line. */
-  ask(): this {
+  /** Makes the request; it may end before this returns. */
+  start(): void {
     const signal = this.#signal;
     if (signal?.aborted) {
-      this.#settled = true;
+      this.#isSettled = true;
       this.#reject(signal.reason);
-      return this;
+      return;
     }
-    if (signal) this.#forget = onAbort(signal, this.#abort);
+    if (signal) this.#removeListener = onAbort(signal, this.#abort);
     const ticket = this.#line.ask(this, this.#cost, this.#timeout, undefined);
-    // It may have been cancelled while it asked.
-    if (this.#settled) this.#line.cancel(ticket);
+    // It may have been cancelled before its ticket was known.
+    if (this.#isSettled) this.#line.cancel(ticket);
     else this.#ticket = ticket;
-    return this;
   }
 
   granted(grant: Grant): void {
-    if (this.#settled) {
+    if (this.#isSettled) {
       this.#line.refund(grant);
       return;
     }
     this.#settle();
-    this.#resolve(this.#line.permitOf(grant, this.#permits, this.#asked));
+    this.#resolve(this.#line.permitOf(grant, this.#permits, this.#requestedAt));
   }
 
   denied(retryAfter: number | undefined): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     this.#settle();
     this.#reject(
       new AcquireTimeoutError(this.#line.name, this.#permits as AskedPermits, this.#timeout, retryAfter),
@@ -95,14 +106,14 @@ export class Acquisition<P> implements Waiter<undefined> {
   }
 
   failed(error: Error): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     this.#settle();
     this.#reject(error);
   }
 
-  /** Leaves the line, and says nothing more; without effect once it has been answered. */
+  /** Cancels the request; neither callback is called. Has no effect once the request has ended. */
   cancel(): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     this.#settle();
     if (this.#ticket) this.#line.cancel(this.#ticket);
   }
@@ -113,7 +124,7 @@ export class Acquisition<P> implements Waiter<undefined> {
   };
 
   #settle(): void {
-    this.#settled = true;
-    this.#forget?.();
+    this.#isSettled = true;
+    this.#removeListener?.();
   }
 }

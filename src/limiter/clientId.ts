@@ -1,6 +1,6 @@
 const ids = new WeakMap<object, string>();
 
-/** A random id, the same for all limiters of one connection. */
+/** A random client id, the same for all limiters of one connection. */
 export function clientIdOf(connection: object): string {
   let id = ids.get(connection);
   if (id === undefined) {

@@ -1,5 +1,6 @@
 import type { Cost, NamedLimits } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
+import type { LimiterEvents } from '../port/events.ts';
 import type {
   ControlledLedger,
   DecideReply,
@@ -15,32 +16,40 @@ import type {
   ReserveRequest,
 } from '../stores/store.ts';
 
-/** The limiter of a key, as its group looks after it. */
-interface User {
-  readonly key: string;
-  /** Told before anything is asked for; may refuse that with an error. */
-  use(): Error | undefined;
+/** The group of a keyed ledger. */
+export interface KeyedOwner<L> {
+  /** Opens the ledger of a key in the store of the group. */
+  open(ledger: KeyedLedger<L>): ControlledLedger;
+  /** Records that a ledger is used. Returns an error if the group is closed. */
+  use(ledger: KeyedLedger<L>): Error | undefined;
 }
 
-/** Opens the ledger of a key, in the store of the group. */
-export type OpenLedger = (key: string, named: NamedLimits) => ControlledLedger;
-
-/** The ledger of one limiter of a group, which is looked after while it is used. What is given back is never refused. */
-export class KeyedLedger implements ControlledLedger {
-  readonly #user: User;
-  readonly #named: NamedLimits;
-  readonly #open: OpenLedger;
+/**
+ * The ledger of one limiter of a group. It is opened when it is first used, and each use keeps its limiter in the group.
+ *
+ * A closed group refuses all calls but refunds.
+ */
+export class KeyedLedger<L> implements ControlledLedger {
+  readonly key: string;
+  readonly named: NamedLimits;
+  /** Where the store reports that a fallback serves, if there is one. */
+  readonly events: LimiterEvents | undefined;
+  readonly #owner: KeyedOwner<L>;
   #opened: ControlledLedger | undefined;
+  /** The limiter over this ledger, set right after construction. */
+  limiter: L | undefined;
+  /** Whether it was used since the last visit of the group's clock hand. */
+  used = false;
 
-  /** `open` is called when the ledger is needed. */
-  constructor(user: User, named: NamedLimits, open: OpenLedger) {
-    this.#user = user;
-    this.#named = named;
-    this.#open = open;
+  constructor(owner: KeyedOwner<L>, key: string, named: NamedLimits, events: LimiterEvents | undefined) {
+    this.#owner = owner;
+    this.key = key;
+    this.named = named;
+    this.events = events;
   }
 
   get #ledger(): ControlledLedger {
-    this.#opened ??= this.#open(this.#user.key, this.#named);
+    this.#opened ??= this.#owner.open(this);
     return this.#opened;
   }
 
@@ -57,44 +66,45 @@ export class KeyedLedger implements ControlledLedger {
   }
 
   take(cost: Cost): Grant | undefined {
-    return this.#user.use() ? undefined : this.#ledger.take?.(cost);
+    return this.#owner.use(this) ? undefined : this.#ledger.take?.(cost);
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
-    if (this.#isLet(reply)) this.#ledger.reserve(request, reply);
+    if (this.#use(reply)) this.#ledger.reserve(request, reply);
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    this.#user.use();
+    this.#owner.use(this);
     this.#ledger.refund(refunds, sequence, reply);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
-    if (this.#isLet(reply)) this.#ledger.decide(cost, reply, last);
+    if (this.#use(reply)) this.#ledger.decide(cost, reply, last);
   }
 
   peek(reply: Reply<number[]>): void {
-    if (this.#isLet(reply)) this.#ledger.peek(reply);
+    if (this.#use(reply)) this.#ledger.peek(reply);
   }
 
   setRate(change: RateChange, reply: Reply<boolean>): void {
-    if (this.#isLet(reply)) this.#ledger.setRate(change, reply);
+    if (this.#use(reply)) this.#ledger.setRate(change, reply);
   }
 
   getRate(reply: Reply<Rate>): void {
-    if (this.#isLet(reply)) this.#ledger.getRate(reply);
+    if (this.#use(reply)) this.#ledger.getRate(reply);
   }
 
   pause(ms: number, reply: Reply<number>): void {
-    if (this.#isLet(reply)) this.#ledger.pause(ms, reply);
+    if (this.#use(reply)) this.#ledger.pause(ms, reply);
   }
 
   forget(what: { rate: boolean }, reply: Reply<void>): void {
-    if (this.#isLet(reply)) this.#ledger.forget(what, reply);
+    if (this.#use(reply)) this.#ledger.forget(what, reply);
   }
 
-  #isLet<T>(reply: Reply<T>): boolean {
-    const error = this.#user.use();
+  /** Returns whether the call may be made; otherwise replies with the error. */
+  #use<T>(reply: Reply<T>): boolean {
+    const error = this.#owner.use(this);
     if (error) reply(error);
     return error === undefined;
   }

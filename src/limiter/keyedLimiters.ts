@@ -1,53 +1,40 @@
 import { LimiterClosedError } from '../errors.ts';
 import type { Line } from '../port/line.ts';
+import type { ControlledLedger } from '../stores/store.ts';
+import type { KeyedLedger, KeyedOwner } from './keyedLedger.ts';
 
-/** One limiter of a group. */
-export class KeyedLimiter<L extends Kept> {
-  limiter: L | undefined;
-  /** Whether it was used since the hand came by. */
-  used = false;
-
-  constructor(
-    readonly key: string,
-    readonly members: KeyedLimiters<L>,
-  ) {}
-
-  /** Called before anything is asked of it; what it answers refuses that. */
-  use(): Error | undefined {
-    if (this.members.closed) return new LimiterClosedError(this.members.name);
-    // One that was dropped is not used.
-    if (!this.used) this.members.keep(this);
-    return undefined;
-  }
-}
-
-/** A limiter, as far as a group looks after it. */
-interface Kept {
+/** The part of a limiter that decides whether it can be evicted. */
+interface Evictable {
   readonly line: Pick<Line<never>, 'idle'>;
 }
 
-/** Limiters that are kept though idle: at most some 20 MB, so that busy keys do not make theirs anew. */
+/** Idle limiters that are kept, at most some 20 MB, so that keys in frequent use are not created again. */
 export const room = 8_192;
-/** Members that the hand looks at when one joins: so many that of the idle ones no more stay than a third of the busy ones. */
-const looks = 8;
+/**
+ * Limiters that the clock hand visits when one is added: enough to keep the idle ones below a third of the busy ones.
+ */
+const visits = 8;
 
 /**
- * The limiters that a group looks after, found by their keys. Beyond some room, each that joins moves a hand on, as of a
- * clock: it drops those that are idle and were not used since it last came by. So no timer is needed, and no long sweep.
+ * The limiters of a group by their keys, with eviction by the clock algorithm: beyond `room`, each added limiter moves the
+ * hand on, which drops limiters that are idle and were not used since its last visit. This needs no timer and no full sweep.
  *
- * A dropped one that is used again comes back. If its key has another one by then, both are looked after.
+ * A dropped limiter that is used again is added again. If its key has another limiter by then, the group keeps both.
  */
-export class KeyedLimiters<L extends Kept> {
-  /** The group's name. */
-  readonly name: string;
-  /** Whether everything is refused from now on. */
-  closed = false;
-  readonly #all = new Set<KeyedLimiter<L>>();
-  readonly #byKey = new Map<string, KeyedLimiter<L>>();
+export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
+  readonly #name: string;
+  readonly #all = new Set<KeyedLedger<L>>();
+  readonly #byKey = new Map<string, KeyedLedger<L>>();
   #hand = this.#all.values();
+  /** Whether all requests are refused. */
+  closed = false;
+  /** Opens the ledger of a key in the store of the group. */
+  readonly open: (ledger: KeyedLedger<L>) => ControlledLedger;
 
-  constructor(name: string) {
-    this.name = name;
+  /** `name` is the group's, for error messages. */
+  constructor(name: string, open: (ledger: KeyedLedger<L>) => ControlledLedger) {
+    this.#name = name;
+    this.open = open;
   }
 
   get size(): number {
@@ -58,26 +45,33 @@ export class KeyedLimiters<L extends Kept> {
     return Array.from(this.#all, ({ limiter }) => limiter!);
   }
 
-  /** The limiter of a key, which is used herewith. */
+  /** Returns the limiter of a key, which counts as used. */
   find(key: string): L | undefined {
-    const member = this.#byKey.get(key);
-    if (member) member.used = true;
-    return member?.limiter;
+    const ledger = this.#byKey.get(key);
+    if (ledger) ledger.used = true;
+    return ledger?.limiter;
   }
 
-  /** Looks after a member: one that is new, or was dropped and is used again. */
-  keep(member: KeyedLimiter<L>): void {
-    member.used = true;
-    if (this.#all.has(member)) return;
-    this.#all.add(member);
-    if (!this.#byKey.has(member.key)) this.#byKey.set(member.key, member);
-    this.#sweep();
+  use(ledger: KeyedLedger<L>): Error | undefined {
+    if (this.closed) return new LimiterClosedError(this.#name);
+    // A dropped limiter is not marked as used.
+    if (!ledger.used) this.add(ledger);
+    return undefined;
   }
 
-  /** Another limiter may take the place of the key's. */
+  /** Adds a limiter that is new, or was dropped and is used again. */
+  add(ledger: KeyedLedger<L>): void {
+    ledger.used = true;
+    if (this.#all.has(ledger)) return;
+    this.#all.add(ledger);
+    if (!this.#byKey.has(ledger.key)) this.#byKey.set(ledger.key, ledger);
+    this.#moveHand();
+  }
+
+  /** Drops the limiter of a key. */
   forget(key: string): void {
-    const member = this.#byKey.get(key);
-    if (member) this.#drop(member);
+    const ledger = this.#byKey.get(key);
+    if (ledger) this.#drop(ledger);
   }
 
   clear(): void {
@@ -85,18 +79,18 @@ export class KeyedLimiters<L extends Kept> {
     this.#byKey.clear();
   }
 
-  #sweep(): void {
-    for (let i = 0; i < looks && this.#all.size > room; i++) {
-      const { done, value: member } = this.#hand.next();
+  #moveHand(): void {
+    for (let i = 0; i < visits && this.#all.size > room; i++) {
+      const { done, value: ledger } = this.#hand.next();
       if (done) this.#hand = this.#all.values();
-      else if (member.used) member.used = false;
-      else if (member.limiter!.line.idle) this.#drop(member);
+      else if (ledger.used) ledger.used = false;
+      else if (ledger.limiter!.line.idle) this.#drop(ledger);
     }
   }
 
-  #drop(member: KeyedLimiter<L>): void {
-    member.used = false;
-    this.#all.delete(member);
-    if (this.#byKey.get(member.key) === member) this.#byKey.delete(member.key);
+  #drop(ledger: KeyedLedger<L>): void {
+    ledger.used = false;
+    this.#all.delete(ledger);
+    if (this.#byKey.get(ledger.key) === ledger) this.#byKey.delete(ledger.key);
   }
 }

@@ -1,6 +1,7 @@
 import type { CancelTimer } from '../clock.ts';
-import { Dispatcher, type DispatcherOptions } from '../dispatcher/dispatcher.ts';
-import type { Refunded } from '../dispatcher/refunds.ts';
+import { Dispatcher } from '../dispatcher/dispatcher.ts';
+import type { DispatcherOptions } from '../dispatcher/parts.ts';
+import type { OnRefunded } from '../dispatcher/refunds.ts';
 import type { Request } from '../dispatcher/request.ts';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
@@ -14,20 +15,20 @@ import { PermitHandle, type Settlement } from './permitHandle.ts';
 import type { LimiterStats } from './results.ts';
 
 /**
- * The line of a limiter over a ledger: what is asked for becomes a cost, and what is granted a permit.
+ * The line of a limiter over a ledger: converts permits to costs, and grants to permits.
  *
- * Its dispatcher is made when somebody may have to wait. Until then, questions go to the ledger as they come.
+ * The dispatcher is created for the first request that may have to wait. Until then, lookups go directly to the ledger.
  */
 export class LedgerLine<P> implements Line<P> {
   readonly #options: DispatcherOptions;
-  #made: Dispatcher | undefined;
+  #created: Dispatcher | undefined;
   #events: LimiterEvents | undefined;
   #settlement: Settlement | undefined;
-  /** Calls made and requests granted without the dispatcher. */
+  /** Calls and granted requests without the dispatcher. */
   #calls = 0;
   #granted = 0;
-  /** Questions to the ledger that are under way without the dispatcher. */
-  #asking = 0;
+  /** Lookups in progress without the dispatcher. */
+  #lookups = 0;
   #closed = false;
 
   constructor(options: DispatcherOptions) {
@@ -39,25 +40,34 @@ export class LedgerLine<P> implements Line<P> {
     return this.#options.name;
   }
 
-  /** What happens here, for those who listen. */
   get events(): LimiterEvents {
     this.#events ??= new LimiterEvents(this.name);
     return this.#events;
   }
 
-  get #dispatcher(): Dispatcher {
-    if (this.#made) return this.#made;
+  /** The dispatcher, which is created if necessary. */
+  get dispatcher(): Dispatcher {
+    if (this.#created) return this.#created;
     const { name, named, ledger, clock, maxQueue, alone = false } = this.#options;
-    const isBusy = () => this.#asking > 0;
-    this.#made = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events: this.events, isBusy });
-    // It refuses whatever comes after the end.
-    if (this.#closed) void this.#made.close();
-    return this.#made;
+    const isBusy = () => this.#lookups > 0;
+    this.#created = new Dispatcher({
+      name,
+      named,
+      ledger,
+      clock,
+      maxQueue,
+      alone,
+      events: this.events,
+      isBusy,
+    });
+    // A closed dispatcher refuses all requests.
+    if (this.#closed) void this.#created.close();
+    return this.#created;
   }
 
-  /** Takes permits that are there at once, if nobody waits: see the dispatcher. */
+  /** The fast path of `Dispatcher.take`: grants permits that are available now, if no request waits. */
   take(cost: Cost): Grant | undefined {
-    if (this.#made) return this.#made.take(cost);
+    if (this.#created) return this.#created.take(cost);
     const { ledger } = this.#options;
     if (!ledger.take || this.#closed || this.#events?.observed) return undefined;
     const grant = ledger.take(cost);
@@ -72,45 +82,45 @@ export class LedgerLine<P> implements Line<P> {
     const { named, ledger } = this.#options;
     const cost = costOf(named, permits);
     const { limits } = ledger;
-    const isKnown = this.#made ? this.#made.knowsLimits : ledger.sync;
-    // Where another rate may be stored by now, the store says what is too much.
+    const isKnown = this.#created ? this.#created.knowsLimits : ledger.sync;
+    // Otherwise another rate may be stored by now, and the store refuses permits beyond the limit.
     if (isKnown && exceeds(limits, cost))
       throw exceedsError(this.name, named, limits, permits as AskedPermits);
     return cost;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
-    return this.#dispatcher.ask(waiter, cost, timeout, data, replaces);
+    return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
   }
 
   count(waiter: Waiter<undefined>, cost: Cost): void {
-    this.#dispatcher.count(waiter, cost);
+    this.dispatcher.count(waiter, cost);
   }
 
-  cancel(entry: Request): void {
-    this.#dispatcher.cancel(entry);
+  cancel(request: Request): void {
+    this.dispatcher.cancel(request);
   }
 
   cancelAll(waiter: Waiter<never>): void {
-    this.#dispatcher.cancelAll(waiter);
+    this.dispatcher.cancelAll(waiter);
   }
 
   refund(grant: Grant): void {
-    this.#dispatcher.refund(grant);
+    this.dispatcher.refund(grant);
   }
 
-  dropped(value: unknown, reason: DropReason): void {
+  reportDropped(value: unknown, reason: DropReason): void {
     if (this.#events?.observed) this.#events.emit({ type: 'dropped', value, reason });
   }
 
-  permitOf(grant: Grant, permits: P, asked?: number): Permit<P> {
-    const waited = asked === undefined ? 0 : Math.max(0, this.now() - asked);
+  permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.now() - requestedAt);
     this.#settlement ??= {
       named: this.#options.named,
-      giveBack: (granted, cost) =>
-        new Promise((resolve) => this.#dispatcher.refund({ ...granted, cost }, () => resolve())),
+      refund: (granted, cost) =>
+        new Promise((resolve) => this.dispatcher.refund({ ...granted, cost }, () => resolve())),
       charge: (granted, cost) =>
-        new Promise((resolve) => this.#dispatcher.charge({ ...granted, cost }, () => resolve())),
+        new Promise((resolve) => this.dispatcher.charge({ ...granted, cost }, () => resolve())),
     };
     return new PermitHandle(grant, permits, waited, this.#settlement);
   }
@@ -130,73 +140,60 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   get waits(): boolean {
-    return this.#made?.waits ?? false;
+    return this.#created?.waits ?? false;
   }
 
-  /** Takes the cost if it is there at once, behind those who came before. */
+  /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    if (this.#isTaken) this.#dispatcher.decide(cost, reply);
+    if (this.#needsDispatcher) this.dispatcher.decide(cost, reply);
     else
-      this.#ask<DecideReply>(
+      this.#lookUp<DecideReply>(
         (done) => this.#options.ledger.decide(cost, done),
         (error, decision) => {
           if (decision?.granted) this.#granted++;
-          // Somebody may have begun to listen.
-          if (this.#events?.observed) this.#dispatcher.decided(cost, error, decision);
+          // The events may have a subscriber by now.
+          if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
           reply(error, decision);
         },
       );
   }
 
-  /** Says what could be granted at once, behind those who came before. */
+  /** Replies with the permits of each limit that are available now, after all earlier requests. */
   peek(reply: Reply<number[]>): void {
-    if (this.#isTaken) this.#dispatcher.peek(reply);
-    else this.#ask<number[]>((done) => this.#options.ledger.peek(done), reply);
+    if (this.#needsDispatcher) this.dispatcher.peek(reply);
+    else this.#lookUp<number[]>((done) => this.#options.ledger.peek(done), reply);
   }
 
-  /** Whether a question has to go through the dispatcher: others wait, somebody listens, or all is refused. */
-  get #isTaken(): boolean {
-    return this.#closed || (this.#made !== undefined && !this.#made.idle) || this.#events?.observed === true;
+  /** Whether a lookup goes through the dispatcher: requests wait, the events have subscribers, or the line is closed. */
+  get #needsDispatcher(): boolean {
+    return (
+      this.#closed || (this.#created !== undefined && !this.#created.idle) || this.#events?.observed === true
+    );
   }
 
-  #ask<T>(question: (done: Reply<T>) => void, reply: Reply<T>): void {
-    this.#asking++;
-    question((error, answer) => {
-      this.#asking--;
-      reply(error, answer);
-      this.#made?.tellIdle();
+  #lookUp<T>(call: (done: Reply<T>) => void, reply: Reply<T>): void {
+    this.#lookups++;
+    call((error, result) => {
+      this.#lookups--;
+      reply(error, result);
+      this.#created?.reportIdle();
     });
   }
 
-  /** Gives permits back from whatever was granted last; `settled` is called once the store has answered. */
-  release(cost: Cost, settled: Refunded): void {
+  /** Refunds the newest grants; `settled` is called once the store has replied. */
+  release(cost: Cost, settled: OnRefunded): void {
     const { source } = this.#options.ledger;
     if (this.closed) settled(new LimiterClosedError(this.name));
-    else this.#dispatcher.refund({ cost, moment: newestGrants, epoch: 0, source }, settled);
-  }
-
-  /** Changes what holds for the whole fleet. */
-  changeLimit<T>(change: (done: Reply<T>) => void, reply: Reply<T>): void {
-    this.#dispatcher.changeLimit(change, reply);
-  }
-
-  /** Lets the whole fleet pause. */
-  pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
-    this.#dispatcher.pause(change, reply);
-  }
-
-  /** Forgets what was granted, and lifts a pause. */
-  forget(change: (done: Reply<void>) => void, reply: Reply<void>): void {
-    this.#dispatcher.forget(change, reply);
+    else this.dispatcher.refund({ cost, moment: newestGrants, epoch: 0, source }, settled);
   }
 
   get stats(): LimiterStats {
-    const stats = this.#made?.stats ?? untouched;
+    const stats = this.#created?.stats ?? untouched;
     return { ...stats, calls: stats.calls + this.#calls, granted: stats.granted + this.#granted };
   }
 
   get idle(): boolean {
-    return this.#asking === 0 && (this.#made?.idle ?? true);
+    return this.#lookups === 0 && (this.#created?.idle ?? true);
   }
 
   get closed(): boolean {
@@ -204,9 +201,9 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   async close(): Promise<void> {
-    const isUsed = this.#made !== undefined || this.#asking > 0;
+    const isUsed = this.#created !== undefined || this.#lookups > 0;
     this.#closed = true;
-    if (isUsed) await this.#dispatcher.close();
+    if (isUsed) await this.dispatcher.close();
     else this.#events?.close();
   }
 }

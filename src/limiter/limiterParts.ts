@@ -1,73 +1,102 @@
 import { type Clock, monotonicClock, schedulerClock } from '../clock.ts';
-import type { DispatcherOptions } from '../dispatcher/dispatcher.ts';
+import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { NamedLimits } from '../limits/cost.ts';
 import { LimiterEvents } from '../port/events.ts';
-import type { ControlledLedger } from '../stores/store.ts';
+import { fallbackOf } from '../stores/fallback/fallbackOptions.ts';
+import { fallbackStore } from '../stores/fallback/fallbackStore.ts';
+import { memoryStore } from '../stores/memory/memoryStore.ts';
+import { redisStore } from '../stores/redis/redisStore.ts';
+import { timedStore } from '../stores/redis/timedStore.ts';
+import type { ControlledLedger, LedgerConfig, Store } from '../stores/store.ts';
 import { clientIdOf } from './clientId.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
-import { storeOf } from './storeOf.ts';
 
-/** What the limiters of a group have in common, so that each of them is small. */
-export interface LimiterSetting {
+/** What all limiters of a group have in common; one object for all of them keeps each limiter small. */
+export interface SharedParts {
+  readonly store: Store;
+  /** The configuration of a ledger, but for what each limiter has of its own. */
+  readonly config: Omit<LedgerConfig, 'key' | 'names' | 'limits' | 'onServiceChange'>;
   readonly clock: Clock;
   readonly maxQueue: number;
-  /** Whether nobody else can steer the limit. */
+  /** Whether a fallback may serve in place of the store. */
+  readonly hasFallback: boolean;
+  /** Whether no other limiter can change the limit. */
   readonly alone: boolean;
 }
 
-/** What a limiter is made of. */
+/** The parts of one limiter. */
 export class LimiterParts implements DispatcherOptions {
   constructor(
     readonly name: string,
     readonly named: NamedLimits,
     readonly ledger: ControlledLedger,
-    readonly setting: LimiterSetting,
-    /** Where something tells of what happens before anybody can listen. */
+    readonly shared: SharedParts,
+    /** Set if the ledger reports events before the limiter has subscribers. */
     readonly events: LimiterEvents | undefined,
   ) {}
 
   get clock(): Clock {
-    return this.setting.clock;
+    return this.shared.clock;
   }
 
   get maxQueue(): number {
-    return this.setting.maxQueue;
+    return this.shared.maxQueue;
   }
 
   get alone(): boolean {
-    return this.setting.alone;
+    return this.shared.alone;
   }
 }
 
-/** What the options say of the setting. */
-export function settingOf({
-  redis,
-  store,
-  maxQueue = Infinity,
-  scheduler,
-}: Pick<RateLimiterOptions, 'redis' | 'store' | 'maxQueue' | 'scheduler'>): LimiterSetting {
+/** The shared parts of a limiter or group with these options; `owner` identifies a client without Redis. */
+export function sharedParts(
+  options: Omit<RateLimiterOptions, 'limit'>,
+  owner: object,
+  isGroup: boolean,
+): SharedParts {
+  const { name, redis, store, fallback, prefix = 'sluice', scope, scheduler, maxQueue = Infinity } = options;
+  const { clientId = clientIdOf(redis ?? owner) } = options;
   const clock = scheduler ? schedulerClock(scheduler) : monotonicClock();
-  return { clock, maxQueue, alone: redis === undefined && store === undefined };
+  return {
+    store: storeOf(options),
+    config: { name, prefix, scope, clientId, clock },
+    clock,
+    maxQueue,
+    hasFallback: fallback !== undefined,
+    alone: !isGroup && redis === undefined && store === undefined,
+  };
 }
 
-/** The parts of a limiter that stands by itself; `itself` is it. Refuses options that cannot be meant. */
-export function partsOf(options: RateLimiterOptions, itself: object): LimiterParts {
+/** Opens the ledger of a limiter; with a key, of a limiter of a group. */
+export function openLedger(
+  { store, config }: SharedParts,
+  { names, limits }: NamedLimits,
+  events: LimiterEvents | undefined,
+  key?: string,
+): ControlledLedger {
+  const onServiceChange =
+    events && ((change: Parameters<LimiterEvents['serviceChanged']>[0]) => events.serviceChanged(change));
+  return store.open({ ...config, key, names, limits, onServiceChange });
+}
+
+/** The parts of a limiter outside a group; `owner` is the limiter. Throws for invalid options. */
+export function partsOf(options: RateLimiterOptions, owner: object): LimiterParts {
   checkOptions(options);
-  const { name, redis, prefix = 'sluice', scope, fallback } = options;
+  const { name } = options;
   const named = namedLimits(options.limit);
-  const { names, limits } = named;
-  const setting = settingOf(options);
-  const clientId = options.clientId ?? clientIdOf(redis ?? itself);
-  const events = fallback === undefined ? undefined : new LimiterEvents(name);
-  const ledger = storeOf(options).open({
-    name,
-    prefix,
-    scope,
-    clientId,
-    clock: setting.clock,
-    names,
-    limits,
-    onServiceChange: events && ((change) => events.serviceChanged(change)),
-  });
-  return new LimiterParts(name, named, ledger, setting, events);
+  const shared = sharedParts(options, owner, false);
+  const events = shared.hasFallback ? new LimiterEvents(name) : undefined;
+  return new LimiterParts(name, named, openLedger(shared, named, events), shared, events);
+}
+
+function storeOf({
+  redis,
+  store,
+  fallback,
+  storeTimeout = 5_000,
+}: Pick<RateLimiterOptions, 'redis' | 'store' | 'fallback' | 'storeTimeout'>): Store {
+  if (!redis) return store ?? memoryStore();
+  const remote = redisStore(redis);
+  if (fallback === undefined) return timedStore(remote, redis, storeTimeout);
+  return fallbackStore(remote, redis, fallbackOf(fallback));
 }

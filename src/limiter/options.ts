@@ -8,60 +8,65 @@ import * as check from '../validate.ts';
 
 /** Options of a {@link RateLimiter}. */
 export interface RateLimiterOptions<Name extends string = string> {
-  /** The limit's identity across the fleet: any non-empty string. */
+  /** The identity of the limit across the fleet: any non-empty string. */
   name: string;
-  /** The limit; or a record of several, which are granted all or nothing, atomically. */
+  /** The limit, or a record of several limits, which grant a request together or not at all. */
   limit: Limit | Readonly<Record<Name, Limit>>;
-  /** An ioredis `Redis` or `Cluster`, which stays yours to close. Left out: the limit holds in this process, without a server. */
+  /**
+   * An ioredis `Redis` or `Cluster`. The limiter does not close it.
+   *
+   * @default none: the limit applies to this process, and needs no server
+   */
   redis?: Redis | Cluster | undefined;
   /**
-   * What every key begins with: `{prefix:name}`.
+   * The prefix of all keys, which begin with `{prefix:name}`.
    *
    * @default 'sluice'
    */
   prefix?: string | undefined;
   /**
-   * Whether the fleet shares the limit, or each client has the whole of it for itself: Redisson's OVERALL and PER_CLIENT.
+   * Whether the fleet shares the limit, or each client has a limit of its own: Redisson's OVERALL and PER_CLIENT.
    *
    * @default 'fleet'
    */
   scope?: 'fleet' | 'client' | undefined;
   /**
-   * Who this process is among those that share the near future fairly.
+   * The identity of this process among the clients that share the limit.
    *
    * @default random, one per Redis connection object
    */
   clientId?: string | undefined;
   /**
-   * What to do while Redis cannot be reached, or is too slow: only with `redis`. A mode stands for its options, all others
-   * by default. Errors that Redis answers with are never hidden by it.
+   * What happens while Redis cannot be reached, or is too slow: options, or their `mode`. Only with `redis`. A fallback does
+   * not hide errors that Redis answers with.
    *
    * @default none: a call that cannot be answered fails
    */
   fallback?: FallbackOptions | 'local' | 'reject' | 'allow' | undefined;
   /**
-   * Milliseconds that one call to Redis may take without a fallback; then it fails with StoreUnavailableError, and what it
-   * still reserves in Redis is refunded. `Infinity` waits as long as ioredis does. With a fallback, its `timeout` counts.
+   * Milliseconds that one call to Redis may take without a fallback: may be fractional, or Infinity, which waits as long as
+   * ioredis does. A later reply fails the call with `StoreUnavailableError`, and what it still reserves is refunded. With a
+   * fallback, the fallback's own `timeout` counts.
    *
    * @default 5_000
    */
   storeTimeout?: number | undefined;
   /**
-   * Requests that may wait in this process: a positive integer, or Infinity.
+   * The most requests that may wait in this process: a positive integer, or Infinity.
    *
    * @default Infinity
    */
   maxQueue?: number | undefined;
   /**
-   * A {@link memoryStore} that limiters of this process share; not together with `redis`.
+   * A {@link memoryStore} that several limiters of this process share. Not together with `redis`.
    *
    * @default one of its own
    */
   store?: Store | undefined;
   /**
-   * An RxJS scheduler, such as a `TestScheduler`, whose clock and timers the limiter uses.
+   * An RxJS scheduler whose clock and timers the limiter uses, such as a `TestScheduler`.
    *
-   * @default a monotonic clock and setTimeout, looked up when used
+   * @default `performance.now` and `setTimeout`
    */
   scheduler?: SchedulerClock | undefined;
 }
@@ -80,7 +85,7 @@ const known = [
   'scheduler',
 ];
 
-/** Refuses options that cannot be meant, each with its name, what was expected, and what came. */
+/** Throws for an invalid option; the message has its name, what is expected, and what was given. */
 export function checkOptions(options: RateLimiterOptions<string>): void {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   check.options('options', options);
@@ -100,18 +105,18 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
   if (fallback !== undefined) fallbackOf(fallback);
   if (storeTimeout !== undefined) check.duration('storeTimeout', storeTimeout);
   if (fallback !== undefined && redis === undefined)
-    throw new TypeError('fallback: expected no fallback without redis');
+    throw new TypeError('fallback: expected redis with it, got none');
   if (redis !== undefined && store !== undefined)
-    throw new TypeError('store: expected no store together with redis');
+    throw new TypeError('store: expected either redis or store, got both');
 }
 
-/** The limits of a limiter with their names; refuses what is neither a limit nor a record of limits, by the option's name. */
+/** The limits of an option, with their names. Throws for anything but a limit or a record of limits. */
 export function namedLimits(limit: unknown, option = 'limit'): NamedLimits {
   if (!isRecord(limit)) {
     assertLimit(option, limit);
     return { record: false, names: [''], limits: [limit] };
   }
-  // In one order, whatever the order of the record: another one would be other limits.
+  // Sorted, since the order of the names is part of the stored state.
   const names = Object.keys(limit).sort();
   if (names.length === 0)
     throw new RangeError(`${option}: expected a limit, or a record with at least one, got {}`);
@@ -123,16 +128,16 @@ export function namedLimits(limit: unknown, option = 'limit'): NamedLimits {
   return { record: true, names, limits };
 }
 
-/** The limits of a rate; refuses those of other names than the limiter's, which its permits could not be charged to. */
+/** Throws unless the limits of a rate have the names of the limiter's own limits. */
 export function sameNames(own: NamedLimits, rate: NamedLimits): NamedLimits {
   const shown = ({ record, names }: NamedLimits) =>
     record ? `a record of ${names.map((name) => JSON.stringify(name)).join(', ')}` : 'one limit';
   if (shown(own) !== shown(rate))
-    throw new TypeError(`limit: expected ${shown(own)}, as the limiter was made with, got ${shown(rate)}`);
+    throw new TypeError(`limit: expected ${shown(own)}, as the limiter was created with, got ${shown(rate)}`);
   return rate;
 }
 
-/** Whether this is meant as several limits; what says its kind, or has plain permits per interval, looks like one limit. */
+/** Whether an option is meant as a record of limits. An object with a kind, or with permits and interval, is meant as one limit. */
 function isRecord(limit: unknown): limit is Readonly<Record<string, unknown>> {
   if (typeof limit !== 'object' || limit === null || Array.isArray(limit) || isLimit(limit)) return false;
   if (isRate(limit) && !isLimit(limit.permits) && !isLimit(limit.interval)) return false;

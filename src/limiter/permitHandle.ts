@@ -4,11 +4,11 @@ import type { Grant } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
 import type { PermitSource } from '../stores/store.ts';
 
-/** What becomes of a grant; both resolve once the store has answered. */
+/** Refunds and charges grants; both promises resolve once the store has replied. */
 export interface Settlement {
   readonly named: NamedLimits;
-  /** Gives a part of a grant back. */
-  giveBack(grant: Grant, cost: Cost): Promise<void>;
+  /** Refunds a part of a grant. */
+  refund(grant: Grant, cost: Cost): Promise<void>;
   /** Charges what was used beyond a grant. */
   charge(grant: Grant, cost: Cost): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface Settlement {
 export class PermitHandle<P> implements Permit<P> {
   readonly #grant: Grant;
   readonly #settlement: Settlement;
-  #settled = false;
+  #isSettled = false;
   readonly permits: P;
   readonly waited: number;
   readonly grantedAt: number;
@@ -34,8 +34,7 @@ export class PermitHandle<P> implements Permit<P> {
 
   async refund(unused?: P): Promise<void> {
     const { names, record } = this.#settlement.named;
-    const cost = unusedCost(names, record, this.#grant.cost, unused);
-    await this.#settle(cost);
+    await this.#settle(unusedCost(names, record, this.#grant.cost, unused));
   }
 
   async settle(used: P): Promise<void> {
@@ -48,13 +47,13 @@ export class PermitHandle<P> implements Permit<P> {
     );
   }
 
-  /** Gives back what was not used, and charges what was used beyond it, once. */
+  /** Only the first call of `refund` or `settle` counts. */
   async #settle(unused: Cost, excess: Cost = []): Promise<void> {
-    if (this.#settled) return;
-    this.#settled = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     const isSome = (cost: Cost) => cost.some((n) => n > 0);
     await Promise.all([
-      isSome(unused) && this.#settlement.giveBack(this.#grant, unused),
+      isSome(unused) && this.#settlement.refund(this.#grant, unused),
       isSome(excess) && this.#settlement.charge(this.#grant, excess),
     ]);
   }

@@ -1,42 +1,42 @@
 import type { Limit } from '../limits/limit.ts';
 
-/** What {@link RateLimiter.decide} found: all that the answer to a request needs, a 429 included. */
+/** The result of {@link RateLimiter.decide}: what an HTTP response needs, a 429 included. */
 export interface Decision {
   /** Whether the permits were granted, and charged. */
   readonly granted: boolean;
   /**
-   * Permits of a window, burst of a bucket; for a record, as a plain number: of the limit that refuses the permits, for longest
-   * if several do; else of the one, of those that the permits are charged to, that has the smallest part left.
+   * Permits of a window, or burst of a bucket. With several limits: of the one that denies the permits for longest, or if
+   * they are granted, of the charged one with the smallest part left.
    */
   readonly limit: number;
-  /** Whole permits that are left at once, of that limit. */
+  /** Whole permits of that limit that are available now. */
   readonly remaining: number;
-  /** Whole milliseconds until the permits could be granted; 0 when they were. */
+  /** Whole milliseconds until the permits could be granted; 0 if they were granted. */
   readonly retryAfter: number;
-  /** Whole milliseconds until everything that was granted and booked has come back. */
+  /** Whole milliseconds until the limit is full again, reservations included. */
   readonly resetAfter: number;
 }
 
-/** What a limiter has done and has to do, in this process. */
+/** Figures of a limiter in this process: waiting requests now, the others since it was created. */
 export interface LimiterStats {
-  /** Requests that wait and are not booked. */
+  /** Requests that wait without a reservation. */
   readonly queued: number;
-  /** Requests that are booked, and wait for their moment. */
+  /** Requests that wait for their reserved moment. */
   readonly reserved: number;
-  /** Calls made to the store to reserve. */
+  /** Calls to the store to reserve. */
   readonly calls: number;
-  /** Requests granted. */
+  /** Granted requests. */
   readonly granted: number;
-  /** Clients that share the limit's near future, as the store last counted them. */
+  /** Clients that hold or wait for a reservation, as the store last reported. */
   readonly contenders: number;
-  /** The mean round trip to the store: milliseconds. */
+  /** The mean round trip to the store in milliseconds. */
   readonly roundTrip: number;
 }
 
 /** The limit in force, and where it comes from. */
 export interface LimitInForce<Name extends string = string> {
-  /** The limit; a record where the limiter was made with one. */
+  /** The limit; a record if the limiter was created with one. */
   readonly limit: Limit | Readonly<Record<Name, Limit>>;
-  /** Whether it is stored for the whole fleet; else it is the limiter's own. */
+  /** Whether it is stored for the whole fleet; otherwise it is the limiter's own. */
   readonly stored: boolean;
 }

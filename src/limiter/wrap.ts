@@ -1,20 +1,21 @@
 import { AcquireTimeoutError, type AskedPermits, RateLimitExceededError } from '../errors.ts';
 import type { Permits } from '../limits/cost.ts';
 import type { Line } from '../port/line.ts';
-import type { Permit } from '../port/permit.ts';
 import * as check from '../validate.ts';
-import { Acquisition } from './acquisition.ts';
+import { acquireFrom } from './acquisition.ts';
 
-/** Options of {@link RateLimiter.wrap}: what a call costs, and how long it may wait. */
+/** Options of {@link RateLimiter.wrap}. */
 export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = unknown> {
   /**
-   * Permits that a call costs: a number, a record of the limits' names, or a function of the call's arguments and `this`.
+   * Permits that a call costs: a number, a record of the names of several limits, or a function of the call's arguments and
+   * `this`.
    *
    * @default 1
    */
   permits?: P | ((this: This, ...args: Args) => P) | undefined;
   /**
-   * What happens to a call whose permits are not there now: it waits, or rejects with RateLimitExceededError.
+   * What happens to a call whose permits are not available now: `'wait'` lets it wait, `'error'` rejects it with
+   * `RateLimitExceededError`.
    *
    * @default 'wait'
    */
@@ -25,14 +26,14 @@ export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = un
    * @default Infinity with the strategy 'wait', 0 with 'error'
    */
   timeout?: number | undefined;
-  /** Cancels the calls that wait: they reject with the signal's reason, as later calls do. What already runs is not touched. */
+  /** Cancels waiting calls: they reject with the signal's reason, and so do later calls. Running calls continue. */
   signal?: AbortSignal | undefined;
 }
 
-/** The names of the options, for checks. */
+/** The names of the options. */
 export const wrapOptions: readonly string[] = ['permits', 'strategy', 'timeout', 'signal'];
 
-/** The options with their defaults, checked but for permits: what they may be is for the line to say. */
+/** The checked options with their defaults. */
 export interface CallPlan<P, Args extends unknown[], This> {
   readonly permits: P | ((this: This, ...args: Args) => P);
   readonly strategy: 'wait' | 'error';
@@ -40,7 +41,7 @@ export interface CallPlan<P, Args extends unknown[], This> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Fills in the defaults, and refuses what cannot be meant. */
+/** Fills in the defaults. Throws for an invalid option; `permits` is checked with the line. */
 export function callPlanOf<P, Args extends unknown[], This>(
   options: WrapOptions<P, Args, This> = {},
   known = wrapOptions,
@@ -55,42 +56,29 @@ export function callPlanOf<P, Args extends unknown[], This>(
   return { permits, strategy, timeout, signal };
 }
 
-/** The function, behind a line: with the same name and length, and a promise of its result. */
-export function behindLine<P, This, Args extends unknown[], R>(
+/** Returns a function that acquires permits of a line, then calls `fn`. It has the name and the length of `fn`. */
+export function limitedFunction<P, This, Args extends unknown[], R>(
   fn: (this: This, ...args: Args) => R,
-  plan: CallPlan<P, Args, This>,
-  lineOf: (self: This, args: Args) => Line<P>,
+  { permits, strategy, timeout, signal }: CallPlan<P, Args, This>,
+  lineOf: (key: unknown) => Line<P>,
+  key?: (this: This, ...args: Args) => string,
 ): (this: This, ...args: Args) => Promise<Awaited<R>> {
-  const { permits } = plan;
-  async function behind(this: This, ...args: Args): Promise<Awaited<R>> {
-    const line = lineOf(this, args);
-    const cost =
+  async function limited(this: This, ...args: Args): Promise<Awaited<R>> {
+    const line = lineOf(key?.apply(this, args));
+    const asked =
       typeof permits === 'function'
         ? (permits as (this: This, ...args: Args) => P).apply(this, args)
         : permits;
-    await acquire(line, cost, plan);
+    try {
+      await acquireFrom(line, asked, line.costOf(asked), { timeout, signal });
+    } catch (error) {
+      if (strategy === 'wait' || !(error instanceof AcquireTimeoutError)) throw error;
+      throw new RateLimitExceededError(line.name, asked as AskedPermits, error.retryAfter);
+    }
     return await fn.apply(this, args);
   }
-  return Object.defineProperties(behind, {
+  return Object.defineProperties(limited, {
     name: { value: fn.name, configurable: true },
     length: { value: fn.length, configurable: true },
-  });
-}
-
-/** Waits in the line as the plan says. */
-function acquire<P>(
-  line: Line<P>,
-  permits: P,
-  { strategy, timeout, signal }: CallPlan<P, never, never>,
-): Promise<Permit<P>> {
-  const cost = line.costOf(permits);
-  return new Promise((resolve, reject) => {
-    const refuse = (reason: unknown) =>
-      reject(
-        strategy === 'error' && reason instanceof AcquireTimeoutError
-          ? new RateLimitExceededError(line.name, permits as AskedPermits, reason.retryAfter)
-          : reason,
-      );
-    new Acquisition(line, permits, cost, { timeout, signal }, resolve, refuse).ask();
   });
 }

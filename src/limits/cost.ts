@@ -2,22 +2,22 @@ import { type AskedPermits, PermitsExceedLimitError } from '../errors.ts';
 import { positiveInteger, show } from '../validate.ts';
 import { capacityOf, type Limit } from './limit.ts';
 
-/** Permits asked of each limit of a limiter, in the order of its limits. Compared by value; never changed. */
+/** The permits of a request for each limit of a limiter, in the order of its limits. Immutable. */
 export type Cost = readonly number[];
 
-/** Permits as they are asked for: a number, charged to every limit, or a record of the limits' names. */
+/** The permits of a request: a number, charged to every limit, or a record of the names of several limits. */
 export type Permits<Name extends string = string> = number | { readonly [K in Name]?: number | undefined };
 
-/** The limits of a limiter, with their names: one limit alone has the empty name. */
+/** The limits of a limiter, with their names; a single limit has the empty name. */
 export interface NamedLimits {
   /** Whether the limits were given as a record. */
   readonly record: boolean;
   readonly names: readonly string[];
-  /** The limiter's own: a stored rate overrides them. */
+  /** The limiter's own limits, which a stored rate overrides. */
   readonly limits: readonly Limit[];
 }
 
-/** The permits as a cost, one number for each limit; throws for what is no number of permits. */
+/** Converts permits to a cost. Throws for invalid permits. */
 export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
   if (typeof permits === 'number' || !record) {
     positiveInteger('permits', permits);
@@ -27,7 +27,7 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
     throw new TypeError(`permits: expected a number or a record of ${listOf(names)}, got ${show(permits)}`);
   for (const name of Object.keys(permits))
     if (!names.includes(name))
-      throw new RangeError(`permits: expected names out of ${listOf(names)}, got ${show(name)}`);
+      throw new RangeError(`permits: expected names among ${listOf(names)}, got ${show(name)}`);
   const cost = names.map((name) => {
     const n = Object.hasOwn(permits, name) ? (permits as Record<string, unknown>)[name] : undefined;
     if (n === undefined || n === 0) return 0;
@@ -39,10 +39,10 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
   return cost;
 }
 
-/** The cost of almost every request, made once. */
+/** The cost of most requests, created once. */
 const one: Cost = /* @__PURE__ */ Object.freeze([1]);
 
-/** What refuses more than the limits in force can ever grant. */
+/** The error for more permits than the limits in force can ever grant. */
 export function exceedsError(
   limiter: string,
   named: NamedLimits,
@@ -52,10 +52,10 @@ export function exceedsError(
   return new PermitsExceedLimitError(limiter, permits, permitsOf(named, limits.map(capacityOf)));
 }
 
-/** Limits as they are shown to the user: one limit, or a record of their names. */
+/** Limits as users write them: one limit, or a record. */
 export type ShownLimit = Limit | Readonly<Record<string, Limit>>;
 
-/** Shows limits to the user as they were given. */
+/** Converts limits to the form in which users write them. */
 export function limitOf({ record, names }: NamedLimits, limits: readonly Limit[]): ShownLimit {
   return record ? Object.fromEntries(names.map((name, i) => [name, limits[i]])) : limits[0];
 }
@@ -64,12 +64,12 @@ function listOf(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(', ');
 }
 
-/** A cost as it is shown to the user: as a number where there is one limit. */
+/** Converts a cost to permits as users write them. */
 export function permitsOf({ record, names }: NamedLimits, cost: Cost): AskedPermits {
   return record ? Object.fromEntries(names.map((name, i) => [name, cost[i]])) : cost[0];
 }
 
-/** The index of the limit with the smallest part left, of those that a cost is charged to. */
+/** The index of the limit with the smallest fraction available, among those that a cost charges. */
 export function leastShare(limits: readonly Limit[], available: readonly number[], cost: Cost): number {
   let least = -1;
   for (let i = 0; i < limits.length; i++) {
@@ -80,7 +80,7 @@ export function leastShare(limits: readonly Limit[], available: readonly number[
   return least;
 }
 
-/** Whether two requests ask for the same. */
+/** Whether two costs are equal. */
 export function sameCost(a: Cost, b: Cost): boolean {
   return a === b || (a.length === b.length && a.every((n, i) => n === b[i]));
 }

@@ -2,7 +2,7 @@ import { knownOptions, oneOf, options as optionsObject, positiveInteger, show } 
 
 declare const brand: unique symbol;
 
-/** All limits that were made, by the ES module and by the CommonJS one: a process may load both. */
+/** All limits that were created. The ES module and the CommonJS module share it, since a process may load both. */
 const registry = Symbol.for('rxjs-sluice.limits');
 const made = /* @__PURE__ */ registered();
 
@@ -12,55 +12,55 @@ function registered(): WeakSet<object> {
   return shared[registry];
 }
 
-/** What every limit has: it can only be made by the functions of this module, and never changes. */
+/** The properties of every limit. Limits are created by the functions of this module only, and are immutable. */
 interface Branded {
   readonly [brand]: true;
   /** Permits per `interval`. */
   readonly permits: number;
-  /** Milliseconds. */
+  /** The interval in milliseconds. */
   readonly interval: number;
 }
 
-/** A limit made by {@link slidingWindow}. */
+/** A limit created by {@link slidingWindow}. */
 export interface SlidingWindow extends Branded {
   readonly kind: 'slidingWindow';
-  /** Milliseconds to which the log's times are rounded up. */
+  /** The times of the log are rounded up to multiples of this: milliseconds. */
   readonly resolution: number;
 }
 
-/** A limit made by {@link fixedWindow}. */
+/** A limit created by {@link fixedWindow}. */
 export interface FixedWindow extends Branded {
   readonly kind: 'fixedWindow';
-  /** What a window starts at: its first permit, or a multiple of `interval` since 1970. */
+  /** Where windows start: at the first permit, or at multiples of `interval` since 1970. */
   readonly align: 'first' | 'epoch';
 }
 
-/** A limit made by {@link tokenBucket} or {@link leakyBucket}. */
+/** A limit created by {@link tokenBucket} or {@link leakyBucket}. */
 export interface TokenBucket extends Branded {
   readonly kind: 'tokenBucket';
   /** The most permits that the bucket holds. */
   readonly burst: number;
 }
 
-/** How many permits may be granted in what time; made by {@link slidingWindow}, {@link fixedWindow}, {@link tokenBucket} or {@link leakyBucket}. */
+/** A limit, created by {@link slidingWindow}, {@link fixedWindow}, {@link tokenBucket} or {@link leakyBucket}. */
 export type Limit = SlidingWindow | FixedWindow | TokenBucket;
 
-/** The longest interval, in milliseconds, 31 years: a moment that lies intervals ahead is still exact in microseconds. */
+/** The longest interval in milliseconds, 31 years: moments several intervals ahead are still exact in microseconds. */
 export const longestInterval = 1e12;
 
-/** Permits per interval. */
+/** Options that all limits have. */
 export interface RateOptions {
-  /** Permits per `interval`: a positive integer; `permits · interval` is at most 2^53 − 1, so that all counts are exact. */
+  /** Permits per `interval`: a positive integer. `permits · interval` must be below 2^53, so that all counts are exact. */
   permits: number;
-  /** Milliseconds: a positive integer, at most 10^12 (31 years). */
+  /** The interval in milliseconds: a positive integer, at most 10^12 (31 years). */
   interval: number;
 }
 
 /** Options of {@link slidingWindow}. */
 export interface SlidingWindowOptions extends RateOptions {
   /**
-   * Milliseconds to which the log rounds its times up, so that permits may return up to that much later, never sooner.
-   * 1 keeps the exact log; `interval / N` is the window of N slots.
+   * The times of the log are rounded up to multiples of so many milliseconds. Permits may come back up to that much later, and
+   * never sooner. 1 keeps the exact log; `interval / N` is a window of N slots.
    *
    * @default Math.max(1, Math.floor(interval / 1000))
    */
@@ -70,7 +70,7 @@ export interface SlidingWindowOptions extends RateOptions {
 /** Options of {@link fixedWindow}. */
 export interface FixedWindowOptions extends RateOptions {
   /**
-   * Where windows start: `'first'` at a window's first permit, `'epoch'` at multiples of `interval` since 1970.
+   * Where windows start: `'first'` at their first permit, `'epoch'` at multiples of `interval` since 1970.
    *
    * @default 'first'
    */
@@ -80,20 +80,20 @@ export interface FixedWindowOptions extends RateOptions {
 /** Options of {@link tokenBucket}. */
 export interface TokenBucketOptions extends RateOptions {
   /**
-   * The most permits that the bucket holds, and so the most that one request may ask for: a positive integer;
-   * `burst · interval` is at most 2^53 − 1.
+   * The most permits that the bucket holds, and the most of one request: a positive integer. `burst · interval` must be below
+   * 2^53.
    *
    * @default permits
    */
   burst?: number | undefined;
 }
 
-/** The most permits that one request may ask of a limit: those of a window, the burst of a bucket. */
+/** The most permits of one request: those of a window, or the burst of a bucket. */
 export function capacityOf(limit: { permits: number; burst?: number | undefined }): number {
   return limit.burst ?? limit.permits;
 }
 
-/** Whether a request asks for more than limits could ever grant; `cost` has the permits of each. */
+/** Whether a cost is more than the limits can ever grant; it has one number for each limit. */
 export function exceeds(
   limits: readonly Parameters<typeof capacityOf>[0][],
   cost: readonly number[],
@@ -102,35 +102,35 @@ export function exceeds(
   return false;
 }
 
-/** Whether a value was made by the functions of this module. */
+/** Whether a value is a limit. */
 export function isLimit(value: unknown): value is Limit {
   return typeof value === 'object' && value !== null && made.has(value);
 }
 
-/** Refuses what was not made by the functions of this module. */
+/** Throws for anything but a limit. */
 export function assertLimit(name: string, value: unknown): asserts value is Limit {
   if (isLimit(value)) return;
   throw new TypeError(
-    `${name}: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got ${show(value)}${meant(value)}`,
+    `${name}: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got ${show(value)}${suggestion(value)}`,
   );
 }
 
-/** What was probably meant by the options of a limit in the place of the limit itself. */
-function meant(value: unknown): string {
+/** A suggestion for the options of a limit in place of a limit. */
+function suggestion(value: unknown): string {
   if (!isRate(value)) return '';
   return `; did you mean slidingWindow({ permits: ${show(value.permits)}, interval: ${show(value.interval)} })?`;
 }
 
-/** Whether a value that is no limit has what its options have. */
+/** Whether a value looks like the options of a limit. */
 export function isRate(value: unknown): value is { permits: unknown; interval: unknown } {
   return typeof value === 'object' && value !== null && 'permits' in value && 'interval' in value;
 }
 
 /**
- * No window of `interval` ms, wherever it starts, sees more than `permits`.
+ * Returns a limit that grants at most `permits` in any window of `interval` ms, wherever the window starts.
  *
  * @param options `permits` per `interval` (ms), and the `resolution` (ms) of the log
- * @throws TypeError, RangeError for an option of the wrong type or out of range
+ * @throws TypeError, RangeError for an invalid option
  * @example
  * slidingWindow({ permits: 100, interval: 1_000 });
  */
@@ -144,12 +144,12 @@ export function slidingWindow(options: SlidingWindowOptions): SlidingWindow {
 }
 
 /**
- * A counter that starts anew with every window of `interval` ms.
+ * Returns a limit that grants at most `permits` in each window of `interval` ms. The windows do not overlap.
  *
- * Twice `permits` can fall within one `interval` around a window's end: choose it where the other side counts that way.
+ * Around the end of a window, twice `permits` may be granted within one `interval`. Use it if the API counts like this.
  *
  * @param options `permits` per `interval` (ms), and where windows start (`align`)
- * @throws TypeError, RangeError for an option of the wrong type or out of range
+ * @throws TypeError, RangeError for an invalid option
  * @example
  * fixedWindow({ permits: 5_000, interval: 3_600_000, align: 'epoch' });
  */
@@ -161,10 +161,10 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindow {
 }
 
 /**
- * A bucket that refills continuously by `permits` per `interval` ms, holds at most `burst`, and starts full.
+ * Returns a bucket that refills continuously by `permits` per `interval` ms, holds at most `burst`, and starts full.
  *
  * @param options `permits` per `interval` (ms), and the `burst` (permits)
- * @throws TypeError, RangeError for an option of the wrong type or out of range
+ * @throws TypeError, RangeError for an invalid option
  * @example
  * tokenBucket({ permits: 10, interval: 1_000, burst: 50 });
  */
@@ -177,14 +177,14 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
 }
 
 /**
- * Permits come out one by one, evenly spaced: a token bucket that holds one.
+ * Returns a limit that grants permits one at a time, evenly spaced: a token bucket with `burst: 1`.
  *
- * Moments are whole milliseconds, so the spacing is `interval / permits` rounded up or down: 900 a second are granted 1 or
- * 2 ms apart. That holds for permits that are waited for; what runs in while nobody waits is lost but for one permit, so for
- * many short requests a second take a {@link tokenBucket} with a small `burst`.
+ * Granted moments are whole milliseconds, so the spacing is `interval / permits` rounded up or down: 900 permits a second are
+ * granted 1 or 2 ms apart. The bucket holds one permit while no request waits. For a high rate of requests that do not
+ * overlap, use a {@link tokenBucket} with a small `burst`.
  *
  * @param options `permits` per `interval` (ms)
- * @throws TypeError, RangeError for an option of the wrong type or out of range
+ * @throws TypeError, RangeError for an invalid option
  * @example
  * leakyBucket({ permits: 1, interval: 250 });
  */
@@ -193,7 +193,7 @@ export function leakyBucket(options: RateOptions): TokenBucket {
   return make({ kind: 'tokenBucket', permits, interval, burst: 1 });
 }
 
-/** The options that every limit has; refuses those that this one does not know. */
+/** Checks the options that every limit has, and throws for unknown ones. */
 function rate(options: RateOptions, further: string[] = []): RateOptions {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   optionsObject('options', options);
@@ -207,7 +207,7 @@ function rate(options: RateOptions, further: string[] = []): RateOptions {
   return { permits, interval };
 }
 
-/** Tokens are counted in units of 1/interval: their number has to stay an exact integer. */
+/** Tokens are counted in units of 1 / interval. Throws if their number would not be an exact integer. */
 function product(name: string, count: number, interval: number): void {
   if (count * interval < 2 ** 53) return;
   throw new RangeError(`${name}: expected ${name} · interval below 2^53, got ${count} · ${interval}`);

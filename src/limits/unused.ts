@@ -1,6 +1,6 @@
 import { show, wholeUpTo } from '../validate.ts';
 
-/** The used part of permits as a cost, for each limit. */
+/** Converts used permits to a cost; a limit that is left out was used as granted. */
 export function usedCost(
   names: readonly string[],
   record: boolean,
@@ -9,12 +9,12 @@ export function usedCost(
 ): number[] {
   const most = cost.map((n) => (n > 0 ? Number.MAX_SAFE_INTEGER : 0));
   if (used === undefined) throw new TypeError('used: expected a number of permits, got undefined');
-  const told = unusedCost(names, record, most, used, 'used');
-  const isTold = (name: string) => typeof used === 'number' || ownNumber(used, name) !== undefined;
-  return names.map((name, i) => (isTold(name) ? told[i] : cost[i]));
+  const given = unusedCost(names, record, most, used, 'used');
+  const isGiven = (name: string) => typeof used === 'number' || ownNumber(used, name) !== undefined;
+  return names.map((name, i) => (isGiven(name) ? given[i] : cost[i]));
 }
 
-/** The unused part of permits as a cost, for each limit; may be 0. */
+/** Converts unused permits to a cost, which may be 0; a limit that is left out has none. Throws for more than `cost`. */
 export function unusedCost(
   names: readonly string[],
   record: boolean,
@@ -24,7 +24,7 @@ export function unusedCost(
 ): number[] {
   if (unused === undefined) return [...cost];
   if (!record || typeof unused === 'number') {
-    // A number is charged to every limit, and given back to those that were charged.
+    // A number is refunded to every limit that was charged.
     wholeUpTo(argument, unused, Math.min(...cost.filter((n) => n > 0)));
     return cost.map((n) => (n > 0 ? unused : 0));
   }
@@ -41,7 +41,7 @@ export function unusedCost(
   });
 }
 
-/** A number of a record by its own name; a name that is left out, or undefined, has none. */
+/** The property of a record, prototypes aside. */
 function ownNumber(record: unknown, name: string): unknown {
   return Object.hasOwn(record as object, name) ? (record as Record<string, unknown>)[name] : undefined;
 }

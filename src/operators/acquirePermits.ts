@@ -1,11 +1,11 @@
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
-import { checkPermits } from '../port/checkPermits.ts';
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import { switchMap } from 'rxjs/operators';
+import { permits$ } from '../creation/permits.ts';
+import type { AcquireOptions } from '../limiter/acquisition.ts';
 import type { Limiter } from '../port/line.ts';
-import { lineOf } from '../port/lineOf.ts';
 
 /**
- * Acquires permits, then subscribes to the source: each subscription pays, those of `retry` and `repeat` too.
+ * Acquires permits, then subscribes to the source. Each subscription acquires its own, those of `retry` and `repeat` too.
  *
  * With a leaky bucket of 1 permit per 3 frames, subscribed to twice in frame 0:
  *
@@ -15,13 +15,14 @@ import { lineOf } from '../port/lineOf.ts';
  * second   ----x|
  * ```
  *
- * Leaving before the permits come leaves the line, and gives back what was booked.
+ * Unsubscribing before the permits are granted cancels the request, and its reservation is refunded.
  *
- * @param limiter the limiter whose permits a subscription costs
- * @param permits how many: a positive integer, or for a record of limits a record of their names; 1 by default
- * @param options `timeout` (ms, Infinity by default) and `signal`, which bound the wait for permits alone
- * @returns an operator whose result mirrors the source; it errors as `limiter.acquire` rejects
- * @throws TypeError, RangeError for an argument of the wrong type or out of range
+ * @param limiter the limiter to acquire from
+ * @param permits how many permits a subscription costs: a positive integer, or a record of the names of several limits; 1
+ * by default
+ * @param options `timeout` (ms, Infinity by default) and `signal`, which apply to the wait for permits only
+ * @returns an operator that mirrors the source; it also errors with the errors that `limiter.acquire` rejects with
+ * @throws TypeError, RangeError for an invalid argument
  * @example
  * defer(() => callApi(x)).pipe(acquirePermits(limiter), retry(3));
  */
@@ -30,20 +31,6 @@ export function acquirePermits<T, P>(
   permits: P = 1 as P,
   options?: AcquireOptions,
 ): MonoTypeOperatorFunction<T> {
-  const line = lineOf(limiter);
-  checkPermits(line, permits);
-  checkAcquireOptions(options);
-  return (source) =>
-    new Observable((subscriber) => {
-      const request = new Acquisition(
-        line,
-        permits,
-        line.costOf(permits),
-        options ?? {},
-        () => source.subscribe(subscriber),
-        (error) => subscriber.error(error),
-      );
-      subscriber.add(() => request.cancel());
-      request.ask();
-    });
+  const granted$ = permits$(limiter, permits, options);
+  return (source) => granted$.pipe(switchMap(() => source));
 }

@@ -1,106 +1,108 @@
 import type { Line } from '../port/line.ts';
 import { Ring } from '../ring.ts';
 
-/** So many values that have gone may lie among those that wait, before anyone looks for them. */
-const fewItems = 32;
+/** The queue keeps up to this many values that have left, besides one for each value that waits. */
+const maxLeft = 32;
 
-/** A value that was asked for. */
+/** A value that waits for its permits. */
 export interface Waiting {
   readonly line: Pick<Line<never>, 'waits'>;
-  state: 'waits' | 'done' | 'dropped';
-  /** Whether it has to wait, as far as anyone knows. */
-  known: boolean;
+  state: 'waiting' | 'done' | 'dropped';
+  /** Whether the value is known to have to wait, and so counts. */
+  counts: boolean;
 }
 
 /**
- * The values of one subscription of which only so many may wait: those that are known to, in the order in which that turned
- * out, and those whose first answer is under way.
+ * The waiting values of a subscription with `maxQueue`.
+ *
+ * Only values that are known to have to wait count towards it. A value is undecided from its request to the first reply of
+ * the store.
  */
 export class Backlog<I extends Waiting> {
-  readonly #known = new Ring<I>();
-  /** For each line with such values: those not answered yet. */
-  readonly #asked = new Map<I['line'], Ring<I>>();
-  /** How many are known to wait. */
+  /** Values that count, in the order in which they were found to have to wait. */
+  readonly #counted = new Ring<I>();
+  readonly #undecided = new Map<I['line'], Ring<I>>();
+  /** How many values count. */
   count = 0;
 
-  /** One more is to be asked for. */
+  /** Adds a value that is about to be requested. */
   add(item: I): void {
     const { line } = item;
     if (line.waits) {
-      this.#settle(item);
+      this.#count(item);
       return;
     }
-    const asked = this.#asked.get(line) ?? new Ring<I>();
-    this.#asked.set(line, asked);
-    asked.push(item);
+    const undecided = this.#undecided.get(line) ?? new Ring<I>();
+    this.#undecided.set(line, undecided);
+    undecided.push(item);
   }
 
-  /** All that were asked of a line and are still there have to wait. */
-  answered(line: I['line']): void {
-    const asked = this.#asked.get(line);
-    if (!asked) return;
-    this.#asked.delete(line);
-    while (asked.length > 0) {
-      const item = asked.shift();
-      if (item.state === 'waits') this.#settle(item);
+  /** All undecided values of a line have to wait. */
+  delayed(line: I['line']): void {
+    const undecided = this.#undecided.get(line);
+    if (!undecided) return;
+    this.#undecided.delete(line);
+    while (undecided.length > 0) {
+      const item = undecided.shift();
+      if (item.state === 'waiting') this.#count(item);
     }
   }
 
-  /** Counts what waits for a store that takes long to answer: the line that was asked first shows it first. */
-  lookAgain(line: I['line']): void {
-    if (line.waits) this.answered(line);
-    for (const asked of this.#asked.keys()) {
+  /** Counts the undecided values of lines whose store takes long to reply: of `line`, and of those that asked first. */
+  countOverdue(line: I['line']): void {
+    if (line.waits) this.delayed(line);
+    for (const asked of this.#undecided.keys()) {
       if (!asked.waits) return;
-      this.answered(asked);
+      this.delayed(asked);
     }
   }
 
-  /** One has gone. */
-  left(item: I): void {
-    if (item.known) {
+  /** Removes a value whose state has changed. */
+  remove(item: I): void {
+    if (item.counts) {
       this.count--;
-      this.#dropGone();
+      this.#compact();
       return;
     }
-    const asked = this.#asked.get(item.line);
-    if (!asked) return;
-    while (asked.length > 0 && asked.peek().state !== 'waits') asked.shift();
-    if (asked.length === 0) this.#asked.delete(item.line);
+    const undecided = this.#undecided.get(item.line);
+    if (!undecided) return;
+    while (undecided.length > 0 && undecided.peek().state !== 'waiting') undecided.shift();
+    if (undecided.length === 0) this.#undecided.delete(item.line);
   }
 
-  /** The first that is known to wait; there must be one. */
+  /** The first value that counts; there must be one. */
   get oldest(): I {
-    this.#dropGone();
-    return this.#known.peek();
+    this.#compact();
+    return this.#counted.peek();
   }
 
-  /** The last that is known to wait; there must be one. */
+  /** The last value that counts; there must be one. */
   get newest(): I {
-    let item = this.#known.pop();
-    while (item.state !== 'waits') item = this.#known.pop();
-    this.#known.push(item);
+    let item = this.#counted.pop();
+    while (item.state !== 'waiting') item = this.#counted.pop();
+    this.#counted.push(item);
     return item;
   }
 
   clear(): void {
-    this.#known.clear();
-    this.#asked.clear();
+    this.#counted.clear();
+    this.#undecided.clear();
   }
 
-  #settle(item: I): void {
-    item.known = true;
+  #count(item: I): void {
+    item.counts = true;
     this.count++;
-    this.#known.push(item);
+    this.#counted.push(item);
   }
 
-  #dropGone(): void {
-    const items = this.#known;
-    while (items.length > 0 && items.peek().state !== 'waits') items.shift();
-    // Values of other keys may have passed one that waits for long: they are taken out when they are the most.
-    if (items.length <= 2 * this.count + fewItems) return;
-    for (let left = items.length; left > 0; left--) {
+  /** Drops values that have left: those at the front, and all of them once they outnumber the others. */
+  #compact(): void {
+    const items = this.#counted;
+    while (items.length > 0 && items.peek().state !== 'waiting') items.shift();
+    if (items.length <= 2 * this.count + maxLeft) return;
+    for (let rest = items.length; rest > 0; rest--) {
       const item = items.shift();
-      if (item.state === 'waits') items.push(item);
+      if (item.state === 'waiting') items.push(item);
     }
   }
 }

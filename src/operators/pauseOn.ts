@@ -1,46 +1,45 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { tap } from 'rxjs/operators';
-import { checkPause } from '../port/checkPause.ts';
 import * as check from '../validate.ts';
 
 /** Options of {@link pauseOn}. */
 export interface PauseOnOptions {
   /**
-   * The longest pause in milliseconds, whatever the selector answers: one wrong header must not stop a fleet for a year.
+   * The longest pause in milliseconds, which shortens longer ones: a wrong header should not stop a fleet for a year.
    *
    * @default Infinity
    */
   max?: number | undefined;
 }
 
-/** A limiter that can let the whole fleet pause: a `RateLimiter`. */
+/** A limiter that can pause the whole fleet: a `RateLimiter`. */
 export interface PausableLimiter {
   pauseFor(ms: number): Promise<void>;
 }
 
 /**
- * Milliseconds for which the fleet has to pause after a value of the source, or after its error; 0 or nothing for not at all.
+ * Returns how many milliseconds to pause after a value or an error of the source; 0 or nothing for no pause.
  *
- * `kind` says which of the two it is, and so of what type.
+ * `kind` tells a value from an error, also to TypeScript.
  */
 export type PauseSelector<T = unknown> = (
-  // biome-ignore lint/suspicious/noExplicitAny: an error may be anything, as RxJS gives it to whoever handles it
+  // biome-ignore lint/suspicious/noExplicitAny: RxJS, too, types errors as any
   ...signal: [value: T, kind: 'value'] | [error: any, kind: 'error']
 ) => number | null | undefined;
 
 /**
- * Lets the whole fleet pause when a value or an error says so: a tap for answers with `Retry-After`.
+ * Mirrors the source, and pauses the whole fleet when a value or an error asks for it, such as a response with `Retry-After`.
  *
- * Values and errors pass at once, as they are. The limiter holds from the same moment on in this process, and in the others
- * as they hear of it; of several pauses the one that ends last counts. A pause that Redis could not be told of does not end
- * the stream: the limiter's `events$` say so.
+ * Values and errors pass unchanged and at once. The pause takes effect immediately in this process, and in other processes
+ * with waiting requests within two seconds. Of several pauses, the one that ends last counts. A pause that could not be sent
+ * to Redis does not end the stream; the limiter's `events$` report it.
  *
  * @param limiter a `RateLimiter`
- * @param selector milliseconds to pause, or nothing; it is called with each value and with an error, and the kind of them
+ * @param selector returns milliseconds to pause, or nothing; it is called with each value or error, and `'value'` or `'error'`
  * @param options `max`, the longest pause (ms, Infinity by default)
- * @returns an operator that emits what the source does; it errors with what the selector throws, and with TypeError or
- * RangeError where that answers no such time
- * @throws TypeError, RangeError for an argument of the wrong type or out of range
+ * @returns an operator that mirrors the source; it also errors with the errors of `selector`, and with TypeError or RangeError
+ * for an invalid number of milliseconds
+ * @throws TypeError, RangeError for an invalid argument
  * @example
  * urls$.pipe(
  *   throttleDistributed(limiter),
@@ -53,7 +52,7 @@ export function pauseOn<T>(
   selector: PauseSelector<NoInfer<T>>,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
-/** A function of the values alone fits, too, where it can bear an error. */
+/** The selector may also be a function of values only, if it accepts errors. */
 export function pauseOn<T>(
   limiter: PausableLimiter,
   selector: (value: T) => number | null | undefined,
@@ -71,17 +70,17 @@ export function pauseOn<T>(
   const { max = Infinity } = options;
   check.duration('max', max);
 
-  function look(...signal: Parameters<PauseSelector<T>>): void {
+  function pause(...signal: Parameters<PauseSelector<T>>): void {
     const ms = (selector as PauseSelector<T>)(...signal) ?? 0;
     check.duration('selector', ms);
-    const pause = Math.min(ms, max);
-    checkPause('selector', pause);
-    // Where that fails, the limiter's events tell of it.
-    if (pause > 0) limiter.pauseFor(pause).catch(() => {});
+    const length = Math.min(ms, max);
+    check.pauseLength('selector', length);
+    // The limiter's events report a failure.
+    if (length > 0) limiter.pauseFor(length).catch(() => {});
   }
 
   return tap<T>({
-    next: (value) => look(value, 'value'),
-    error: (error) => look(error, 'error'),
+    next: (value) => pause(value, 'value'),
+    error: (error) => pause(error, 'error'),
   });
 }

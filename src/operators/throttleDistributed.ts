@@ -1,20 +1,20 @@
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
 import type { Limiter } from '../port/line.ts';
-import { linesOf, type NamedGroup } from './lines.ts';
 import {
+  type NamedGroup,
   planOf,
   type ThrottleDistributedByKeyOptions,
   type ThrottleDistributedOptions,
 } from './throttleOptions.ts';
 import { ThrottleSubscriber } from './throttleSubscriber.ts';
 
-/** What no group is: the compiler names it where a group is given without a key. */
+/** Matches no group: the compiler's error shows this property if a group is given without a key. */
 interface KeyIsMissing {
   readonly 'with a group, the option `key` says which limiter a value waits for': never;
 }
 
 /**
- * Lets every value wait for its permits, in the order of the source.
+ * Emits the values of the source in their order, each when its permits are granted.
  *
  * With a leaky bucket of 1 permit per 3 frames:
  *
@@ -23,17 +23,19 @@ interface KeyIsMissing {
  * result   a--b--(c|)
  * ```
  *
- * Completion waits for the values that still wait. An error of the source passes at once. On either, and when the
- * subscriber leaves, what was booked for values that will not come is given back.
+ * Completion waits for the waiting values. An error of the source passes at once. An error or unsubscription cancels the
+ * requests of the waiting values, and refunds their reservations.
  *
- * With a group, `key` says which of its limiters a value waits for: the order holds for each key, and no key waits for
- * another one. All other options speak of the subscription as a whole.
+ * With a group, `key` chooses the limiter of a value: values of one key keep their order, and do not wait for values of
+ * other keys. All other options apply to the subscription as a whole.
  *
- * @param limiter the limiter whose permits the values cost, or a group of them
- * @param options what a value costs, how long it may wait, how many may wait, and what happens to the others; with a group,
- * and only then, `key`
- * @returns an operator that emits the values, or what `project` makes of them
- * @throws TypeError, RangeError for an option of the wrong type or out of range
+ * @param limiter the limiter to acquire from, or a group
+ * @param options `permits` (1 by default), `strategy` ('wait' by default), `timeout` (ms, Infinity by default), `onTimeout`
+ * ('error' by default), `maxQueue` (values, Infinity by default), `overflow` ('error' by default) and `project`; with a
+ * group, and only then, `key`
+ * @returns an operator that emits the values, or the results of `project`; it also errors with the errors that
+ * `limiter.acquire` rejects with, with those that the options ask for, and with those that their functions throw
+ * @throws TypeError, RangeError for an invalid argument
  * @example
  * urls$.pipe(
  *   throttleDistributed(limiter),
@@ -63,8 +65,6 @@ export function throttleDistributed<T, P, R>(
   limiter: Limiter<P> | NamedGroup<P> | KeyIsMissing,
   options?: Partial<ThrottleDistributedByKeyOptions<T, P, R>>,
 ): OperatorFunction<T, R> {
-  const plan = planOf(options);
-  const lines = linesOf(limiter as Limiter<P> | NamedGroup<P>, plan);
-  return (source) =>
-    new Observable((output) => source.subscribe(new ThrottleSubscriber(output, lines(), plan)));
+  const plan = planOf(limiter as Limiter<P> | NamedGroup<P>, options);
+  return (source) => new Observable((output) => source.subscribe(new ThrottleSubscriber(output, plan)));
 }

@@ -1,17 +1,20 @@
 import type { Permits } from '../limits/cost.ts';
+import type { Limiter, LimiterGroup, Line } from '../port/line.ts';
+import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 import * as check from '../validate.ts';
 
 /** Options of {@link throttleDistributed}. */
 export interface ThrottleDistributedOptions<T, P = Permits, R = T> {
   /**
-   * Permits that a value costs: a number, a record of the limits' names, or a function of the value and its index.
+   * Permits that a value costs: a number, a record of the names of several limits, or a function of the value and its index.
    *
    * @default 1
    */
   permits?: P | ((value: T, index: number) => P) | undefined;
   /**
-   * What happens to a value whose permits are not there now: it waits, is dropped, or raises RateLimitExceededError.
+   * What happens to a value whose permits are not available now: `'wait'` lets it wait, `'drop'` drops it, and `'error'` fails
+   * with `RateLimitExceededError`.
    *
    * @default 'wait'
    */
@@ -23,41 +26,54 @@ export interface ThrottleDistributedOptions<T, P = Permits, R = T> {
    */
   timeout?: number | undefined;
   /**
-   * What happens, with the strategy 'wait', to a value that cannot have its permits in time: AcquireTimeoutError, or it is dropped.
+   * What happens, with the strategy `'wait'`, to a value that cannot be granted within `timeout`: `'error'` fails with
+   * `AcquireTimeoutError`, `'drop'` drops it.
    *
    * @default 'error'
    */
   onTimeout?: 'error' | 'drop' | undefined;
   /**
-   * Values that may wait in this subscription: a positive integer, or Infinity. Only those count that really have to wait, or
-   * all as long as the store takes more than 100 ms, and more than four round trips, to answer.
+   * Values that may wait in this subscription: a positive integer, or Infinity. A value counts once it is known to have to
+   * wait; all values count while the store takes longer to reply than 100 ms and four mean round trips.
    *
    * @default Infinity
    */
   maxQueue?: number | undefined;
   /**
-   * What happens when `maxQueue` values wait and one more comes: QueueOverflowError, or the oldest or the newest is dropped.
+   * What happens to a value beyond `maxQueue`: `'error'` fails with `QueueOverflowError`, `'dropOldest'` drops the value that
+   * has waited longest, and `'dropNewest'` drops the new one.
    *
    * @default 'error'
    */
   overflow?: 'error' | 'dropOldest' | 'dropNewest' | undefined;
   /**
-   * What is emitted for a value and its permit.
+   * Maps a value and its permit to the emitted value.
    *
-   * @default the value
+   * @default the value itself
    */
   project?: ((value: T, permit: Permit<P>) => R) | undefined;
 }
 
-/** Options of {@link throttleDistributed} with a group: those of a limiter, and the key of a value. */
+/** Options of {@link throttleDistributed} with a group: those of a limiter, and `key`. */
 export interface ThrottleDistributedByKeyOptions<T, P = Permits, R = T>
   extends ThrottleDistributedOptions<T, P, R> {
-  /** Which limiter of the group a value waits for. Values of one key keep their order; those of others do not wait for them. */
+  /** Returns the key of a value. Values of one key keep their order, and do not wait for values of other keys. */
   key: (value: T) => string;
 }
 
-/** The options with their defaults, checked. */
+/** A group with a name for error messages. */
+export interface NamedGroup<P = Permits> extends LimiterGroup<P> {
+  readonly name: string;
+}
+
+/** The checked options with their defaults. */
 export interface ThrottlePlan<T, P, R> {
+  /** The name of the limiter or group, for error messages. */
+  name: string;
+  /** Returns the line of a value. Throws if there is none. */
+  lineOf: (value: T) => Line<P>;
+  /** Whether different values may have different lines. */
+  keyed: boolean;
   permits: P | ((value: T, index: number) => P);
   strategy: 'wait' | 'drop' | 'error';
   timeout: number;
@@ -65,16 +81,15 @@ export interface ThrottlePlan<T, P, R> {
   maxQueue: number;
   overflow: 'error' | 'dropOldest' | 'dropNewest';
   project: ((value: T, permit: Permit<P>) => R) | undefined;
-  /** Where the values wait for limiters of a group, how one is chosen. */
-  key: ((value: T) => string) | undefined;
-  /** Whether nothing tells one waiting value from another, so that the line need only count them. */
+  /** Whether all waiting values are alike, so that the line only has to count them. */
   counted: boolean;
 }
 
 const known = ['permits', 'key', 'strategy', 'timeout', 'onTimeout', 'maxQueue', 'overflow', 'project'];
 
-/** Fills in the defaults, and refuses what cannot be meant. */
+/** Fills in the defaults. Throws for an invalid limiter or option. */
 export function planOf<T, P, R>(
+  limiter: Limiter<P> | NamedGroup<P>,
   options: Partial<ThrottleDistributedByKeyOptions<T, P, R>> = {},
 ): ThrottlePlan<T, P, R> {
   check.options('options', options);
@@ -93,7 +108,11 @@ export function planOf<T, P, R>(
   check.positiveIntegerOrInfinity('maxQueue', maxQueue);
   check.oneOf('overflow', overflow, ['error', 'dropOldest', 'dropNewest']);
   if (project !== undefined) check.functionValue('project', project);
+  const find = lineFinder(limiter, key, permits);
+  const lineOf = (value: T) => find(key?.(value));
+  const { name } = 'line' in limiter ? limiter.line : limiter;
   const alike = typeof permits !== 'function' && !project && !key;
   const counted = alike && timeout === Infinity && maxQueue === Infinity;
-  return { permits, strategy, timeout, onTimeout, maxQueue, overflow, project, key, counted };
+  const keyed = key !== undefined;
+  return { name, lineOf, keyed, permits, strategy, timeout, onTimeout, maxQueue, overflow, project, counted };
 }

@@ -9,58 +9,57 @@ import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import { Ring } from '../ring.ts';
 import { Backlog, type Waiting } from './backlog.ts';
-import type { Lines } from './lines.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
 
-/** A value that waits, with what it costs; the line carries it. */
+/** A waiting value, as the data of its request. */
 interface Item<T, P> extends Waiting {
   value: T;
   line: Line<P>;
   permits: P;
-  asked: number;
+  requestedAt: number;
   ticket: Ticket | undefined;
 }
 
 /**
- * One subscription of `throttleDistributed`: it subscribes to the source, and stands in a limiter's line for each value.
+ * One subscription of `throttleDistributed`: requests permits for each value of the source.
  *
- * Values that nothing tells apart lie in a ring and are only counted by the line; others are carried by their requests.
- * It is a Subscriber so that a synchronous source stops at the very value at which its consumer has unsubscribed.
+ * If all values are alike, they wait in a ring, and the line only counts them. Otherwise each is the data of its request.
+ * This is a Subscriber, so that a synchronous source stops at the value at which its consumer unsubscribes.
  */
 export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter<Item<T, P> | undefined> {
   readonly cancelsAll = true;
   readonly #output: Subscriber<R>;
-  readonly #lines: Lines<T, P>;
   readonly #plan: ThrottlePlan<T, P, R>;
+  /** The values that the line only counts. */
   readonly #values = new Ring<T>();
-  /** Where only so many may wait. */
   readonly #backlog = new Backlog<Item<T, P>>();
-  /** What a value costs in the line of the last one, where all ask for the same permits. */
+  /** With a key: the number of waiting values of each line that has some. */
+  readonly #waitingIn = new Map<Line<P>, number>();
+  /** The line of the last value, and the cost of that value. */
+  #line: Line<P> | undefined;
   #cost: Cost = [];
-  #costIn: Line<P> | undefined;
   #index = 0;
   #waiting = 0;
-  #completed = false;
+  #isCompleted = false;
 
-  constructor(output: Subscriber<R>, lines: Lines<T, P>, plan: ThrottlePlan<T, P, R>) {
+  constructor(output: Subscriber<R>, plan: ThrottlePlan<T, P, R>) {
     super(output);
     this.#output = output;
-    this.#lines = lines;
     this.#plan = plan;
     output.add(() => this.#stop());
   }
 
   protected override _next(value: T): void {
-    const { overflow, counted } = this.#plan;
+    const { lineOf, overflow, counted, project } = this.#plan;
     const index = this.#index++;
     let line: Line<P>;
     let cost: Cost;
     let permits: P;
     try {
-      line = this.#lines.lineOf(value);
+      line = lineOf(value);
       if (overflow !== 'dropOldest' && this.#isFull(line)) {
         if (overflow === 'error') throw this.#overflowError();
-        line.dropped(value, 'overflow');
+        line.reportDropped(value, 'overflow');
         return;
       }
       permits = this.#permitsOf(value, index);
@@ -69,7 +68,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       this.#output.error(error);
       return;
     }
-    // One of the functions may have unsubscribed.
+    // A user's function may have unsubscribed.
     if (this.#output.closed) return;
     if (counted) {
       this.#waiting++;
@@ -77,18 +76,21 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       line.count(this as Waiter<undefined>, cost);
       return;
     }
-    const asked = this.#plan.project ? line.now() : 0;
-    this.#ask({ value, line, permits, asked, ticket: undefined, state: 'waits', known: false }, cost);
+    const requestedAt = project ? line.now() : 0;
+    this.#request(
+      { value, line, permits, requestedAt, ticket: undefined, state: 'waiting', counts: false },
+      cost,
+    );
   }
 
   protected override _complete(): void {
     this.unsubscribe();
-    this.#completed = true;
-    this.#completeWhenDone();
+    this.#isCompleted = true;
+    this.#completeIfDone();
   }
 
   granted(grant: Grant, item: Item<T, P> | undefined): void {
-    // The subscriber may have left one line after the other.
+    // After unsubscription, lines that are still to be cancelled may grant.
     if (item && (item.state === 'dropped' || this.#output.closed)) {
       item.line.refund(grant);
       return;
@@ -105,7 +107,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       return;
     }
     this.#output.next(output);
-    this.#completeWhenDone();
+    this.#completeIfDone();
   }
 
   denied(retryAfter: number | undefined, item: Item<T, P> | undefined): void {
@@ -119,15 +121,15 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     else if (strategy === 'wait' && onTimeout === 'error')
       this.#output.error(new AcquireTimeoutError(name, permits, timeout, retryAfter));
     else {
-      line.dropped(value, strategy === 'drop' ? 'strategy' : 'timeout');
-      this.#completeWhenDone();
+      line.reportDropped(value, strategy === 'drop' ? 'strategy' : 'timeout');
+      this.#completeIfDone();
     }
   }
 
   delayed(item: Item<T, P> | undefined): void {
     const { overflow, maxQueue } = this.#plan;
     if (!item || maxQueue === Infinity) return;
-    this.#backlog.answered(item.line);
+    this.#backlog.delayed(item.line);
     while (this.#backlog.count > maxQueue && !this.#output.closed) {
       if (overflow === 'error') this.#output.error(this.#overflowError());
       else this.#drop(overflow === 'dropOldest' ? this.#backlog.oldest : this.#backlog.newest);
@@ -138,8 +140,8 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     if (!this.#output.closed) this.#output.error(error);
   }
 
-  #ask(item: Item<T, P>, cost: Cost): void {
-    const { overflow, maxQueue, timeout } = this.#plan;
+  #request(item: Item<T, P>, cost: Cost): void {
+    const { overflow, maxQueue, timeout, keyed } = this.#plan;
     let oldest: Item<T, P> | undefined;
     const { line } = item;
     if (overflow === 'dropOldest' && this.#isFull(line)) {
@@ -148,44 +150,48 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     }
     if (maxQueue !== Infinity) this.#backlog.add(item);
     this.#waiting++;
-    this.#lines.joined(line);
-    const instead = oldest?.line === line ? oldest.ticket : undefined;
-    item.ticket = line.ask(this, cost, timeout, item, instead);
-    if (oldest?.ticket && !instead) oldest.line.cancel(oldest.ticket);
-    // A value that came meanwhile may have dropped it.
+    if (keyed) this.#waitingIn.set(line, (this.#waitingIn.get(line) ?? 0) + 1);
+    const replaces = oldest?.line === line ? oldest.ticket : undefined;
+    item.ticket = line.ask(this, cost, timeout, item, replaces);
+    if (oldest?.ticket && !replaces) oldest.line.cancel(oldest.ticket);
+    // The request may have been granted at once, and the consumer may have added values that dropped this one.
     if ((item.state as string) === 'dropped') line.cancel(item.ticket);
-    oldest?.line.dropped(oldest.value, 'overflow');
+    oldest?.line.reportDropped(oldest.value, 'overflow');
   }
 
-  /** Whether as many values as may are known to wait. */
   #isFull(line: Line<P>): boolean {
     const { maxQueue } = this.#plan;
     if (this.#waiting < maxQueue) return false;
-    this.#backlog.lookAgain(line);
+    this.#backlog.countOverdue(line);
     return this.#backlog.count >= maxQueue;
   }
 
   #overflowError(): QueueOverflowError {
-    return new QueueOverflowError(this.#lines.name, this.#plan.maxQueue);
+    return new QueueOverflowError(this.#plan.name, this.#plan.maxQueue);
   }
 
-  /** Drops one that has to wait. */
   #drop(item: Item<T, P>): void {
     const { line, ticket, value } = item;
     this.#leave(item, 'dropped');
     if (ticket) line.cancel(ticket);
-    line.dropped(value, 'overflow');
+    line.reportDropped(value, 'overflow');
   }
 
   #leave(item: Item<T, P>, state: 'done' | 'dropped'): void {
+    const { keyed, maxQueue } = this.#plan;
+    const { line } = item;
     item.state = state;
     this.#waiting--;
-    this.#lines.left(item.line);
-    if (this.#plan.maxQueue !== Infinity) this.#backlog.left(item);
+    if (keyed) {
+      const waiting = this.#waitingIn.get(line)! - 1;
+      if (waiting > 0) this.#waitingIn.set(line, waiting);
+      else this.#waitingIn.delete(line);
+    }
+    if (maxQueue !== Infinity) this.#backlog.remove(item);
   }
 
-  #project({ value, line, permits, asked }: Item<T, P>, grant: Grant): R {
-    return this.#plan.project!(value, line.permitOf(grant, permits, asked));
+  #project({ value, line, permits, requestedAt }: Item<T, P>, grant: Grant): R {
+    return this.#plan.project!(value, line.permitOf(grant, permits, requestedAt));
   }
 
   #permitsOf(value: T, index: number): P {
@@ -196,20 +202,20 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   #costOf(line: Line<P>, permits: P): Cost {
-    if (typeof this.#plan.permits === 'function') return line.costOf(permits);
-    if (this.#costIn !== line) {
-      this.#cost = line.costOf(permits);
-      this.#costIn = line;
-    }
+    if (typeof this.#plan.permits === 'function' || line !== this.#line) this.#cost = line.costOf(permits);
+    this.#line = line;
     return this.#cost;
   }
 
-  #completeWhenDone(): void {
-    if (this.#completed && this.#waiting === 0) this.#output.complete();
+  #completeIfDone(): void {
+    if (this.#isCompleted && this.#waiting === 0) this.#output.complete();
   }
 
   #stop(): void {
-    if (this.#waiting > 0) this.#lines.abandon(this);
+    if (this.#waiting > 0) {
+      const lines = this.#plan.keyed ? [...this.#waitingIn.keys()] : [this.#line!];
+      for (const line of lines) line.cancelAll(this);
+    }
     this.#values.clear();
     this.#backlog.clear();
   }

@@ -4,79 +4,79 @@ import type { ShownLimit } from '../limits/cost.ts';
 import type { PermitSource, ServiceChange } from '../stores/store.ts';
 import type { DropReason } from './line.ts';
 
-/** What every event says. */
-interface Told<Type extends string> {
+/** The properties of every event. */
+interface BaseEvent<Type extends string> {
   readonly type: Type;
   /** The limiter's name. */
   readonly limiter: string;
 }
 
-/** What an event about a request says. */
-interface OfRequest<Type extends string> extends Told<Type> {
-  /** What was asked for: a number, or a record for a limiter of several limits. */
+/** The properties of an event about a request. */
+interface RequestEvent<Type extends string> extends BaseEvent<Type> {
+  /** The permits of the request: a number, or a record for a limiter of several limits. */
   readonly permits: AskedPermits;
 }
 
-/** Permits were granted, and their moment has come. */
-export interface GrantedEvent extends OfRequest<'granted'> {
-  /** The granted moment: epoch milliseconds by the store's clock; a decision does not say it. */
+/** A request was granted, and its moment has come. */
+export interface GrantedEvent extends RequestEvent<'granted'> {
+  /** The granted moment: epoch milliseconds by the store's clock; undefined for `decide`. */
   readonly grantedAt: number | undefined;
   readonly source: PermitSource;
 }
 
-/** A request has joined the line of this process. */
-export type QueuedEvent = OfRequest<'queued'>;
+/** A request was added to the queue of this process. */
+export type QueuedEvent = RequestEvent<'queued'>;
 
-/** A request that will not wait was refused for want of permits. */
-export interface DeniedEvent extends OfRequest<'denied'> {
-  /** Milliseconds until the permits will be there, where that is known. */
+/** A request that may not wait was denied, since its permits are not available now. */
+export interface DeniedEvent extends RequestEvent<'denied'> {
+  /** Milliseconds until the permits are available, if known. */
   readonly retryAfter: number | undefined;
 }
 
-/** A request could not have its permits within its `timeout`. */
-export interface TimeoutEvent extends OfRequest<'timeout'> {
-  /** Milliseconds until the permits will be there, where that is known. */
+/** A request cannot be granted within its `timeout`. */
+export interface TimeoutEvent extends RequestEvent<'timeout'> {
+  /** Milliseconds until the permits are available, if known. */
   readonly retryAfter: number | undefined;
 }
 
-/** A request has left the line: by its signal, by unsubscribing, or because the limiter was closed. */
-export type CancelledEvent = OfRequest<'cancelled'>;
+/** A request was cancelled: by its signal, by unsubscription, or by `close()`. */
+export type CancelledEvent = RequestEvent<'cancelled'>;
 
-/** An operator has dropped a value, as its options say. */
-export interface DroppedEvent extends Told<'dropped'> {
+/** An operator has dropped a value, as its options ask for. */
+export interface DroppedEvent extends BaseEvent<'dropped'> {
   readonly value: unknown;
-  /** Why: its permits were not there now, not in time, or too many values waited. */
+  /** The option that asked for it. */
   readonly reason: DropReason;
 }
 
-/** Permits were given back: by `refund` or `release`, or because nobody waits any more for what was booked. */
-export type RefundedEvent = OfRequest<'refunded'>;
+/** Permits were refunded: by `refund`, `settle` or `release`, or because a request with a reservation was cancelled. */
+export type RefundedEvent = RequestEvent<'refunded'>;
 
-/** The fleet pauses, as this process has asked for or heard. */
-export interface PausedEvent extends Told<'paused'> {
-  /** Milliseconds from now. */
+/** The fleet pauses: by a call of this process, or as the store has reported. */
+export interface PausedEvent extends BaseEvent<'paused'> {
+  /** The end of the pause: milliseconds from now. */
   readonly ms: number;
 }
 
-/** Another limit is in force than this process knew of. */
-export interface RateEvent extends Told<'rate'> {
+/** The limit in force has changed, as the store has reported. */
+export interface RateEvent extends BaseEvent<'rate'> {
   readonly limit: ShownLimit;
 }
 
-/** Redis cannot be reached: the fallback serves. */
-export interface FallbackEvent extends Told<'fallback'> {
+/** Redis cannot be reached, and the fallback serves. */
+export interface FallbackEvent extends BaseEvent<'fallback'> {
   readonly error: Error;
 }
 
 /** Redis serves again. */
-export type RecoveredEvent = Told<'recovered'>;
+export type RecoveredEvent = BaseEvent<'recovered'>;
 
-/** A request was refused for another reason than time, or a call of the store failed. Told once for each error. */
-export interface ErrorEvent extends Told<'error'> {
+/** A request or a call to the store has failed, for another reason than time. Each error is reported once. */
+export interface ErrorEvent extends BaseEvent<'error'> {
   readonly error: Error;
 }
 
-/** What happens at a limiter in this process, told apart by `type`. */
+/** An event of a limiter in this process. `type` tells which one. */
 export type LimiterEvent =
   | GrantedEvent
   | QueuedEvent
@@ -91,21 +91,21 @@ export type LimiterEvent =
   | RecoveredEvent
   | ErrorEvent;
 
-type Untold<E> = E extends LimiterEvent ? Omit<E, 'limiter'> : never;
+type EventFields<E> = E extends LimiterEvent ? Omit<E, 'limiter'> : never;
 
-/** The events of one limiter. Whoever tells of one looks first whether anybody listens: an event that nobody hears is never made. */
+/** The events of one limiter. Callers check `observed` first, so that no event is created without a subscriber. */
 export class LimiterEvents {
   readonly #limiter: string;
-  readonly #listeners = new Set<Subscriber<LimiterEvent>>();
+  readonly #subscribers = new Set<Subscriber<LimiterEvent>>();
   #lastError: Error | undefined;
   #closed = false;
-  readonly events$ = new Observable<LimiterEvent>((listener) => {
+  readonly events$ = new Observable<LimiterEvent>((subscriber) => {
     if (this.#closed) {
-      listener.complete();
+      subscriber.complete();
       return undefined;
     }
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
   });
 
   constructor(limiter: string) {
@@ -113,29 +113,29 @@ export class LimiterEvents {
   }
 
   get observed(): boolean {
-    return this.#listeners.size > 0;
+    return this.#subscribers.size > 0;
   }
 
-  emit(event: Untold<LimiterEvent>): void {
-    const told = { ...event, limiter: this.#limiter } as LimiterEvent;
-    for (const listener of [...this.#listeners]) listener.next(told);
+  emit(event: EventFields<LimiterEvent>): void {
+    const named = { ...event, limiter: this.#limiter } as LimiterEvent;
+    for (const subscriber of [...this.#subscribers]) subscriber.next(named);
   }
 
-  /** Tells of an error, once: it may refuse many. */
-  failed(error: Error): void {
+  /** Emits an error once, since one error may fail many requests. */
+  emitError(error: Error): void {
     if (!this.observed || error === this.#lastError) return;
     this.#lastError = error;
     this.emit({ type: 'error', error });
   }
 
-  /** The fallback serves from now on, or the store again. */
+  /** Emits that the fallback serves, or the store again. */
   serviceChanged(change: ServiceChange): void {
     if (this.observed) this.emit(change);
   }
 
-  /** Nothing more will happen. */
+  /** Completes all subscribers. */
   close(): void {
     this.#closed = true;
-    for (const listener of [...this.#listeners]) listener.complete();
+    for (const subscriber of [...this.#subscribers]) subscriber.complete();
   }
 }

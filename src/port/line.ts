@@ -5,84 +5,90 @@ import type { Permit } from './permit.ts';
 
 export type { Grant } from '../stores/store.ts';
 
-/** Someone with requests in the line. Hears of each of them once, in order, perhaps before `ask` returns. */
+/**
+ * Makes requests, and receives the result of each of them once, in order.
+ *
+ * A callback may be called before `ask` returns. `data` is what the request was made with.
+ */
 export interface Waiter<T = unknown> {
-  /** Whether it may abandon all its requests at once: the line keeps them together for that. */
+  /** Whether this waiter uses `cancelAll`: the line then keeps its requests together. */
   readonly cancelsAll?: boolean;
-  /** Whether all its requests but the first are asked ahead: in a full line they give way to others. It leaves together. */
+  /** Whether all its requests but the first are prefetched: a full queue drops these for others. Implies `cancelsAll`. */
   readonly prefetches?: boolean;
-  /** One request was granted, and its moment has come. `data` is what it was asked with. */
+  /** A request is granted, and its moment has come. */
   granted(grant: Grant, data: T): void;
-  /** One request cannot be granted in its time; it is not charged. `retryAfter` is in milliseconds, where it is known. */
+  /** A request cannot be granted within its timeout. `retryAfter` is the time until it could be, in milliseconds, if known. */
   denied(retryAfter: number | undefined, data: T): void;
-  /** That request, and all of this waiter's before it in its line, have to wait, as has turned out since they joined it. */
+  /** A queued request, and all earlier ones of this waiter, are now known to have to wait. */
   delayed?(data: T): void;
-  /** One request cannot be granted at all; it is not charged. */
+  /** A request has failed. */
   failed(error: Error, data: T): void;
 }
 
-/** What the line returns for a request, to cancel it with. */
+/** A request in the line, as its waiter holds it. */
 export interface Ticket {
-  /** Milliseconds that the request may wait. */
+  /** The timeout of the request in milliseconds. */
   readonly timeout: number;
 }
 
-/** Why an operator drops a value: its permits were not there now, not in time, or too many values waited. */
+/** Why an operator has dropped a value: its `strategy`, its `timeout`, or the `overflow` of its queue. */
 export type DropReason = 'strategy' | 'timeout' | 'overflow';
 
 /**
- * The line of one limiter in one process: the port that operators and promises stand on.
+ * The requests of one limiter in one process, in their order: the port between the operators and promises above, and the
+ * dispatcher below.
  *
- * `P` is how permits are asked for. The line answers through its waiters, in the turn of the call where the store does.
+ * `P` is the type of permits. A synchronous store answers before a call returns.
  */
 export interface Line<P> {
   /** The limiter's name, for messages. */
   readonly name: string;
-  /** The permits as a cost; throws for what no limit could mean or grant. */
+  /** Converts permits to a cost. Throws for invalid permits, and for more than the limit in force can ever grant, if known. */
   costOf(permits: P): Cost;
 }
 
 /** @internal What the published types leave out. */
 export interface Line<P> {
   /**
-   * Joins the line with one request. `timeout` in milliseconds: 0 does not wait. `replaces` leaves the line, and its moment
-   * to this one where they cost the same.
+   * Adds a request with a timeout in milliseconds; one with the timeout 0 does not wait.
+   *
+   * It cancels the request `replaces`, and takes its reservation if both have the same cost.
    */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Ticket): Ticket;
-  /** Joins the line with one more request that waits without a bound and carries nothing: the line only counts it. */
+  /** Adds a request without timeout and data. Like requests are only counted. */
   count(waiter: Waiter<undefined>, cost: Cost): void;
-  /** Leaves the line with all requests of a ticket that are not granted yet, and gives back what was booked for them. */
+  /** Cancels a request, and refunds its reservation. */
   cancel(ticket: Ticket): void;
-  /** Leaves the line with all requests of a waiter. */
+  /** Cancels all requests of a waiter, and refunds their reservations. */
   cancelAll(waiter: Waiter<never>): void;
-  /** Gives one grant back: the permit was not used. */
+  /** Refunds a grant that is not used. */
   refund(grant: Grant): void;
-  /** Tells those who listen that a value was dropped. */
-  dropped(value: unknown, reason: DropReason): void;
-  /** The permit of a grant, as it is handed to the user. `asked` is when, by `now`. */
-  permitOf(grant: Grant, permits: P, asked: number): Permit<P>;
+  /** Reports a dropped value as an event. */
+  reportDropped(value: unknown, reason: DropReason): void;
+  /** The permit of a grant. `requestedAt` is the time of the request by `now`. */
+  permitOf(grant: Grant, permits: P, requestedAt: number): Permit<P>;
   /** Monotonic milliseconds. */
   now(): number;
-  /** Calls back after so many of them, or a little before or after. */
+  /** Calls `work` after about `ms`. The timer may fire slightly early. */
   after(ms: number, work: () => void): CancelTimer;
-  /** The shortest interval of the limits in force, as far as they are known: milliseconds. */
+  /** The shortest interval of the limits in force, as far as known, in milliseconds. */
   readonly shortestInterval: number;
-  /** Whether one more request would have to wait, as far as is known; while the store takes long to answer, it is taken to. */
+  /** Whether another request would have to wait, as far as known. While a reply is overdue, it would. */
   readonly waits: boolean;
-  /** Whether nobody waits, and nothing is booked or under way. */
+  /** Whether there are no requests, reservations or calls. */
   readonly idle: boolean;
-  /** Whether everything is refused from now on. */
+  /** Whether all requests are refused. */
   readonly closed: boolean;
 }
 
-/** What the operators need of a limiter: every limiter of this package is one. */
+/** A limiter, as the operators see it. All limiters of this package implement it. */
 export interface Limiter<P = Permits> {
-  /** The line of this process. Its shape may change in any release: use the limiter's own methods. */
+  /** The requests of this process. It is internal: its members may change in any release. */
   readonly line: Line<P>;
 }
 
-/** What operators and decorators need of a group: one limiter for each key. */
+/** A group of limiters by key, as the operators see it. */
 export interface LimiterGroup<P = Permits> {
-  /** The limiter of a key. */
+  /** Returns the limiter of a key. */
   get(key: string): Limiter<P>;
 }

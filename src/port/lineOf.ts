@@ -1,9 +1,55 @@
-import { show } from '../validate.ts';
-import type { Limiter, Line } from './line.ts';
+import { PermitsExceedLimitError } from '../errors.ts';
+import * as check from '../validate.ts';
+import type { Limiter, LimiterGroup, Line } from './line.ts';
 
-/** The line of what was given as a limiter; refuses what is none. */
-export function lineOf<P>(limiter: Limiter<P>): Line<P> {
-  const line = (limiter as Limiter<P> | null | undefined)?.line;
-  if (typeof line?.ask === 'function') return line;
-  throw new TypeError(`limiter: expected a RateLimiter, got ${show(limiter)}`);
+/** Returns the line of a limiter. Throws for anything but a limiter, and for invalid permits. */
+export function lineOf<P>(limiter: Limiter<P>, permits: P): Line<P> {
+  if (!isLimiter(limiter)) throw new TypeError(`limiter: expected a RateLimiter, got ${check.show(limiter)}`);
+  checkPermits(limiter.line, permits);
+  return limiter.line;
+}
+
+/**
+ * Returns a function that finds a line: that of the limiter, or that of the group's limiter of a key.
+ *
+ * Throws for anything but a limiter, or a group with a function `key`, and for invalid permits; a function of permits is not
+ * called.
+ */
+export function lineFinder<P>(
+  limiter: Limiter<P> | LimiterGroup<P>,
+  key: unknown,
+  permits: unknown,
+): (key: unknown) => Line<P> {
+  if (isLimiter(limiter)) {
+    const { line } = limiter;
+    if (key !== undefined) throw new TypeError('key: expected no key without a group');
+    if (typeof permits !== 'function') checkPermits(line, permits as P);
+    return () => line;
+  }
+  check.methods('limiter', limiter, 'a RateLimiter or a RateLimiterGroup', ['get']);
+  check.functionValue('key', key);
+  // The names of a record are checked when a key has a limiter.
+  if (typeof permits !== 'function' && (typeof permits !== 'object' || permits === null))
+    check.positiveInteger('permits', permits);
+  return (name) => {
+    if (typeof name !== 'string') throw new TypeError(`key: expected a string, got ${check.show(name)}`);
+    return limiter.get(name).line;
+  };
+}
+
+/**
+ * Throws for permits that no limit of the line could grant, whatever its rate.
+ *
+ * Permits beyond the limit in force pass: another limit may be in force when the request is made.
+ */
+function checkPermits<P>(line: Line<P>, permits: P): void {
+  try {
+    line.costOf(permits);
+  } catch (error) {
+    if (!(error instanceof PermitsExceedLimitError)) throw error;
+  }
+}
+
+function isLimiter<P>(limiter: Limiter<P> | LimiterGroup<P> | null | undefined): limiter is Limiter<P> {
+  return typeof (limiter as Limiter<P> | null | undefined)?.line?.ask === 'function';
 }

@@ -1,43 +1,45 @@
 import type { Permits } from '../limits/cost.ts';
 import type { PermitSource } from '../stores/store.ts';
 
-/** What was granted. */
+/** A granted request. */
 export interface Permit<P = Permits> {
-  /** What was asked for. */
+  /** The permits of the request. */
   readonly permits: P;
-  /** Milliseconds between asking and granting, by this process's monotonic clock. */
+  /** Milliseconds between the request and its grant, by this process's monotonic clock. */
   readonly waited: number;
-  /** The granted moment: epoch milliseconds by the store's clock, whole. */
+  /** The granted moment: whole epoch milliseconds by the store's clock. */
   readonly grantedAt: number;
-  /** Who granted it. */
+  /** Where the request was granted. */
   readonly source: PermitSource;
   /**
-   * Gives back what was not used: for a call that was never made, or an estimate that was too high.
+   * Refunds unused permits: of a call that was never made, or of an estimate that was too high.
    *
-   * It counts from the permit's own moment: what would have come back by now anyway is not restored. Only the first call
-   * of `refund` or `settle` counts; it is not a semaphore's release.
+   * The refund counts from the granted moment, so permits that have come back since are not restored. Only the first call of
+   * `refund` or `settle` counts. A permit is not a semaphore: used permits need no release.
    *
-   * @param unused permits that were not used; all of them by default; of a record, none of a limit that is left out
-   * @returns once the store has taken it, or cannot be reached: what is lost then comes back by itself
-   * @throws TypeError, RangeError when `unused` is more than was granted, or no number of permits
+   * @param unused the unused permits; all by default; a limit that is left out of a record is not refunded
+   * @returns a promise that resolves when the store has processed the refund, or cannot be reached: the permits then come back
+   * in time
+   * @throws TypeError, RangeError for an invalid number of permits, or more than were granted
    * @example
    * const permit = await limiter.acquire({ requests: 1, tokens: 1250 });
    * if (cache.has(prompt)) await permit.refund(); // the call is not made
    */
   refund(unused?: P): Promise<void>;
   /**
-   * Says what was really used: gives back the rest, as `refund` does, or charges what was used beyond it.
+   * Reports the permits that were used: refunds the rest, as `refund` does, or charges the excess.
    *
-   * The excess counts from the first moment at which the limit allows all of it, behind what is booked already, and nobody
-   * waits for it: an estimate that was too low holds back those who come next. More than a whole window, or burst, is
-   * charged in parts of that size, at most a thousand.
-   * On Redisson's keys, which cannot be booked ahead, only as much of it counts as is free at that time.
+   * The excess is charged behind the reservations: at once as far as permits are available, and the rest as they come back, in
+   * about a hundred parts, or in whole windows or bursts if that is more, at most a thousand. No request waits for it, but
+   * later requests wait behind it. On Redisson's keys, which have no reservations, only the permits that are available now are
+   * charged.
    *
-   * Only the first call of `refund` or `settle` counts; one that throws is none.
+   * Only the first call of `refund` or `settle` counts; a call that throws does not.
    *
-   * @param used permits that were used, 0 or more; of a record, a limit that is left out was used as it was granted
-   * @returns once the store has taken it, or cannot be reached: the rest then comes back by itself, an excess may be lost
-   * @throws TypeError, RangeError when `used` is no number of permits, or has some of a limit that was not asked for
+   * @param used the used permits, 0 or more; a limit that is left out of a record was used as granted
+   * @returns a promise that resolves when the store has processed it, or cannot be reached: a rest then comes back in time, and
+   * an excess may be lost
+   * @throws TypeError, RangeError for an invalid number of permits, or some of a limit that was not charged
    * @example
    * const permit = await limiter.acquire({ requests: 1, tokens: 1250 });
    * const { usage } = await complete(prompt);

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { monotonicClock } from '../clock.ts';
 import { AcquireTimeoutError, LimiterClosedError, NotInitializedError } from '../errors.ts';
-import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
+import { type AcquireOptions, acquireFrom, checkAcquireOptions } from '../limiter/acquisition.ts';
 import { clientIdOf } from '../limiter/clientId.ts';
 import { LedgerLine } from '../limiter/ledgerLine.ts';
 import { toPromise } from '../limiter/toPromise.ts';
@@ -25,7 +25,7 @@ import {
 } from './options.ts';
 import type { RateType } from './RateType.ts';
 import { openRedissonLedger } from './redissonLedger.ts';
-import { failureOf } from './replies.ts';
+import { failureOf, isDone } from './replies.ts';
 import { type RedissonScripts, redissonScripts } from './scripts.ts';
 import { storedConfig } from './storedConfig.ts';
 
@@ -311,10 +311,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   #request(permits: number, options: AcquireOptions): Promise<Permit<number>> {
-    const cost = this.#line.costOf(permits);
-    return new Promise((resolve, reject) =>
-      new Acquisition(this.#line, permits, cost, options, resolve, reject).ask(),
-    );
+    return acquireFrom(this.#line, permits, this.#line.costOf(permits), options);
   }
 
   async #setRate(
@@ -322,17 +319,17 @@ export class RedissonRateLimiter implements Limiter<number> {
     { type, rate, interval, keepAlive, keepState }: ReturnType<typeof rateOf>,
   ): Promise<boolean> {
     const args = [when, rate, interval, type, keepAlive, keepState ? 1 : 0];
-    return (await this.#changeLimit(() => this.#scripts.setRate(this.#keys.all, args))) === 1;
+    return this.#changeLimit(async () => isDone(await this.#scripts.setRate(this.#keys.all, args)));
   }
 
   async #expire(ms: number): Promise<boolean> {
-    return (await this.#call(() => this.#scripts.expire(this.#keys.original, [ms]))) === 1;
+    return this.#call(async () => isDone(await this.#scripts.expire(this.#keys.original, [ms])));
   }
 
   /** Makes a call that changes when waiting requests can be granted. */
   #changeLimit<T>(call: () => Promise<T>): Promise<T> {
     return toPromise((reply) =>
-      this.#line.changeLimit<T>((done) => {
+      this.#line.dispatcher.changeLimit<T>((done) => {
         this.#call(call).then((value) => done(null, value), done);
       }, reply),
     );

@@ -91,7 +91,7 @@ const bad: [args: string[], says: RegExp][] = [
   [['--limit', '5', '--timeout', 'soon'], /--timeout .*'soon'/],
   [['--limit', '5', '--redis', 'localhost'], /--redis .*redis:\/\//],
   [['--limit', '5', '--redis', 'http://u:secret@h'], /^(?!.*secret).*--redis .*redis:\/\//],
-  [['--limit', '5', '--redis', 'redis://u:secret@h/jobs'], /^(?!.*secret).*--redis .*number of a database/],
+  [['--limit', '5', '--redis', 'redis://u:secret@h/jobs'], /^(?!.*secret).*--redis .*database number/],
   [['--redisson'], /--redisson: expected --redis .*got none/],
   [
     ['--redisson', '--redis=redis://h', '--algorithm=fixed-window'],

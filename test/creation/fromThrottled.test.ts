@@ -209,7 +209,7 @@ for (const kind of ['next', 'done', 'value', 'no object'] as const)
       const reason = new Error('broken');
       const { input, returned } = failing(kind, reason);
       const error =
-        kind === 'no object' ? new TypeError('input: expected next() to give an object, got 5') : reason;
+        kind === 'no object' ? new TypeError('input: expected next() to return an object, got 5') : reason;
       expectObservable(fromThrottled(input, limiter(onePerThree))).toBe('a--#', undefined, error);
       flush();
       assert.is(returned.callCount, 0);

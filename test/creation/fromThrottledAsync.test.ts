@@ -182,8 +182,8 @@ test('what next() throws or gives that is no result is an error of the stream', 
       },
       'broken',
     ],
-    [() => Promise.resolve('a'), 'input: expected next() to give an object, got "a"'],
-    [() => undefined, 'input: expected next() to give an object, got undefined'],
+    [() => Promise.resolve('a'), 'input: expected next() to return an object, got "a"'],
+    [() => undefined, 'input: expected next() to return an object, got undefined'],
   ];
   for (const [next, message] of inputs) {
     const limiter = new RateLimiter({ name: 'api', limit: five });

@@ -24,7 +24,7 @@ const wrongInput: [input: unknown, message: string][] = [
   [Promise.resolve(['a']), `${expected} ${promise}`],
   // biome-ignore lint/suspicious/noThenProperty: any thenable is taken for a promise
   [{ then() {} }, `${expected} ${promise}`],
-  [of('a'), `${expected} an Observable, which cannot be asked to wait: pipe it through throttleDistributed`],
+  [of('a'), `${expected} an Observable: pipe it through throttleDistributed`],
   [naturals, `${expected} a function: call it, and give what it returns`],
   [
     { next: () => ({ done: true, value: undefined }) },

@@ -69,7 +69,7 @@ test('an option that does not exist is refused by its name', () => {
 });
 
 test('a fallback without redis is refused, in a group too', () => {
-  const message = /fallback: expected no fallback without redis/;
+  const message = /fallback: expected redis with it, got none/;
   assert.throws(() => new RateLimiter({ name: 'api', limit, fallback: 'local' }), message);
   assert.throws(() => new RateLimiterGroup({ name: 'api', limit, fallback: 'local' }), message);
 });

@@ -48,7 +48,7 @@ for (const method of [...askers, 'decide'] as const) {
   test(`${method} refuses a record with a name that no limit has`, async () => {
     const error = await rejection(pair()[method]({ requests: 1, token: 1 } as never));
     assert.instance(error, RangeError);
-    assert.match(error.message, /^permits: expected names out of "requests", "tokens", got "token"$/);
+    assert.match(error.message, /^permits: expected names among "requests", "tokens", got "token"$/);
   });
 }
 
@@ -101,7 +101,7 @@ test('settle refuses permits of a limit that was not asked for', async () => {
   const permit = await pair().acquire({ requests: 1 });
   const bad: readonly Bad[] = [[5, RangeError, '5']];
   const call = (tokens: unknown) => permit.settle({ tokens } as never);
-  await assertRefuses(call, bad, 'used.tokens', '0, as none was asked for');
+  await assertRefuses(call, bad, 'used.tokens', '0, as the request has none');
 });
 
 test('refund refuses a name that no limit has', async () => {

@@ -240,7 +240,7 @@ timed('the options hold for each limiter', async (clock) => {
   await clock.tickAsync(1_000);
   for (const [, second, third] of waits) {
     assert.is(second.at, 1_000);
-    assert.match(third.reason?.message ?? '', '1 already wait');
+    assert.match(third.reason?.message ?? '', 'the queue is full, as maxQueue is 1');
   }
 });
 

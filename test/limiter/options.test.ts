@@ -62,7 +62,7 @@ test('a scheduler that is none is refused', () =>
 
 test('a store together with a connection is refused', () => {
   const options = { name: 'api', limit, store: memoryStore(), redis: { defineCommand() {} } as never };
-  assert.throws(() => new RateLimiter(options), /^store: expected no store together with redis/);
+  assert.throws(() => new RateLimiter(options), /^store: expected either redis or store, got both/);
 });
 
 test('an option that does not exist is refused by its name', () => {

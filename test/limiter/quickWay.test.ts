@@ -78,7 +78,7 @@ test('wrong arguments reject, and throw nothing', async () => {
   const ends = await Promise.allSettled(calls);
   const messages = ends.map((end) => end.status === 'rejected' && end.reason.message);
   const tooMuch =
-    'limiter "n": asked for 3 permits, more than the limit can ever grant (at most 2 permits at a time); ask for fewer, or raise the limit';
+    'limiter "n": 3 permits are more than the limit can ever grant (at most 2 permits at a time); use fewer permits, or raise the limit';
   assert.equal(messages, [
     'permits: expected a positive safe integer, got 0',
     tooMuch,

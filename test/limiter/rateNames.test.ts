@@ -32,14 +32,14 @@ timed('a rate of other names than those of the own limits is refused, and nothin
       assert.instance(error, TypeError);
       assert.match(
         error.message,
-        /^limit: expected a record of "a", "b", as the limiter was made with, got /,
+        /^limit: expected a record of "a", "b", as the limiter was created with, got /,
       );
     }
     for (const limit of [{ '': five }, { a: five }]) {
       const error = await rejection(single[method](limit as never) as Promise<unknown>);
       assert.match(
         error.message,
-        /^limit: expected one limit, as the limiter was made with, got a record of/,
+        /^limit: expected one limit, as the limiter was created with, got a record of/,
       );
     }
   }

@@ -252,7 +252,7 @@ timed('a function of permits that gives no number of permits rejects the call', 
   const noPermits = noObject.filter(([value]) => value !== 5);
   await assertRefuses(ofNames, noPermits, 'permits', 'a number or a record of "requests", "tokens"');
   const unknownName = await rejection(ofNames({ token: 1 }));
-  assert.match(unknownName.message, 'permits: expected names out of "requests", "tokens", got "token"');
+  assert.match(unknownName.message, 'permits: expected names among "requests", "tokens", got "token"');
   assert.instance(await rejection(call(6)), PermitsExceedLimitError);
   assert.is(await limiter.availablePermits(), 5);
 });

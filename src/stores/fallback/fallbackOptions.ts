@@ -52,7 +52,7 @@ export function fallbackOf(option: FallbackOptions | FallbackOptions['mode']): F
   check.knownOptions(option, ['mode', 'ratio', 'timeout', 'cooldown']);
   const { mode = 'local', ratio = 0.5, timeout = 500, cooldown = 1_000 } = option;
   check.oneOf('fallback.mode', mode, modes);
-  check.part('fallback.ratio', ratio);
+  check.fraction('fallback.ratio', ratio);
   check.duration('fallback.timeout', timeout);
   check.duration('fallback.cooldown', cooldown);
   return { mode, ratio, timeout, cooldown };

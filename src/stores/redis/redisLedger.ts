@@ -13,7 +13,7 @@ import type {
   ReserveRequest,
 } from '../store.ts';
 import { KnownRate, type LedgerSetting } from './ledgerSetting.ts';
-import { type Answer, coversAll, listed, malformed, segmentsOf } from './replies.ts';
+import { type Answer, answersOf, coversAll, listed, malformed, segmentsOf } from './replies.ts';
 import { type Caller, ScriptCall, sendScript } from './scriptCall.ts';
 import type { Script } from './scripts.ts';
 import { limitsOf, specOf } from './spec.ts';
@@ -72,12 +72,14 @@ export class RedisLedger implements ControlledLedger, Caller {
     for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
     const read = (answer: number[] | number): ReserveReply => {
       if (typeof answer === 'number') {
+        if (answer <= 0) throw malformed(answer);
         const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
         return { now: answer / 1000, epoch, contenders: 1, segments };
       }
       const [now, newEpoch, contenders, paused, voidAfter] = answer;
       const segments = segmentsOf(answer, head);
-      if (voidAfter === undefined || !coversAll(runs, segments)) throw malformed(answer);
+      const isHead = now > 0 && newEpoch >= 0 && contenders >= 1 && paused >= -1 && voidAfter >= -1;
+      if (!isHead || !coversAll(runs, segments)) throw malformed(answer);
       const replied: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
       if (paused >= 0) replied.paused = milliseconds(paused);
       if (voidAfter >= 0) replied.voidAfter = milliseconds(voidAfter);
@@ -94,7 +96,7 @@ export class RedisLedger implements ControlledLedger, Caller {
     const read = (answer: number[] | number): RefundReply => {
       // The sequence number was known: the first reply to this call reported what it gave back.
       if (Array.isArray(answer) && answer.length === 0) return {};
-      return { restored: listed(answer, refunds.length).map((given) => given === 1) };
+      return { restored: answersOf(answer, refunds.length) };
     };
     // Sequence numbers count from 1 in every ledger, so that each has a key of its own for them.
     const line = () => `${client}:${globalThis.crypto.randomUUID()}`;
@@ -108,9 +110,10 @@ export class RedisLedger implements ControlledLedger, Caller {
     const read = (answer: number[] | number): DecideReply => {
       // Of several limits, the one with the longest wait is named.
       const isNamed = length > 1 && Array.isArray(answer) && answer.length > 3 + length;
-      const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0));
+      const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0), -1);
       const limiting = isNamed ? rest.pop()! : -1;
-      if (limiting >= length) throw malformed(answer);
+      const isWhole = granted === 0 || granted === 1;
+      if (!isWhole || reset < 0 || rest.some((n) => n < 0) || limiting >= length) throw malformed(answer);
       const decision: DecideReply = {
         granted: granted === 1,
         available: rest,

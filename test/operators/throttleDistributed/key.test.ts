@@ -211,7 +211,7 @@ const wrong: [what: unknown, options: unknown, type: typeof Error, message: stri
   [group, { key, timeout: -1 }, RangeError, 'timeout: expected milliseconds, 0 or more, got -1'],
   [limiter, { key }, TypeError, 'key: expected no key without a group'],
   [limiter, { key: null }, TypeError, 'key: expected no key without a group'],
-  [{ get: () => limiter, line: {} }, { key }, TypeError, 'limiter: expected a RateLimiter, got an object'],
+  [{ line: {} }, { key }, TypeError, 'limiter: expected a RateLimiter or a RateLimiterGroup, got an object'],
 ];
 for (const [what, options, type, message] of wrong)
   test(`the operator is not made of a ${what === group ? 'group' : 'limiter'}: ${message}`, () => {

@@ -63,7 +63,7 @@ for (const [options, type, message] of wrong) {
 const known = '"requests", "tokens"';
 const wrongRecords: [permits: unknown, type: typeof Error, message: string][] = [
   ['1', TypeError, `permits: expected a number or a record of ${known}, got "1"`],
-  [{ token: 1 }, RangeError, `permits: expected names out of ${known}, got "token"`],
+  [{ token: 1 }, RangeError, `permits: expected names among ${known}, got "token"`],
   [{ tokens: -1 }, RangeError, 'permits.tokens: expected a positive safe integer, got -1'],
   [{ tokens: '1' }, TypeError, 'permits.tokens: expected a positive safe integer, got "1"'],
   [{ requests: 0, tokens: 0 }, RangeError, `permits: expected a cost in one of ${known}, got none`],
@@ -86,7 +86,8 @@ for (const [what, shown] of [
     assert.throws(
       () => throttleDistributed(what as unknown as RateLimiter),
       (error: Error) =>
-        error instanceof TypeError && error.message === `limiter: expected a RateLimiter, got ${shown}`,
+        error instanceof TypeError &&
+        error.message === `limiter: expected a RateLimiter or a RateLimiterGroup, got ${shown}`,
     );
   });
 }

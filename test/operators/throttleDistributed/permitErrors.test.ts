@@ -19,7 +19,7 @@ const wrong: [unknown, new (...args: never[]) => Error, string][] = [
   [1.5, RangeError, 'permits: expected a positive safe integer, got 1.5'],
   ['1', TypeError, 'permits: expected a positive safe integer, got "1"'],
   [undefined, TypeError, 'permits: expected a positive safe integer, got undefined'],
-  [4, PermitsExceedLimitError, 'limiter "api": asked for 4 permits, more than the limit can ever grant'],
+  [4, PermitsExceedLimitError, 'limiter "api": 4 permits are more than the limit can ever grant'],
 ];
 for (const [permits, type, message] of wrong) {
   test(

@@ -22,7 +22,7 @@ test('QueueOverflowError says who it is, and what the bound was', () => {
   assert.is(error.name, 'QueueOverflowError');
   assert.is(error.code, 'ERR_SLUICE_QUEUE');
   assert.is(error.maxQueue, 3);
-  assert.match(error.message, 'limiter "api": 3 already wait');
+  assert.match(error.message, 'limiter "api": the queue is full, as maxQueue is 3');
 });
 
 test(

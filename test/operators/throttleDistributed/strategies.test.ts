@@ -73,7 +73,7 @@ test('RateLimitExceededError says who it is, and when to come again', () => {
   assert.is(error.code, 'ERR_SLUICE_LIMIT');
   assert.is(error.permits, 2);
   assert.is(error.retryAfter, 2.5);
-  assert.is(error.message, 'limiter "api": 2 permits: not there now; try again in 3 ms');
+  assert.is(error.message, 'limiter "api": 2 permits are not available now; try again in 3 ms');
 });
 
 test(
