@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { CancelTimer, Clock } from '../../clock.ts';
 import { StoreUnavailableError } from '../../errors.ts';
 import type { Reply } from '../store.ts';
 import type { Connection, Watcher } from './connection.ts';
