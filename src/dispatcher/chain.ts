@@ -4,7 +4,7 @@ export interface Link<T> {
   next: T | undefined;
 }
 
-/** A doubly linked list: any member can leave at once, and one that has left holds none of the others. */
+/** A doubly linked list. A removed member keeps no reference to the others. */
 export class Chain<T extends Link<T>> {
   first: T | undefined;
   last: T | undefined;

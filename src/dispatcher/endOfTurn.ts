@@ -1,14 +1,14 @@
 /**
- * Calls back when all that is due in this turn of the event loop has run: promises, and what they go on to do, included.
+ * Runs `work` after the microtasks of this turn of the event loop, including those that they add.
  *
- * A tick that is asked for from a microtask comes when the microtasks have run out. Looked up when used, so that fake
- * timers count.
+ * A tick that a microtask requests runs after all microtasks. The functions are looked up when used, so that fake timers
+ * apply.
  */
 export function endOfTurn(work: () => void): void {
   globalThis.queueMicrotask(() => globalThis.process.nextTick(work));
 }
 
-/** Calls back in the next turn of the event loop, once it has read what has come in. */
+/** Runs `work` in the next turn of the event loop, after it has read its sockets. */
 export function nextTurn(work: () => void): void {
   if (globalThis.setImmediate) globalThis.setImmediate(work);
   else globalThis.setTimeout(work);

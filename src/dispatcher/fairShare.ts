@@ -1,23 +1,23 @@
 import type { Cost } from '../limits/cost.ts';
 import type { Ledger } from '../stores/store.ts';
 
-/** The shortest time that a process books ahead: milliseconds. */
+/** The least horizon: milliseconds. */
 const leastHorizon = 20;
-/** Round trips that the booked time must last for. */
+/** The horizon in mean round trips. */
 const tripsAhead = 4;
-/** The part of a window that a process without rivals asks for at once. */
-const batchPart = 1 / 16;
-/** How much of an older round trip the mean keeps. */
+/** The part of a window that a client without contenders asks for at once. */
+const batchFraction = 1 / 16;
+/** The weight of the previous mean in the mean round trip. */
 const memory = 0.8;
 
 /**
- * How much of the near future a process may book: its fair share, measured in milliseconds of the limit's full rate.
+ * How far ahead a client may reserve: its fair share of the horizon, in milliseconds of the limit's full rate.
  *
- * A request of `n` permits weighs `n · interval / permits` ms of the slowest limit, so that one number serves a record.
+ * A request of `n` permits takes `n · interval / permits` ms of the slowest limit, so that one number serves a record.
  */
 export class FairShare {
   readonly #ledger: Pick<Ledger, 'limits'>;
-  /** Clients that share the near future, as the last reply counted them. */
+  /** Number of contenders, by the last reply. */
   contenders = 1;
   /** The mean round trip: milliseconds. */
   roundTrip = 0;
@@ -26,7 +26,7 @@ export class FairShare {
     this.#ledger = ledger;
   }
 
-  /** How far ahead the process would book if it were alone: milliseconds. */
+  /** How far ahead a client without contenders reserves: milliseconds. */
   get horizon(): number {
     return Math.max(leastHorizon, tripsAhead * this.roundTrip);
   }
@@ -36,12 +36,12 @@ export class FairShare {
     return Math.min(...this.#ledger.limits.map(({ interval }) => interval));
   }
 
-  /** Whether each limit is a window: what comes back to a bucket counts for all that is booked after it. */
+  /** Whether all limits are windows. A refund to a bucket is already available to the reservations after it. */
   get hasOnlyWindows(): boolean {
     return this.#ledger.limits.every(({ kind }) => kind !== 'tokenBucket');
   }
 
-  /** Whether so little is left of what was booked that it is time to ask again. */
+  /** Whether so little is left of what was reserved that it is time to call again. */
   isLow(held: number): boolean {
     return held <= this.horizon / this.contenders / 2;
   }
@@ -63,10 +63,10 @@ export class FairShare {
     return part;
   }
 
-  /** How many more requests of a cost go into a call that already asks for so much; 0 when it is full. */
+  /** How many more requests of a cost fit in a call of this load and fraction; 0 if it is full. */
   room(cost: Cost, load: number, part: number): number {
     const byTime = ((2 * this.horizon) / this.contenders - load) / this.loadOf(cost);
-    const byPart = (batchPart / this.contenders - part) / this.fractionOf(cost);
+    const byPart = (batchFraction / this.contenders - part) / this.fractionOf(cost);
     return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
   }
 

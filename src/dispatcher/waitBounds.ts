@@ -1,47 +1,47 @@
 import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 
-/** The last booked moment, as far as it tells what comes after it. */
+/** What the last reservation says about the moments after it. */
 export interface LastReserved {
-  /** Permits that were granted for that very moment, or since then, of each limit. */
+  /** Permits of each limit that are granted at its moment. */
   readonly permits: Cost;
-  /** Whether the moment came of a bucket's own level alone: it then holds less than a millisecond refills. */
+  /** Whether a bucket's level alone decided the moment: the bucket then holds less than a millisecond's refill. */
   readonly drained: boolean;
 }
 
-/** The least time in milliseconds that `asked` permits need of a limit after the last booked moment, whoever else asks. */
-function leastTime(limit: Limit, asked: number, booked: number, drained: boolean): number {
+/** The least milliseconds after the last reservation until a limit has granted `asked` permits, whatever other clients do. */
+function leastTime(limit: Limit, asked: number, reserved: number, drained: boolean): number {
   const { permits, interval } = limit;
-  const windows = Math.ceil((asked + booked) / permits);
+  const windows = Math.ceil((asked + reserved) / permits);
   if (limit.kind === 'slidingWindow') return (windows - 1) * interval;
-  // What is left of one window, and the whole of the next, can come together.
+  // The rest of one window and the whole of the next can be granted together.
   if (limit.kind === 'fixedWindow') return Math.max(0, windows - 2) * interval;
-  return Math.max(0, Math.floor(((drained ? asked : asked + booked - limit.burst) * interval) / permits));
+  return Math.max(0, Math.floor(((drained ? asked : asked + reserved - limit.burst) * interval) / permits));
 }
 
 /**
- * The least time that the last of some requests of a cost needs after the last booked moment: those in front of them, who ask
- * for `asked` permits, are served first.
+ * The least milliseconds after the last reservation until the last of `requests` requests of a cost is granted, behind
+ * requests of `ahead` permits.
  */
 export function leastWait(
   limits: readonly Limit[],
   cost: Cost,
   requests: number,
-  asked: readonly number[],
-  booked: LastReserved | undefined,
+  ahead: readonly number[],
+  reserved: LastReserved | undefined,
 ): number {
   let wait = 0;
   for (let i = 0; i < limits.length; i++)
     if (cost[i] > 0) {
-      const all = asked[i] + cost[i] * requests;
-      wait = Math.max(wait, leastTime(limits[i], all, booked?.permits[i] ?? 0, booked?.drained ?? false));
+      const all = ahead[i] + cost[i] * requests;
+      wait = Math.max(wait, leastTime(limits[i], all, reserved?.permits[i] ?? 0, reserved?.drained ?? false));
     }
   return wait;
 }
 
 /**
- * The most time that requests of `asked` permits need of a bucket that is drained at the last booked moment, if nobody else
- * asks, their roundings included.
+ * The most milliseconds after the last reservation until a bucket that is drained by it has granted `asked` permits, if no
+ * other client interferes.
  */
 export function mostWait(
   [{ permits, interval }]: readonly Limit[],
@@ -51,7 +51,7 @@ export function mostWait(
   return Math.ceil((asked * interval) / permits) + roundings;
 }
 
-/** Milliseconds that a request may lose to a full bucket, which holds no more while its moment is rounded up. */
+/** Milliseconds that rounding a moment up may cost a request: a full bucket gains nothing meanwhile. */
 export function rounding(limits: readonly Limit[], cost: Cost): number {
   const [limit] = limits;
   if (limit.kind !== 'tokenBucket') return 0;

@@ -34,7 +34,7 @@ function jain(numbers: readonly number[]): number {
 }
 
 for (const [kind, limitOf] of Object.entries(all))
-  test(`a client that books and cancels without end leaves the other its fair share of ${kind}`, () => {
+  test(`a client that keeps reserving and cancelling leaves the other its fair share of ${kind}`, () => {
     const clients = [waits, { ...waits, cancel: 1, cancelWithin: 10 }];
     const outcome = contend({ limits: [limitOf(10)], clients, ...measured });
     const [own] = keptBy(outcome);
@@ -44,7 +44,7 @@ for (const [kind, limitOf] of Object.entries(all))
   });
 
 for (const [kind, limitOf] of Object.entries(all))
-  test(`half of the requests cancelled leave ${kind} in full use, in fair shares`, () => {
+  test(`with half of the requests cancelled, ${kind} is fully used, in fair shares`, () => {
     const clients = Array.from({ length: 8 }, () => ({ ...waits, cancel: 0.5, cancelWithin: 150 }));
     const kept = keptBy(contend({ limits: [limitOf(50)], clients, ...measured }));
     assert.ok(sum(kept) >= 0.95 * 500, `${sum(kept)} of 500 permits`);
@@ -53,7 +53,7 @@ for (const [kind, limitOf] of Object.entries(all))
 
 for (const part of [0.5, 0.8])
   for (const [kind, limitOf] of Object.entries(kinds))
-    test(`permits of which ${part * 100} % come back leave ${kind} in full use by two clients`, () => {
+    test(`two clients fully use ${kind} when ${part * 100} % of the permits are refunded`, () => {
       const habits = { ...waits, waiting: 5, costs: [[10]], refund: 1, refundWithin: 1, part };
       const kept = keptBy(contend({ limits: [limitOf(1000)], clients: [habits, habits], ...measured }));
       assert.ok(sum(kept) >= 9500, `${sum(kept)} of 10000 permits`);
@@ -63,7 +63,7 @@ for (const part of [0.5, 0.8])
 for (const refund of [0.45, 0.9])
   for (const waiting of [1, 4])
     for (const kind of ['a sliding window', 'a fixed window'])
-      test(`sixteen clients with ${waiting} in line that give ${refund * 100} % back after the grant use ${kind} in full`, () => {
+      test(`sixteen clients with ${waiting} queued requests that refund ${refund * 100} % use ${kind} in full`, () => {
         const habits = { ...waits, waiting, refund, refundWithin: 2 };
         const clients = Array.from({ length: 16 }, () => habits);
         const outcome = contend({ limits: [kinds[kind](50)], clients, ...measured, span: 20_000 });
@@ -74,13 +74,13 @@ for (const refund of [0.45, 0.9])
         assert.ok(calls <= 1.5, `${calls} calls for each permit`);
       });
 
-test('where nothing is given back, a permit takes one call', () => {
+test('without refunds, a permit takes one call', () => {
   const clients = Array.from({ length: 16 }, () => waits);
   const { calls, granted } = contend({ limits: [kinds['a sliding window'](50)], clients, ...measured });
   assert.ok(calls <= 1.05 * granted, `${calls} calls for ${granted} permits`);
 });
 
-test('as many requests in line as a window has permits leave most of it in use, whatever comes back', () => {
+test('with a full window of queued requests, most of the limit is used, whatever is refunded', () => {
   const habits = { ...waits, waiting: 2, refund: 0.45, refundWithin: 5 };
   const clients = Array.from({ length: 10 }, () => habits);
   for (const [kind, least] of [
@@ -92,7 +92,7 @@ test('as many requests in line as a window has permits leave most of it in use, 
   }
 });
 
-test('two limits together are in full use, whatever is cancelled and given back', () => {
+test('two limits together are fully used, whatever is cancelled and refunded', () => {
   const limits = [
     slidingWindow({ permits: 50, interval: 1000 }),
     fixedWindow({ permits: 1000, interval: 1000 }),
@@ -114,7 +114,7 @@ const mixes = fc.record({
 });
 
 promise(
-  'a limit is in full use, in fair shares, whatever part is cancelled or given back, and never over',
+  'a limit is fully used, in fair shares, and never exceeded, whatever is cancelled or refunded',
   20,
   mixes,
   ({ kind, permits, clients, waiting, cancel, refund, seed }) => {
@@ -128,7 +128,7 @@ promise(
     });
     const kept = keptBy(outcome);
     const allowed = (permits * span) / 1000;
-    // What comes back to a window is granted at once. Of a bucket, what is booked counts until it is given back: a few requests
+    // Permits refunded to a window are granted at once. Of a bucket, what is booked counts until it is given back: a few requests
     // of each client.
     const least = kind === 'a token bucket' ? 0.95 - (3 * refund * clients) / permits : 0.92;
     assert.ok(sum(kept) >= least * allowed, `${sum(kept)} of ${allowed} permits`);

@@ -3,11 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Deadlines } from '../../src/dispatcher/deadlines.ts';
 import { Request } from '../../src/dispatcher/request.ts';
-import { diary } from '../support/lines.ts';
+import { recorder } from '../support/lines.ts';
 
-const entryDue = (deadline: number) => new Request(diary(), [1], 1, deadline, deadline, undefined);
+const entryDue = (deadline: number) => new Request(recorder(), [1], 1, deadline, deadline, undefined);
 
-/** Positive numbers are deadlines that join, the others choose which of those that are there leaves. */
+/** Positive numbers are deadlines to add; the others choose the deadline to remove. */
 const steps = fc.array(
   fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 99 }) }, fc.integer({ min: -99, max: 0 })),
   {
@@ -15,7 +15,7 @@ const steps = fc.array(
   },
 );
 
-test('the next deadline is the least of those that are there, whichever have left', () =>
+test('the next deadline is the least of the heap, whichever requests were removed', () =>
   fc.assert(
     fc.property(steps, (numbers) => {
       const deadlines = new Deadlines();
@@ -33,9 +33,9 @@ test('the next deadline is the least of those that are there, whichever have lef
     { numRuns: 500 },
   ));
 
-test('who takes the place of one that has left moves up where its deadline is earlier', () => {
+test('a request that fills a removed place rises if its deadline is earlier', () => {
   const deadlines = new Deadlines();
-  // A heap as it stands: the last, 30, takes the place of 600, below 500.
+  // The last element, 30, fills the place of 600, below 500.
   const heap = [10, 500, 20, 600, 510, 40, 25, 610, 620, 520, 530, 45, 46, 47, 30].map(entryDue);
   for (const request of heap) deadlines.add(request);
   deadlines.remove(heap[3]);

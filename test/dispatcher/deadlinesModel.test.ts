@@ -24,14 +24,14 @@ function drained(deadlines: Deadlines): number[] {
 const sorted = (requests: Iterable<Request>) =>
   [...requests].map(({ deadline }) => deadline).sort((a, b) => a - b);
 
-/** A deadline that comes, or one of those that have come, that leaves. */
+/** A deadline to add, or the index of one to remove. */
 const move = fc.oneof(
   fc.record({ deadline: fc.integer({ min: 0, max: 50 }) }),
   fc.record({ leaves: fc.nat() }),
 );
 
 promise(
-  'whoever comes and leaves, the next to run out of time is the first',
+  'after any additions and removals, the first request is the next to expire',
   1000,
   fc.array(move, { maxLength: 60, size: 'max' }),
   (moves) => {
@@ -56,7 +56,7 @@ promise(
   },
 );
 
-test('who takes the place of one that leaves may belong in front of those above it', () => {
+test('a request that fills a removed place may rise above its parents', () => {
   // As a heap: 0; 10, 1; 20, 21, 2, 3. The last, 3, comes below 10 where 20 was.
   const requests = [0, 10, 1, 20, 21, 2, 3].map(entryAt);
   const heap = new Deadlines();

@@ -3,31 +3,31 @@ import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 function open() {
   const ledger = scriptedLedger(limit);
-  return { ledger, line: openLine(limit, ledger), heard: diary<number>() };
+  return { ledger, line: openLine(limit, ledger), recorded: recorder<number>() };
 }
 
 /** What a call asked for, as rows: count, cost, longest wait. */
 const runsOf = (ledger: ReturnType<typeof scriptedLedger>, call: number) =>
   ledger.reserves[call].request.runs.map(({ count, cost, maxWait }) => [count, cost[0], maxWait]);
 
-timed('all that is asked for in one turn goes in one call, as one run where it is alike', (clock) => {
-  const { ledger, line, heard } = open();
-  for (let i = 0; i < 20; i++) line.ask(heard, [1], Infinity, i);
+timed('the requests of one turn go in one call, and equal ones in one run', (clock) => {
+  const { ledger, line, recorded } = open();
+  for (let i = 0; i < 20; i++) line.ask(recorded, [1], Infinity, i);
   assert.is(ledger.reserves.length, 0);
   clock.tick(0);
   assert.is(ledger.reserves.length, 1);
   assert.equal(runsOf(ledger, 0), [[20, 1, Infinity]]);
 });
 
-timed('requests of another cost or time-out make runs of their own, in their order', (clock) => {
-  const { ledger, line, heard } = open();
+timed('requests of different costs or timeouts make separate runs, in order', (clock) => {
+  const { ledger, line, recorded } = open();
   const asked = [
     [1, Infinity],
     [1, Infinity],
@@ -37,7 +37,7 @@ timed('requests of another cost or time-out make runs of their own, in their ord
     [1, 0],
     [1, Infinity],
   ];
-  for (const [i, [cost, timeout]] of asked.entries()) line.ask(heard, [cost], timeout, i);
+  for (const [i, [cost, timeout]] of asked.entries()) line.ask(recorded, [cost], timeout, i);
   clock.tick(0);
   assert.equal(runsOf(ledger, 0), [
     [2, 1, Infinity],
@@ -48,73 +48,70 @@ timed('requests of another cost or time-out make runs of their own, in their ord
   ]);
 });
 
-timed(
-  'what is asked for while a call is under way goes in the next, with what is left of its time',
-  (clock) => {
-    const { ledger, line, heard } = open();
-    line.ask(heard, [1], Infinity, 0);
-    clock.tick(5);
-    for (let i = 1; i <= 3; i++) line.ask(heard, [1], 100, i);
-    clock.tick(5);
-    line.ask(heard, [1], Infinity, 4);
-    assert.is(ledger.reserves.length, 1);
-    const { request, reply } = ledger.reserves[0];
-    reply(null, booked(request, [0]));
-    assert.equal(runsOf(ledger, 1), [
-      [3, 1, 95],
-      [1, 1, Infinity],
-    ]);
-    assert.equal(heard.all('granted'), [0]);
-  },
-);
+timed('requests made during a call go in the next call, with the rest of their timeouts', (clock) => {
+  const { ledger, line, recorded } = open();
+  line.ask(recorded, [1], Infinity, 0);
+  clock.tick(5);
+  for (let i = 1; i <= 3; i++) line.ask(recorded, [1], 100, i);
+  clock.tick(5);
+  line.ask(recorded, [1], Infinity, 4);
+  assert.is(ledger.reserves.length, 1);
+  const { request, reply } = ledger.reserves[0];
+  reply(null, replyTo(request, [0]));
+  assert.equal(runsOf(ledger, 1), [
+    [3, 1, 95],
+    [1, 1, Infinity],
+  ]);
+  assert.equal(recorded.all('granted'), [0]);
+});
 
-timed('requests that only count are one run however many they are, as far as a call may ask', (clock) => {
-  const { ledger, line, heard } = open();
-  for (let i = 0; i < 1_000; i++) line.count(heard as never, [1]);
+timed('counted requests are one run of any length, up to the room of a call', (clock) => {
+  const { ledger, line, recorded } = open();
+  for (let i = 0; i < 1_000; i++) line.count(recorded as never, [1]);
   clock.tick(0);
   const [[count]] = runsOf(ledger, 0);
   assert.is(runsOf(ledger, 0).length, 1);
   assert.ok(count > 1 && count <= 1000);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [0]));
-  assert.is(heard.all('granted').length, count);
+  reply(null, replyTo(request, [0]));
+  assert.is(recorded.all('granted').length, count);
 });
 
-timed('an error of the store rejects those who were sent, and the others go on', (clock) => {
-  const { ledger, line, heard } = open();
-  line.ask(heard, [1], Infinity, 0);
-  line.ask(heard, [2], 50, 1);
+timed('an error of the store fails the requests of its call only', (clock) => {
+  const { ledger, line, recorded } = open();
+  line.ask(recorded, [1], Infinity, 0);
+  line.ask(recorded, [2], 50, 1);
   clock.tick(1);
-  line.ask(heard, [1], Infinity, 2);
+  line.ask(recorded, [1], Infinity, 2);
   const error = new StoreError('line', new Error('WRONGTYPE'));
   ledger.reserves[0].reply(error);
-  assert.equal(heard.all('refused'), [0, 1]);
-  assert.ok(heard.endings.every((ending) => ending.what === 'refused' && ending.error === error));
+  assert.equal(recorded.all('failed'), [0, 1]);
+  assert.ok(recorded.endings.every((ending) => ending.what === 'failed' && ending.error === error));
   const { request, reply } = ledger.reserves[1];
-  reply(null, booked(request, [0]));
-  assert.equal(heard.all('granted'), [2]);
+  reply(null, replyTo(request, [0]));
+  assert.equal(recorded.all('granted'), [2]);
   clock.tick(0);
   assert.is(clock.countTimers(), 0);
 });
 
 timed('a delay counts from the receipt of the reply', (clock) => {
-  const { ledger, line, heard } = open();
-  line.ask(heard, [1], Infinity, 0);
+  const { ledger, line, recorded } = open();
+  line.ask(recorded, [1], Infinity, 0);
   clock.tick(30);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [100]));
+  reply(null, replyTo(request, [100]));
   clock.tick(99);
-  assert.is(heard.endings.length, 0);
+  assert.is(recorded.endings.length, 0);
   clock.tick(1);
-  assert.is(heard.endings[0].at, 130);
+  assert.is(recorded.endings[0].at, 130);
 });
 
-timed('whoever asks from within an answer finds the line in order', (clock) => {
-  const { ledger, line, heard } = open();
+timed('a callback that makes requests finds the queue consistent', (clock) => {
+  const { ledger, line, recorded } = open();
   const again = {
-    ...heard,
-    granted: (...answer: Parameters<typeof heard.granted>) => {
-      heard.granted(...answer);
+    ...recorded,
+    granted: (...answer: Parameters<typeof recorded.granted>) => {
+      recorded.granted(...answer);
       if (answer[1] < 5) line.ask(again, [1], Infinity, answer[1] + 1);
     },
   };
@@ -122,9 +119,9 @@ timed('whoever asks from within an answer finds the line in order', (clock) => {
   clock.tick(0);
   for (let i = 0; i <= 5; i++) {
     const { request, reply } = ledger.reserves[i];
-    reply(null, booked(request, [0]));
+    reply(null, replyTo(request, [0]));
   }
-  assert.equal(heard.all('granted'), [0, 1, 2, 3, 4, 5]);
+  assert.equal(recorded.all('granted'), [0, 1, 2, 3, 4, 5]);
   assert.is(ledger.reserves.length, 6);
 });
 

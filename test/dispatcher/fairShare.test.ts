@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 /** One permit weighs one millisecond of the rate. */
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
@@ -12,44 +12,44 @@ const limit = slidingWindow({ permits: 1000, interval: 1000 });
 function open(count: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  for (let i = 0; i < count; i++) line.ask(heard, [1], Infinity, i);
+  const recorded = recorder<number>();
+  for (let i = 0; i < count; i++) line.ask(recorded, [1], Infinity, i);
   const last = () => ledger.reserves[ledger.reserves.length - 1];
   const sent = () => last().request.runs.reduce((sum, { count }) => sum + count, 0);
-  return { ledger, line, heard, last, sent };
+  return { ledger, line, recorded, last, sent };
 }
 
 timed('the horizon is four round trips, and 20 ms at least', (clock) => {
-  const { heard, line, last } = open(1);
+  const { recorded, line, last } = open(1);
   for (const trip of [1, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100]) {
     clock.tick(0);
     clock.tick(trip);
     const { request, reply } = last();
     assert.ok(request.horizon >= 20);
     assert.ok(request.horizon <= 400);
-    line.ask(heard, [1], Infinity, 1);
-    reply(null, booked(request, [0]));
+    line.ask(recorded, [1], Infinity, 1);
+    reply(null, replyTo(request, [0]));
   }
   assert.ok(last().request.horizon > 380);
   assert.ok(line.stats.roundTrip > 95 && line.stats.roundTrip <= 100);
 });
 
-timed('a process without rivals asks for a sixteenth of the permits at once', (clock) => {
+timed('a client without contenders asks for a sixteenth of the permits at once', (clock) => {
   const { sent } = open(1000);
   clock.tick(0);
   assert.is(sent(), Math.ceil(1000 / 16));
 });
 
-timed('a process with rivals asks for its fair share alone, and says what it holds', (clock) => {
+timed('a client with contenders asks for its fair share only, and sends what it holds', (clock) => {
   const { ledger, last, sent, line } = open(1000);
   clock.tick(0);
   const { request, reply } = last();
-  // Five of them are booked, and the rest stays in the line: the share of ten clients is used up.
+  // Five get reservations, and the rest stays in the queue: the share of one client in ten is used up.
   const segments = [
     { count: 5, delay: 50, retryAfter: 0 },
     { count: sent() - 5, delay: outcome.queued, retryAfter: 0 },
   ];
-  reply(null, booked(request, [], { contenders: 10, segments }));
+  reply(null, replyTo(request, [], { contenders: 10, segments }));
   assert.equal([line.stats.contenders, line.stats.reserved, line.stats.queued], [10, 5, 995]);
   assert.is(ledger.reserves.length, 1);
   clock.tick(50);
@@ -59,13 +59,13 @@ timed('a process with rivals asks for its fair share alone, and says what it hol
   assert.is(sent(), Math.ceil(1000 / (16 * 10)));
 });
 
-timed('a process asks again once half of its share is left', (clock) => {
+timed('a client calls again once half of its share is left', (clock) => {
   const { ledger, last, line } = open(1000);
   clock.tick(0);
   const { request, reply } = last();
   const first = Array.from({ length: 20 }, (_, i) => ({ count: 1, delay: 100 + i, retryAfter: 0 }));
   const left = { count: request.runs[0].count - 20, delay: outcome.queued, retryAfter: 0 };
-  reply(null, booked(request, [], { segments: [...first, left] }));
+  reply(null, replyTo(request, [], { segments: [...first, left] }));
   assert.is(line.stats.reserved, 20);
   clock.tick(108);
   assert.equal([ledger.reserves.length, line.stats.reserved], [1, 11]);
@@ -74,45 +74,42 @@ timed('a process asks again once half of its share is left', (clock) => {
   assert.is(last().request.held, 10);
 });
 
-timed('a single request larger than the share is asked for all the same', (clock) => {
-  const { line, heard, last, sent } = open(0);
-  line.ask(heard, [1000], Infinity, 0);
+timed('a single request larger than the share is sent', (clock) => {
+  const { line, recorded, last, sent } = open(0);
+  line.ask(recorded, [1000], Infinity, 0);
   clock.tick(0);
   assert.is(sent(), 1);
   const { request, reply } = last();
-  reply(null, booked(request, [0], { contenders: 1000 }));
-  line.ask(heard, [1000], Infinity, 1);
+  reply(null, replyTo(request, [0], { contenders: 1000 }));
+  line.ask(recorded, [1000], Infinity, 1);
   clock.tick(0);
   assert.is(sent(), 1);
 });
 
 timed('the epoch of the last reply goes with the next call', (clock) => {
-  const { last, line, heard } = open(1);
+  const { last, line, recorded } = open(1);
   clock.tick(0);
   assert.is(last().request.epoch, 0);
   const { request, reply } = last();
-  reply(null, booked(request, [0], { epoch: 77 }));
-  line.ask(heard, [1], Infinity, 1);
+  reply(null, replyTo(request, [0], { epoch: 77 }));
+  line.ask(recorded, [1], Infinity, 1);
   clock.tick(0);
   assert.is(last().request.epoch, 77);
 });
 
-timed(
-  'requests that came within a millisecond make one run, whatever their time-outs are to the fraction',
-  (clock) => {
-    const ledger = scriptedLedger(limit);
-    const line = openLine(limit, ledger);
-    for (let i = 0; i < 50; i++) line.ask(diary<number>(), [1], 1000 + i / 100, i);
-    clock.tick(0);
-    const { runs } = ledger.reserves[0].request;
-    assert.equal(
-      runs.map(({ count, maxWait }) => [count, maxWait]),
-      [
-        [1, 1000],
-        [49, 1001],
-      ],
-    );
-  },
-);
+timed('requests of one millisecond make one run, whatever the fractions of their timeouts', (clock) => {
+  const ledger = scriptedLedger(limit);
+  const line = openLine(limit, ledger);
+  for (let i = 0; i < 50; i++) line.ask(recorder<number>(), [1], 1000 + i / 100, i);
+  clock.tick(0);
+  const { runs } = ledger.reserves[0].request;
+  assert.equal(
+    runs.map(({ count, maxWait }) => [count, maxWait]),
+    [
+      [1, 1000],
+      [49, 1001],
+    ],
+  );
+});
 
 test.run();

@@ -4,7 +4,7 @@ import type { Request } from '../../src/dispatcher/request.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Ledger } from '../../src/stores/store.ts';
-import { type Diary, diary, type Ending, openLedger, openLine } from '../support/lines.ts';
+import { type Ending, openLedger, openLine, type Recorder, recorder } from '../support/lines.ts';
 import { type SlowLedger, slowLedger, type Trip } from '../support/slowLedger.ts';
 
 /** What a history does next. Requests are chosen by a number, modulo how many there are. */
@@ -34,17 +34,17 @@ export interface Asked {
 export class Fleet {
   readonly clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
   readonly asked: Asked[] = [];
-  /** The requests that were granted, in the order in which they heard of it. */
+  /** The requests that were granted, in the order in which they recorded of it. */
   readonly granted: Asked[] = [];
   readonly ledger: Ledger;
-  readonly lines: { line: Dispatcher; wire: SlowLedger; diary: Diary<Asked> }[];
+  readonly lines: { line: Dispatcher; wire: SlowLedger; recorder: Recorder<Asked> }[];
 
   constructor(limit: Limit, trips: readonly Trip[]) {
     const store = memoryStore();
     this.ledger = openLedger(store, limit, 'onlooker');
     this.lines = trips.map((trip, i) => {
       const wire = slowLedger(openLedger(store, limit, `client ${i}`), trip);
-      return { line: openLine(limit, wire), wire, diary: diary<Asked>() };
+      return { line: openLine(limit, wire), wire, recorder: recorder<Asked>() };
     });
   }
 
@@ -73,14 +73,14 @@ export class Fleet {
     else if (step.kind === 'trip') this.lines[step.client % this.lines.length].wire.trip = step.trip;
     else if (step.kind === 'ask') this.#ask(step.client % this.lines.length, step.cost, step.timeout);
     else if (this.asked.length > 0) this.#change(step.kind, this.asked[step.request % this.asked.length]);
-    for (const { diary } of this.lines)
-      for (const ending of diary.endings.splice(0)) {
+    for (const { recorder } of this.lines)
+      for (const ending of recorder.endings.splice(0)) {
         ending.data.endings.push(ending);
         if (ending.what === 'granted') this.granted.push(ending.data);
       }
   }
 
-  /** Advances until nobody waits any more; says whether that came to pass. */
+  /** Advances until no request waits. Returns whether that happened. */
   settle(): boolean {
     for (let i = 0; i < 200 && this.waiting.length > 0; i++) this.run({ kind: 'advance', ms: 1000 });
     return this.waiting.length === 0;
@@ -101,7 +101,7 @@ export class Fleet {
   }
 
   #ask(client: number, cost: number, timeout: number): void {
-    const { line, diary } = this.lines[client];
+    const { line, recorder } = this.lines[client];
     const at = performance.now();
     const asked: Asked = {
       index: this.asked.length,
@@ -115,7 +115,7 @@ export class Fleet {
       endings: [],
     };
     this.asked.push(asked);
-    asked.request = line.ask(diary, cost === 1 ? [1] : [cost], timeout, asked);
+    asked.request = line.ask(recorder, cost === 1 ? [1] : [cost], timeout, asked);
   }
 
   #change(kind: 'cancel' | 'refund', asked: Asked): void {

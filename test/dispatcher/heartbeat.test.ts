@@ -3,65 +3,62 @@ import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 function open() {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
+  const recorded = recorder<number>();
   const answer = (delays: number[] = []) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
-    reply(null, booked(request, delays));
+    reply(null, replyTo(request, delays));
   };
-  return { ledger, line, heard, answer };
+  return { ledger, line, recorded, answer };
 }
 
-timed(
-  'a line that waits for what is booked asks every second and a half, for nothing, and sets one timer',
-  (clock) => {
-    const { ledger, line, heard, answer } = open();
-    for (let i = 0; i < 50; i++) line.ask(heard, [1], Infinity, i);
-    clock.tick(0);
-    answer([60_000]);
-    for (let beats = 1; beats <= 5; beats++) {
-      clock.tick(1499);
-      assert.is(ledger.reserves.length, beats);
-      assert.is(clock.countTimers(), 1);
-      clock.tick(1);
-      assert.is(ledger.reserves.length, beats + 1);
-      const { runs, held, epoch } = ledger.reserves[beats].request;
-      assert.equal({ runs, held, epoch }, { runs: [], held: 50, epoch: 1 });
-      answer();
-    }
-  },
-);
+timed('a queue that waits for reservations sends an empty call every 1.5 s, and sets one timer', (clock) => {
+  const { ledger, line, recorded, answer } = open();
+  for (let i = 0; i < 50; i++) line.ask(recorded, [1], Infinity, i);
+  clock.tick(0);
+  answer([60_000]);
+  for (let beats = 1; beats <= 5; beats++) {
+    clock.tick(1499);
+    assert.is(ledger.reserves.length, beats);
+    assert.is(clock.countTimers(), 1);
+    clock.tick(1);
+    assert.is(ledger.reserves.length, beats + 1);
+    const { runs, held, epoch } = ledger.reserves[beats].request;
+    assert.equal({ runs, held, epoch }, { runs: [], held: 50, epoch: 1 });
+    answer();
+  }
+});
 
-timed('whoever asks meanwhile makes it ask no more often', (clock) => {
-  const { ledger, line, heard, answer } = open();
-  for (let i = 0; i < 50; i++) line.ask(heard, [1], Infinity, i);
+timed('new requests do not make the heartbeat more frequent', (clock) => {
+  const { ledger, line, recorded, answer } = open();
+  for (let i = 0; i < 50; i++) line.ask(recorded, [1], Infinity, i);
   clock.tick(0);
   answer([60_000]);
   for (let i = 0; i < 100; i++) {
-    line.ask(heard, [1], Infinity, 50 + i);
+    line.ask(recorded, [1], Infinity, 50 + i);
     clock.tick(100);
     if (i % 20 === 19) answer([60_000]);
   }
-  // Each time with those who came meanwhile, as far as the store is asked for more at all.
+  // Each call carries the new requests, if the client asks for more at all.
   assert.is(ledger.reserves.length, 7);
 });
 
-timed('where nobody waits nothing is asked, and no timer is set', (clock) => {
-  const { ledger, line, heard, answer } = open();
-  for (const i of [1, 2]) line.ask(heard, [1], Infinity, i);
+timed('an empty queue sends no call and sets no timer', (clock) => {
+  const { ledger, line, recorded, answer } = open();
+  for (const i of [1, 2]) line.ask(recorded, [1], Infinity, i);
   clock.tick(0);
   answer([100]);
   clock.tick(100);
-  assert.equal(heard.all('granted'), [1, 2]);
+  assert.equal(recorded.all('granted'), [1, 2]);
   assert.is(clock.countTimers(), 0);
-  const last = line.ask(heard, [1], Infinity, 3);
+  const last = line.ask(recorded, [1], Infinity, 3);
   clock.tick(0);
   answer([60_000]);
   line.cancel(last);
@@ -71,9 +68,9 @@ timed('where nobody waits nothing is asked, and no timer is set', (clock) => {
   assert.is(ledger.reserves.length, 2);
 });
 
-timed('while a call is under way, no other one is made however long that takes', (clock) => {
-  const { ledger, line, heard, answer } = open();
-  line.ask(heard, [1], Infinity, 0);
+timed('no call is sent while another one is in flight, however long it takes', (clock) => {
+  const { ledger, line, recorded, answer } = open();
+  line.ask(recorded, [1], Infinity, 0);
   clock.tick(30_000);
   assert.is(ledger.reserves.length, 1);
   answer([5000]);
@@ -85,20 +82,20 @@ timed('while a call is under way, no other one is made however long that takes',
   assert.is(ledger.reserves.length, 2);
 });
 
-timed('what is booked survives a store that refuses the question, and it is asked again', (clock) => {
-  const { ledger, line, heard, answer } = open();
-  for (let i = 0; i < 20; i++) line.ask(heard, [1], Infinity, i);
+timed('reservations survive a heartbeat that fails, and it is sent again', (clock) => {
+  const { ledger, line, recorded, answer } = open();
+  for (let i = 0; i < 20; i++) line.ask(recorded, [1], Infinity, i);
   clock.tick(0);
   answer([5000]);
   clock.tick(2000);
   ledger.reserves[1].reply(new StoreError('line', new Error('WRONGTYPE')));
   clock.tick(0);
-  assert.equal(heard.endings, []);
+  assert.equal(recorded.endings, []);
   clock.tick(2000);
   assert.is(ledger.reserves.length, 3);
   answer();
   clock.tick(1000);
-  assert.is(heard.all('granted').length, 20);
+  assert.is(recorded.all('granted').length, 20);
 });
 
 test.run();

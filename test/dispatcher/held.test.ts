@@ -3,22 +3,22 @@ import * as assert from 'uvu/assert';
 import { LimiterClosedError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line whose requests, each with so much time, are all booked for 300, and then held by a pause of a second. */
+/** A queue whose requests have these timeouts and reservations at 300 ms, and then a pause of a second. */
 function hold(clock: { tick(ms: number): unknown }, timeouts: readonly number[]) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  const requests = timeouts.map((timeout, i) => line.ask(heard, [1], timeout, i));
+  const recorded = recorder<number>();
+  const requests = timeouts.map((timeout, i) => line.ask(recorded, [1], timeout, i));
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
   reply(
     null,
-    booked(
+    replyTo(
       request,
       request.runs.map(() => 300),
     ),
@@ -29,45 +29,42 @@ function hold(clock: { tick(ms: number): unknown }, timeouts: readonly number[])
     () => {},
   );
   clock.tick(0);
-  const ends = () => heard.endings.map(({ data, what, at }) => [data, what, at]);
-  return { ledger, line, heard, requests, ends };
+  const ends = () => recorded.endings.map(({ data, what, at }) => [data, what, at]);
+  return { ledger, line, recorded, requests, ends };
 }
 
-timed(
-  'whoever runs out of time while the store has not answered behind a pause is refused at that time',
-  (clock) => {
-    const { ledger, ends } = hold(clock, [Infinity, 400, 350, 5000]);
-    assert.equal(
-      ledger.reserves[1].request.runs.map(({ count, maxWait }) => [count, maxWait]),
-      [
-        [1, Infinity],
-        [1, 300],
-        [1, 250],
-        [1, 4900],
-      ],
-    );
-    clock.tick(900);
-    assert.equal(ends(), [
-      [2, 'late', 350],
-      [1, 'late', 400],
-    ]);
-    const { request, reply } = ledger.reserves[1];
-    reply(null, booked(request, [100, 100, 100, 100]));
-    clock.tick(100);
-    assert.equal(ends().slice(2), [
-      [0, 'granted', 1100],
-      [3, 'granted', 1100],
-    ]);
-    // The moments of those who have left are given back.
-    ledger.refunds[0].reply(null);
-    assert.equal(
-      ledger.refunds[1].refunds.map(({ count, moment }) => [count, moment - 1_700_000_000_000]),
-      [[2, 1100]],
-    );
-  },
-);
+timed('a request that expires during a pause before its reply is denied at its deadline', (clock) => {
+  const { ledger, ends } = hold(clock, [Infinity, 400, 350, 5000]);
+  assert.equal(
+    ledger.reserves[1].request.runs.map(({ count, maxWait }) => [count, maxWait]),
+    [
+      [1, Infinity],
+      [1, 300],
+      [1, 250],
+      [1, 4900],
+    ],
+  );
+  clock.tick(900);
+  assert.equal(ends(), [
+    [2, 'denied', 350],
+    [1, 'denied', 400],
+  ]);
+  const { request, reply } = ledger.reserves[1];
+  reply(null, replyTo(request, [100, 100, 100, 100]));
+  clock.tick(100);
+  assert.equal(ends().slice(2), [
+    [0, 'granted', 1100],
+    [3, 'granted', 1100],
+  ]);
+  // The reservations of denied requests are refunded.
+  ledger.refunds[0].reply(null);
+  assert.equal(
+    ledger.refunds[1].refunds.map(({ count, moment }) => [count, moment - 1_700_000_000_000]),
+    [[2, 1100]],
+  );
+});
 
-timed('whoever cancels while it is held leaves the line, and is not asked for again', (clock) => {
+timed('a request that is cancelled during a pause is not sent again', (clock) => {
   const { ledger, line, requests, ends } = hold(clock, [Infinity, Infinity, Infinity]);
   line.cancel(requests[0]);
   const { request, reply } = ledger.reserves[1];
@@ -75,7 +72,7 @@ timed('whoever cancels while it is held leaves the line, and is not asked for ag
     request.runs.map(({ count }) => count),
     [3],
   );
-  reply(null, booked(request, [1000]));
+  reply(null, replyTo(request, [1000]));
   line.cancel(requests[2]);
   clock.tick(1000);
   assert.equal(ends(), [[1, 'granted', 1100]]);
@@ -93,58 +90,58 @@ timed('whoever cancels while it is held leaves the line, and is not asked for ag
   assert.is(clock.countTimers(), 0);
 });
 
-timed('a waiter that leaves with all it has while it is held leaves nothing', (clock) => {
-  const { ledger, line, heard } = hold(clock, [Infinity, 400, Infinity]);
-  line.cancelAll(heard);
+timed('cancelling all requests of a waiter during a pause leaves nothing', (clock) => {
+  const { ledger, line, recorded } = hold(clock, [Infinity, 400, Infinity]);
+  line.cancelAll(recorded);
   const { request, reply } = ledger.reserves[1];
   reply(
     null,
-    booked(
+    replyTo(
       request,
       request.runs.map(() => 1000),
     ),
   );
   clock.tick(5000);
-  assert.equal(heard.endings, []);
+  assert.equal(recorded.endings, []);
   assert.is(clock.countTimers(), 0);
   assert.is(line.stats.reserved + line.stats.queued, 0);
 });
 
-timed('closing while held refuses everybody, and leaves no timer', async (clock) => {
-  const { ledger, line, heard } = hold(clock, [Infinity, 4000, 5000]);
+timed('closing during a pause fails all requests, and leaves no timer', async (clock) => {
+  const { ledger, line, recorded } = hold(clock, [Infinity, 4000, 5000]);
   const { request, reply } = ledger.reserves[1];
   reply(
     null,
-    booked(
+    replyTo(
       request,
       request.runs.map(() => 1000),
     ),
   );
   const closed = line.close();
-  assert.is(heard.endings.length, 3);
-  for (const ending of heard.endings)
-    assert.instance(ending.what === 'refused' && ending.error, LimiterClosedError);
+  assert.is(recorded.endings.length, 3);
+  for (const ending of recorded.endings)
+    assert.instance(ending.what === 'failed' && ending.error, LimiterClosedError);
   for (let call = 0; call < ledger.refunds.length; call++) ledger.refunds[call].reply(null);
   await closed;
   assert.is(clock.countTimers(), 0);
   assert.is(ledger.reserves.length, 2);
 });
 
-timed('closing while a pause is on its way refuses everybody, and leaves no timer', async (clock) => {
+timed('closing while a pause is in flight fails all requests, and leaves no timer', async (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  line.ask(heard, [1], Infinity, 0);
+  const recorded = recorder<number>();
+  line.ask(recorded, [1], Infinity, 0);
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [300]));
+  reply(null, replyTo(request, [300]));
   const told: ((ms: number) => void)[] = [];
   line.pause(
     (done) => told.push((ms) => done(null, ms)),
     () => {},
   );
   const closed = line.close();
-  assert.is(heard.endings.length, 1);
+  assert.is(recorded.endings.length, 1);
   ledger.refunds[0].reply(null);
   told[0](5000);
   await closed;

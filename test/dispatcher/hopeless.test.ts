@@ -34,7 +34,7 @@ for (const [when, answer, store] of stores) {
     ['sliding window', slidingWindow({ ...rate, resolution: 1 }), 20],
   ] as [string, Limit, number][])
     timed(
-      `of 100 requests with 1.5 s each, those that cannot be served are refused ${when}: ${kind}`,
+      `of 100 requests with a timeout of 1.5 s, the hopeless ones are denied ${when}: ${kind}`,
       async (clock) => {
         const limiter = new RateLimiter({ name: 'api', limit, store: store() });
         const events: string[] = [];
@@ -56,7 +56,7 @@ for (const [when, answer, store] of stores) {
       },
     );
 
-  timed(`behind one that takes all its time, a request is refused ${when}`, async (clock) => {
+  timed(`a request behind one that uses up its time is denied ${when}`, async (clock) => {
     const limiter = new RateLimiter({
       name: 'api',
       limit: leakyBucket({ permits: 1, interval: 60_000 }),
@@ -74,34 +74,31 @@ for (const [when, answer, store] of stores) {
   });
 }
 
-timed(
-  'a request that is refused counts for nobody behind it, and one that has left no more',
-  async (clock) => {
-    const limiter = new RateLimiter({ name: 'api', limit: tokenBucket(rate) });
-    for (let i = 0; i < 10; i++) await limiter.acquire();
-    const leaving = new AbortController();
-    const fates = [
-      fateOf(limiter.acquire(1, { timeout: 1000 })),
-      fateOf(limiter.acquire(10, { timeout: 1000 })),
-      fateOf(limiter.acquire(8, { timeout: 1000, signal: leaving.signal })),
-      fateOf(limiter.acquire(2, { timeout: 1050 })),
-    ];
-    leaving.abort();
-    fates.push(fateOf(limiter.acquire(8, { timeout: 1000 })));
-    await clock.tickAsync(0);
-    assert.equal(
-      fates.map(({ at }) => at),
-      [undefined, 0, 0, 0, undefined],
-    );
-    await clock.tickAsync(2000);
-    assert.equal(
-      fates.map(({ value }) => value?.permits),
-      [1, undefined, undefined, undefined, 8],
-    );
-  },
-);
+timed('denied and cancelled requests do not count for the requests behind them', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: tokenBucket(rate) });
+  for (let i = 0; i < 10; i++) await limiter.acquire();
+  const leaving = new AbortController();
+  const fates = [
+    fateOf(limiter.acquire(1, { timeout: 1000 })),
+    fateOf(limiter.acquire(10, { timeout: 1000 })),
+    fateOf(limiter.acquire(8, { timeout: 1000, signal: leaving.signal })),
+    fateOf(limiter.acquire(2, { timeout: 1050 })),
+  ];
+  leaving.abort();
+  fates.push(fateOf(limiter.acquire(8, { timeout: 1000 })));
+  await clock.tickAsync(0);
+  assert.equal(
+    fates.map(({ at }) => at),
+    [undefined, 0, 0, 0, undefined],
+  );
+  await clock.tickAsync(2000);
+  assert.equal(
+    fates.map(({ value }) => value?.permits),
+    [1, undefined, undefined, undefined, 8],
+  );
+});
 
-timed('time-outs in a long line cost little, be it one or all', (clock) => {
+timed('timeouts in a long queue cost little, for one request or for all', (clock) => {
   const most = 60_000;
   for (const timeouts of [1, most]) {
     const ratio = growth([0, timeouts], (count) => {

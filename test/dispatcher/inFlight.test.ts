@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { LimiterClosedError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
@@ -13,17 +13,17 @@ function open() {
   const line = openLine(limit, ledger);
   const answer = (delays: number[]) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
-    reply(null, booked(request, delays));
+    reply(null, replyTo(request, delays));
   };
   /** What was given back, as rows: count and cost. */
   const givenBack = () =>
     ledger.refunds.flatMap(({ refunds }) => refunds.map(({ count, cost }) => [count, cost[0]]));
-  return { ledger, line, answer, givenBack, heard: diary<string>() };
+  return { ledger, line, answer, givenBack, recorded: recorder<string>() };
 }
 
-timed('a grant that comes after its request was cancelled is given back, from its own moment', (clock) => {
-  const { ledger, line, answer, heard } = open();
-  const request = line.ask(heard, [3], Infinity, 'cancelled');
+timed('a grant whose request was cancelled is refunded from its own moment', (clock) => {
+  const { ledger, line, answer, recorded } = open();
+  const request = line.ask(recorded, [3], Infinity, 'cancelled');
   clock.tick(10);
   line.cancel(request);
   answer([50]);
@@ -31,97 +31,96 @@ timed('a grant that comes after its request was cancelled is given back, from it
     { moment: Date.now() + 50, epoch: 1, source: 'memory', cost: [3], count: 1 },
   ]);
   clock.tick(1000);
-  assert.is(heard.endings.length, 0);
+  assert.is(recorded.endings.length, 0);
 });
 
-timed(
-  'a grant whose request was cancelled goes to the next of the same cost, asked later or not',
-  (clock) => {
-    const { line, answer, givenBack, heard } = open();
-    const request = line.ask(heard, [1], Infinity, 'cancelled');
-    clock.tick(10);
-    line.ask(heard, [1], Infinity, 'next');
-    line.cancel(request);
-    answer([0]);
-    assert.equal(heard.all('granted'), ['next']);
-    assert.equal(givenBack(), []);
-  },
-);
-
-timed('a grant whose request was cancelled does not pass a request of another cost', (clock) => {
-  const { line, answer, givenBack, heard } = open();
-  const request = line.ask(heard, [1], Infinity, 'cancelled');
+timed('a grant whose request was cancelled goes to the next request of the same cost', (clock) => {
+  const { line, answer, givenBack, recorded } = open();
+  const request = line.ask(recorded, [1], Infinity, 'cancelled');
   clock.tick(10);
-  line.ask(heard, [2], Infinity, 'other');
-  line.ask(heard, [1], Infinity, 'behind');
+  line.ask(recorded, [1], Infinity, 'next');
   line.cancel(request);
   answer([0]);
-  assert.equal(heard.all('granted'), []);
+  assert.equal(recorded.all('granted'), ['next']);
+  assert.equal(givenBack(), []);
+});
+
+timed('a grant whose request was cancelled does not pass a request of another cost', (clock) => {
+  const { line, answer, givenBack, recorded } = open();
+  const request = line.ask(recorded, [1], Infinity, 'cancelled');
+  clock.tick(10);
+  line.ask(recorded, [2], Infinity, 'other');
+  line.ask(recorded, [1], Infinity, 'behind');
+  line.cancel(request);
+  answer([0]);
+  assert.equal(recorded.all('granted'), []);
   assert.equal(givenBack(), [[1, 1]]);
 });
 
+timed('a request is denied at its deadline during its call, and its late grant is refunded', (clock) => {
+  const { line, answer, givenBack, recorded } = open();
+  line.ask(recorded, [2], 100, 'denied');
+  clock.tick(99);
+  assert.is(recorded.endings.length, 0);
+  clock.tick(1);
+  assert.equal(
+    recorded.endings.map(({ what, at }) => [what, at]),
+    [['denied', 100]],
+  );
+  clock.tick(50);
+  answer([0]);
+  assert.equal(recorded.all('granted'), []);
+  assert.equal(givenBack(), [[1, 2]]);
+});
+
 timed(
-  'a request is refused at its time-out though its call is under way, and a late grant given back',
+  'a reservation that comes too late because of a slow call is refunded, and its request denied',
   (clock) => {
-    const { line, answer, givenBack, heard } = open();
-    line.ask(heard, [2], 100, 'late');
-    clock.tick(99);
-    assert.is(heard.endings.length, 0);
-    clock.tick(1);
-    assert.equal(
-      heard.endings.map(({ what, at }) => [what, at]),
-      [['late', 100]],
-    );
-    clock.tick(50);
+    const { line, answer, givenBack, recorded } = open();
+    line.ask(recorded, [1], Infinity, 'first');
+    clock.tick(0);
     answer([0]);
-    assert.equal(heard.all('granted'), []);
+    line.ask(recorded, [2], 100, 'denied');
+    clock.tick(80);
+    answer([60]);
+    assert.equal(
+      recorded.endings.map(({ what, at }) => [what, at]),
+      [
+        ['granted', 0],
+        ['denied', 80],
+      ],
+    );
     assert.equal(givenBack(), [[1, 2]]);
   },
 );
 
-timed('a booking that a slow call makes too late is refused, and given back', (clock) => {
-  const { line, answer, givenBack, heard } = open();
-  line.ask(heard, [1], Infinity, 'first');
-  clock.tick(0);
-  answer([0]);
-  line.ask(heard, [2], 100, 'late');
-  clock.tick(80);
-  answer([60]);
-  assert.equal(
-    heard.endings.map(({ what, at }) => [what, at]),
-    [
-      ['granted', 0],
-      ['late', 80],
-    ],
-  );
-  assert.equal(givenBack(), [[1, 2]]);
-});
-
-timed('leaving with all requests of a waiter gives back what they hold, and leaves the others', (clock) => {
-  const { line, answer, givenBack, heard } = open();
-  const other = diary<string>();
-  line.ask(heard, [1], Infinity, 'booked');
+timed('cancelling all requests of a waiter refunds their reservations, and keeps the others', (clock) => {
+  const { line, answer, givenBack, recorded } = open();
+  const other = recorder<string>();
+  line.ask(recorded, [1], Infinity, 'booked');
   clock.tick(0);
   answer([40]);
-  line.ask(heard, [1], Infinity, 'gone');
+  line.ask(recorded, [1], Infinity, 'gone');
   line.ask(other, [1], Infinity, 'stays');
-  line.cancelAll(heard);
+  line.cancelAll(recorded);
   clock.tick(40);
-  assert.equal(heard.endings, []);
+  assert.equal(recorded.endings, []);
   assert.equal(other.all('granted'), ['stays']);
   assert.equal(givenBack(), []);
 });
 
-timed('closing waits for the call under way, and gives its grants back', async (clock) => {
-  const { ledger, line, answer, givenBack, heard } = open();
-  for (const name of ['a', 'b']) line.ask(heard, [1], Infinity, name);
+timed('closing waits for the call in flight, and refunds its grants', async (clock) => {
+  const { ledger, line, answer, givenBack, recorded } = open();
+  for (const name of ['a', 'b']) line.ask(recorded, [1], Infinity, name);
   clock.tick(10);
   let closed = false;
   const closing = line.close().then(() => {
     closed = true;
   });
-  assert.equal(heard.all('refused'), ['a', 'b']);
-  assert.ok(heard.endings.every((end) => end.what === 'refused' && end.error instanceof LimiterClosedError));
+  assert.equal(recorded.all('failed'), ['a', 'b']);
+  assert.ok(
+    recorded.endings.every((end) => end.what === 'failed' && end.error instanceof LimiterClosedError),
+  );
   await clock.tickAsync(10);
   answer([0]);
   assert.equal(givenBack(), [[2, 1]]);

@@ -5,18 +5,18 @@ import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { growth } from '../support/growth.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1_000_000, interval: 1000 });
 
-/** A line in which every request is booked, one in a hundred of another cost. */
+/** A queue in which every request has a reservation; one in a hundred has another cost. */
 function bookedLine(clock: { tick(ms: number): unknown }, count: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
+  const recorded = recorder<number>();
   const requests = Array.from({ length: count }, (_, i) =>
-    line.ask(heard, [i % 100 === 99 ? 2 : 1], Infinity, i),
+    line.ask(recorded, [i % 100 === 99 ? 2 : 1], Infinity, i),
   );
   clock.tick(0);
   const [{ request, reply }] = ledger.reserves;
@@ -27,7 +27,7 @@ function bookedLine(clock: { tick(ms: number): unknown }, count: number) {
   segments.forEach((segment, i) => {
     segment.delay = 1000 + i;
   });
-  reply(null, booked(request, [], { segments }));
+  reply(null, replyTo(request, [], { segments }));
   assert.is(line.stats.reserved, count);
   return { ledger, line, requests };
 }
@@ -36,7 +36,7 @@ for (const [order, pick] of [
   ['from the first on', (requests: unknown[]) => requests],
   ['from the last on', (requests: unknown[]) => requests.reverse()],
 ] as const)
-  timed(`booked requests that leave one by one, ${order}, cost the same however many are booked`, (clock) => {
+  timed(`each cancellation of a reservation, ${order}, costs the same however many there are`, (clock) => {
     const ratio = growth([3_000, 24_000], (count) => {
       const { line, requests } = bookedLine(clock, count);
       const leaving = pick(requests) as typeof requests;
@@ -48,7 +48,7 @@ for (const [order, pick] of [
     assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
   });
 
-timed('one signal of many requests, booked and not, is linear', async (clock) => {
+timed('one signal of many requests, with and without reservations, is linear', async (clock) => {
   const ratio = growth([4_000, 32_000], (count) => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const controller = new AbortController();
@@ -65,7 +65,7 @@ timed('one signal of many requests, booked and not, is linear', async (clock) =>
   await clock.tickAsync(1);
 });
 
-timed('a line that always has something booked keeps nothing of what it has granted', (clock) => {
+timed('a queue that always has reservations keeps nothing of past grants', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const unexpected = () => assert.unreachable();
@@ -78,7 +78,7 @@ timed('a line that always has something booked keeps nothing of what it has gran
       const { request, reply } = ledger.reserves.pop()!;
       reply(
         null,
-        booked(
+        replyTo(
           request,
           request.runs.map(() => 1 + i / 1e9),
         ),

@@ -7,7 +7,7 @@ import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { DecideReply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { growth } from '../support/growth.ts';
-import { diary, openLedger, openLine } from '../support/lines.ts';
+import { openLedger, openLine, recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
 /** A line that is a millisecond away from its store, and what its decisions were told. */
@@ -16,43 +16,43 @@ function open(permits: number) {
   const line = openLine(limit, slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 1, back: 1 }));
   const told: (boolean | Error)[] = [];
   const decide = () => line.decide([1], (error, reply) => told.push(error ?? (reply as DecideReply).granted));
-  return { line, told, decide, heard: diary<string>() };
+  return { line, told, decide, recorded: recorder<string>() };
 }
 
-timed('a decision is not overtaken by those who ask after it', (clock) => {
-  const { line, told, decide, heard } = open(1);
+timed('a decision is not overtaken by later requests', (clock) => {
+  const { line, told, decide, recorded } = open(1);
   decide();
-  line.ask(heard, [1], 0, 'after');
+  line.ask(recorded, [1], 0, 'after');
   clock.tick(20);
-  assert.equal([told, heard.all('late')], [[true], ['after']]);
+  assert.equal([told, recorded.all('denied')], [[true], ['after']]);
 });
 
-timed('a decision is not overtaken by those who are only counted', (clock) => {
-  const { line, told, decide, heard } = open(2);
-  line.count(heard as never, [1]);
+timed('a decision is not overtaken by later counted requests', (clock) => {
+  const { line, told, decide, recorded } = open(2);
+  line.count(recorded as never, [1]);
   decide();
-  for (let i = 0; i < 5; i++) line.count(heard as never, [1]);
+  for (let i = 0; i < 5; i++) line.count(recorded as never, [1]);
   clock.tick(20);
   assert.equal(told, [true]);
 });
 
-timed('a decision is answered however many keep asking', (clock) => {
-  const { line, told, decide, heard } = open(1_000_000);
-  line.ask(heard, [1], Infinity, 'before');
+timed('a decision is sent however many requests follow', (clock) => {
+  const { line, told, decide, recorded } = open(1_000_000);
+  line.ask(recorded, [1], Infinity, 'before');
   clock.tick(1);
   decide();
   for (let i = 0; i < 50 && told.length === 0; i++) {
-    line.ask(heard, [1], Infinity, 'after');
+    line.ask(recorded, [1], Infinity, 'after');
     clock.tick(1);
   }
   assert.equal(told, [true]);
 });
 
-timed('closing refuses a decision that waits for its turn', async (clock) => {
-  const { line, told, decide, heard } = open(5);
-  line.ask(heard, [1], Infinity, 'under way');
+timed('closing fails a decision that has not been sent', async (clock) => {
+  const { line, told, decide, recorded } = open(5);
+  line.ask(recorded, [1], Infinity, 'under way');
   clock.tick(1);
-  line.ask(heard, [1], Infinity, 'waits');
+  line.ask(recorded, [1], Infinity, 'waits');
   decide();
   const closed = line.close();
   clock.tick(20);
@@ -61,7 +61,7 @@ timed('closing refuses a decision that waits for its turn', async (clock) => {
   assert.instance(told[0], LimiterClosedError);
 });
 
-timed('closing waits for a decision that is under way', async (clock) => {
+timed('closing waits for a decision in flight', async (clock) => {
   const { line, told, decide } = open(5);
   decide();
   clock.tick(1);

@@ -127,7 +127,7 @@ async function replay(history: History, check: (fleet: Fleet) => Promise<void>):
 
 const numRuns = runsOf(1500);
 
-test('every request ends once, in time and in order, the limit holds, and all comes back', () =>
+test('every request ends once, in time and in order; the limit holds; the refunds are complete', () =>
   fc.assert(
     fc.asyncProperty(histories, (history) =>
       replay(history, async (fleet) => {
@@ -142,7 +142,7 @@ test('every request ends once, in time and in order, the limit holds, and all co
     { numRuns },
   ));
 
-test('a line that is closed gives back all that it has not granted', () =>
+test('closing refunds all reservations', () =>
   fc.assert(
     fc.asyncProperty(histories, (history) =>
       replay(history, async (fleet) => {

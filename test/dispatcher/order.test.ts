@@ -6,7 +6,7 @@ import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
-import { diary, openLedger, openLine } from '../support/lines.ts';
+import { openLedger, openLine, recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
 const five = slidingWindow({ permits: 5, interval: 1000, resolution: 1 });
@@ -16,56 +16,53 @@ function open(limit: Limit, trip: { there: number; back: number }, taken = 0) {
   const store = memoryStore();
   if (taken > 0) openLedger(store, limit, 'neighbour').decide([taken], () => undefined);
   const wire = slowLedger(openLedger(store, limit, 'one'), trip);
-  return { wire, line: openLine(limit, wire), heard: diary<string>() };
+  return { wire, line: openLine(limit, wire), recorded: recorder<string>() };
 }
 
 /** How each request ended, and when. */
-const ends = ({ endings }: ReturnType<typeof diary<string>>) =>
+const ends = ({ endings }: ReturnType<typeof recorder<string>>) =>
   endings.map(({ data, what, at }) => [data, what, at]);
 
 for (const [kind, timeout] of [
   ['will not wait', 0],
   ['cannot wait long enough', 100],
 ] as const)
-  timed(`a request that ${kind} and is refused takes nobody's time who stands behind it`, (clock) => {
-    const { line, heard } = open(five, { there: 1, back: 1 }, 3);
+  timed(`a request that ${kind} and is denied takes no time from the requests behind it`, (clock) => {
+    const { line, recorded } = open(five, { there: 1, back: 1 }, 3);
     clock.tick(100);
-    line.ask(heard, [5], timeout, 'big');
-    line.ask(heard, [1], 500, 'small');
+    line.ask(recorded, [5], timeout, 'big');
+    line.ask(recorded, [1], 500, 'small');
     clock.tick(1000);
-    assert.equal([heard.all('late'), heard.all('granted')], [['big'], ['small']]);
-    assert.ok(heard.endings.every(({ at }) => at < 110));
+    assert.equal([recorded.all('denied'), recorded.all('granted')], [['big'], ['small']]);
+    assert.ok(recorded.endings.every(({ at }) => at < 110));
   });
 
-timed(
-  'what a slow answer will say was granted a while ago is back in time for who can wait for that',
-  (clock) => {
-    const { line, wire, heard } = open(five, { there: 1, back: 100 });
-    for (let i = 0; i < 4; i++) line.ask(heard, [1], Infinity, 'first');
-    clock.tick(50);
-    wire.trip = { there: 1, back: 1 };
-    line.ask(heard, [2], 960, 'second');
-    clock.tick(3000);
-    // The first were granted at 1 ms, and an answer that takes a millisecond says that their permits are back at 1001 ms.
-    assert.equal(ends(heard).pop(), ['second', 'granted', 1002]);
-  },
-);
-
-timed('permits that were given back to a bucket are there for who asks next', (clock) => {
-  const limit = tokenBucket({ permits: 1, interval: 1000, burst: 10 });
-  const line = openLine(limit, openLedger(memoryStore(), limit, 'one'));
-  const heard = diary<string>();
-  line.ask(heard, [10], Infinity, 'all');
-  const [all] = heard.endings;
-  line.ask(heard, [1], Infinity, 'next');
-  if (all.what === 'granted') line.refund({ ...all.grant, cost: [5] });
-  line.ask(heard, [1], 1500, 'then');
+timed('permits that a slow reply grants are available again for requests that can wait for them', (clock) => {
+  const { line, wire, recorded } = open(five, { there: 1, back: 100 });
+  for (let i = 0; i < 4; i++) line.ask(recorded, [1], Infinity, 'first');
+  clock.tick(50);
+  wire.trip = { there: 1, back: 1 };
+  line.ask(recorded, [2], 960, 'second');
   clock.tick(3000);
-  assert.equal(heard.all('granted'), ['all', 'next', 'then']);
-  assert.ok(heard.endings.every(({ at }) => at <= 1000));
+  // The first were granted at 1 ms, and an answer that takes a millisecond says that their permits are back at 1001 ms.
+  assert.equal(ends(recorded).pop(), ['second', 'granted', 1002]);
 });
 
-timed('a decision does not overtake those who asked before it in this process', async (clock) => {
+timed('permits refunded to a bucket are available to the next request', (clock) => {
+  const limit = tokenBucket({ permits: 1, interval: 1000, burst: 10 });
+  const line = openLine(limit, openLedger(memoryStore(), limit, 'one'));
+  const recorded = recorder<string>();
+  line.ask(recorded, [10], Infinity, 'all');
+  const [all] = recorded.endings;
+  line.ask(recorded, [1], Infinity, 'next');
+  if (all.what === 'granted') line.refund({ ...all.grant, cost: [5] });
+  line.ask(recorded, [1], 1500, 'then');
+  clock.tick(3000);
+  assert.equal(recorded.all('granted'), ['all', 'next', 'then']);
+  assert.ok(recorded.endings.every(({ at }) => at <= 1000));
+});
+
+timed('a decision does not overtake earlier requests of its process', async (clock) => {
   const limit = slidingWindow({ permits: 100, interval: 1000, resolution: 1 });
   const inner = memoryStore();
   const store: Store = {

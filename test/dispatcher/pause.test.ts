@@ -4,25 +4,25 @@ import { StoreError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import type { Reply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 function open(requests: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  for (let i = 0; i < requests; i++) line.ask(heard, [1], Infinity, i);
+  const recorded = recorder<number>();
+  for (let i = 0; i < requests; i++) line.ask(recorded, [1], Infinity, i);
   /** Answers a call with a delay for each of its requests. */
   const answer = (call: number, ...delays: number[]) => {
     const { request, reply } = ledger.reserves[call];
     reply(
       null,
-      booked(request, [], { segments: delays.map((delay) => ({ count: 1, delay, retryAfter: 0 })) }),
+      replyTo(request, [], { segments: delays.map((delay) => ({ count: 1, delay, retryAfter: 0 })) }),
     );
   };
-  /** Starts a pause, and answers how it is told that the store has heard of it. */
+  /** Starts a pause, and answers how it is told that the store has recorded of it. */
   const pause = () => {
     let told: Reply<number> = () => assert.unreachable();
     line.pause(
@@ -36,11 +36,11 @@ function open(requests: number) {
   /** The moments given back, from the start of the test. */
   const givenBack = () =>
     ledger.refunds.flatMap(({ refunds }) => refunds.map(({ moment }) => moment - 1_700_000_000_000));
-  const rows = () => heard.endings.map(({ data, at }) => [data, at]);
-  return { ledger, line, heard, answer, pause, givenBack, rows };
+  const rows = () => recorded.endings.map(({ data, at }) => [data, at]);
+  return { ledger, line, recorded, answer, pause, givenBack, rows };
 }
 
-timed('nothing is granted while a pause is on its way to the store', (clock) => {
+timed('nothing is granted while a pause is in flight', (clock) => {
   const { answer, pause, rows } = open(2);
   clock.tick(0);
   answer(0, 50, 60);
@@ -55,59 +55,53 @@ timed('nothing is granted while a pause is on its way to the store', (clock) => 
   ]);
 });
 
-timed(
-  'what the store granted just before a pause is held and given back, in whatever order it answers',
-  (clock) => {
-    for (const pauseFirst of [false, true]) {
-      const { ledger, answer, pause, givenBack, rows } = open(2);
-      const start = performance.now();
-      clock.tick(0);
-      const told = pause();
-      clock.tick(10);
-      if (pauseFirst) told(null, 500);
-      answer(0, 0, 0);
-      if (!pauseFirst) told(null, 500);
-      clock.tick(0);
-      assert.equal(rows(), [], `pauseFirst: ${pauseFirst}`);
-      assert.equal(givenBack(), [start + 10]);
-      assert.is(ledger.reserves.length, 2);
-      answer(1, 500, 510);
-      clock.tick(600);
-      assert.equal(rows(), [
-        [0, start + 510],
-        [1, start + 520],
-      ]);
-    }
-  },
-);
-
-timed(
-  'what is booked up to the end of a pause is asked for anew, with all that stands behind it',
-  (clock) => {
-    const { ledger, answer, pause, givenBack, rows } = open(4);
+timed('grants made just before a pause are refunded, in whatever order the replies arrive', (clock) => {
+  for (const pauseFirst of [false, true]) {
+    const { ledger, answer, pause, givenBack, rows } = open(2);
+    const start = performance.now();
     clock.tick(0);
-    answer(0, 50, 250, 450, 460);
-    clock.tick(100);
-    pause()(null, 200);
+    const told = pause();
+    clock.tick(10);
+    if (pauseFirst) told(null, 500);
+    answer(0, 0, 0);
+    if (!pauseFirst) told(null, 500);
     clock.tick(0);
-    assert.equal(givenBack().sort(), [250, 450, 460]);
-    assert.equal(
-      ledger.reserves[1].request.runs.map(({ count, cost }) => [count, cost[0]]),
-      [[3, 1]],
-    );
-    assert.is(ledger.reserves[1].request.held, 0);
-    answer(1, 200, 200, 400);
-    clock.tick(1000);
+    assert.equal(rows(), [], `pauseFirst: ${pauseFirst}`);
+    assert.equal(givenBack(), [start + 10]);
+    assert.is(ledger.reserves.length, 2);
+    answer(1, 500, 510);
+    clock.tick(600);
     assert.equal(rows(), [
-      [0, 50],
-      [1, 300],
-      [2, 300],
-      [3, 500],
+      [0, start + 510],
+      [1, start + 520],
     ]);
-  },
-);
+  }
+});
 
-timed('a pause that the store refuses holds nothing back any longer', (clock) => {
+timed('reservations before the end of a pause are requested again, with all behind them', (clock) => {
+  const { ledger, answer, pause, givenBack, rows } = open(4);
+  clock.tick(0);
+  answer(0, 50, 250, 450, 460);
+  clock.tick(100);
+  pause()(null, 200);
+  clock.tick(0);
+  assert.equal(givenBack().sort(), [250, 450, 460]);
+  assert.equal(
+    ledger.reserves[1].request.runs.map(({ count, cost }) => [count, cost[0]]),
+    [[3, 1]],
+  );
+  assert.is(ledger.reserves[1].request.held, 0);
+  answer(1, 200, 200, 400);
+  clock.tick(1000);
+  assert.equal(rows(), [
+    [0, 50],
+    [1, 300],
+    [2, 300],
+    [3, 500],
+  ]);
+});
+
+timed('a pause that fails no longer delays grants', (clock) => {
   const { answer, pause, givenBack, rows } = open(1);
   clock.tick(0);
   answer(0, 50);
@@ -118,7 +112,7 @@ timed('a pause that the store refuses holds nothing back any longer', (clock) =>
   assert.equal(givenBack(), []);
 });
 
-timed('of several pauses on their way, the last that is answered lets go', (clock) => {
+timed('of several pauses in flight, the last reply resumes grants', (clock) => {
   const { answer, pause, rows } = open(1);
   clock.tick(0);
   answer(0, 50);
@@ -131,7 +125,7 @@ timed('of several pauses on their way, the last that is answered lets go', (cloc
   assert.equal(rows(), [[0, 100]]);
 });
 
-timed('a pause from within a grant holds the others of the same turn', (clock) => {
+timed('a pause from within a grant delays the other grants of the turn', (clock) => {
   const { ledger, line, answer, pause } = open(0);
   const granted: number[] = [];
   const told: Reply<number>[] = [];

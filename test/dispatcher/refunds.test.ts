@@ -2,20 +2,20 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line with so many requests booked for one moment. */
+/** A queue of `count` requests with reservations for one moment. */
 function open(clock: { tick(ms: number): unknown }, count: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  const requests = Array.from({ length: count }, (_, i) => line.ask(heard, [1], Infinity, i));
+  const recorded = recorder<number>();
+  const requests = Array.from({ length: count }, (_, i) => line.ask(recorded, [1], Infinity, i));
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [500]));
+  reply(null, replyTo(request, [500]));
   return { ledger, line, requests };
 }
 
@@ -23,7 +23,7 @@ function open(clock: { tick(ms: number): unknown }, count: number) {
 const counts = ({ refunds }: ReturnType<typeof scriptedLedger>) =>
   refunds.map((call) => call.refunds.reduce((sum, { count }) => sum + count, 0));
 
-timed('what is given back in one turn goes in one call', (clock) => {
+timed('the refunds of one turn go in one call', (clock) => {
   const { ledger, line, requests } = open(clock, 10);
   for (const request of requests.slice(0, 7)) line.cancel(request);
   assert.equal(counts(ledger), []);
@@ -32,7 +32,7 @@ timed('what is given back in one turn goes in one call', (clock) => {
   assert.is(ledger.refunds[0].refunds.length, 1);
 });
 
-timed('refunds go one call at a time, in sequence', (clock) => {
+timed('refunds are sent one call at a time, in sequence', (clock) => {
   const { ledger, line, requests } = open(clock, 10);
   for (const request of requests.slice(0, 4)) {
     line.cancel(request);
@@ -51,7 +51,7 @@ timed('refunds go one call at a time, in sequence', (clock) => {
   );
 });
 
-timed('a refund that fails is lost, and those after it go on', (clock) => {
+timed('a refund that fails is lost, and later ones are sent', (clock) => {
   const { ledger, line, requests } = open(clock, 3);
   line.cancel(requests[0]);
   clock.tick(0);
@@ -64,7 +64,7 @@ timed('a refund that fails is lost, and those after it go on', (clock) => {
   );
 });
 
-timed('whoever gives a permit back hears when the store has answered', (clock) => {
+timed('the callback of a refund runs once the store has replied', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const settled: string[] = [];
@@ -80,7 +80,7 @@ timed('whoever gives a permit back hears when the store has answered', (clock) =
   assert.equal(settled, ['first', 'second']);
 });
 
-timed('however much is given back, no call carries more than it can, and each tells its own', (clock) => {
+timed('no call exceeds the most refunds, and each reply runs its own callbacks', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const settled: (Error | null)[] = [];
@@ -106,7 +106,7 @@ timed('however much is given back, no call carries more than it can, and each te
   );
 });
 
-timed('what is alike is one refund wherever it was given back, and waits for one call alone', (clock) => {
+timed('equal refunds of different batches are merged, and wait for one call only', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   let settled = 0;
@@ -130,7 +130,7 @@ for (const [what, other] of [
   ['source', { source: 'fallback' }],
   ['cost', { cost: [2] }],
 ] as const)
-  timed(`refunds of another ${what} are not alike`, (clock) => {
+  timed(`refunds of another ${what} are not merged`, (clock) => {
     const ledger = scriptedLedger(limit);
     const line = openLine(limit, ledger);
     const grant = { cost: [1], moment: 7, epoch: 1, source: 'redis' } as const;

@@ -2,35 +2,35 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line whose requests are booked one by one: so many permits, so long ahead, with so much time. */
+/** A queue whose requests get reservations one by one: permits, delay and timeout of each. */
 function open(
   clock: { tick(ms: number): unknown },
   bookings: readonly (readonly [number, number, number?])[],
 ) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  const requests = bookings.map(([cost, , timeout = Infinity], i) => line.ask(heard, [cost], timeout, i));
+  const recorded = recorder<number>();
+  const requests = bookings.map(([cost, , timeout = Infinity], i) => line.ask(recorded, [cost], timeout, i));
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
   const segments = bookings.map(([, delay]) => ({ count: 1, delay, retryAfter: 0 }));
-  reply(null, booked(request, [], { segments }));
+  reply(null, replyTo(request, [], { segments }));
   /** What was given back once this turn is over, as rows: count, cost, moment. */
   const givenBack = () => {
     clock.tick(0);
     const all = ledger.refunds.flatMap(({ refunds }) => refunds);
     return all.map(({ count, cost, moment }) => [count, cost[0], moment - 1_700_000_000_000]);
   };
-  const ends = () => heard.endings.map(({ data, what, at }) => [data, what, at]);
-  return { ledger, line, heard, requests, givenBack, ends };
+  const ends = () => recorded.endings.map(({ data, what, at }) => [data, what, at]);
+  return { ledger, line, recorded, requests, givenBack, ends };
 }
 
-timed('neighbours of the same cost move up, and the last of their moments is given back', (clock) => {
+timed('requests of the same cost move up, and the last of their moments is refunded', (clock) => {
   const bookings = [50, 60, 70].map((delay) => [1, delay] as const);
   const { line, requests, givenBack, ends } = open(clock, [...bookings, [2, 90], [1, 95]]);
   line.cancel(requests[0]);
@@ -44,7 +44,7 @@ timed('neighbours of the same cost move up, and the last of their moments is giv
   ]);
 });
 
-timed('a cancelled moment without neighbours of its cost is given back, and nobody moves', (clock) => {
+timed('a cancelled moment between other costs is refunded, and no request moves', (clock) => {
   const { line, requests, givenBack, ends } = open(clock, [
     [1, 50],
     [2, 60],
@@ -59,7 +59,7 @@ timed('a cancelled moment without neighbours of its cost is given back, and nobo
   ]);
 });
 
-timed('neighbours that a cancelled request of another cost kept apart move up as one', (clock) => {
+timed('requests that a cancelled one of another cost kept apart move up together', (clock) => {
   const { line, requests, givenBack, ends } = open(clock, [
     [1, 50],
     [2, 60],
@@ -84,7 +84,7 @@ timed('neighbours that a cancelled request of another cost kept apart move up as
   ]);
 });
 
-timed('a moment that lies before those in front of it is not handed out before them', (clock) => {
+timed('a moment earlier than those in front of it is not granted before them', (clock) => {
   const { ends } = open(clock, [
     [1, 90],
     [1, 50],
@@ -96,54 +96,57 @@ timed('a moment that lies before those in front of it is not handed out before t
   ]);
 });
 
-timed('a request that this makes too late is refused at once, and its moment is given back', (clock) => {
-  const { ends, givenBack } = open(clock, [
-    [1, 90],
-    [1, 50, 60],
-  ]);
-  assert.equal(ends(), [[1, 'late', 0]]);
-  assert.equal(givenBack(), [[1, 1, 50]]);
-  clock.tick(100);
-  assert.equal(ends()[1], [0, 'granted', 90]);
-});
+timed(
+  'a request that this delays beyond its deadline is denied at once, and its moment refunded',
+  (clock) => {
+    const { ends, givenBack } = open(clock, [
+      [1, 90],
+      [1, 50, 60],
+    ]);
+    assert.equal(ends(), [[1, 'denied', 0]]);
+    assert.equal(givenBack(), [[1, 1, 50]]);
+    clock.tick(100);
+    assert.equal(ends()[1], [0, 'granted', 90]);
+  },
+);
 
-timed('who will not wait is refused as soon as those have to wait who asked before', (clock) => {
+timed('a request that may not wait is denied as soon as earlier ones have to wait', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<string>();
-  line.ask(heard, [1], Infinity, 'patient');
+  const recorded = recorder<string>();
+  line.ask(recorded, [1], Infinity, 'patient');
   clock.tick(10);
-  // Behind one who is not booked, so that it is not sent at once either.
-  line.ask(heard, [100], Infinity, 'big');
-  line.ask(heard, [1], 0, 'hurried');
+  // Behind a request without a reservation, so that it is not sent at once.
+  line.ask(recorded, [100], Infinity, 'big');
+  line.ask(recorded, [1], 0, 'hurried');
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [500]));
+  reply(null, replyTo(request, [500]));
   clock.tick(0);
   const again = ledger.reserves[1];
-  again?.reply(null, booked(again.request, [600]));
+  again?.reply(null, replyTo(again.request, [600]));
   assert.equal(
-    heard.endings.map(({ data, what, at }) => [data, what, at]),
-    [['hurried', 'late', 10]],
+    recorded.endings.map(({ data, what, at }) => [data, what, at]),
+    [['hurried', 'denied', 10]],
   );
 });
 
-timed('a moment whose reply was read late comes no later than one after it', (clock) => {
+timed('a moment whose reply was read late is due no later than the next one', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  line.ask(heard, [1], Infinity, 0);
+  const recorded = recorder<number>();
+  line.ask(recorded, [1], Infinity, 0);
   clock.tick(0);
   const answered = Date.now();
   clock.tick(200);
   const [first] = ledger.reserves;
-  first.reply(null, booked(first.request, [15], { now: answered }));
-  line.ask(heard, [1], Infinity, 1);
+  first.reply(null, replyTo(first.request, [15], { now: answered }));
+  line.ask(recorded, [1], Infinity, 1);
   clock.tick(0);
   const [, second] = ledger.reserves;
-  second.reply(null, booked(second.request, [1]));
+  second.reply(null, replyTo(second.request, [1]));
   clock.tick(100);
   assert.equal(
-    heard.endings.map(({ data, at }) => [data, at]),
+    recorded.endings.map(({ data, at }) => [data, at]),
     [
       [0, 201],
       [1, 201],

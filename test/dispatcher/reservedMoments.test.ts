@@ -27,7 +27,7 @@ for (const [title, costs] of [
   ['all of one cost', [[1]]],
   ['of several costs', [[1], [2], [3]]],
 ] as const)
-  test(`what was handed out is not kept, though something is always booked: ${title}`, async () => {
+  test(`past reservations are not kept while there are always new ones: ${title}`, async () => {
     const reservations = new ReservedMoments();
     const handedOut: WeakRef<object>[] = [];
     let moment = 0;
@@ -48,7 +48,7 @@ for (const [title, costs] of [
     assert.ok(kept < 200, `${kept} of ${handedOut.length} are kept, and 20 are booked`);
   });
 
-test('a block whose moments were all handed out has left the line', () => {
+test('a block without moments is removed', () => {
   const reservations = new ReservedMoments();
   const { block: front } = book(reservations, 1, [1]);
   const { block } = book(reservations, 2, [2]);
@@ -59,7 +59,7 @@ test('a block whose moments were all handed out has left the line', () => {
   assert.is(reservations.lastBlock, undefined);
 });
 
-test('blocks of one cost with nothing left between them are one', () => {
+test('adjacent blocks of one cost are merged', () => {
   const reservations = new ReservedMoments();
   const { block: front } = book(reservations, 1, [1]);
   const { block: middle } = book(reservations, 2, [2]);

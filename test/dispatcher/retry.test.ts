@@ -2,8 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary, openLine } from '../support/lines.ts';
-import { booked, later, scriptedLedger } from '../support/scriptedLedger.ts';
+import { openLine, recorder } from '../support/lines.ts';
+import { later, replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
@@ -11,18 +11,18 @@ const limit = slidingWindow({ permits: 1000, interval: 1000 });
 function open(waiters: number, retryAfter: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
-  const heard = diary<number>();
-  for (let i = 0; i < waiters; i++) line.ask(heard, [1], Infinity, i);
+  const recorded = recorder<number>();
+  for (let i = 0; i < waiters; i++) line.ask(recorded, [1], Infinity, i);
   const deny = () => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
     reply(null, later(request, retryAfter));
   };
-  return { ledger, line, heard, deny };
+  return { ledger, line, recorded, deny };
 }
 
 for (const waiters of [1, 10, 1000])
   timed(
-    `a store that cannot book is asked once per retryAfter, and one timer is set: ${waiters} wait`,
+    `a store that cannot reserve is called once per retryAfter, with one timer: ${waiters} wait`,
     (clock) => {
       const { ledger, deny } = open(waiters, 100);
       clock.tick(0);
@@ -37,55 +37,55 @@ for (const waiters of [1, 10, 1000])
     },
   );
 
-timed('who comes meanwhile does not make it ask sooner', (clock) => {
-  const { ledger, line, heard, deny } = open(3, 100);
+timed('new requests do not make it call sooner', (clock) => {
+  const { ledger, line, recorded, deny } = open(3, 100);
   clock.tick(0);
   deny();
   for (let i = 0; i < 9; i++) {
     clock.tick(10);
-    line.ask(heard, [1], Infinity, 3 + i);
+    line.ask(recorded, [1], Infinity, 3 + i);
   }
   assert.is(ledger.reserves.length, 1);
   clock.tick(10);
   assert.is(ledger.reserves.length, 2);
 });
 
-timed('once the store grants, the line goes on in its order', (clock) => {
-  const { ledger, heard, deny } = open(3, 100);
+timed('once the store grants, the queue continues in order', (clock) => {
+  const { ledger, recorded, deny } = open(3, 100);
   clock.tick(0);
   deny();
   clock.tick(100);
   const { request, reply } = ledger.reserves[1];
-  reply(null, booked(request, [0]));
-  assert.equal(heard.all('granted'), [0, 1, 2]);
+  reply(null, replyTo(request, [0]));
+  assert.equal(recorded.all('granted'), [0, 1, 2]);
   assert.is(clock.countTimers(), 0);
 });
 
-timed('a request that will not wait does not overtake those who do, and costs no call', (clock) => {
-  const { ledger, line, heard, deny } = open(1, 100);
+timed('a request that may not wait is denied behind waiting ones, without a call', (clock) => {
+  const { ledger, line, recorded, deny } = open(1, 100);
   clock.tick(0);
   deny();
-  line.ask(heard, [1], 0, 1);
+  line.ask(recorded, [1], 0, 1);
   clock.tick(10);
-  assert.equal(heard.all('late'), [1]);
+  assert.equal(recorded.all('denied'), [1]);
   assert.is(ledger.reserves.length, 1);
 });
 
-timed('nobody waits beyond the time-out for a store that cannot book', (clock) => {
-  const { line, heard, deny } = open(1, 100);
-  line.ask(heard, [1], 70, 1);
+timed('no request waits beyond its timeout for a store that cannot reserve', (clock) => {
+  const { line, recorded, deny } = open(1, 100);
+  line.ask(recorded, [1], 70, 1);
   clock.tick(0);
   deny();
   clock.tick(70);
   assert.equal(
-    heard.endings.map(({ data, what, at }) => [data, what, at]),
-    [[1, 'late', 70]],
+    recorded.endings.map(({ data, what, at }) => [data, what, at]),
+    [[1, 'denied', 70]],
   );
 });
 
-timed('a line that is empty does not ask again', (clock) => {
-  const { ledger, line, heard, deny } = open(0, 100);
-  const request = line.ask(heard, [1], Infinity, 0);
+timed('an empty queue does not call again', (clock) => {
+  const { ledger, line, recorded, deny } = open(0, 100);
+  const request = line.ask(recorded, [1], Infinity, 0);
   clock.tick(0);
   deny();
   line.cancel(request);

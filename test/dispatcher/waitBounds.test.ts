@@ -13,7 +13,7 @@ import {
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
 import { runsOf } from '../support/campaign.ts';
-import { diary, openLedger, openLine } from '../support/lines.ts';
+import { openLedger, openLine, recorder } from '../support/lines.ts';
 
 /** A request, and how long after the one before it. */
 interface Ask {
@@ -52,7 +52,7 @@ const lines = limits.chain((limit) =>
 
 const ask = (after: number, cost: number, timeout: number): Ask => ({ after, cost, timeout });
 
-/** Lines in which a request is refused that could be counted, wrongly, against those behind it. */
+/** Queues in which a denied request could be counted, wrongly, against the requests behind it. */
 const known: [{ limit: Limit; asks: Ask[] }][] = [
   [
     {
@@ -88,7 +88,7 @@ const known: [{ limit: Limit; asks: Ask[] }][] = [
   ],
 ];
 
-/** When each request is granted if each is booked as it is asked for, however far ahead: nothing for those refused. */
+/** When each request is granted if each is reserved at once, however far ahead; undefined if it is denied. */
 function bookAll(limit: Limit, asks: Ask[]): (number | undefined)[] {
   const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
   const ledger = openLedger(memoryStore(), limit, 'oracle');
@@ -109,19 +109,19 @@ function bookAll(limit: Limit, asks: Ask[]): (number | undefined)[] {
 function wait(limit: Limit, asks: Ask[]): (number | undefined)[] {
   const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
   const line = openLine(limit, openLedger(memoryStore(), limit, 'client'));
-  const heard = diary<number>();
+  const recorded = recorder<number>();
   asks.forEach(({ after, cost, timeout }, i) => {
     clock.tick(after);
-    line.ask(heard, [cost], timeout, i);
+    line.ask(recorded, [cost], timeout, i);
   });
   clock.runAll();
   sinon.restore();
   const granted: (number | undefined)[] = asks.map(() => undefined);
-  for (const { what, data, at } of heard.endings) if (what === 'granted') granted[data] = at;
+  for (const { what, data, at } of recorded.endings) if (what === 'granted') granted[data] = at;
   return granted;
 }
 
-test('a line that books little ahead grants whom it would if it booked all, at the same moments', () =>
+test('a queue that reserves little ahead grants the same requests at the same moments as one that reserves all', () =>
   fc.assert(
     fc.property(lines, ({ limit, asks }) => assert.equal(wait(limit, asks), bookAll(limit, asks))),
     { numRuns: runsOf(600), examples: known },

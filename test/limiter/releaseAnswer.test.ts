@@ -5,7 +5,7 @@ import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { type ControlledLedger, newestGrants } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
-import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 5, interval: 1000 });
 
@@ -70,7 +70,7 @@ timed('a refund that the store refuses resolves: what is lost comes back by itse
   const permit = fateOf(limiter.acquire());
   await clock.tickAsync(0);
   const { request, reply } = ledger.reserves[0];
-  reply(null, booked(request, [0]));
+  reply(null, replyTo(request, [0]));
   await clock.tickAsync(0);
   const refund = fateOf(permit.value!.refund());
   const release = fateOf(limiter.release(1));
@@ -85,7 +85,7 @@ timed('a denial is not remembered across a release', async (clock) => {
   const { ledger, limiter } = open();
   const refuse = (call: number) => {
     const { request, reply } = ledger.reserves[call];
-    reply(null, booked(request, [], { segments: [{ count: 1, delay: -3, retryAfter: 1000 }] }));
+    reply(null, replyTo(request, [], { segments: [{ count: 1, delay: -3, retryAfter: 1000 }] }));
   };
   // A round trip of some length, so that a denial is remembered for a while.
   const denied = fateOf(limiter.tryAcquire());

@@ -9,14 +9,14 @@ const fleet: Fleet = {
   ...{ roundTrip: 5, jitter: 0.5, warmUp: 8_000, span: 5_000, seed: 1 },
 };
 
-test('a fleet whose clients come, leave, crash and cancel uses its limit, shares it, and makes few calls', () => {
+test('a fleet whose clients join, leave, crash and cancel uses its limit, shares it, and makes few calls', () => {
   const { utilisation, fairness, callsPerPermit } = simulate(fleet);
   assert.ok(utilisation >= 0.99 && utilisation <= 1, `used ${utilisation}`);
   assert.ok(fairness >= 0.98, `Jain ${fairness}`);
   assert.ok(callsPerPermit <= 1.05, `${callsPerPermit} calls a permit`);
 });
 
-test('a simulation is the same whenever it is run again, and another one with another seed', () => {
+test('a simulation depends on its seed only', () => {
   assert.deepEqual(simulate(fleet), simulate(fleet));
   assert.notDeepEqual(simulate(fleet), simulate({ ...fleet, seed: 2 }));
 });
@@ -26,7 +26,7 @@ test('a fleet that crashes uses nothing', () => {
   assert.equal(crashed.utilisation, 0);
 });
 
-test('the real globals are back when a simulation has ended', () => {
+test('a simulation restores the real globals', () => {
   const { queueMicrotask } = globalThis;
   const { nextTick } = process;
   simulate({ ...fleet, clients: 1, span: 1_000 });

@@ -29,7 +29,7 @@ export function fateOf<T>(promise: Promise<T>): Fate<T> {
   return fate;
 }
 
-/** When each of them ended, in their order; undefined for those that have not. */
+/** When each of them ended, in order; undefined for each that has not. */
 export function times(fates: readonly Fate<unknown>[]): (number | undefined)[] {
   return fates.map(({ at }) => at);
 }

@@ -10,7 +10,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
   for (const folder of folders) removeFolder(folder);
 });
-// A signal ends a process without its `exit` event, unless somebody listens for the signal.
+// A signal ends a process without its `exit` event, unless the signal has a listener.
 for (const [signal, code] of [
   ['SIGHUP', 129],
   ['SIGINT', 130],
@@ -23,7 +23,7 @@ for (const [signal, code] of [
 export function killAtExit(child: ChildProcess): void {
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // A server that nobody stopped must not keep the tests from ending.
+  // A server that was not stopped must not keep the tests from ending.
   child.unref();
 }
 

@@ -6,32 +6,32 @@ import type { Ledger, Store } from '../../src/stores/store.ts';
 
 const name = 'line';
 
-/** The ledger of one client of the limit that the tests' lines share. */
+/** The ledger of one client. All ledgers of a store share one limit. */
 export function openLedger(store: Store, limit: Limit, clientId: string): Ledger {
   return store.open({ name, prefix: '', clientId, names: [''], limits: [limit], clock: monotonicClock() });
 }
 
-/** The line of one process, over a ledger of the test's choice. */
+/** The dispatcher of one process. */
 export function openLine(limit: Limit, ledger: Ledger, maxQueue = Infinity): Dispatcher {
   const named = { record: false, names: [''], limits: [limit] };
   return new Dispatcher({ name, named, ledger, clock: monotonicClock(), maxQueue });
 }
 
-/** How one request ended, and when by the clock of the test. */
+/** How a request ended, and when by the test's clock. */
 export type Ending<T> = { data: T; at: number } & (
   | { what: 'granted'; grant: Grant }
-  | { what: 'late'; retryAfter: number | undefined }
-  | { what: 'refused'; error: Error }
+  | { what: 'denied'; retryAfter: number | undefined }
+  | { what: 'failed'; error: Error }
 );
 
-/** A waiter that keeps what it hears. */
-export interface Diary<T> extends Waiter<T> {
+/** A waiter that records how its requests end. */
+export interface Recorder<T> extends Waiter<T> {
   readonly endings: Ending<T>[];
-  /** What ended in that way, in the order in which it did. */
+  /** The data of the requests that ended in this way, in order. */
   all(what: Ending<T>['what']): T[];
 }
 
-export function diary<T>(): Diary<T> {
+export function recorder<T>(): Recorder<T> {
   const endings: Ending<T>[] = [];
   const at = () => performance.now();
   return {
@@ -39,7 +39,7 @@ export function diary<T>(): Diary<T> {
     endings,
     all: (what) => endings.filter((ending) => ending.what === what).map(({ data }) => data),
     granted: (grant, data) => endings.push({ data, at: at(), what: 'granted', grant }),
-    denied: (retryAfter, data) => endings.push({ data, at: at(), what: 'late', retryAfter }),
-    failed: (error, data) => endings.push({ data, at: at(), what: 'refused', error }),
+    denied: (retryAfter, data) => endings.push({ data, at: at(), what: 'denied', retryAfter }),
+    failed: (error, data) => endings.push({ data, at: at(), what: 'failed', error }),
   };
 }

@@ -15,7 +15,7 @@ export interface Marbles extends RunHelpers {
   at(frame: number, work: () => void): void;
 }
 
-/** A test in virtual time, of a millisecond a frame. In the end nobody may wait at any of its limiters. */
+/** A test in virtual time, of a millisecond a frame. It fails if a request still waits at any of its limiters in the end. */
 export function marbles(work: (helpers: Marbles) => void | Promise<void>): () => Promise<void> {
   return async () => {
     const scheduler = new TestScheduler((actual, expected) =>
@@ -38,7 +38,7 @@ export function marbles(work: (helpers: Marbles) => void | Promise<void>): () =>
   };
 }
 
-/** Nobody waits at the limiter, and nothing is booked. */
+/** No request waits at the limiter, and nothing is reserved. */
 export function assertIdle(limiter: RateLimiter): void {
   const { queued, reserved } = limiter.stats();
   assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });

@@ -9,7 +9,7 @@ import {
   type ReserveRequest,
 } from '../../src/stores/store.ts';
 
-/** A ledger that answers when the test says so, and what it says. */
+/** A ledger whose replies the test sends. */
 export interface ScriptedLedger extends Ledger {
   readonly reserves: { request: ReserveRequest; reply: Reply<ReserveReply> }[];
   readonly refunds: { refunds: readonly Refund[]; sequence: number; reply: Reply<RefundReply> }[];
@@ -30,8 +30,8 @@ export function scriptedLedger(limit: Limit): ScriptedLedger {
   return ledger;
 }
 
-/** A reply that has a delay for each run as a whole, in milliseconds. */
-export function booked(
+/** A reply with one delay in milliseconds for each run. */
+export function replyTo(
   request: ReserveRequest,
   delays: readonly number[],
   more?: Partial<ReserveReply>,
@@ -40,9 +40,9 @@ export function booked(
   return { now: Date.now(), epoch: 1, contenders: 1, segments, ...more };
 }
 
-/** The reply of a store that cannot book: when to ask again, and nothing else. */
+/** The reply of a store that cannot reserve: all requests stay queued, and `retryAfter` says when to call again. */
 export function later(request: ReserveRequest, retryAfter: number): ReserveReply {
-  return booked(
+  return replyTo(
     request,
     request.runs.map(() => outcome.queued),
     { retryAfter },

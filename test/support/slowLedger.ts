@@ -1,22 +1,22 @@
 import type { Ledger, Refund, Reply, ReserveRequest } from '../../src/stores/store.ts';
 
-/** Milliseconds that a call takes to the store, and its answer back. */
+/** Milliseconds that a call takes to the store, and its reply takes back. */
 export interface Trip {
   there: number;
   back: number;
 }
 
-/** A ledger at the end of a wire: what was sent over it, and how much of that is under way. */
+/** A ledger behind a slow connection, with a record of its calls. */
 export interface SlowLedger extends Ledger {
-  /** How long the next call takes; may be changed at any time. */
+  /** The delay of the next call; may be changed at any time. */
   trip: Trip;
   readonly reserves: ReserveRequest[];
   readonly refunds: { refunds: readonly Refund[]; sequence: number }[];
-  /** The most reserve calls, and the most refund calls, that were ever under way together. */
+  /** The most reserve calls and refund calls that were in flight together. */
   readonly most: { reserve: number; refund: number };
 }
 
-/** Puts a wire between a limiter and a ledger that answers at once. Its time is that of `setTimeout`. */
+/** Delays the calls of a synchronous ledger by `setTimeout`. */
 export function slowLedger(ledger: Ledger, trip: Trip): SlowLedger {
   const underWay = { reserve: 0, refund: 0 };
 

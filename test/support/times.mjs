@@ -1,4 +1,4 @@
-/** A table of what the files took: the seconds of each, and those of the processor, the slowest first. */
+/** A table of the seconds and processor seconds of each file, the slowest first. */
 export function timesOf(outcomes) {
   const files = new Map();
   for (const { name, wall = 0, cpu = 0 } of outcomes) {

@@ -6,5 +6,5 @@ export interface Turn {
   end(): void;
 }
 
-/** Lets writers at work at the same time share one output: each is heard when those before it have ended. */
+/** Lets writers at work at the same time share one output: the output of each follows when the earlier writers have ended. */
 export function turns(count: number, write: (text: string) => void): Turn[];

@@ -33,9 +33,9 @@ export interface Outcome {
   fairness: number;
   /** Calls that ask for permits or give them back, per permit. */
   callsPerPermit: number;
-  /** All calls a second: also those by which a waiting client learns of changes. */
+  /** All calls a second, heartbeats included. */
   callsPerSecond: number;
-  /** The longest time ahead that anything was booked: milliseconds. */
+  /** The longest delay of a reservation: milliseconds. */
   line: number;
   /** The utilisation of each tenth of the span. */
   course: number[];

@@ -63,7 +63,7 @@ for (const one of chosen) {
   const span = options.seconds ? options.seconds * 1_000 : interval * Math.ceil(least / interval);
   const { late, leave, crash, jitter, seed } = options;
   const limit = slidingWindow({ permits: one.permits, interval });
-  // What a crashed client has booked, and its place among the contenders, is forgotten by then.
+  // The reservations of a crashed client, and the client as a contender, are forgotten by then.
   const warmUp = 8_000;
   const outcome = simulate({ ...one, limit, late, leave, crash, jitter, seed, warmUp, span });
   played.push({ ...one, ...outcome });

@@ -3,11 +3,11 @@ import type { VirtualTime } from './virtualTime.ts';
 
 /** What went over the wires of a fleet. */
 export interface Load {
-  /** Calls that reserve, those of them that only keep a waiting client informed, and calls that refund. */
+  /** Reserve calls, the heartbeats among them, and refund calls. */
   reserves: number;
   heartbeats: number;
   refunds: number;
-  /** The longest time ahead that a reply has booked: milliseconds. */
+  /** The longest delay of a reservation in a reply: milliseconds. */
   longest: number;
 }
 

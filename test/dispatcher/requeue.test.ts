@@ -2,11 +2,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Waiter } from '../../src/port/line.ts';
 import { timed } from '../support/fakeTime.ts';
-import { diary } from '../support/lines.ts';
-import { writtenLine } from './writtenLine.ts';
+import { recorder } from '../support/lines.ts';
+import { writtenLine } from './scriptedReplies.ts';
 
-timed('what a reply brings goes to those who stand in front of those who asked for it', (clock) => {
-  const { ledger, line, heard, counter, answer, asked } = writtenLine();
+timed('moments of a reply go to the first requests of the queue', (clock) => {
+  const { ledger, line, recorded, counter, answer, asked } = writtenLine();
   const [a, b, c] = ['a', 'b', 'c'].map(counter);
   for (let i = 0; i < 10; i++) line.count(a, [1]);
   clock.tick(0);
@@ -15,16 +15,16 @@ timed('what a reply brings goes to those who stand in front of those who asked f
   line.count(c, [1]);
   clock.tick(0);
   assert.equal(asked(), [[2, 1]]);
-  // The rate was raised meanwhile: two are granted at once, and those at the head of the line stand no more.
+  // The rate was raised meanwhile: two requests are granted at once, and the first reservations are void.
   answer([[2, 0]], { epoch: 2, voidAfter: 2000 });
   assert.equal(
-    heard.map(([name]) => name),
+    recorded.map(([name]) => name),
     ['a', 'a'],
   );
   assert.equal(asked(), [[10, 1]]);
   answer([[10, 0]], { epoch: 2 });
   assert.equal(
-    heard.map(([name]) => name),
+    recorded.map(([name]) => name),
     [...Array(10).fill('a'), 'b', 'c'],
   );
   // Nothing of the new epoch was given back.
@@ -35,8 +35,8 @@ timed('what a reply brings goes to those who stand in front of those who asked f
   );
 });
 
-timed('moments of another cost than that of those who stand in front are given back', (clock) => {
-  const { ledger, line, heard, counter, answer, asked } = writtenLine();
+timed('moments whose cost differs from that of the first requests are refunded', (clock) => {
+  const { ledger, line, recorded, counter, answer, asked } = writtenLine();
   const [a, b] = ['a', 'b'].map(counter);
   for (let i = 0; i < 10; i++) line.count(a, [1]);
   clock.tick(0);
@@ -45,7 +45,7 @@ timed('moments of another cost than that of those who stand in front are given b
   clock.tick(0);
   assert.equal(asked(), [[1, 2]]);
   answer([[1, 0]], { epoch: 2, voidAfter: 0 });
-  assert.equal(heard, []);
+  assert.equal(recorded, []);
   clock.tick(0);
   const given = ledger.refunds.flatMap(({ refunds }) => refunds);
   assert.equal(
@@ -67,12 +67,12 @@ timed('moments of another cost than that of those who stand in front are given b
     { epoch: 2 },
   );
   assert.equal(
-    heard.map(([name]) => name),
+    recorded.map(([name]) => name),
     [...Array(10).fill('a'), 'b'],
   );
 });
 
-/** A count of 40, of which 20 are booked for 2500, and the others were until a later epoch, which is told of at 2000. */
+/** A counted request of 40: 20 have reservations at 2500 ms, and the others lose theirs with a new epoch at 2000 ms. */
 function halfStanding(clock: { tick(ms: number): unknown }) {
   const all = writtenLine();
   const { line, counter, answer, asked, counts } = all;
@@ -93,24 +93,24 @@ function halfStanding(clock: { tick(ms: number): unknown }) {
   return { ...all, b };
 }
 
-timed('a count whose moments lie on both sides of what still stands is un-booked in its middle', (clock) => {
-  const { heard, answer, asked } = halfStanding(clock);
+timed('a counted request loses only the moments that are void', (clock) => {
+  const { recorded, answer, asked } = halfStanding(clock);
   clock.tick(500);
   assert.equal(asked(), [[20, 1]]);
   answer([[20, 400]], { epoch: 2 });
   clock.tick(1000);
   assert.equal(
-    heard.map(([name, at]) => `${name} ${at}`),
+    recorded.map(([name, at]) => `${name} ${at}`),
     [...Array(20).fill('b 2500'), ...Array(20).fill('b 2900')],
   );
 });
 
-timed('whoever abandons a count that stands in part gives back that part', (clock) => {
-  const { ledger, line, b, heard, counts } = halfStanding(clock);
+timed('cancelling a counted request refunds the reservations it still has', (clock) => {
+  const { ledger, line, b, recorded, counts } = halfStanding(clock);
   line.cancelAll(b as Waiter<never>);
   assert.equal(counts(), [0, 0]);
   clock.tick(1000);
-  assert.equal(heard, []);
+  assert.equal(recorded, []);
   ledger.refunds[0].reply(null);
   const given = ledger.refunds.flatMap(({ refunds }) => refunds);
   const moments = given.map(({ count, moment }) => [count, moment - 1_700_000_000_000]);
@@ -123,11 +123,11 @@ timed('whoever abandons a count that stands in part gives back that part', (cloc
 });
 
 timed(
-  'those who are un-booked stand in front of whoever comes later, who is refused at once for want of time',
+  'requeued requests stay in front of later ones, which are denied at once if they are hopeless',
   (clock) => {
     const { ledger, line, answer } = writtenLine();
-    const heard = diary<string>();
-    for (let i = 0; i < 3; i++) line.ask(heard, [1000], Infinity, 'booked');
+    const recorded = recorder<string>();
+    for (let i = 0; i < 3; i++) line.ask(recorded, [1000], Infinity, 'booked');
     clock.tick(0);
     assert.equal(
       ledger.reserves[0].request.runs.map(({ count }) => count),
@@ -139,9 +139,9 @@ timed(
       () => {},
     );
     // 3000 permits stand in front of it: three seconds at the least.
-    line.ask(heard, [1000], 2900, 'late');
-    line.ask(heard, [1000], 3100, 'in time');
-    assert.equal(heard.all('late'), ['late']);
+    line.ask(recorded, [1000], 2900, 'denied');
+    line.ask(recorded, [1000], 3100, 'in time');
+    assert.equal(recorded.all('denied'), ['denied']);
   },
 );
 

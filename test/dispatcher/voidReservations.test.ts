@@ -1,0 +1,107 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { timed } from '../support/fakeTime.ts';
+import { writtenLine } from './scriptedReplies.ts';
+
+timed(
+  'a pause that affects part of a counted request delays that part, and the requests behind it',
+  (clock) => {
+    const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();
+    const [a, b] = [counter('a'), counter('b')];
+    for (let i = 0; i < 5; i++) line.count(a, [1]);
+    for (let i = 0; i < 2; i++) line.count(b, [1]);
+    clock.tick(0);
+    // All of them are one run; three are due before the others.
+    answer([
+      [3, 100],
+      [2, 200],
+      [2, 300],
+    ]);
+    assert.equal(counts(), [0, 7]);
+    clock.tick(100);
+    assert.equal(recorded, [
+      ['a', 100],
+      ['a', 100],
+      ['a', 100],
+    ]);
+    line.pause(
+      (done) => done(null, 150),
+      () => {},
+    );
+    assert.equal(counts(), [4, 0]);
+    clock.tick(0);
+    assert.equal(asked(), [[4, 1]]);
+    assert.is(
+      ledger.refunds.flatMap(({ refunds }) => refunds).reduce((sum, { count }) => sum + count, 0),
+      4,
+    );
+    answer([[4, 150]]);
+    clock.tick(150);
+    assert.equal(
+      recorded.slice(3),
+      ['a', 'a', 'b', 'b'].map((name) => [name, 250]),
+    );
+  },
+);
+
+timed('a counted request that keeps part of its reservations in a new epoch keeps its place', (clock) => {
+  const { line, recorded, counter, answer, asked, counts } = writtenLine();
+  const [a, b, c] = ['a', 'b', 'c'].map(counter);
+  for (const [who, count] of [
+    [a, 1],
+    [b, 20],
+    [c, 20],
+  ] as const)
+    for (let i = 0; i < count; i++) line.count(who, [1]);
+  clock.tick(0);
+  answer([
+    [5, 1500],
+    [36, 3500],
+  ]);
+  assert.equal(counts(), [0, 41]);
+  clock.tick(2000);
+  // The heartbeat asks for nothing. Its reply says that another rate was stored: reservations within two seconds hold.
+  assert.equal(asked(), []);
+  answer([], { epoch: 2, voidAfter: 2000 });
+  assert.equal(counts(), [0, 36]);
+  clock.tick(100);
+  assert.equal(asked(), []);
+  clock.tick(1400);
+  assert.equal(
+    recorded.map(([name, at]) => `${name} ${at}`),
+    ['a 1500', ...Array(4).fill('b 1500'), ...Array(16).fill('b 3500'), ...Array(20).fill('c 3500')],
+  );
+});
+
+timed('reservations that are void in a new epoch are requested again, and the rest is kept', (clock) => {
+  const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();
+  const [a, b] = ['a', 'b'].map(counter);
+  for (let i = 0; i < 13; i++) line.count(a, [1]);
+  for (let i = 0; i < 20; i++) line.count(b, [1]);
+  clock.tick(0);
+  answer([
+    [1, 500],
+    [2, 2100],
+    [30, 2600],
+  ]);
+  clock.tick(2000);
+  assert.equal(asked(), []);
+  answer([], { epoch: 2, voidAfter: 400 });
+  // Reservations from 2400 ms on are void: two are left.
+  assert.equal(counts(), [30, 2]);
+  assert.is(ledger.reserves.length, 3);
+  assert.equal(asked(), [[30, 1]]);
+  answer([[30, 150]], { epoch: 2 });
+  clock.tick(1000);
+  assert.equal(
+    recorded.map(([name, at]) => `${name} ${at}`),
+    ['a 500', 'a 2100', 'a 2100', ...Array(10).fill('a 2150'), ...Array(20).fill('b 2150')],
+  );
+  // Given back, though the store may ignore what is of an older epoch.
+  assert.equal(
+    ledger.refunds[0].refunds.map(({ count, epoch }) => [count, epoch]),
+    [[30, 1]],
+  );
+});
+
+test.run();
