@@ -7,8 +7,11 @@ export interface Clock {
   now(): number;
   /** Epoch milliseconds at the clock's zero. */
   readonly origin: number;
-  /** Calls `work` after about `ms`. A timer may fire slightly early: `work` has to check the clock. */
-  after(ms: number, work: () => void): CancelTimer;
+  /**
+   * Calls `work` after about `ms`. A timer may fire slightly early: `work` has to check the clock. Without `keepsAlive` (true by
+   * default), it does not keep the process alive.
+   */
+  after(ms: number, work: () => void, keepsAlive?: boolean): CancelTimer;
 }
 
 /** The longest delay of `setTimeout` in milliseconds. */
@@ -24,9 +27,10 @@ export function monotonicClock(): Clock {
   return {
     origin: Math.round(Date.now() - performance.now()),
     now: () => globalThis.performance.now(),
-    after(ms, work) {
+    after(ms, work, keepsAlive = true) {
       // Rounded up, since a timer that fires early has to be set again.
       const timer = globalThis.setTimeout(work, Math.min(Math.ceil(ms), longestTimer));
+      if (!keepsAlive) timer.unref?.();
       return () => globalThis.clearTimeout(timer);
     },
   };

@@ -1,25 +1,25 @@
--- Grants permits on the keys of Redisson, to requests in their order, as far as they are free.
+-- Grants the free permits of a limiter on the keys of Redisson to requests, in their order.
 --
 -- KEYS[1…7]  as in state/limiter.lua
 --
--- ARGV[1]    the entry of the first request. Of its bytes, 13 say which call it is, like no other call of any line.
--- ARGV[2…]   runs: each is permits, a count of requests, and the longest wait in microseconds or -1 for any. Of a single
---            request it may be the permits alone: it waits as long as it takes.
+-- ARGV[1]    the entry of the first request. 13 of its bytes identify the call: no other call of any line has the same.
+-- ARGV[2…]   runs: the permits of a request, the number of requests, and the longest wait in microseconds or -1 for any. For
+--            a single request, the permits alone: it waits as long as necessary.
 --
--- Reply: an empty list where the limiter has no rate. To a single request it may be the time of the server in microseconds
--- where it is granted, and else a list of that and of how long it has to wait in microseconds. Or a list: the time, the
--- rate, the interval in milliseconds, the permits that are free now, the time until all has come back in microseconds, and
--- how long the first that was left has to wait in microseconds; then pairs of a count and 0, or LEFT, or NEVER, or, where
--- the wait would be too long, -2 - the wait in microseconds.
+-- Reply: an empty list if the limiter has no rate. To a single request possibly the server's time in microseconds if it is
+-- granted, or else a list of that time and the wait in microseconds. Otherwise a list: the time, the rate, the interval in
+-- milliseconds, the permits that are free now, the time until all permits are free in microseconds, and the wait of the
+-- first queued request in microseconds; then pairs of a count and 0 (granted), LEFT (queued), NEVER (exceeds the rate), or
+-- -2 - the wait in microseconds (refused, as the wait would be too long).
 
 -- @include "redisson/state/quick"
 -- @include "redisson/state/save"
 -- @include "redisson/state/wait"
 
 local LEFT, NEVER = -1, -2
--- The permits of an entry have four bytes.
+-- The permits of an entry are stored in four bytes.
 local MOST_IN_ENTRY = 4294967295
--- Entries that are written at a time.
+-- Entries in one ZADD.
 local WRITTEN = 500
 
 local limiter = openLimiter()
@@ -28,7 +28,7 @@ if not limiter then return {} end
 local call = ARGV[1]:sub(2, 14)
 local reply = { limiter.us, limiter.rate, limiter.interval, 0, 0, 0 }
 local place, used, wait = 0, false, 0
--- Runs of requests that are granted: the place of the first, how many, and the permits of each. And all their permits.
+-- Runs of granted requests: the place of the first, their number, and the permits of each; and the sum of their permits.
 local grants, granted = {}, 0
 
 local function answer(count, delay)
@@ -37,7 +37,7 @@ local function answer(count, delay)
   place = place + count
 end
 
--- Grants as many of the next requests as there are permits for; answers how many.
+-- Grants as many of the next requests as there are permits for. Returns their number.
 local function grant(count, permits)
   if limiter.expired > 0 then makeFree(limiter, count * permits) end
   local fit = math.max(0, math.min(count, math.floor(freeOf(limiter) / permits)))
@@ -49,10 +49,10 @@ local function grant(count, permits)
   return fit
 end
 
--- How long the next request has to wait; 0 where it turns out that it has not.
+-- Microseconds that the next request has to wait; 0 if it turns out that its permits are free.
 local function waitOf(permits)
-  -- What has expired and has not been looked at may be enough, or what is not counted yet may not be in use: that is known
-  -- with the next call.
+  -- Expired entries that have not been read may hold enough permits, or a count that is not finished may find them free: the
+  -- next call knows.
   if limiter.unknown or limiter.expired > 0 then return 1 end
   return waitFor(limiter, permits, granted)
 end
@@ -62,7 +62,7 @@ for i = 2, #ARGV, 3 do
   if permits > limiter.rate or permits > MOST_IN_ENTRY then
     answer(count, NEVER)
   else
-    -- Nobody passes those who are left in the line.
+    -- A request never overtakes a queued one.
     local needed = wait
     if wait == 0 then
       count = count - grant(count, permits)
@@ -81,8 +81,8 @@ for i = 2, #ARGV, 3 do
   end
 end
 
--- Writes entries for so many requests, of which the first has a place; answers how many are new, or what went wrong. Those of
--- a call that is sent again are there already.
+-- Writes the entries of `count` requests. Returns how many are new, and an error if there is one. A call that is sent again
+-- finds its entries there.
 local function writeEntries(first, count, permits)
   local added = 0
   for from = first, first + count - 1, WRITTEN do
@@ -100,7 +100,7 @@ end
 
 beginSave(limiter)
 writeValue(limiter)
--- `value` says by now that all of them are in the log.
+-- `value` is already lower by all of them.
 local missing, failure = granted, nil
 for i = 1, #grants do
   local first, count, permits = unpack(grants[i])

@@ -1,10 +1,10 @@
--- Sets how long a limiter lives, config and state alike, on the keys of Redisson.
+-- Sets the expiry of a limiter on the keys of Redisson: of its config and its state.
 --
 -- KEYS[1…5]  as in state/limiter.lua
 --
--- ARGV[1]    milliseconds, or -1 for ever
+-- ARGV[1]    milliseconds, or -1 for none
 --
--- Reply: 1 where that changed the config, else 0.
+-- Reply: 1 if that changed the config, or else 0.
 
 local ms = tonumber(ARGV[1])
 local changed = 0

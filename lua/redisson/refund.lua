@@ -1,26 +1,26 @@
--- Takes grants back, on the keys of Redisson: what is left of them in the log. A call that is sent twice counts once.
+-- Refunds grants on the keys of Redisson, as far as their entries are still in the log. A call that is sent twice counts once.
 --
 -- KEYS[1…7]  as in state/limiter.lua
 --
--- ARGV[1]    a number that no earlier call for the same grants had, from 1 to 255
--- ARGV[2…]   for each call of acquire.lua: its 13 bytes, the moment at which it was granted, and how many permits to take back
+-- ARGV[1]    a number from 1 to 255 that no earlier call for the same grants had
+-- ARGV[2…]   for each call of acquire.lua: its 13 bytes, the granted moment, and the permits to refund
 --
--- Reply: how many permits were taken back.
+-- Reply: the number of refunded permits.
 
 -- @include "redisson/state/save"
 
--- Entries that a call of acquire.lua may have written, and a few more.
+-- A call of acquire.lua writes fewer entries.
 local MOST_OF_CALL = 1100
--- Entries of one moment that are halved until the first of a call is found: more than any log has.
+-- Steps of the binary search among the entries of one moment: enough for any log.
 local MOST_HALVED = 64
--- Entries that are taken out at a time.
+-- Entries in one ZREM.
 local TAKEN_OUT = 500
 
 local limiter = openLimiter()
 if not limiter then return 0 end
 local number = tonumber(ARGV[1])
 
--- Whether a member comes before all that begin with some bytes.
+-- Whether a member precedes all members that begin with `head`.
 local function isBefore(member, head)
   for i = 1, #head do
     local one, other = member:byte(i) or -1, head:byte(i)
@@ -29,7 +29,7 @@ local function isBefore(member, head)
   return false
 end
 
--- The entries of a call, in the order of their places: among those of their moment they lie next to each other.
+-- The entries of a call, in the order of their places. Among the entries of their moment they are next to each other.
 local function entriesOf(call, moment)
   local head, found, log = string.char(16) .. call, {}, limiter.log
   local low = redis.call('ZCOUNT', log, '-inf', '(' .. moment)
@@ -49,18 +49,18 @@ local function entriesOf(call, moment)
   return found
 end
 
--- Entries that are to leave the log, and those of which a part stays: the moment, the entry and the rest.
+-- Entries that leave the log; and entries of which a part stays: the moment, the entry and the rest.
 local gone, parts = {}, {}
 
 local function takeBack(call, moment, permits)
-  -- What has expired comes back by itself.
+  -- Expired permits have come back by themselves.
   if tonumber(moment) <= limiter.now - limiter.interval then return 0 end
   local entries, left = entriesOf(call, moment), permits
   if #entries == 0 or entries[#entries]:byte(17) == number then return 0 end
   for i = #entries, 1, -1 do
     local entry, held = entries[i], permitsOf(entries[i])
     if left < held then
-      -- What is left of the call says who has taken of it last.
+      -- The rest of the call holds the number of the last refund.
       parts[#parts + 1] = { moment, entry, struct.pack('>c0B<I4', entry:sub(1, 16), number, held - left) }
       return permits
     end

@@ -1,19 +1,19 @@
--- Gives permits back, on the keys of Redisson, out of the newest entries of the log. A call that is sent twice counts once.
+-- Releases permits on the keys of Redisson, from the newest entries of the log. A call that is sent twice counts once.
 --
 -- KEYS[1…7]  as in state/limiter.lua
--- KEYS[8]    the last sequence of releases of the line
+-- KEYS[8]    the last sequence number of the line's releases
 --
 -- ARGV[1]    permits
--- ARGV[2]    the sequence
+-- ARGV[2]    the sequence number
 --
--- Reply: an empty list where the limiter has no rate. Else a list: how many permits were given back, and 1 where there is
--- more to be done for the others.
+-- Reply: an empty list if the limiter has no rate, or else a list: the number of released permits, and 1 if another call
+-- may release more.
 
 -- @include "redisson/state/save"
 
--- Entries of which a call takes at most.
+-- The most entries that one call reads.
 local MOST_TAKEN = 10000
--- Milliseconds that a sequence is remembered for: it may be sent again when Redis can be reached again.
+-- Milliseconds for which a sequence number is remembered: ioredis sends the call again after a reconnect.
 local REMEMBERED = 60000
 
 local limiter = openLimiter(COUNTED_AT_LEISURE)
@@ -22,7 +22,7 @@ local asked, sequence = tonumber(ARGV[1]), tonumber(ARGV[2])
 if (tonumber(redis.call('GET', KEYS[8]) or nil) or 0) >= sequence then return { asked, 0 } end
 
 local size = limiter.size - limiter.expired
--- How many of the newest entries are taken as a whole, and the one of which a part is: its moment, itself and the rest.
+-- The number of newest entries that are removed, and the entry of which a part stays: the moment, the entry and the rest.
 local left, whole, part = asked, 0, nil
 for first = 0, math.min(size, MOST_TAKEN) - 1, STEP do
   if left == 0 or part then break end
@@ -40,7 +40,7 @@ end
 
 redis.call('SET', KEYS[8], sequence, 'PX', REMEMBERED)
 beginSave(limiter)
--- The rest of an entry lies where that was: the others are the newest before and after.
+-- The rest keeps the moment of its entry, so that the removed entries are the newest before and after.
 if part then replaceEntry(limiter, unpack(part)) end
 if whole > 0 then redis.call('ZREMRANGEBYRANK', limiter.log, -whole, -1) end
 limiter.value = limiter.value + asked - left

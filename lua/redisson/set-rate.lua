@@ -1,15 +1,15 @@
--- Sets the rate of a limiter, on the keys of Redisson.
+-- Sets the rate of a limiter on the keys of Redisson.
 --
 -- KEYS[1…7]  as in state/limiter.lua
 --
--- ARGV[1]    'new' where the limiter must have no rate yet, 'known' where it must have one, 'any' else
+-- ARGV[1]    'new' if the limiter must not have a rate, 'known' if it must have one, 'any' otherwise
 -- ARGV[2]    the rate
 -- ARGV[3]    the interval in milliseconds
--- ARGV[4]    the type: 0 where all clients share the permits, 1 where each has its own
+-- ARGV[4]    the type: 0 if all clients share the permits, 1 if each has its own
 -- ARGV[5]    the keep-alive in milliseconds, or 0
--- ARGV[6]    1 where what was granted goes on counting
+-- ARGV[6]    1 if granted permits continue to count
 --
--- Reply: whether the rate was set: 1 or 0.
+-- Reply: 1 if the rate was set, or else 0.
 
 -- @include "redisson/state/save"
 
@@ -18,22 +18,22 @@ local known = before[1] and before[2]
 if (ARGV[1] == 'new' and known) or (ARGV[1] == 'known' and not known) then return 0 end
 
 local config = configOf(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
--- A config that was stored wrongly is put right by this: where its log lies, or for which rate `value` was, is not known then.
+-- This repairs an invalid config, of which neither the key of the log nor the rate for which `value` was is known.
 local ofType = before[2] == ARGV[4] or (known and before[2] ~= '0' and before[2] ~= '1')
 local rateBefore = known and string.find(before[1], '^%d+$') and tonumber(before[1])
 config.raised = rateBefore and config.rate - rateBefore or (known and math.huge or 0)
 
--- Of a limiter that is gone something may be left: entries that still count, or a `value` that means nothing.
+-- A limiter that has expired may have left entries that still count, or a `value` without meaning.
 local keeps = ARGV[1] == 'new' or (ARGV[6] == '1' and ofType)
 local limiter = keeps and openLimiter(COUNTED_AT_LEISURE, config)
 
--- What was known of the log was known for another rate.
+-- The marks are about another rate.
 redis.call('UNLINK', KEYS[6], KEYS[7])
 redis.call('HSET', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4], 'keepAliveTime', ARGV[5])
 if config.keepAlive > 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[5])
 elseif before[3] and before[3] ~= '0' then
-  -- The life that it had was that of the keep-alive before.
+  -- Its expiry was that of the former keep-alive.
   redis.call('PERSIST', KEYS[1])
 end
 if not keeps then

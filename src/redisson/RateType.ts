@@ -1,6 +1,6 @@
 /**
- * Who shares the permits of a {@link RedissonRateLimiter}: all clients together (`OVERALL`), or each has them for itself
- * (`PER_CLIENT`). The numbers are those that Redisson stores.
+ * The type of a {@link RedissonRateLimiter}: all clients share the rate (`OVERALL`), or each client has the whole rate
+ * (`PER_CLIENT`). Redisson stores the same numbers.
  */
 export const RateType = /* @__PURE__ */ Object.freeze({ OVERALL: 0, PER_CLIENT: 1 } as const);
 

@@ -13,6 +13,7 @@ import { TimedLedger } from '../stores/redis/timedLedger.ts';
 import type { Reply } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import { unknownLimit } from './configCache.ts';
+import { DeadlineTimer } from './deadlineTimer.ts';
 import { type RedissonKeys, redissonKeys } from './keys.ts';
 import {
   checkLimiter,
@@ -25,16 +26,15 @@ import {
 import type { RateType } from './RateType.ts';
 import { openRedissonLedger } from './redissonLedger.ts';
 import { failureOf, isDone } from './replies.ts';
-import { RetryTimer } from './retryTimer.ts';
 import { type RedissonScripts, redissonScripts } from './scripts.ts';
 import { storedConfig } from './storedConfig.ts';
 
 /**
- * Redisson's `RRateLimiter`, on its own keys: JVM services and Node services share one quota.
+ * Redisson's `RRateLimiter`, on its own keys: JVM services and Node services share one limit.
  *
- * The rate is stored in Redis, and is set by whoever comes first. Requests of one process wait in one line, of which only
- * the head asks. Unlike the original it takes the time from Redis, waits for exactly the moment at which enough permits
- * have come back, and loses none that were waited for in vain.
+ * The rate is stored in Redis; the first `trySetRate` sets it. Requests of one process wait in one queue, of which only the
+ * first request asks. Unlike the original, it takes the time from Redis, waits exactly until enough permits are free, and
+ * loses no permits of a wait that was given up.
  *
  * @example
  * const limiter = new RedissonRateLimiter(new Redis(), 'stripe');
@@ -46,17 +46,17 @@ export class RedissonRateLimiter implements Limiter<number> {
   readonly name: string;
   readonly #redis: Redis | Cluster;
   readonly #keys: RedissonKeys;
-  /** Who is granted something here, as its entries in the log say. */
+  /** Identifies this limiter's entries in the log. */
   readonly #id = lineId();
   readonly #scripts: RedissonScripts;
   readonly #calls: TimedCalls;
   readonly #line: LedgerLine<number>;
-  readonly #patience: RetryTimer;
+  readonly #deadlines: DeadlineTimer;
 
   /**
    * @param redis an ioredis `Redis` or `Cluster`, which stays yours to close
    * @param name the limiter's name, as the JVM services give it to `getRateLimiter`
-   * @param options `clientId`: whose permits these are with `RateType.PER_CLIENT`; `storeTimeout`: milliseconds that one call
+   * @param options `clientId`: the client that owns the permits with `RateType.PER_CLIENT`; `storeTimeout`: milliseconds that one call
    * to Redis may take, 5,000 by default
    * @throws TypeError, RangeError for an argument of the wrong type or out of range
    */
@@ -67,7 +67,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     this.#keys = redissonKeys(name, options.clientId ?? clientIdOf(redis));
     this.#scripts = redissonScripts(redis);
     const clock = monotonicClock();
-    this.#patience = new RetryTimer(clock);
+    this.#deadlines = new DeadlineTimer(clock);
     const { storeTimeout: timeout = 5_000 } = options;
     this.#calls = new TimedCalls({ clock, connection: connectionOf(redis), timeout, failsFast: false });
     const remote = openRedissonLedger(name, this.#keys, this.#id, this.#scripts);
@@ -76,7 +76,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     this.#line = new LedgerLine({ name, named, ledger, clock, maxQueue: Infinity });
   }
 
-  /** The line of this process, on which the operators stand. Its shape may change in any release. */
+  /** What the operators use. Its shape may change in any release. */
   get line(): Line<number> {
     return this.#line;
   }
@@ -84,13 +84,13 @@ export class RedissonRateLimiter implements Limiter<number> {
   /**
    * Sets the rate, unless one is set.
    *
-   * @param type whether all clients share the permits, or each has them for itself
+   * @param type whether all clients share the rate, or each has the whole rate
    * @param rate permits per `interval`: a positive integer
    * @param interval milliseconds: a positive integer
-   * @param options `keepAlive`: milliseconds after which an unused limiter is forgotten; 0, for never, by default
+   * @param options `keepAlive`: milliseconds after which an unused limiter expires; 0 (never) by default
    * @returns whether it was set
    * @throws TypeError, RangeError for an argument of the wrong type or out of range, such as a `keepAlive` below the interval
-   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or refuses
+   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or replies with an error
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
    * @example
    * await limiter.trySetRate(RateType.OVERALL, 100, 1_000, { keepAlive: 3_600_000 });
@@ -105,13 +105,13 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Sets the rate, whatever was set before. What has been granted is forgotten, unless it is to be kept.
+   * Sets the rate in place of any other. What was granted is forgotten, unless `keepState` is true.
    *
-   * @param type whether all clients share the permits, or each has them for itself; another one than before forgets all
+   * @param type whether all clients share the rate, or each has the whole rate; a change of type forgets what was granted
    * @param rate permits per `interval`: a positive integer
    * @param interval milliseconds: a positive integer
-   * @param options `keepAlive` as for `trySetRate`; `keepState`: what was granted within the new interval goes on counting,
-   * false by default
+   * @param options `keepAlive` as for `trySetRate`; `keepState`: whether what was granted within the new interval
+   * continues to count, false by default
    * @throws like `trySetRate`
    * @example
    * await limiter.setRate(RateType.OVERALL, 200, 1_000, { keepState: true });
@@ -126,13 +126,13 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Sets the rate, as `setRate` does, of a limiter that has one.
+   * Sets the rate as `setRate` does, if the limiter has a rate.
    *
-   * @param type whether all clients share the permits, or each has them for itself; another one than before forgets all
+   * @param type whether all clients share the rate, or each has the whole rate; a change of type forgets what was granted
    * @param rate permits per `interval`: a positive integer
    * @param interval milliseconds: a positive integer
    * @param options `keepAlive` and `keepState`, as for `setRate`
-   * @returns whether there was one
+   * @returns whether it had a rate
    * @throws like `trySetRate`
    * @example
    * if (!(await limiter.updateRate(RateType.OVERALL, 200, 1_000))) console.log('there is no such limiter');
@@ -152,11 +152,11 @@ export class RedissonRateLimiter implements Limiter<number> {
    * @param permits how many: a positive integer; 1 by default
    * @param options `timeout` (ms, Infinity by default) and `signal`
    * @returns the permit, once it is granted
-   * @throws NotInitializedError (`ERR_SLUICE_NOT_INITIALIZED`) where no rate is set
+   * @throws NotInitializedError (`ERR_SLUICE_NOT_INITIALIZED`) if no rate is set
    * @throws PermitsExceedLimitError (`ERR_SLUICE_PERMITS`) for more than the rate
    * @throws AcquireTimeoutError (`ERR_SLUICE_TIMEOUT`) as soon as it is known that the wait would be longer than `timeout`
    * @throws the signal's reason when it aborts
-   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or refuses
+   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or replies with an error
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
    * @throws TypeError, RangeError for an argument of the wrong type or out of range
    * @example
@@ -168,11 +168,11 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Takes permits if they are there, or come in time.
+   * Takes permits if they are available within the timeout.
    *
    * @param permits how many: a positive integer; 1 by default
    * @param timeout milliseconds: may be fractional, 0 or Infinity; 0 by default
-   * @returns whether they were granted; false comes exactly at the timeout, even where it was known before
+   * @returns whether they were granted; false exactly at the timeout, even if it was known earlier
    * @throws like `acquire` for everything else, more than the rate included
    * @example
    * if (!(await limiter.tryAcquire(1, 500))) return; // not within half a second
@@ -185,15 +185,15 @@ export class RedissonRateLimiter implements Limiter<number> {
       return true;
     } catch (error) {
       if (!(error instanceof AcquireTimeoutError)) throw error;
-      await this.#patience.until(deadline);
+      await this.#deadlines.until(deadline);
       return false;
     }
   }
 
   /**
-   * Gives permits back, out of what was granted last: what is available never exceeds the rate.
+   * Releases permits of the newest grants. The available permits never exceed the rate.
    *
-   * @param permits how many: a positive integer, or 0, which gives nothing back; what was not granted cannot be given back
+   * @param permits how many: a positive integer, or 0 for none; only granted permits can be released
    * @throws like `availablePermits`
    * @throws TypeError, RangeError for an argument of the wrong type or out of range
    * @example
@@ -209,11 +209,11 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Says how many permits could be granted at once.
+   * Returns how many permits could be granted at once.
    *
    * @returns a whole number, 0 or more
-   * @throws NotInitializedError (`ERR_SLUICE_NOT_INITIALIZED`) where no rate is set
-   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or refuses
+   * @throws NotInitializedError (`ERR_SLUICE_NOT_INITIALIZED`) if no rate is set
+   * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or replies with an error
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
    */
   async availablePermits(): Promise<number> {
@@ -222,7 +222,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Says which rate is set.
+   * Returns the stored rate.
    *
    * @returns its `type`, `rate`, `interval` (ms) and `keepAlive` (ms, 0 for none)
    * @throws like `availablePermits`
@@ -231,7 +231,7 @@ export class RedissonRateLimiter implements Limiter<number> {
    */
   async getConfig(): Promise<RedissonConfig> {
     const fields = ['rate', 'interval', 'type', 'keepAliveTime'];
-    const [rate, interval, type, keepAlive] = await this.#ask(() =>
+    const [rate, interval, type, keepAlive] = await this.#call(() =>
       this.#redis.hmget(this.#keys.config, ...fields),
     );
     if (rate === null || interval === null || type === null) throw new NotInitializedError(this.name);
@@ -239,10 +239,10 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Lets the limiter end, config and state alike, after so many milliseconds.
+   * Lets the limiter, its config and its state, expire after so many milliseconds.
    *
    * @param ms milliseconds: a positive integer
-   * @returns false where there is no such limiter
+   * @returns false if there is no such limiter
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    * @throws TypeError, RangeError for an argument of the wrong type or out of range
    */
@@ -252,9 +252,9 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Lets the limiter live on for ever.
+   * Removes the expiry of the limiter.
    *
-   * @returns whether it would have ended
+   * @returns whether it had one
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    */
   async clearExpire(): Promise<boolean> {
@@ -262,47 +262,46 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Says how long the limiter still lives.
+   * Returns when the limiter expires.
    *
-   * @returns milliseconds; -1 for ever, -2 where there is no such limiter
+   * @returns milliseconds from now; -1 for never, -2 if there is no such limiter
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    */
   async remainTimeToLive(): Promise<number> {
-    return this.#ask(() => this.#redis.pttl(this.#keys.config));
+    return this.#call(() => this.#redis.pttl(this.#keys.config));
   }
 
   /**
-   * Says whether a rate is set.
+   * Returns whether a rate is set.
    *
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    */
   async isExists(): Promise<boolean> {
-    return (await this.#ask(() => this.#redis.exists(this.#keys.config))) === 1;
+    return (await this.#call(() => this.#redis.exists(this.#keys.config))) === 1;
   }
 
   /**
    * Removes the limiter: its rate, and what was granted.
    *
-   * @returns false where there was none
+   * @returns false if there was none
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    */
   async delete(): Promise<boolean> {
-    const removed = await this.#steer(() =>
+    const removed = await this.#changeLimit(() =>
       Promise.all([this.#redis.unlink(...this.#keys.all), this.#redis.unlink(this.#keys.sequence(this.#id))]),
     );
     return removed[0] > 0;
   }
 
   /**
-   * Cancels what waits, and leaves no timer. The Redis connection stays open: it is yours.
+   * Rejects waiting requests with LimiterClosedError, and leaves no timer. It does not close the Redis connection.
    *
-   * @returns once nothing is under way any more, or after a second where Redis does not answer; those who waited reject with
-   * LimiterClosedError
+   * @returns when no call is under way any more, or after a second
    * @example
    * await using limiter = new RedissonRateLimiter(redis, 'stripe'); // or, by hand: await limiter.close()
    */
   async close(): Promise<void> {
-    this.#patience.end(new LimiterClosedError(this.name));
+    this.#deadlines.end(new LimiterClosedError(this.name));
     await this.#line.close();
   }
 
@@ -320,23 +319,23 @@ export class RedissonRateLimiter implements Limiter<number> {
     { type, rate, interval, keepAlive, keepState }: ReturnType<typeof rateOf>,
   ): Promise<boolean> {
     const args = [when, rate, interval, type, keepAlive, keepState ? 1 : 0];
-    return this.#steer(async () => isDone(await this.#scripts.setRate(this.#keys.all, args)));
+    return this.#changeLimit(async () => isDone(await this.#scripts.setRate(this.#keys.all, args)));
   }
 
   async #expire(ms: number): Promise<boolean> {
-    return this.#ask(async () => isDone(await this.#scripts.expire(this.#keys.original, [ms])));
+    return this.#call(async () => isDone(await this.#scripts.expire(this.#keys.original, [ms])));
   }
 
-  /** One call that changes what those who wait may have. */
-  #steer<T>(call: () => Promise<T>): Promise<T> {
+  /** Makes a call that changes when waiting requests can be granted. */
+  #changeLimit<T>(call: () => Promise<T>): Promise<T> {
     return toPromise((reply) =>
       this.#line.dispatcher.changeLimit<T>((done) => {
-        this.#ask(call).then((value) => done(null, value), done);
+        this.#call(call).then((value) => done(null, value), done);
       }, reply),
     );
   }
 
-  async #ask<T>(call: () => Promise<T>): Promise<T> {
+  async #call<T>(call: () => Promise<T>): Promise<T> {
     if (this.#line.closed) throw new LimiterClosedError(this.name);
     const send = (done: Reply<T>) => {
       Promise.resolve()
@@ -350,7 +349,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 }
 
-/** Six bytes, as characters of one byte each, which no other line has, as far as chance allows. */
+/** Six random ASCII characters. */
 function lineId(): string {
   return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(5)))
     .toString('base64')

@@ -1,9 +1,9 @@
 import type { Refund, Run } from '../stores/store.ts';
 
-/** Requests that go into one call at most: each is an entry of the log. */
+/** The most requests of one call, as each is an entry of the log. */
 const mostRequests = 1024;
 
-/** The first runs, as far as they go into one call, and how many requests of each of the last runs are left out. */
+/** The runs of one call, and the number of requests of each further run that it leaves out. */
 export function firstRuns(runs: readonly Run[]): { sent: Run[]; rest: number[] } {
   const sent: Run[] = [];
   const rest: number[] = [];
@@ -17,7 +17,7 @@ export function firstRuns(runs: readonly Run[]): { sent: Run[]; rest: number[] }
   return { sent, rest };
 }
 
-/** Refunds, each call's together: the script knows by what is left of a call whether it has been taken from already. */
+/** Refunds of the same call as one: the script keeps one refund number for each call. */
 export function byCall(refunds: readonly Refund[]): { call: number; moment: number; permits: number }[] {
   const calls = new Map<number, { call: number; moment: number; permits: number }>();
   for (const { epoch, moment, cost, count } of refunds) {

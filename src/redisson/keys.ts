@@ -1,16 +1,16 @@
 /** The keys of one limiter of Redisson, as one client sees them. */
 export interface RedissonKeys {
-  /** Redisson's own: the config, and the state of all clients and of this one. */
+  /** The keys of Redisson: the config, the state of all clients, and the state of this client. */
   readonly original: readonly string[];
-  /** What a script takes that opens the limiter, in its order: those, and two of ours. */
+  /** The keys that the scripts receive: those, and two marks of this package. */
   readonly all: readonly string[];
-  /** The config: the bare name. */
+  /** The key of the config: the name itself. */
   readonly config: string;
-  /** The last sequence of releases of one line; not Redisson's. */
+  /** The key of the last sequence number of one line's releases; not Redisson's. */
   sequence(line: string): string;
 }
 
-/** Where Redisson keeps a limiter: suffixes behind the name in braces, or behind the bare name where it has one itself. */
+/** The keys as Redisson names them: suffixes after the name in braces, or after the name itself if it contains a brace. */
 export function redissonKeys(name: string, clientId: string): RedissonKeys {
   const base = name.includes('{') ? name : `{${name}}`;
   const original = [
@@ -28,7 +28,7 @@ export function redissonKeys(name: string, clientId: string): RedissonKeys {
   };
 }
 
-/** Whether all keys of a limiter lie in one slot of a cluster: that of the bare name is chosen by its first pair of braces. */
+/** Whether all keys of a limiter lie in one slot of a cluster. The first pair of braces decides about the name itself. */
 export function fitsOneSlot(name: string): boolean {
   return name.includes('{') ? /^[^{]*\{[^}]+\}/.test(name) : !name.includes('}');
 }

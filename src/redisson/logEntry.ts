@@ -1,15 +1,15 @@
-/** Digits that name a call of a line, and their base: they come round again long after its entries have expired. */
+/** The digits of a call number, and their base: a number is used again long after its entries have expired. */
 const digits = 7;
 const base = 36;
 
-/** What names a call among those of all lines, of which each has six characters: 13 bytes. */
+/** The 13 bytes that identify a call: the six of the line, and seven digits of the call's number. */
 export function bytesOf(line: string, call: number): string {
   return line + (call % base ** digits).toString(base).padStart(digits, '0');
 }
 
 /**
- * The entry in the log of the first request of a call, as Redisson writes them: see lua/redisson/state/members.lua. It is
- * text as long as each of its bytes is a character.
+ * The entry of the first request of a call, in Redisson's format: see lua/redisson/state/members.lua. It is a string if each of
+ * its bytes is ASCII.
  */
 export function entryOf(bytes: string, permits: number): string | Buffer {
   const weight = [0, 8, 16, 24].map((bits) => (permits >>> bits) & 255);

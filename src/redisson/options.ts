@@ -6,7 +6,7 @@ import { RateType } from './RateType.ts';
 /** Options of a {@link RedissonRateLimiter}. */
 export interface RedissonRateLimiterOptions {
   /**
-   * Whose permits these are where each client has its own: a part of the keys of `PER_CLIENT`.
+   * The client that owns the permits with `PER_CLIENT`: a part of its keys.
    *
    * @default random, one per Redis connection object
    */
@@ -23,8 +23,7 @@ export interface RedissonRateLimiterOptions {
 /** Options of {@link RedissonRateLimiter.trySetRate}. */
 export interface RedissonRateOptions {
   /**
-   * Milliseconds after which a limiter that nobody uses is forgotten, counted anew from every use: at least the interval, or
-   * 0 for never.
+   * Milliseconds after the last use at which the limiter expires: at least the interval, or 0 for never.
    *
    * @default 0
    */
@@ -34,7 +33,7 @@ export interface RedissonRateOptions {
 /** Options of {@link RedissonRateLimiter.setRate} and {@link RedissonRateLimiter.updateRate}. */
 export interface RedissonSetRateOptions extends RedissonRateOptions {
   /**
-   * Whether what was granted within the new interval goes on counting, now against the new rate.
+   * Whether what was granted within the new interval continues to count, against the new rate.
    *
    * @default false
    */
@@ -48,17 +47,17 @@ export interface RedissonConfig {
   readonly rate: number;
   /** Milliseconds. */
   readonly interval: number;
-  /** Milliseconds, or 0 for ever. */
+  /** Milliseconds, or 0 for never. */
   readonly keepAlive: number;
 }
 
-/** Refuses what no limiter can be made of. */
+/** Throws a TypeError or RangeError for invalid arguments of the constructor. */
 export function checkLimiter(redis: unknown, name: unknown, options: unknown): void {
   check.methods('redis', redis, 'an ioredis Redis or Cluster', ['defineCommand']);
   check.nonEmptyString('name', name);
   if ('nodes' in (redis as Redis | Cluster) && !fitsOneSlot(name))
     throw new RangeError(
-      `name: expected no lone brace on a cluster, where it would tear the keys apart, got ${check.show(name)}`,
+      `name: expected no lone brace on a cluster, where the keys would lie in several slots, got ${check.show(name)}`,
     );
   check.options('options', options);
   const given = (options ?? {}) as RedissonRateLimiterOptions;
@@ -68,7 +67,7 @@ export function checkLimiter(redis: unknown, name: unknown, options: unknown): v
   if (storeTimeout !== undefined) check.duration('storeTimeout', storeTimeout);
 }
 
-/** Refuses what is no rate; answers it, with its defaults. */
+/** The rate of the arguments, with its defaults. Throws a TypeError or RangeError if they are invalid. */
 export function rateOf(
   type: RateType,
   rate: number,

@@ -19,9 +19,9 @@ import type { RedissonScripts } from './scripts.ts';
 
 /** Numbers before the pairs of a reply to acquire. */
 const head = 6;
-/** A segment of one request. */
+/** The start of a segment of one request. */
 const one = { count: 1, retryAfter: 0 };
-/** A refund says in a byte of an entry which one it was; 0 is none. */
+/** The number of a refund is a byte of an entry, in which 0 stands for none. */
 const mostRefundNumbers = 255;
 
 /** Microseconds for a script; -1 for no bound. */
@@ -40,10 +40,10 @@ function isOne(numbers: readonly number[]): boolean {
 }
 
 /**
- * The ledger on the keys of Redisson: it cannot book, as the log has no future. It grants what is free, and says when the
- * head of the line may ask again.
+ * The ledger on the keys of Redisson. It cannot reserve, as the log holds no future moments: it grants what is free, and
+ * replies when the first request of the queue may ask again.
  *
- * The epoch of a grant is the number of the call that it came from: with the line it names the entries in the log.
+ * The epoch of a grant is the number of its call, which, with the line, identifies the entries in the log.
  */
 export function openRedissonLedger(
   name: string,
@@ -59,14 +59,14 @@ export function openRedissonLedger(
     limits = [limitOf(rate, interval)];
   }
 
-  /** Asks for requests of which the first is for so many permits. */
+  /** Calls the script; the first request asks for `first` permits. */
   async function ask(first: number, args: readonly number[]): Promise<{ call: number; answer: number[] }> {
     const call = ++calls;
     const answer = [await scripts.acquire(keys.all, [entryOf(bytesOf(line, call), first), ...args])].flat();
     return { call, answer: numbersOf(name, answer, isReply) };
   }
 
-  /** Asks for the runs; answers the numbers before the pairs, and what became of each. */
+  /** Asks for the runs. Resolves to the numbers of the reply and the segments. */
   async function acquire(runs: readonly Run[]) {
     const args = runs.flatMap(({ cost, count, maxWait }) => [cost[0], count, microseconds(maxWait)]);
     const { call, answer } = await ask(args[0] ?? 0, args);
@@ -81,7 +81,7 @@ export function openRedissonLedger(
     return { now: now / 1000, rate, interval, free, reset: reset / 1000, wait: wait / 1000, segments };
   }
 
-  /** Asks for one request. Where the time and the wait are all there is to say, that is all that is answered. */
+  /** Asks for one request: the reply may be short, with the time and the wait only. */
   async function acquireOne(run: Run) {
     const { call, answer } = await ask(run.cost[0], [run.cost[0]]);
     const [now, wait = 0] = answer;
@@ -99,7 +99,7 @@ export function openRedissonLedger(
     const { call, now, rate, wait, segments } = await (single ? acquireOne(sent[0]) : acquire(sent));
     for (const count of rest) segments.push({ count, delay: outcome.queued, retryAfter: 0 });
     const [{ permits, interval }] = limits;
-    // Who asked for too much is told how much that is: by the rate as it was just now, and by no older one.
+    // The error of a request for more than the rate names the rate of this reply, and no older one.
     if (rate !== undefined) limits = [limitOf(permits, interval, permits)];
     reply(null, { now, epoch: call, contenders: 1, segments, retryAfter: wait });
     limits = [limitOf(limits[0].permits, limits[0].interval)];
@@ -118,7 +118,7 @@ export function openRedissonLedger(
     return {};
   }
 
-  /** Takes what was used without being granted, as far as it is free: these keys cannot be booked ahead. */
+  /** Charges permits that were used without a grant, as far as they are free: nothing can be reserved on these keys. */
   async function charge(permits: number): Promise<void> {
     const take = (n: number) => acquire([{ count: 1, cost: [n], maxWait: 0 }]);
     const { segments, free } = await take(permits);

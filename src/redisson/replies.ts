@@ -2,7 +2,7 @@ import { NotInitializedError, SluiceError } from '../errors.ts';
 import { errorOf } from '../stores/redis/errors.ts';
 import { answerOf, malformed, numbersIn } from '../stores/redis/replies.ts';
 
-/** The numbers that a script has answered; it answers none where the limiter has no rate. */
+/** The numbers of a reply. An empty reply says that the limiter has no rate. */
 export function numbersOf(
   limiter: string,
   answer: unknown,
@@ -15,14 +15,14 @@ export function numbersOf(
   return numbers;
 }
 
-/** Whether a script has done what it was asked: 1 or 0. */
+/** Whether the script has made the change: it replies 1 or 0. */
 export function isDone(answer: unknown): boolean {
   const done = answerOf(answer);
   if (done !== 0 && done !== 1) throw malformed(answer);
   return done === 1;
 }
 
-/** What a failed call means for its callers: an error of ours as it is, or one that says what Redis has done. */
+/** The error of a failed call: an error of this package as it is, or one with the error of Redis as its cause. */
 export function failureOf(limiter: string, error: unknown): Error {
   return error instanceof SluiceError ? error : errorOf(limiter, error);
 }

@@ -3,7 +3,7 @@ import { show } from '../validate.ts';
 import type { RedissonConfig } from './options.ts';
 import type { RateType } from './RateType.ts';
 
-/** The fields of a config as Redis holds them; versions of Redisson before the keep-alive had none. */
+/** The fields of a config in Redis; early versions of Redisson have no keep-alive. */
 export interface StoredFields {
   readonly rate: string;
   readonly interval: string;
@@ -11,7 +11,7 @@ export interface StoredFields {
   readonly keepAlive: string | null;
 }
 
-/** A config out of its fields: refused where they are wrong, as the scripts do it (lua/redisson/state/config.lua). */
+/** The config that the fields hold. Throws a StoreError if they are invalid, as lua/redisson/state/config.lua does. */
 export function storedConfig(
   name: string,
   { rate, interval, type, keepAlive }: StoredFields,

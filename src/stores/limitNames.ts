@@ -1,4 +1,4 @@
-/** What is wrong where a stored rate has other names than the limits of a limiter: what that asks for cannot be charged to them. */
+/** The error if a stored rate has other names than the limits of a limiter: its permits could not be charged to them. */
 export function otherNames(own: readonly string[], stored: readonly string[]): TypeError | undefined {
   if (stored.length === own.length && stored.every((name, i) => name === own[i])) return undefined;
   return new TypeError(

@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+import type { SinonFakeTimers } from 'sinon';
+import * as assert from 'uvu/assert';
 import { monotonicClock } from '../../src/clock.ts';
 import { type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../../src/stores/fallback/fallbackOptions.ts';
@@ -160,6 +162,12 @@ export function setUpTimed(timeout: number, status = 'ready') {
   const rest = { prefix: 'sluice', clientId: 'me', names: [''], limits: [limit], clock: monotonicClock() };
   const open = (name: string) => store.open({ name, ...rest });
   return { redis, remote, open, ledger: open('api') };
+}
+
+/** Asserts that no call has a timer: the one that is left fires once, does not keep the process alive, and is not set again. */
+export function assertNoCalls(clock: SinonFakeTimers, timeout = 500): void {
+  clock.tick(timeout + 1);
+  assert.is(clock.countTimers(), 0);
 }
 
 /** Milliseconds until a call that Redis does not answer is given up: the fake clock takes one for the turn after the timer. */

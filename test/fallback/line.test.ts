@@ -9,7 +9,7 @@ import { fallbackStore } from '../../src/stores/fallback/fallbackStore.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { type Fate, fateOf, timed } from '../support/fakeTime.ts';
-import { FakeRedis, givenUp } from './fakes.ts';
+import { assertNoCalls, FakeRedis, givenUp } from './fakes.ts';
 import { Wire } from './wire.ts';
 
 const hour = 3_600_000;
@@ -199,11 +199,11 @@ timed('closed while Redis is away, a limiter leaves no timer', async (clock) => 
   const closed = fateOf(limiter.close());
   await clock.tickAsync(10);
   assert.ok(closed.at);
-  assert.is(clock.countTimers(), 0);
+  assertNoCalls(clock);
   assert.is((fates[2].reason as { code?: string }).code, 'ERR_SLUICE_CLOSED');
   wire.thaw();
   await clock.tickAsync(1_000);
-  assert.is(clock.countTimers(), 0);
+  assertNoCalls(clock);
   assert.is(await truth.availablePermits(), 2);
 });
 
@@ -217,7 +217,7 @@ timed(
     const closed = fateOf(limiter.close());
     await clock.tickAsync(givenUp);
     assert.ok(closed.at! <= givenUp + 10);
-    assert.is(clock.countTimers(), 0);
+    assertNoCalls(clock);
     assert.ok(fate.reason);
     wire.thaw();
     await clock.tickAsync(100);

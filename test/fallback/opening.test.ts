@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
 import { timed } from '../support/fakeTime.ts';
-import { asking, givenUp, granting, reserving, setUp } from './fakes.ts';
+import { asking, assertNoCalls, givenUp, granting, reserving, setUp } from './fakes.ts';
 
 timed('while Redis answers in time it serves, and nothing is told', (clock) => {
   const all = setUp();
@@ -12,8 +12,8 @@ timed('while Redis answers in time it serves, and nothing is told', (clock) => {
   assert.is(answer.value?.source, 'redis');
   assert.is(answer.value?.voidAfter, undefined);
   assert.equal(all.changes, []);
-  assert.is(clock.countTimers(), 0);
   assert.is(all.redis.listening, 0);
+  assertNoCalls(clock);
 });
 
 timed('a call that takes too long opens it: the call itself and those after it are granted here', (clock) => {
@@ -30,8 +30,8 @@ timed('a call that takes too long opens it: the call itself and those after it a
   assert.is(all.changes.length, 1);
   assert.instance(change.type === 'fallback' && change.error, StoreUnavailableError);
   assert.match((change as { error: Error }).error.message, 'no answer within 500 ms');
-  assert.is(clock.countTimers(), 0);
   assert.is(all.redis.listening, 0);
+  assertNoCalls(clock);
 });
 
 timed('who decided is told as well', () => {

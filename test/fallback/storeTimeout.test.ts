@@ -7,7 +7,7 @@ import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
 import type { ControlledLedger, RefundReply, Reply, ReserveReply } from '../../src/stores/store.ts';
 import { assertRefuses, noDuration } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
-import { answerOf, asking, granting, limit, setUpTimed } from './fakes.ts';
+import { answerOf, asking, assertNoCalls, granting, limit, setUpTimed } from './fakes.ts';
 
 /** The fake clock takes a millisecond for the turn after the timer. */
 const [timeout, over] = [5_000, 5_001];
@@ -35,7 +35,7 @@ for (const [name, call] of Object.entries(calls))
     assert.is(answer.at, over);
     assert.instance(answer.error, StoreUnavailableError);
     assert.match(answer.error!.message, 'no answer within 5000 ms');
-    assert.is(clock.countTimers(), 0);
+    assertNoCalls(clock, timeout);
   });
 
 timed('a reply in time passes, errors included, and leaves no timer', (clock) => {
@@ -49,7 +49,7 @@ timed('a reply in time passes, errors included, and leaves no timer', (clock) =>
   second.reply(error);
   assert.is(good.value, reply);
   assert.is(bad.error, error);
-  assert.is(clock.countTimers(), 0);
+  assertNoCalls(clock, timeout);
 });
 
 timed('a failure of ioredis passes as it is, and the next call is made', () => {
@@ -75,7 +75,7 @@ timed('ioredis queues what is called while the connection is away, and loses not
     assert.is(remote.calls.length, 1);
     assert.is(redis.listening, 0);
   }
-  assert.is(clock.countTimers(), 0);
+  assertNoCalls(clock, timeout);
 });
 
 timed('the error names the state of a connection that is away', (clock) => {
@@ -178,6 +178,13 @@ const limiters: Record<string, (storeTimeout: number) => unknown> = {
   RateLimiterGroup: (storeTimeout) => new RateLimiterGroup({ name: 'api', limit, redis, storeTimeout }),
   RedissonRateLimiter: (storeTimeout) => new RedissonRateLimiter(redis, 'api', { storeTimeout }),
 };
+
+test('the timer does not keep the process alive', () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  setUpTimed(timeout).ledger.peek(() => {});
+  assert.is(timers(), before);
+});
 
 timed('5,000 ms by default', async (clock) => {
   const silent: Record<string, unknown> & { defineCommand(name: string): void } = {

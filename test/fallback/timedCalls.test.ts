@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { StoreUnavailableError } from '../../src/errors.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
-import { answerOf, asking, givenUp, granting, setUp } from './fakes.ts';
+import { answerOf, asking, assertNoCalls, givenUp, granting, setUp } from './fakes.ts';
 
 function reserving({ ledger }: ReturnType<typeof setUp>) {
   return answerOf<ReserveReply>((reply) => ledger.reserve(asking(), reply));
@@ -21,7 +21,7 @@ timed('a connection that comes up at the start is waited for, and then asked', (
   assert.is(answer.at, 400);
   assert.is(all.ledger.source, 'redis');
   assert.is(all.redis.listening, 0);
-  assert.is(clock.countTimers(), 0);
+  assertNoCalls(clock);
 });
 
 timed(

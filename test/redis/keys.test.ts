@@ -2,7 +2,8 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/index.ts';
-import { keysOf } from '../../src/stores/redis/keys.ts';
+import { KeySpace } from '../../src/stores/redis/keys.ts';
+import { KeyWords } from '../../src/stores/redis/words.ts';
 import { ledgerOf, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
@@ -51,6 +52,14 @@ const weird = [
   ],
   ...['__proto__', 'constructor', 'contenders', 'log', 'sequence', 'toString'],
 ];
+
+/** The keys of a limiter, or of one client of it. */
+function keysOf(prefix: string, name: string, limits: readonly string[], client?: string) {
+  const space = new KeySpace(prefix, name, limits, client);
+  const wordsOf = (suffixes: readonly string[]) => new KeyWords(space.tagOf(undefined), suffixes).words;
+  const [ledger, contenders, , ...logs] = wordsOf(space.shared);
+  return { ledger, contenders, logs, sequence: (line: string) => wordsOf(space.refunds(line))[1] };
+}
 
 /** The keys as the server sees them. */
 function bytesOf(prefix: string, name: string, limits: readonly string[] = ['', 'a']): string[] {

@@ -531,7 +531,7 @@ export const known = [
     title: 'timers of a limiter on Redisson’s keys are left after it was closed',
     tests: ['test/redisson/closed'],
     changes: [
-      { file: 'src/redisson/retryTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' },
+      { file: 'src/redisson/deadlineTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' },
     ],
   },
 ];

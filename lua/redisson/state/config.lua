@@ -1,6 +1,6 @@
--- The config of a limiter, as Redisson writes it: what is stored wrongly is refused, and never reckoned with.
+-- The config of a limiter, as Redisson writes it. An invalid config is an error.
 
--- Beyond this numbers are not exact; the rates of limiters that are to have none are.
+-- Larger numbers are not exact; rates that are to mean no limit are larger.
 local MOST = 9007199254740992
 
 local function refuse(field, expected, value)
@@ -12,7 +12,7 @@ local function wholeNumber(field, value, least, expected)
   return math.min(value + 0, MOST)
 end
 
--- A config out of its fields.
+-- The config that the fields hold.
 local function configOf(rate, interval, type, keepAlive)
   if type ~= '0' and type ~= '1' then refuse('type', '0 or 1', type) end
   return {
@@ -23,7 +23,7 @@ local function configOf(rate, interval, type, keepAlive)
   }
 end
 
--- The stored config, or nothing where the limiter has no rate.
+-- The stored config, or nothing if the limiter has no rate.
 local function readConfig()
   local fields = redis.call('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
   if fields[1] and fields[2] and fields[3] then return configOf(unpack(fields, 1, 4)) end

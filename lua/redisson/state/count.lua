@@ -1,13 +1,13 @@
--- Makes `value` agree with the log, by all that is in it. What takes too long for one call is done in several, from the
--- newest entry on: the config has a field meanwhile that says how far they have got. Redisson does not look at it.
+-- Makes `value` agree with the log, by counting its entries. A long log is counted in several calls, from the newest entry
+-- on; meanwhile a field of the config holds the progress. Redisson does not read that field.
 
--- Entries that one call counts at most.
+-- The most entries that one call counts.
 local MOST_COUNTED = 8000
 
--- Sums up entries from a place on, from the newest to the oldest: the permits, how many they are, and the first and last.
+-- Counts entries from a place on, from the newest to the oldest: their permits, their number, and the first and last.
 local function sumFrom(limiter, place, most)
   local sum, count, first, last = 0, 0, nil, nil
-  -- What is to leave the log lies behind the others.
+  -- Entries that are to leave the log are behind the others.
   most = math.min(most, limiter.size - place)
   for from = place, place + most - 1, STEP do
     local members = redis.call('ZREVRANGE', limiter.log, from, math.min(from + STEP, place + most) - 1)
@@ -20,17 +20,17 @@ local function fieldOf(limiter)
   return 'counted ' .. limiter.log
 end
 
--- How far the calls before have got with a log, if there is no end to it yet.
+-- The progress of a count that is not finished.
 local function countedOf(limiter)
   local field = not limiter.trusted and redis.call('HGET', KEYS[1], fieldOf(limiter))
   if not field then return nil end
   local isRead, counted = pcall(cmsgpack.unpack, field)
-  -- What cannot be read is counted anew.
+  -- If it cannot be read, the count begins anew.
   if isRead and type(counted) == 'table' and (tonumber(counted.sum) or -1) >= 0 then return counted end
   return { sum = 0, count = 0, unknown = true }
 end
 
--- Those that were counted are still next to each other in the log, or the count begins anew.
+-- The place of the counted entries if they are still next to each other in the log; otherwise the count begins anew.
 local function placeOf(limiter, counted)
   if counted.count == 0 or not (counted.first and counted.last) then return nil end
   local first = redis.call('ZREVRANK', limiter.log, counted.first)
@@ -39,19 +39,19 @@ local function placeOf(limiter, counted)
   if last - first + 1 == counted.count then return first end
 end
 
--- `progress` is to be saved as how far the count has got.
+-- Sets the progress that is to be saved.
 local function noteProgress(limiter, progress)
   progress.unknown = limiter.unknown
   limiter.progress = progress
 end
 
--- Entries that were counted hold less by now, where they were. Those that are gone are missed without this.
+-- Counted entries may hold fewer permits now, so that the count begins anew. Removed entries are noticed without this.
 local function recount(limiter)
   if limiter.progress then noteProgress(limiter, { sum = 0, count = 0 }) end
 end
 
--- Counts the log, or goes on with it: until that has come to an end, `value` is not sealed, and where it could not be
--- right it remains unknown.
+-- Counts the log, or goes on with it. Until the count is finished, `value` is not sealed, and a `value` that could not be
+-- right remains unknown.
 local function countLog(limiter)
   local counted = limiter.counted
   local place = counted and placeOf(limiter, counted)
@@ -62,7 +62,7 @@ local function countLog(limiter)
   if count < limiter.size then
     first, last = first or counted.first or top, last or counted.last
     noteProgress(limiter, { sum = sum, count = count, first = first, last = last })
-    -- Each entry that is left holds a permit or more.
+    -- Each other entry holds at least one permit.
     limiter.value = math.min(limiter.value, limiter.rate - sum - (limiter.size - count))
     limiter.trusted, limiter.settled = false, nil
     return

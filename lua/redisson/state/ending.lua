@@ -1,16 +1,16 @@
 -- @include "redisson/state/seal"
 
--- The calls of quick.lua with a `value` that has no seal: beside a config that ends, or made anew just now.
+-- For the calls of quick.lua with a `value` without a seal: its config expires, or it was set anew just now.
 
--- One function makes the two, so that a call which does not need them does not make them; for the same reason it has no
--- variables from outside.
+-- One function makes both, so that a call which needs neither does not make them. It has no outer variables, for the same
+-- reason.
 local function unsealedCalls()
-  -- A keep-alive begins anew when it has been used up by more than so little: that takes a call for each key.
+  -- The part of a keep-alive after which it is renewed: that takes a command for each key.
   local USED_UP = 1 / 1024
   local call, sub = redis.call, string.sub
   local rate, interval, log, key, mark, rest, known, size, ends, life, kept, own
 
-  -- Whether `value` can be taken as it is; if not, more has to be done.
+  -- Whether `value` can be used as it is. If not, the call takes the slow path.
   local function open(limiter, value, us, moment, permits)
     rate, interval, log, key, ends = limiter.rate, limiter.interval, limiter.log, limiter.mark, limiter.ends
     own = limiter.own
@@ -23,7 +23,7 @@ local function unsealedCalls()
     end
     known = limiter.expiry == ends - 1 and sub(mark, 17) == rest
     if not known then
-      -- Whether the log was counted just now, and `value` is nothing that it cannot bear out.
+      -- Whether the log was counted just now, and allows `value`.
       local number, till = tonumber(value), tonumber(sub(mark, 1, 16))
       if string.match(mark, ' (%d+)') ~= rate or not till or us >= till then return false end
       if not number or number % 1 ~= 0 or number > rate - call('ZCARD', log) then return false end
@@ -47,7 +47,7 @@ local function unsealedCalls()
     return true
   end
 
-  -- Notes what is known by now, with so many entries more.
+  -- Writes the mark, after `more` entries were added.
   local function close(value, more, isNew)
     if ends == -1 then
       call('PERSIST', log)

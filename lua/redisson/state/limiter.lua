@@ -4,33 +4,33 @@
 -- @include "redisson/state/mark"
 -- @include "redisson/state/count"
 
--- A limiter of Redisson, opened at the server's time: its config, and its log and `value` as they are at that time. Nothing
--- is written yet: state/save.lua does that, once all has been read that a call needs.
+-- A limiter of Redisson at the server's time: its config, its log and its `value`. Nothing is written here: state/save.lua
+-- writes after a call has read all that it needs.
 --
 -- KEYS[1]  the config: rate, interval, type, keepAliveTime
 -- KEYS[2]  value, and
--- KEYS[3]  permits, the log, where all clients share them
+-- KEYS[3]  permits, the log, if all clients share them
 -- KEYS[4]  value, and
--- KEYS[5]  permits of this client, where each has its own
+-- KEYS[5]  permits of this client, if each has its own
 -- KEYS[6]  and
--- KEYS[7]  what was known of a log of either kind, as in state/mark.lua; not Redisson's
+-- KEYS[7]  the mark of a log of either kind: see state/mark.lua; not Redisson's
 --
--- `value` is the rate less the permits of all entries in the log, those included that have expired and are still there:
--- it may be negative. What others have made of it is not believed: the log is counted when it is not sealed, a long one
--- unless it was counted just now.
+-- `value` is the rate minus the permits of all entries in the log, including expired entries that are still there; it may
+-- be negative. A `value` that another client has changed is not trusted: if it is not sealed, the log is counted, unless it is
+-- long and was counted just now.
 
--- So many entries are counted where nobody is in a hurry, just now or not.
+-- The most entries that available.lua and others always count.
 local COUNTED_AT_LEISURE = 1000
--- Times that a call takes out more of what has expired: it must not keep the server busy.
+-- How often one call reads more expired entries, so that it does not block the server.
 local MOST_RELEASES = 10
 
--- The oldest of the entries that are left, which have expired, are to leave the log.
+-- Expired entries, the oldest in the log, are to leave it.
 local function drop(limiter, members)
   limiter.value, limiter.size = limiter.value + sumOf(members), limiter.size - #members
   limiter.dropped = limiter.dropped + #members
 end
 
--- Brings a limiter up to date in whose log very much has expired, of which the oldest entries have been read.
+-- The same for a log with many expired entries, of which the oldest have been read.
 local function catchUp(limiter, oldest, cutoff)
   local expired = redis.call('ZCOUNT', limiter.log, '-inf', cutoff)
   if limiter.size - expired > STEP then
@@ -38,15 +38,15 @@ local function catchUp(limiter, oldest, cutoff)
     limiter.expired = expired - #oldest
     return
   end
-  -- A new log of the few that count: the server can drop the old one without stopping for it.
+  -- A new log of the few live entries: the server can free the old one in the background.
   local live, sum = redis.call('ZRANGE', limiter.log, expired, -1, 'WITHSCORES'), 0
   for i = 1, #live, 2 do sum = sum + permitsOf(live[i]) end
   limiter.live, limiter.dropped = live, expired
   limiter.value, limiter.trusted, limiter.unknown, limiter.size = limiter.rate - sum, true, false, #live / 2
 end
 
--- Whether the log is to be counted: `value` cannot be right, or there is little to count, or it is the log's turn. One that
--- is sealed is counted so seldom that it is half an entry a call.
+-- Whether the log is to be counted: `value` cannot be right, or the log is short, or it is its turn. A log with a sealed
+-- `value` is counted so seldom that a call counts half an entry on average.
 local function isDoubtful(limiter, always)
   local size, us = limiter.size, limiter.us
   if limiter.unknown or limiter.counted then return true end
@@ -54,13 +54,13 @@ local function isDoubtful(limiter, always)
   return size <= always or limiter.till <= us
 end
 
--- When a key ends, in milliseconds, or -1 where it lasts; nothing before Redis 7, which has no such command.
+-- When a key expires, in epoch milliseconds, or -1 for never; nothing before Redis 7, which lacks the command.
 local function expiryOf(key)
   local expiry = redis.pcall('PEXPIRETIME', key)
   return type(expiry) == 'number' and expiry or nil
 end
 
--- The moment at which the config ends, in milliseconds, or -1 where it lasts.
+-- When the config expires, in epoch milliseconds, or -1 for never.
 local function endOf(now)
   local ends = expiryOf(KEYS[1])
   if ends then return math.max(-1, ends) end
@@ -68,8 +68,8 @@ local function endOf(now)
   return left < 0 and left or now + left
 end
 
--- The limiter at the server's time, or nothing where it has no rate. A log of up to `always` entries is counted, just now or
--- not. A `config` that is about to be stored says also by how much it raises the rate, for which nothing is known of the log.
+-- The limiter at the server's time, or nothing if it has no rate. A log of up to `always` entries is counted in any case. A
+-- `config` that is about to be stored also has the amount by which it raises the rate; no mark is valid for its rate.
 local function openLimiter(always, config)
   config = config or readConfig()
   if not config then return nil end
@@ -81,9 +81,9 @@ local function openLimiter(always, config)
     rate = rate, interval = interval, keepAlive = config.keepAlive, rateText = config.rateText,
     own = own, valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],
     us = us, now = math.floor(us / 1000), at = math.ceil(us / 1000),
-    -- What has expired and is still in the log; the moment of the newest entry.
+    -- `expired`: expired entries that are still in the log; `newest`: the moment of the newest entry.
     value = rate, size = 0, expired = 0, releases = 0, newest = 0, trusted = true, till = 0,
-    -- How many of the oldest entries are to leave the log, and which are ahead of the server's time.
+    -- `dropped`: how many of the oldest entries are to leave the log; `ahead`: entries ahead of the server's time.
     dropped = 0, ahead = {},
   }
   limiter.ends = endOf(limiter.now)
@@ -100,18 +100,18 @@ local function openLimiter(always, config)
   local sealed = expiry > SEALED and expiry - SEALED
   local raised = sealed and rate - sealed or config.raised or 0
   limiter.size = redis.call('ZCARD', log)
-  -- Each entry holds a permit or more.
+  -- Each entry holds at least one permit.
   local possible = known and known + raised <= rate - limiter.size
   local same, till = false, 0
   if not sealed and not config.raised then same, till = readMark(limiter, known, expiry) end
   limiter.trusted, limiter.till = possible and (sealed or same), till
-  -- Where the seal is the one to be: then the log has no expiry either that would have to be taken off.
+  -- The seal is already the right one: then the log has no expiry to remove either.
   limiter.settled = limiter.trusted and sealed == rate and limiter.ends == -1 and limiter.keepAlive == 0 and known
   limiter.value = possible and known + raised or rate - limiter.size
   limiter.counted = countedOf(limiter)
   limiter.unknown = not possible or (limiter.counted and limiter.counted.unknown)
   if limiter.newest > limiter.at then
-    -- By a client whose clock is ahead: they count as of now, and from now on.
+    -- From a client whose clock is ahead: they get the present moment.
     limiter.ahead = redis.call('ZRANGEBYSCORE', log, '(' .. limiter.at, '+inf', 'LIMIT', 0, STEP)
     limiter.newest = limiter.at
   end
@@ -125,12 +125,12 @@ local function openLimiter(always, config)
   return limiter
 end
 
--- What is free at the most: an entry that has expired and is still in the log holds one permit or more.
+-- A lower bound of the free permits: each expired entry that is still in the log holds at least one.
 local function freeOf(limiter)
   return limiter.unknown and 0 or limiter.value + limiter.expired
 end
 
--- Takes out more of what has expired until so many are free, if there is that much, and time for it.
+-- Drops more expired entries until `permits` are free, as far as one call may.
 local function makeFree(limiter, permits)
   if limiter.unknown then return end
   for _ = limiter.releases + 1, MOST_RELEASES do

@@ -1,10 +1,10 @@
--- The entries of a log, as Redisson writes them: the length of some random bytes, those, and the permits as four bytes, the
--- lowest first.
+-- The entries of a log, as Redisson writes them: the number of random bytes, those bytes, and the permits as four bytes in
+-- little-endian order.
 --
--- The bytes of ours say what they are: the call (13), the place in it (2, the highest first), and the last refund that took
--- from the call, or 0 (1).
+-- This package writes 16 bytes that are not random: the call (13), the place of the entry in it (2, big-endian), and the
+-- number of the last refund of the call, or 0 (1).
 
--- Entries that are read at a time.
+-- Entries in one ZRANGE.
 local STEP = 1000
 
 local function refuseMember()

@@ -1,13 +1,13 @@
 -- @include "redisson/state/ending"
 
--- Most calls are of one request, with a `value` that is sealed, or else known, and with little in the log that has expired.
--- They end here: few functions are made for them, as each would be made anew with every call, and as few numbers as can be
--- are made strings. Whatever is written before it turns out that more has to be done agrees with the log by itself, or says
--- less is free than is: of a call that fails half-way, too, as its user lacks a command.
+-- The fast path, which serves most calls: one request, a `value` that is sealed or otherwise known to be right, and few
+-- expired entries. It makes few functions, as each would be made anew with every call, and converts few numbers to strings.
+-- What it has written when it turns out that the slow path is needed agrees with the log, or makes fewer permits free; so does
+-- a call that fails half-way because its user may not run a command.
 
--- So much that has expired is taken out here.
+-- The most expired entries that are removed here.
 local MOST_EXPIRED = 100
--- One call in so many takes out what has expired even where it is not needed yet: the log must not fill up with it.
+-- One call in so many removes expired entries although it does not need their permits, so that the log does not grow.
 local TIDIED = 16
 
 do
@@ -15,7 +15,7 @@ do
   local config = call('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
   local rate, own, find = config[1], config[3] == '1', string.find
   local limit = tonumber(rate)
-  -- What is no config is refused further down. A `value` is known for right rates alone.
+  -- The slow path refuses an invalid config.
   local isConfig = limit and config[2] and find(config[2], '^[1-9]%d*$') and (own or config[3] == '0')
   if ARGV[2] and not ARGV[3] and isConfig and find(config[4] or '0', '^%d+$') then
     local interval = config[2] + 0
@@ -36,12 +36,12 @@ do
       }, value, us, moment, permits)
     end
     value = sure and tonumber(value)
-    -- Twice at most: the second time, what has expired has been taken out.
+    -- At most twice: the second time, the expired entries have been removed.
     for _ = 1, value and 2 or 0 do
       if value >= permits and not tidy then
-        -- Of those that are no whole number Redis subtracts nothing.
+        -- Redis subtracts nothing from a value that is no whole number.
         if type(try('DECRBY', valueKey, ARGV[2])) == 'table' then break end
-        -- A call that is sent again finds its entry there.
+        -- A call that is sent again finds its entry in the log.
         local added = try('ZADD', log, moment, ARGV[1])
         if added ~= 1 then
           call('INCRBY', valueKey, ARGV[2])
@@ -55,7 +55,7 @@ do
         if not oldest[1] then break end
         if oldest[2] + 0 > cutoff then
           local a, b, c, d = string.byte(oldest[1], -4, -1)
-          -- Who needs more than the oldest entry holds has to wait for others too.
+          -- A request for more permits than the oldest entry holds has to wait for further entries.
           if not d or value + a + b * 256 + c * 65536 + d * 16777216 < permits then break end
           if close then close(value, more) end
           return { us, (oldest[2] + math.min(interval, 9007199254740992)) * 1000 - us }

@@ -1,9 +1,9 @@
--- `value` is sealed while it is known to be the rate less the permits of all entries in the log, beside a config that lasts:
--- it gets an expiry then, some hundred thousand years away, that says for which rate. Redisson subtracts what it grants,
--- which keeps the expiry, and writes whatever else it makes of `value` anew, which removes it. A `value` must not outlive a
--- config that ends: how it is known there, state/mark.lua says.
+-- `value` is sealed while it is known to be the rate minus the permits of all entries in the log, if the config does not
+-- expire: it gets an expiry some hundred thousand years ahead, which encodes the rate. Redisson subtracts what it grants, which
+-- keeps the expiry; every other change of Redisson sets `value` anew, which removes the expiry. If the config expires, a
+-- `value` must not outlive it: see state/mark.lua.
 
--- The expiry is this and the rate, in milliseconds. Before Redis 7 it cannot be read: nothing is sealed then.
+-- The expiry is this plus the rate, in milliseconds. Before Redis 7 it cannot be read, and nothing is sealed.
 local SEALED = 4000000000000000
--- One call in so many does not trust it: somebody may have changed a key by hand.
+-- One call in so many does not trust the seal: a key may have been changed by hand.
 local CHECKED = 1009

@@ -1,16 +1,16 @@
--- How long until permits are free: the log is walked from its oldest entry on, and no entry is read twice. What this call
--- grants lies behind all that was in the log before.
+-- The wait until permits are free. The log is read from its oldest entry on, and no entry is read twice. The grants of this
+-- call are behind all entries of the log.
 
--- Entries that a call looks at for this. Who needs more asks again when those have expired.
+-- The most entries that one call reads. A request that needs more asks again when those have expired.
 local MOST_WALKED = 2000
 local FIRST_WALK = 4
--- Reads that it takes to get as far as that, each four times as far as the one before.
+-- The number of reads until then, each of which goes four times as far as the one before.
 local MOST_READS = 6
 
--- For each entry walked: the permits up to it, and its moment. And whether there are no more.
+-- For each entry that was read: the sum of the permits up to it, and its moment. And whether the whole log was read.
 local sums, moments, isWalked = {}, {}, false
 
--- Walks on until the entries hold so many permits.
+-- Reads on until the entries hold `missing` permits.
 local function walk(limiter, missing)
   for _ = 1, MOST_READS do
     local first, sum = #sums, sums[#sums] or 0
@@ -26,7 +26,7 @@ local function walk(limiter, missing)
   end
 end
 
--- The moment of the entry with which so many permits are there.
+-- The moment of the entry up to which the entries hold `missing` permits.
 local function momentOf(limiter, missing)
   for i = 1, #sums do
     if sums[i] >= missing then return math.min(limiter.at, moments[i]) end
@@ -34,8 +34,8 @@ local function momentOf(limiter, missing)
   return isWalked and limiter.at or math.min(limiter.at, moments[#moments])
 end
 
--- Microseconds until so many permits are free, or at least will not be; 0 where they are. Nothing in the log has expired, and
--- `granted` are added to it by this call.
+-- Microseconds until `permits` are free, or a lower bound of it; 0 if they are free. Nothing in the log has expired, and this
+-- call adds `granted` permits to it.
 local function waitFor(limiter, permits, granted)
   walk(limiter, permits - limiter.value)
   local sum = (sums[#sums] or 0) + granted

@@ -1,7 +1,7 @@
 import * as check from '../../validate.ts';
 
 /**
- * What a limiter over Redis does while Redis cannot be reached, and when that is.
+ * What a limiter over Redis does while Redis is unavailable, and when Redis counts as unavailable.
  *
  * @example
  * // Each of eight processes grants an eighth by itself: together they stay within the limit.
@@ -16,15 +16,15 @@ export interface FallbackOptions {
    */
   mode?: 'local' | 'reject' | 'allow' | undefined;
   /**
-   * The part of the limits that this process grants by itself: above 0, at most 1. With one divided by the number of
-   * processes the fleet grants up to one limit by itself, on top of what Redis has granted or still grants.
+   * The part of each limit that this process grants by itself: above 0, at most 1. With one divided by the number of processes,
+   * the fleet together grants up to one limit by itself, in addition to what Redis has granted or still grants.
    *
    * @default 0.5
    */
   ratio?: number | undefined;
   /**
-   * Milliseconds that one call to Redis may take, and that a connection has to come up at the start; Infinity for as long as
-   * ioredis waits.
+   * Milliseconds that one call to Redis may take, and that a connection has to be opened at the start; `Infinity` waits as
+   * long as ioredis does.
    *
    * @default 500
    */
@@ -37,12 +37,12 @@ export interface FallbackOptions {
   cooldown?: number | undefined;
 }
 
-/** A fallback with all that was left out. */
+/** The options with their defaults. */
 export type Fallback = { [K in keyof FallbackOptions]-?: NonNullable<FallbackOptions[K]> };
 
 const modes = ['local', 'reject', 'allow'] as const;
 
-/** What the option `fallback` means; refuses what cannot be meant. */
+/** The options that `fallback` stands for. Throws a TypeError or RangeError if they are invalid. */
 export function fallbackOf(option: FallbackOptions | FallbackOptions['mode']): Fallback {
   if (typeof option !== 'object' || option === null) {
     check.oneOf('fallback', option, modes);

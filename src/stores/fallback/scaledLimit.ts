@@ -10,10 +10,10 @@ import {
 const most = Number.MAX_SAFE_INTEGER;
 
 /**
- * A part of a limit, never more of it: at least one permit can be granted, and all numbers stay whole and safe.
+ * A limit scaled by `ratio`, rounded down. It can grant at least one permit, and all its numbers are safe integers.
  *
- * Of a window so many permits less; where that is none, one permit in a longer interval, at most in the longest that there
- * is. A bucket refills more slowly, and holds less.
+ * A window has fewer permits; if that would be none, one permit in a longer interval, up to the longest possible. A bucket
+ * refills more slowly and holds less.
  */
 export function scaledLimit(limit: Limit, ratio: number): Limit {
   if (limit.kind === 'tokenBucket') return scaledBucket(limit, ratio);
@@ -27,7 +27,7 @@ interface Rate {
   interval: number;
 }
 
-/** A rate with fewer permits; or with one, and a longer interval. */
+/** A rate with fewer permits, or with one permit and a longer interval. */
 function fewer({ permits, interval }: Rate, ratio: number): Rate {
   const part = Math.floor(permits * ratio);
   if (part >= 1) return { permits: part, interval };

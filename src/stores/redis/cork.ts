@@ -2,15 +2,15 @@ import type { Cluster, Redis } from 'ioredis';
 
 type Socket = Redis['stream'];
 
-/** Bytes that Redis reads at once. */
+/** Bytes that Redis reads in one turn. */
 const enough = 16_384;
 
 /**
- * Lets all that is called in this turn leave in one write: many limiters of one connection may be asked together. Each call
- * stays a command of its own, so that ioredis looks after each by itself: scripts that are not known, slots that move.
+ * Collects the commands of this turn into one write, as many limiters of one connection may be called together. Each call
+ * remains a command of its own, so that ioredis handles unknown scripts and moved slots for each.
  */
 export function corked(redis: Redis | Cluster): void {
-  // A cluster chooses a connection by the key.
+  // A cluster chooses the connection by the key.
   if ('nodes' in redis) for (const { stream } of redis.nodes()) cork(stream);
   else cork(redis.stream);
 }
@@ -18,7 +18,7 @@ export function corked(redis: Redis | Cluster): void {
 function cork(socket: Socket | undefined): void {
   if (!socket?.cork) return;
   if (socket.writableCorked > 0) {
-    // A server that has this much to do need not wait for the rest.
+    // The server has enough to begin with.
     if (socket.writableLength < enough) return;
     socket.uncork();
   } else globalThis.process.nextTick(uncork, socket);

@@ -1,43 +1,21 @@
 import type { Cluster, Redis } from 'ioredis';
 import { corked } from './cork.ts';
+import { encodedNumber, type Words, wordsOf } from './words.ts';
 
-/** Hears what Redis answered, or why it did not. */
+/** Receives the reply to a command, or an error. */
 export interface Asker {
   answered(error: unknown, answer?: unknown): void;
 }
 
-/** What every call of a script for the same keys begins with, as Redis reads it: encoded once. */
-export interface Opening {
-  /** The keys, and the arguments before those that differ. */
-  readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
-  readonly text: string;
-}
-
-/** A script on a connection that takes encoded calls of it. */
+/** A script on a connection that takes encoded calls. */
 export interface EncodedScript {
-  /** Whether the server knows it, as far as is known here: only its hash is sent. */
-  known: boolean;
-  /** Sends a call: what it begins with, and the numbers that follow. */
-  send(opening: Opening, rest: readonly number[], asker: Asker): void;
+  /** Whether the server is taken to know the script: only its hash is sent. */
+  isKnown: boolean;
+  /** Sends a call: the keys, the arguments that many calls share, and the numbers that follow. */
+  send(keys: Words, shared: Words, numbers: readonly number[], asker: Asker): void;
 }
 
-/** One word of a command, as Redis reads it. */
-export function encoded(word: string): string {
-  return `$${Buffer.byteLength(word)}\r\n${word}\r\n`;
-}
-
-/** Whole numbers from 0 on, as most arguments are. */
-const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, n) => encoded(String(n)));
-
-function encodedNumber(n: number): string {
-  const known = small[n];
-  if (known !== undefined) return known;
-  const word = String(n);
-  return `$${word.length}\r\n${word}\r\n`;
-}
-
-/** What is used of the class that a connection makes its commands of: its own one, whichever version of ioredis it is of. */
+/** What is used of the class of which a connection makes its commands: its own class, of any version of ioredis. */
 type CommandClass = new (...args: never[]) => object;
 
 /** What a connection has beyond its types: the scripts that were defined on it. */
@@ -46,14 +24,14 @@ interface Defined {
   sendCommand?(command: object): unknown;
 }
 
-/** Sends a command of a script: its hash and the number of its keys, what the call begins with, and the rest. */
-type Send = (head: Opening, opening: Opening, rest: readonly number[], asker: Asker) => void;
+/** Sends a command that begins with the words of a script: its hash, and the number of its keys. */
+type Send = (script: Words, keys: Words, shared: Words, numbers: readonly number[], asker: Asker) => void;
 
 const senders = new WeakMap<object, Send>();
 
 /**
- * The script of a command that was defined on a connection, for calls that are sent as they are: without a promise for each,
- * and without encoding again what never changes. Undefined where the connection changes what it sends, or is none of ioredis.
+ * The script of a command that was defined on a connection, for calls without a promise, of which the constant arguments are
+ * encoded once. Undefined if the connection changes what it sends, or is none of ioredis.
  */
 export function encodedScript(
   redis: Redis | Cluster,
@@ -70,16 +48,11 @@ export function encodedScript(
     send = senderOf(redis, Object.getPrototypeOf(Command));
     senders.set(redis, send);
   }
-  const args = [sha, keys];
-  const head = { keys: [], args, text: ['evalsha', ...args].map((word) => encoded(String(word))).join('') };
-  const toSend = send;
-  return {
-    known: false,
-    send: (opening, rest, asker) => toSend(head, opening, rest, asker),
-  };
+  const script = wordsOf(['evalsha', sha, keys]);
+  return { isKnown: false, send: send.bind(undefined, script) };
 }
 
-/** Sends commands of ioredis that answer without a promise. All else is as the connection's own class does it. */
+/** Sends commands of ioredis that reply without a promise. All else is as in the connection's own class. */
 function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
   class EncodedCommand {
     readonly name = 'evalsha';
@@ -89,34 +62,34 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
     isResolved = false;
     isSettled = false;
     _commandTimeoutTimer: NodeJS.Timeout | undefined = undefined;
-    readonly #head: Opening;
-    readonly #opening: Opening;
-    readonly #rest: readonly number[];
+    readonly #script: Words;
+    readonly #keys: Words;
+    readonly #shared: Words;
+    readonly #numbers: readonly number[];
     readonly #asker: Asker;
 
-    constructor(head: Opening, opening: Opening, rest: readonly number[], asker: Asker) {
-      this.#head = head;
-      this.#opening = opening;
-      this.#rest = rest;
+    constructor(script: Words, keys: Words, shared: Words, numbers: readonly number[], asker: Asker) {
+      this.#script = script;
+      this.#keys = keys;
+      this.#shared = shared;
+      this.#numbers = numbers;
       this.#asker = asker;
     }
 
-    /** For whoever looks at what is sent. */
+    /** For tools that look at what is sent. */
     get args(): string[] {
-      const { keys, args } = this.#opening;
-      return [...this.#head.args, ...keys, ...args, ...this.#rest].map(String);
+      const [, ...script] = this.#script.words;
+      return [...script, ...this.#keys.words, ...this.#shared.words, ...this.#numbers.map(String)];
     }
 
     getKeys(): readonly string[] {
-      return this.#opening.keys;
+      return this.#keys.words;
     }
 
     toWritable(): string {
-      const { keys, args, text } = this.#opening;
-      // The command, its hash, and the number of keys come before them.
-      const words = 3 + keys.length + args.length + this.#rest.length;
-      let written = `*${words}\r\n${this.#head.text}${text}`;
-      for (const n of this.#rest) written += encodedNumber(n);
+      const count = this.#script.count + this.#keys.count + this.#shared.count + this.#numbers.length;
+      let written = `*${count}\r\n${this.#script.encoded}${this.#keys.encoded}${this.#shared.encoded}`;
+      for (const n of this.#numbers) written += encodedNumber(n);
       return written;
     }
 
@@ -128,7 +101,7 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
 
     reject(error: unknown): void {
       this.#settle();
-      // What cannot be sent is refused before the call returns: its caller hears of it later, as of every answer.
+      // ioredis rejects a command that it cannot send before the call returns. The asker receives every answer later.
       Promise.resolve().then(() => this.#asker.answered(error));
     }
 
@@ -140,8 +113,8 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
     }
   }
   Object.setPrototypeOf(EncodedCommand.prototype, base.prototype);
-  return (head, opening, rest, asker) => {
+  return (...args) => {
     corked(redis);
-    (redis as Defined).sendCommand!(new EncodedCommand(head, opening, rest, asker));
+    (redis as Defined).sendCommand!(new EncodedCommand(...args));
   };
 }

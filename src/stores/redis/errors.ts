@@ -1,13 +1,13 @@
 import { StoreError, StoreUnavailableError } from '../../errors.ts';
 
-/** Answers of a server that will serve again by itself: it starts, fails over, or has lost its cluster for now. */
+/** Error replies of a server that recovers by itself: it is loading, failing over, or has lost its cluster for now. */
 const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|NOREPLICAS|BUSY)\b/;
 
 /**
- * What a failed call means for its callers: Redis answered wrongly, or it could not be reached.
+ * The error of a failed call: a StoreError if Redis has replied with an error, or else a StoreUnavailableError.
  *
- * A reply that is an error says `ReplyError`; all else that ioredis rejects with (a closed connection, too many
- * retries, a time-out) says that nobody answered.
+ * An error reply is a `ReplyError`. Whatever else ioredis rejects with (a closed connection, too many retries, a timeout) means
+ * that there was no reply.
  */
 export function errorOf(limiter: string, error: unknown): Error {
   const { name, message } = error as Error;

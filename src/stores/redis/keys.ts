@@ -1,53 +1,52 @@
 /**
- * What may not stand in a key as it is: the end of a hash tag, the sign that escapes, and halves of a surrogate pair,
- * which UTF-8 would turn into one and the same character.
+ * Characters that a key cannot hold as they are: the end of a hash tag, the escape character, and lone halves of a surrogate
+ * pair, which UTF-8 would turn into one and the same character.
  */
 const special = /[%}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+/** A text without any of them, as nearly all are. */
+const plain = /^[\w :./@|-]*$/;
 
 /** A text as a part of a key: different texts stay different. */
 export function escaped(text: string): string {
+  if (plain.test(text)) return text;
   return text.replace(special, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** The keys of one limiter, all in one hash slot, whatever its name is. */
-export interface Keys {
-  ledger: string;
-  contenders: string;
-  /** What holds for all clients: a stored rate, and a pause. */
-  control: string;
-  /** The log of each limit, in their order. */
-  logs: string[];
-  /** The last sequence of refunds of one line of a client. */
-  sequence(line: string): string;
-}
-
-/** The same for a part after which more follows: its colons could belong to that just as well. */
+/** The same for a part that other parts follow, which begin with a colon. */
 function closed(text: string): string {
   return escaped(text).replaceAll(':', '%3a');
 }
 
 /**
- * The keys of the limiter of that name: `{prefix:name}`, and what lies under it. With a client, those of that client alone:
- * `{prefix:name}:client:…`.
+ * The keys of the limiters of one name: each is a hash tag, so that all keys of a limiter lie in one slot, and a suffix.
  *
- * The limiter of a key of a group has `{prefix:name%:key}`: in the hash tag, so that the keys of a group spread over a
- * cluster, and behind signs that no name can bring forth, as a `%` that escapes is followed by a digit.
+ * The tag of a limiter is `{prefix:name}`, and that of a group's key `{prefix:name%:key}`: the keys of a group spread over a
+ * cluster, and no name contains `%:`, because a hexadecimal digit follows each `%` that escapes. With a client, the keys are
+ * `{prefix:name}:client:…`.
  */
-export function keysOf(
-  prefix: string,
-  name: string,
-  limits: readonly string[],
-  client?: string,
-  key?: string,
-): Keys {
-  const member = key === undefined ? '' : `%:${escaped(key)}`;
-  const limiter = `{${closed(prefix)}:${escaped(name)}${member}}`;
-  const ledger = client === undefined ? limiter : `${limiter}:client:${closed(client)}`;
-  return {
-    ledger,
-    contenders: `${ledger}:contenders`,
-    control: `${limiter}:control`,
-    logs: limits.map((limit) => `${ledger}:log:${escaped(limit)}`),
-    sequence: (line) => `${ledger}:sequence:${line}`,
-  };
+export class KeySpace {
+  readonly #limiter: string;
+  readonly #client: string;
+  /** The suffix of the key that all clients share: it holds a stored rate, and a pause. */
+  readonly control = ':control';
+  /** The suffixes of the keys that most scripts receive: the ledger, its contenders, the control, and a log for each limit. */
+  readonly shared: readonly string[];
+
+  constructor(prefix: string, name: string, limits: readonly string[], client?: string) {
+    this.#limiter = `${closed(prefix)}:${escaped(name)}`;
+    this.#client = client === undefined ? '' : `:client:${closed(client)}`;
+    const logs = limits.map((limit) => `${this.#client}:log:${escaped(limit)}`);
+    this.shared = [this.#client, `${this.#client}:contenders`, this.control, ...logs];
+  }
+
+  /** The tag of the limiter, or of a key of the group. */
+  tagOf(key: string | undefined): string {
+    return key === undefined ? `{${this.#limiter}}` : `{${this.#limiter}%:${escaped(key)}}`;
+  }
+
+  /** The suffixes for refunds: the key of the last sequence number of a line takes the place of the contenders. */
+  refunds(line: string): readonly string[] {
+    const [ledger, , ...rest] = this.shared;
+    return [ledger, `${this.#client}:sequence:${line}`, ...rest];
+  }
 }

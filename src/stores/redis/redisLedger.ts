@@ -12,9 +12,12 @@ import type {
   ReserveReply,
   ReserveRequest,
 } from '../store.ts';
+import { KnownRate, type LedgerSetting } from './ledgerSetting.ts';
 import { type Answer, answersOf, coversAll, listed, malformed, segmentsOf } from './replies.ts';
-import { type Seat, Tools } from './seat.ts';
-import { specOf } from './spec.ts';
+import { type Caller, ScriptCall, sendScript } from './scriptCall.ts';
+import type { Script } from './scripts.ts';
+import { limitsOf, specOf } from './spec.ts';
+import { KeyWords, type Words } from './words.ts';
 
 /** Microseconds for a script; -1 for no bound. */
 function microseconds(ms: number): number {
@@ -29,16 +32,19 @@ function milliseconds(us: number): number | undefined {
 /** The numbers before the segments of a reply. */
 const head = 5;
 
-/** The ledger of one limiter in Redis. One that is not asked is a few words. */
-export class RedisLedger implements ControlledLedger {
-  readonly #seat: Seat;
+/** The ledger of one limiter in Redis. It takes little memory, as a group has many that are called once. */
+export class RedisLedger implements ControlledLedger, Caller {
+  readonly setting: LedgerSetting;
   /** The key of a group's limiter. */
   readonly #key: string | undefined;
-  #kept: Tools | undefined;
+  rate: KnownRate;
+  #keys: Words | undefined;
+  #refundKeys: Words | undefined;
 
-  constructor(seat: Seat, key: string | undefined) {
-    this.#seat = seat;
+  constructor(setting: LedgerSetting, key: string | undefined) {
+    this.setting = setting;
     this.#key = key;
+    this.rate = setting.own;
   }
 
   get sync(): false {
@@ -50,31 +56,20 @@ export class RedisLedger implements ControlledLedger {
   }
 
   get limits(): readonly Limit[] {
-    return (this.#kept?.calls.rate ?? this.#seat.own).limits;
+    return this.rate.limits;
   }
 
-  get #tools(): Tools {
-    this.#kept ??= new Tools(this.#seat, this.#key);
-    return this.#kept;
-  }
-
-  /** What a question needs. Of a key of a group it is not kept: many keys are asked about once. */
-  get #toolsOnce(): Tools {
-    return this.#kept ?? (this.#key === undefined ? this.#tools : new Tools(this.#seat, this.#key));
-  }
-
-  /** Unless they have learned of another rate. */
-  #keeping<T>(tools: Tools, reply: Reply<T>): Reply<T> {
-    if (tools === this.#kept) return reply;
-    return (error, answer) => {
-      if (tools.calls.rate.stored) this.#kept ??= tools;
-      reply(error, answer);
-    };
+  /** Follows a stored rate, or the limits of the code for an empty list. */
+  follow(text: string): void {
+    if (this.rate.isStored && this.rate.spec === text) return;
+    const { names, client, keySpace, own } = this.setting;
+    const limits = limitsOf(names, text, keySpace.tagOf(this.#key) + keySpace.control);
+    this.rate = limits ? new KnownRate(client, limits, text, true) : own;
   }
 
   reserve({ runs, horizon, held, epoch, last }: ReserveRequest, reply: Reply<ReserveReply>): void {
-    const after = [horizon, held, epoch, last?.moment ?? 0, last?.epoch ?? 0, runs.length];
-    for (const { count, maxWait, cost } of runs) after.push(count, microseconds(maxWait), ...cost);
+    const numbers = [horizon, held, epoch, last?.moment ?? 0, last?.epoch ?? 0, runs.length];
+    for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
     const read = (answer: number[] | number): ReserveReply => {
       if (typeof answer === 'number') {
         if (answer <= 0) throw malformed(answer);
@@ -90,26 +85,30 @@ export class RedisLedger implements ControlledLedger {
       if (voidAfter >= 0) replied.voidAfter = milliseconds(voidAfter);
       return replied;
     };
-    const { calls, ofClient } = this.#tools;
-    calls.call(this.#seat.scripts.reserve, ofClient, after, read, reply);
+    this.#keys ??= this.#sharedKeys;
+    this.#call(this.setting.scripts.reserve, this.#keys, true, numbers, read, reply);
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    const after = [sequence, refunds.length];
-    for (const { moment, epoch, count, cost } of refunds) after.push(moment, epoch, count, ...cost);
+    const { scripts, keySpace, client } = this.setting;
+    const numbers = [sequence, refunds.length];
+    for (const { moment, epoch, count, cost } of refunds) numbers.push(moment, epoch, count, ...cost);
     const read = (answer: number[] | number): RefundReply => {
-      // The sequence was known: what the call gave back was told to the one before it.
+      // The sequence number was known: the first reply to this call reported what it gave back.
       if (Array.isArray(answer) && answer.length === 0) return {};
       return { restored: answersOf(answer, refunds.length) };
     };
-    const { calls, ofLine } = this.#tools;
-    calls.call(this.#seat.scripts.refund, ofLine, after, read, reply);
+    // Sequence numbers count from 1 in every ledger, so that each has a key of its own for them.
+    const line = () => `${client}:${globalThis.crypto.randomUUID()}`;
+    this.#refundKeys ??= new KeyWords(keySpace.tagOf(this.#key), keySpace.refunds(line()));
+    this.#call(scripts.refund, this.#refundKeys, false, numbers, read, reply);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
-    const { length } = this.#seat.names;
+    const { scripts, names } = this.setting;
+    const { length } = names;
     const read = (answer: number[] | number): DecideReply => {
-      // Of several limits, the one that refuses for longest is named.
+      // Of several limits, the one with the longest wait is named.
       const isNamed = length > 1 && Array.isArray(answer) && answer.length > 3 + length;
       const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0), -1);
       const limiting = isNamed ? rest.pop()! : -1;
@@ -124,65 +123,79 @@ export class RedisLedger implements ControlledLedger {
       if (limiting >= 0) decision.limiting = limiting;
       return decision;
     };
-    const tools = this.#toolsOnce;
-    const after = last ? [...cost, last.moment, last.epoch] : cost;
-    const { calls, ofClient } = tools;
-    calls.call(this.#seat.scripts.decide, ofClient, after, read, this.#keeping(tools, reply));
+    const numbers = last ? [...cost, last.moment, last.epoch] : cost;
+    this.#call(scripts.decide, this.#keysForOneCall, true, numbers, read, reply);
   }
 
   peek(reply: Reply<number[]>): void {
-    const read = (answer: number[] | number) => listed(answer, this.#seat.names.length);
-    const tools = this.#toolsOnce;
-    const { calls, ofAnyone } = tools;
-    calls.call(this.#seat.scripts.peek, ofAnyone, [], read, this.#keeping(tools, reply));
+    const { scripts, names } = this.setting;
+    const read = (answer: number[] | number) => listed(answer, names.length);
+    this.#call(scripts.peek, this.#keysForOneCall, false, [], read, reply);
   }
 
-  setRate(change: RateChange, reply: Reply<boolean>): void {
-    const { calls, shared } = this.#tools;
-    const spec = specOf(this.#seat.names, change.limits);
-    const { ifAbsent, keepState } = change;
+  setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
+    const { scripts, names } = this.setting;
+    const spec = specOf(names, limits);
     const read = (answer: Answer) => {
-      const [stored] = answersOf(answer, 1);
-      if (stored) calls.follow(spec);
-      return stored;
+      const isStored = listed(answer, 1)[0] === 1;
+      if (isStored) this.follow(spec);
+      return isStored;
     };
-    calls.send(
-      this.#seat.scripts.configure,
-      shared,
-      [spec, ifAbsent ? 1 : 0, keepState ? 1 : 0],
-      read,
-      reply,
-    );
+    this.#send(scripts.configure, [spec, ifAbsent ? 1 : 0, keepState ? 1 : 0], read, reply);
   }
 
   getRate(reply: Reply<Rate>): void {
-    const { calls, shared } = this.#tools;
     const read = (answer: Answer) => {
       if (typeof answer !== 'string') throw malformed(answer);
-      calls.follow(answer);
-      const { limits, stored } = calls.rate;
-      return { limits, stored };
+      this.follow(answer);
+      return { limits: this.limits, stored: this.rate.isStored };
     };
-    calls.send(this.#seat.scripts.configure, shared, ['', 0, 0], read, reply);
+    this.#send(this.setting.scripts.configure, ['', 0, 0], read, reply);
   }
 
   pause(ms: number, reply: Reply<number>): void {
-    const { calls, shared } = this.#tools;
-    calls.send(
-      this.#seat.scripts.pause,
-      shared,
-      [Math.floor(ms * 1000)],
-      (answer) => listed(answer, 1)[0] / 1000,
-      reply,
-    );
+    const read = (answer: Answer) => listed(answer, 1)[0] / 1000;
+    this.#send(this.setting.scripts.pause, [Math.floor(ms * 1000)], read, reply);
   }
 
   forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
-    const { calls, shared } = this.#tools;
-    const read = (answer: Answer) => {
-      if (answer !== 1) throw malformed(answer);
-      if (rate) calls.follow('[]');
+    const read = () => {
+      if (rate) this.follow('[]');
     };
-    calls.send(this.#seat.scripts.forget, shared, [rate ? 1 : 0], read, reply);
+    this.#send(this.setting.scripts.forget, [rate ? 1 : 0], read, reply);
+  }
+
+  get #sharedKeys(): Words {
+    const { keySpace } = this.setting;
+    return new KeyWords(keySpace.tagOf(this.#key), keySpace.shared);
+  }
+
+  /** They are not kept for a key of a group, as many keys are called once. */
+  get #keysForOneCall(): Words {
+    if (this.#keys) return this.#keys;
+    const keys = this.#sharedKeys;
+    if (this.#key === undefined) this.#keys = keys;
+    return keys;
+  }
+
+  #call<T>(
+    script: Script,
+    keys: Words,
+    isOfClient: boolean,
+    numbers: readonly number[],
+    read: (answer: number[] | number) => T,
+    reply: Reply<T>,
+  ): void {
+    new ScriptCall(this, { script, keys, isOfClient, numbers, read }, reply).make();
+  }
+
+  #send<T>(
+    script: Script,
+    args: readonly (string | number)[],
+    read: (answer: Answer) => T,
+    reply: Reply<T>,
+  ): void {
+    this.#keys ??= this.#sharedKeys;
+    sendScript(this.setting, script, this.#keys.words, args, read, reply);
   }
 }

@@ -9,13 +9,13 @@ import reserve from '../../../lua/reserve.lua';
 import { corked } from './cork.ts';
 import { type EncodedScript, encodedScript } from './encoded.ts';
 
-/** What a script is called with: the keys first, then the arguments. */
+/** A key or an argument of a script. */
 type Parameter = string | number | Buffer;
 
 /** A script as a command of a connection. */
 export interface Script {
   (keys: readonly string[], args: readonly Parameter[]): Promise<unknown>;
-  /** The script for calls that are encoded here, where the connection takes them; known once it has been called so often. */
+  /** The script with so many keys for encoded calls, if the connection takes them. */
   encoded?(keys: number): EncodedScript | undefined;
 }
 
@@ -41,19 +41,19 @@ function hash(text: string): string {
 }
 
 /**
- * Lets ioredis send a command by itself where the connection has `enableAutoPipelining`: what this process asks for goes
- * in one call as it is, and a script that the server has forgotten fails the whole of an automatic pipeline.
+ * Excludes a command from the automatic pipelines of `enableAutoPipelining`: a script that the server has forgotten would fail
+ * the whole pipeline, and the requests of a process go in one call anyway.
  */
 function keepOutOfPipelines({ options }: Redis | Cluster, command: string): void {
   if (!options?.enableAutoPipelining) return;
   options.autoPipeliningIgnoredCommands = [...(options.autoPipeliningIgnoredCommands ?? []), command];
 }
 
-/** A script as a command of the caller's connection. ioredis sends its hash, and its text where that is unknown. */
+/** A script as a command of the caller's connection. ioredis sends its hash, and its text if the server does not know it. */
 export function scriptOf(redis: Redis | Cluster, script: string, lua: string): Script {
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const name = `sluice_${script}_${hash(lua)}`;
-  // A command for each number of keys: its first argument is a key then, by which auto-pipelining finds the node.
+  // One command for each number of keys: its first argument is then a key, by which auto-pipelining finds the node.
   const commandFor = (keys: number) => `${name}_${keys}`;
   const encoded = new Map<number, EncodedScript>();
   const call: Script = (keys, args) => {

@@ -3,10 +3,10 @@ import { oneOf, show } from '../../validate.ts';
 import { otherNames } from '../limitNames.ts';
 import { escaped } from './keys.ts';
 
-/** One limit as the scripts read it: its name in the keys, its kind, permits, interval, and one number more. */
+/** One limit as the scripts read it: its name in the keys, its kind, permits, interval, and one further number. */
 type SpecEntry = [name: string, kind: string, permits: number, interval: number, extra: number];
 
-/** The extra number of a limit in the scripts, after its permits and interval. */
+/** The further number of a limit: the resolution, the alignment or the burst. */
 function extraOf(limit: Limit): number {
   if (limit.kind === 'slidingWindow') return limit.resolution;
   if (limit.kind === 'fixedWindow') return limit.align === 'epoch' ? 1 : 0;
@@ -15,7 +15,7 @@ function extraOf(limit: Limit): number {
 
 const kinds = { slidingWindow: 's', fixedWindow: 'f', tokenBucket: 't' } as const;
 
-/** The limits as the scripts read them, named as in the keys of their logs. */
+/** The text of limits as the scripts read it, with the names as in the keys of their logs. */
 export function specOf(names: readonly string[], limits: readonly Limit[]): string {
   return JSON.stringify(
     limits.map((limit, i): SpecEntry => {
@@ -25,7 +25,7 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
   );
 }
 
-/** Permits, interval and the number after them of an only limit without a name, as the scripts read them; else zeros. */
+/** Permits, interval and the further number of a single limit without a name; zeros for other limits. */
 export function numbersOf(spec: string, limits: readonly Limit[]): readonly number[] {
   if (limits.length !== 1 || !spec.startsWith('[["",')) return [0, 0, 0];
   const [limit] = limits;
@@ -33,10 +33,9 @@ export function numbersOf(spec: string, limits: readonly Limit[]): readonly numb
 }
 
 /**
- * The limits of a text that another client has stored at `key`, in the order of the names; undefined for an empty list.
+ * The limits of a text that is stored at `key`, in the order of the names; undefined for an empty list.
  *
- * Throws where the text holds no limits, or limits of other names than this limiter's: what it asks for cannot be charged
- * to them.
+ * Throws if the text is invalid, or if its limits have other names, so that permits could not be charged to them.
  */
 export function limitsOf(names: readonly string[], spec: string, key: string): readonly Limit[] | undefined {
   const stored = storedIn(spec, key);
@@ -49,7 +48,7 @@ export function limitsOf(names: readonly string[], spec: string, key: string): r
   return stored.map(([, limit]) => limit);
 }
 
-/** The limits of a text by their names, as it was read from a key: anybody may have written to that. */
+/** The limits of a text by their names. Any program may have written the text. */
 function storedIn(spec: string, key: string): [name: string, limit: Limit][] {
   try {
     const entries = JSON.parse(spec) as SpecEntry[];
@@ -63,7 +62,7 @@ function storedIn(spec: string, key: string): [name: string, limit: Limit][] {
 
 function limitOf([name, kind, permits, interval, extra]: SpecEntry): Limit {
   if (typeof name !== 'string') throw new TypeError(`name: expected a string, got ${show(name)}`);
-  // Left out, it would stand for a default that the scripts do not know.
+  // The factory would fill in a default that the scripts do not know.
   if (typeof extra !== 'number') throw new TypeError(`extra: expected a number, got ${show(extra)}`);
   if (kind === kinds.slidingWindow) return slidingWindow({ permits, interval, resolution: extra });
   if (kind === kinds.fixedWindow)

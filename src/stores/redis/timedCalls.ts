@@ -30,7 +30,8 @@ export class TimedCalls implements Watcher {
   readonly #options: CallOptions;
   /** In the order in which they were made. */
   readonly #pending = new Set<AnyCall>();
-  #cancelTimer: CancelTimer | undefined;
+  /** The timer stays set when no call is pending: setting it for each call would take a seventh of the time of a call. */
+  #hasTimer = false;
 
   constructor(options: CallOptions) {
     this.#options = options;
@@ -78,32 +79,25 @@ export class TimedCalls implements Watcher {
   /** Removes a call that has ended. Returns false if it had ended before. */
   remove(call: AnyCall): boolean {
     const removed = this.#pending.delete(call);
-    if (removed && this.#pending.size === 0) {
-      this.#cancelTimer?.();
-      this.#cancelTimer = undefined;
-      this.#options.connection.unwatch(this);
-    }
+    if (removed && this.#pending.size === 0) this.#options.connection.unwatch(this);
     return removed;
   }
 
   #setTimer(ms: number): void {
-    this.#cancelTimer?.();
-    if (ms === Infinity) return;
+    if (this.#hasTimer || ms === Infinity) return;
     const { clock } = this.#options;
     const due = clock.now() + ms;
-    const cancel = clock.after(ms, () => {
-      // A blocked event loop runs its timers before it reads the replies that are in the socket.
-      globalThis.setImmediate(() => {
-        if (this.#cancelTimer === cancel) this.#expire(due);
-      });
-    });
-    this.#cancelTimer = cancel;
+    this.#hasTimer = true;
+    const expire = () => this.#expire(due);
+    // A blocked event loop runs its timers before it reads the replies that are in the socket.
+    clock.after(ms, () => globalThis.setImmediate(expire), false);
   }
 
   /** Fails the calls whose time is over. `due` is when the timer was to fire. */
   #expire(due: number): void {
     const { clock, connection, timeout } = this.#options;
     const now = clock.now();
+    this.#hasTimer = false;
     // The event loop was blocked for so long that a call may not even have been sent.
     if (now - due > timeout / 2) for (const call of this.#pending) call.due = now + timeout;
     const slow = new Error(`no answer within ${timeout} ms`);

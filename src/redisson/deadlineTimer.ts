@@ -1,7 +1,7 @@
 import type { CancelTimer, Clock } from '../clock.ts';
 
-/** Waits that end at a time of their own, or all at once. */
-export class RetryTimer {
+/** Waits for deadlines. */
+export class DeadlineTimer {
   readonly #clock: Clock;
   readonly #waits = new Map<(error: Error) => void, CancelTimer>();
 
@@ -9,7 +9,7 @@ export class RetryTimer {
     this.#clock = clock;
   }
 
-  /** Resolves at a time by the clock, and not before: a timer may fire a little early. */
+  /** Resolves at a time by the clock, never earlier. */
   until(time: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -25,7 +25,7 @@ export class RetryTimer {
     });
   }
 
-  /** Ends all waits with an error. */
+  /** Rejects all waits. */
   end(error: Error): void {
     for (const [reject, cancel] of this.#waits) {
       cancel();

@@ -1,0 +1,71 @@
+import type { Limit } from '../../limits/limit.ts';
+import type { LedgerConfig } from '../store.ts';
+import { escaped, KeySpace } from './keys.ts';
+import type { Scripts } from './scripts.ts';
+import { numbersOf, specOf } from './spec.ts';
+import { type Words, wordsOf } from './words.ts';
+
+type Config = Omit<LedgerConfig, 'clock'>;
+
+/** Limits that a client takes to be in force, and the arguments that name them to the scripts. */
+export class KnownRate {
+  /** For the scripts that have a fast path, which read the numbers of a single limit, too. */
+  readonly ofClient: Words;
+  readonly ofAnyone: Words;
+
+  constructor(
+    client: string,
+    readonly limits: readonly Limit[],
+    readonly spec: string,
+    readonly isStored: boolean,
+  ) {
+    const args = [spec, isStored ? 1 : 0];
+    this.ofAnyone = wordsOf(args);
+    this.ofClient = wordsOf([client, ...args, ...numbersOf(spec, limits)]);
+  }
+}
+
+/** What the ledgers of a group's keys share, so that each of them is small. */
+export class LedgerSetting {
+  readonly #config: Config;
+  readonly scripts: Scripts;
+  /** For tests only, which compare the scripts with their twins at one time: the server's time in microseconds. */
+  readonly serverTime: (() => number) | undefined;
+  /** The client as the scripts name it. */
+  readonly client: string;
+  readonly keySpace: KeySpace;
+  /** The limits of the code, which are in force unless others are stored. */
+  readonly own: KnownRate;
+
+  constructor(config: Config, scripts: Scripts, serverTime?: () => number) {
+    const { prefix, name, names, limits, scope, clientId } = config;
+    this.#config = config;
+    this.scripts = scripts;
+    this.serverTime = serverTime;
+    this.client = escaped(clientId);
+    this.keySpace = new KeySpace(prefix, name, names, scope === 'client' ? clientId : undefined);
+    this.own = new KnownRate(this.client, limits, specOf(names, limits), false);
+  }
+
+  /** The limiter's name, for messages. */
+  get name(): string {
+    return this.#config.name;
+  }
+
+  get names(): readonly string[] {
+    return this.#config.names;
+  }
+
+  /** Whether it is that of a ledger with this configuration. */
+  suits({ name, prefix, scope, clientId, names, limits }: Config): boolean {
+    const own = this.#config;
+    return (
+      own.limits === limits &&
+      own.names === names &&
+      own.name === name &&
+      own.prefix === prefix &&
+      own.scope === scope &&
+      own.clientId === clientId
+    );
+  }
+}

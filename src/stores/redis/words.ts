@@ -1,0 +1,51 @@
+/** Arguments of a command, also as Redis reads them: encoded once for many calls. */
+export interface Words {
+  readonly count: number;
+  readonly words: readonly string[];
+  readonly encoded: string;
+}
+
+/** One argument as Redis reads it. */
+function encoded(word: string): string {
+  return `$${Buffer.byteLength(word)}\r\n${word}\r\n`;
+}
+
+export function wordsOf(args: readonly (string | number)[]): Words {
+  const words = args.map(String);
+  return { count: words.length, words, encoded: words.map(encoded).join('') };
+}
+
+/** Whole numbers from 0 on, as most arguments are. */
+const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, n) => encoded(String(n)));
+
+export function encodedNumber(n: number): string {
+  const known = small[n];
+  if (known !== undefined) return known;
+  const word = String(n);
+  return `$${word.length}\r\n${word}\r\n`;
+}
+
+/** The keys of one limiter: its tag with each suffix. */
+export class KeyWords implements Words {
+  readonly #tag: string;
+  readonly #suffixes: readonly string[];
+  readonly encoded: string;
+
+  constructor(tag: string, suffixes: readonly string[]) {
+    this.#tag = tag;
+    this.#suffixes = suffixes;
+    // ASCII but for the names of users, which few suffixes contain.
+    const bytes = Buffer.byteLength(tag);
+    let text = '';
+    for (const suffix of suffixes) text += `$${bytes + Buffer.byteLength(suffix)}\r\n${tag}${suffix}\r\n`;
+    this.encoded = text;
+  }
+
+  get count(): number {
+    return this.#suffixes.length;
+  }
+
+  get words(): readonly string[] {
+    return this.#suffixes.map((suffix) => this.#tag + suffix);
+  }
+}
