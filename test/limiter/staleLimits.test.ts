@@ -37,7 +37,7 @@ function open() {
   return { ledger, line, heard: diary<number>(), answer };
 }
 
-timed('more than the own limit is asked for where another rate may be stored', (clock) => {
+timed('permits beyond the own limit are requested if another rate may be stored', (clock) => {
   const { ledger, line, heard, answer } = open();
   line.ask(heard, line.costOf(50), Infinity, 0);
   clock.tick(0);
@@ -46,23 +46,20 @@ timed('more than the own limit is asked for where another rate may be stored', (
   assert.equal(heard.all('granted'), [0]);
 });
 
-timed(
-  'nobody is refused for the time that the own limit would take, where another rate may be stored',
-  (clock) => {
-    const { ledger, line, heard, answer } = open();
-    // 50 of 2 a minute would take a day; so would those who stand in front of the last.
-    line.ask(heard, line.costOf(50), 500, 0);
-    for (let i = 1; i < 9; i++) line.ask(heard, line.costOf(1), Infinity, i);
-    line.ask(heard, line.costOf(1), 500, 9);
-    clock.tick(0);
-    assert.equal(heard.endings, []);
-    assert.is(ledger.reserves.length, 1);
-    while (heard.endings.length < 10) answer(0);
-    assert.equal(heard.all('granted'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  },
-);
+timed('no request is rejected for the wait of the own limit if another rate may be stored', (clock) => {
+  const { ledger, line, heard, answer } = open();
+  // 50 permits at 2 a minute would take long, and so would the requests before the last one.
+  line.ask(heard, line.costOf(50), 500, 0);
+  for (let i = 1; i < 9; i++) line.ask(heard, line.costOf(1), Infinity, i);
+  line.ask(heard, line.costOf(1), 500, 9);
+  clock.tick(0);
+  assert.equal(heard.endings, []);
+  assert.is(ledger.reserves.length, 1);
+  while (heard.endings.length < 10) answer(0);
+  assert.equal(heard.all('granted'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
 
-timed('what no limit allows is refused by the store, with the most that is allowed', (clock) => {
+timed('permits beyond any limit are refused by the store, with the most that is allowed', (clock) => {
   const { line, heard, answer } = open();
   line.ask(heard, line.costOf(101), Infinity, 0);
   clock.tick(0);
@@ -72,23 +69,20 @@ timed('what no limit allows is refused by the store, with the most that is allow
   assert.is((ending.error as PermitsExceedLimitError).limit, 100);
 });
 
-timed(
-  'a denial that is remembered does not stand for what no limit allows: that is for the store to say',
-  (clock) => {
-    const { ledger, line, heard } = open();
-    line.ask(heard, line.costOf(1), 0, 0);
-    clock.tick(100);
-    const [{ request, reply }] = ledger.reserves;
-    reply(null, booked(request, [], { segments: [{ count: 1, delay: outcome.refused, retryAfter: 5000 }] }));
-    line.ask(heard, line.costOf(2), 0, 1);
-    assert.equal(heard.all('late'), [0, 1]);
-    line.ask(heard, line.costOf(3), 0, 2);
-    clock.tick(0);
-    assert.is(ledger.reserves.length, 2);
-    const again = ledger.reserves[1];
-    again.reply(null, booked(again.request, [outcome.exceedsLimit]));
-    assert.equal(heard.all('refused'), [2]);
-  },
-);
+timed('a cached denial does not apply to permits beyond any limit: the store decides', (clock) => {
+  const { ledger, line, heard } = open();
+  line.ask(heard, line.costOf(1), 0, 0);
+  clock.tick(100);
+  const [{ request, reply }] = ledger.reserves;
+  reply(null, booked(request, [], { segments: [{ count: 1, delay: outcome.refused, retryAfter: 5000 }] }));
+  line.ask(heard, line.costOf(2), 0, 1);
+  assert.equal(heard.all('late'), [0, 1]);
+  line.ask(heard, line.costOf(3), 0, 2);
+  clock.tick(0);
+  assert.is(ledger.reserves.length, 2);
+  const again = ledger.reserves[1];
+  again.reply(null, booked(again.request, [outcome.exceedsLimit]));
+  assert.equal(heard.all('refused'), [2]);
+});
 
 test.run();
