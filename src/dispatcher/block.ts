@@ -2,34 +2,34 @@ import type { Cost } from '../limits/cost.ts';
 import type { Link } from './chain.ts';
 import type { Reservation } from './reservation.ts';
 
-/** Neighbouring reservations of one cost. Their requests are alike, so that any of them may leave with the last moment. */
+/** Consecutive reservations of one cost: when one of their requests leaves, the last moment is left over. A union-find node. */
 export class Block implements Link<Block> {
   previous: Block | undefined;
   next: Block | undefined;
-  /** Moments. */
+  /** Number of moments. */
   count = 0;
   /** The last of its reservations. */
   last: Reservation | undefined;
-  #into: Block | undefined;
+  #parent: Block | undefined;
 
   constructor(readonly cost: Cost) {}
 
-  /** The block that this one has become a part of, or itself. */
-  get whole(): Block {
-    let whole: Block = this;
-    while (whole.#into) whole = whole.#into;
-    // The next look takes one step, however many blocks have become one.
-    for (let block: Block = this; block.#into; ) {
-      const into: Block = block.#into;
-      if (into !== whole) block.#into = whole;
-      block = into;
+  /** The block that this one has been merged into, or itself. */
+  get root(): Block {
+    let root: Block = this;
+    while (root.#parent) root = root.#parent;
+    // Path compression.
+    for (let block: Block = this; block.#parent; ) {
+      const parent: Block = block.#parent;
+      if (parent !== root) block.#parent = root;
+      block = parent;
     }
-    return whole;
+    return root;
   }
 
   /** Becomes a part of the block in front of it. */
-  join(front: Block): void {
-    this.#into = front;
+  mergeInto(front: Block): void {
+    this.#parent = front;
     front.count += this.count;
     front.last = this.last;
   }

@@ -1,10 +1,10 @@
 import type { Request } from './request.ts';
 
-/** The requests that may run out of time, the next to do so first: a binary heap whose requests know their place in it. */
+/** A binary heap of the requests that expire, the next one first. Each request knows its index, so that it can leave. */
 export class Deadlines {
   readonly #heap: Request[] = [];
 
-  /** When the next request runs out of time, or Infinity. */
+  /** When the next request expires, or Infinity. */
   get next(): number {
     return this.#heap.length > 0 ? this.#heap[0].expires : Infinity;
   }
@@ -15,56 +15,56 @@ export class Deadlines {
 
   add(request: Request): void {
     this.#heap.push(request);
-    request.place = this.#heap.length - 1;
+    request.heapIndex = this.#heap.length - 1;
     this.#rise(request);
   }
 
-  /** An request runs out of time at another time than was taken. */
+  /** Changes the time at which a request expires. */
   move(request: Request, expires: number): void {
-    const isThere = request.place >= 0;
-    if (isThere) this.remove(request);
+    const isHere = request.heapIndex >= 0;
+    if (isHere) this.remove(request);
     request.expires = expires;
-    if (isThere) this.add(request);
+    if (isHere) this.add(request);
   }
 
   remove(request: Request): void {
-    const { place } = request;
-    if (place < 0) return;
-    request.place = -1;
+    const { heapIndex } = request;
+    if (heapIndex < 0) return;
+    request.heapIndex = -1;
     const last = this.#heap.pop()!;
     if (last === request) return;
-    this.#put(last, place);
+    this.#put(last, heapIndex);
     this.#rise(last);
     this.#sink(last);
   }
 
-  #put(request: Request, place: number): void {
-    this.#heap[place] = request;
-    request.place = place;
+  #put(request: Request, index: number): void {
+    this.#heap[index] = request;
+    request.heapIndex = index;
   }
 
   #rise(request: Request): void {
-    while (request.place > 0) {
-      const { place } = request;
-      const parent = this.#heap[(place - 1) >> 1];
+    while (request.heapIndex > 0) {
+      const { heapIndex } = request;
+      const parent = this.#heap[(heapIndex - 1) >> 1];
       if (parent.expires <= request.expires) return;
-      this.#put(request, parent.place);
-      this.#put(parent, place);
+      this.#put(request, parent.heapIndex);
+      this.#put(parent, heapIndex);
     }
   }
 
   #sink(request: Request): void {
     for (;;) {
-      const { place } = request;
-      const left = 2 * place + 1;
+      const { heapIndex } = request;
+      const left = 2 * heapIndex + 1;
       let least = left;
       if (left >= this.#heap.length) return;
       if (left + 1 < this.#heap.length && this.#heap[left + 1].expires < this.#heap[left].expires)
         least = left + 1;
       const child = this.#heap[least];
       if (child.expires >= request.expires) return;
-      this.#put(request, child.place);
-      this.#put(child, place);
+      this.#put(request, child.heapIndex);
+      this.#put(child, heapIndex);
     }
   }
 }

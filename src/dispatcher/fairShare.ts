@@ -32,12 +32,12 @@ export class FairShare {
   }
 
   /** The shortest interval of the limits: milliseconds. */
-  get shortest(): number {
+  get shortestInterval(): number {
     return Math.min(...this.#ledger.limits.map(({ interval }) => interval));
   }
 
   /** Whether each limit is a window: what comes back to a bucket counts for all that is booked after it. */
-  get isOfWindows(): boolean {
+  get hasOnlyWindows(): boolean {
     return this.#ledger.limits.every(({ kind }) => kind !== 'tokenBucket');
   }
 
@@ -56,7 +56,7 @@ export class FairShare {
   }
 
   /** The part of the fullest limit's permits that one request takes. */
-  partOf(cost: Cost): number {
+  fractionOf(cost: Cost): number {
     const { limits } = this.#ledger;
     let part = 0;
     for (let i = 0; i < cost.length; i++) part = Math.max(part, cost[i] / limits[i].permits);
@@ -66,11 +66,11 @@ export class FairShare {
   /** How many more requests of a cost go into a call that already asks for so much; 0 when it is full. */
   room(cost: Cost, load: number, part: number): number {
     const byTime = ((2 * this.horizon) / this.contenders - load) / this.loadOf(cost);
-    const byPart = (batchPart / this.contenders - part) / this.partOf(cost);
+    const byPart = (batchPart / this.contenders - part) / this.fractionOf(cost);
     return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
   }
 
-  measured(roundTrip: number): void {
+  measure(roundTrip: number): void {
     this.roundTrip = this.roundTrip === 0 ? roundTrip : memory * this.roundTrip + (1 - memory) * roundTrip;
   }
 }

@@ -1,67 +1,58 @@
+import { Ring } from '../ring.ts';
 import type { Reply } from '../stores/store.ts';
-import { Chain, type Link } from './chain.ts';
 import type { Request } from './request.ts';
 
-/** Puts a question to the store. */
-type Question<T> = (done: Reply<T>) => void;
-
-/** A question that waits for its turn, behind an request of the line. */
-interface Waiting extends Link<Waiting> {
-  ask(): void;
-  refuse(error: Error): void;
+/** A `decide` or `peek` call that is sent after the requests in front of it. */
+interface Lookup {
+  send(): void;
+  fail(error: Error): void;
+  /** The last request of the queue when the lookup was made. */
   behind: Request | undefined;
 }
 
-/** What the store is asked about this very moment: each question behind those of its process who came before. */
+/** The `decide` and `peek` calls of a dispatcher, each behind the requests that came before it. */
 export class Lookups {
-  readonly #waiting = new Chain<Waiting>();
-  readonly #answered: () => void;
-  #underWay = 0;
+  readonly #waiting = new Ring<Lookup>();
+  readonly #replied: () => void;
+  #inFlight = 0;
 
-  /** `answered` is called after each answer. */
-  constructor(answered: () => void) {
-    this.#answered = answered;
+  /** `replied` is called after each reply. */
+  constructor(replied: () => void) {
+    this.#replied = replied;
   }
 
-  /** Whether one waits for its turn. */
-  get waiting(): boolean {
-    return this.#waiting.first !== undefined;
+  /** Whether a lookup has not been sent yet. */
+  get areWaiting(): boolean {
+    return this.#waiting.length > 0;
   }
 
-  /** Whether none waits or is under way. */
   get idle(): boolean {
-    return !this.waiting && this.#underWay === 0;
+    return !this.areWaiting && this.#inFlight === 0;
   }
 
-  /** Keeps a question until its turn; `behind` is the last of the line. */
-  add<T>(question: Question<T>, reply: Reply<T>, behind: Request | undefined): void {
+  add<T>(call: (done: Reply<T>) => void, reply: Reply<T>, behind: Request | undefined): void {
     const done: Reply<T> = (error, answer) => {
-      this.#underWay--;
+      this.#inFlight--;
       reply(error, answer);
-      this.#answered();
+      this.#replied();
     };
-    const ask = () => {
-      this.#underWay++;
-      question(done);
+    const send = () => {
+      this.#inFlight++;
+      call(done);
     };
-    const refuse = (error: Error) => reply(error);
-    this.#waiting.append({ ask, refuse, behind, previous: undefined, next: undefined });
+    this.#waiting.push({ send, fail: reply, behind });
   }
 
-  /** Asks those whose turn it is: the store hears of those before them first, or they have to wait anyway. */
-  ask(stands: boolean): void {
-    for (let { first } = this.#waiting; first; { first } = this.#waiting) {
-      if (!stands && first.behind?.stage === 'queued') return;
-      this.#waiting.remove(first);
-      first.ask();
+  /** Sends the lookups without an unsent request in front of them; or all, if such requests are known to have to wait. */
+  send(mustWait: boolean): void {
+    while (this.areWaiting) {
+      if (!mustWait && this.#waiting.peek().behind?.stage === 'queued') return;
+      this.#waiting.shift().send();
     }
   }
 
-  /** Refuses those that wait. */
-  refuse(error: Error): void {
-    for (let { first } = this.#waiting; first; { first } = this.#waiting) {
-      this.#waiting.remove(first);
-      first.refuse(error);
-    }
+  /** Fails the lookups that have not been sent. */
+  fail(error: Error): void {
+    while (this.areWaiting) this.#waiting.shift().fail(error);
   }
 }

@@ -3,39 +3,34 @@ import { sameCost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import { Chain } from './chain.ts';
 import { Deadlines } from './deadlines.ts';
-import { type Peers, Request } from './request.ts';
+import { type Peers, type Reason, Request } from './request.ts';
 import { SettledQueue } from './settledQueue.ts';
+import { WaiterIndex } from './waiterIndex.ts';
 
-/** All requests that wait, in the order in which they came: those at the head are booked, the others not yet. */
+/** The waiting requests in the order of arrival. Requests with reservations come first. */
 export class Queue {
   readonly #list = new Chain<Request>();
   readonly deadlines = new Deadlines();
   readonly settled = new SettledQueue();
-  /** The newest request of each waiter that leaves with all it has. */
-  readonly #newest = new Map<Waiter<unknown>, Request>();
-  /** Of those waiters, the ones that hear when they have to wait, and the ones that give way. */
-  readonly bounded = new Set<Waiter<unknown>>();
-  readonly #givingWay = new Set<Waiter<unknown>>();
-  /** The first request that is not booked. */
-  unbooked: Request | undefined;
-  /** Requests. */
-  waiting = 0;
-  /** Entries that will not wait, and are not sent. */
-  readonly hasty = new Set<Request>();
-  /** Entries that are not refused at their deadline, as no answer has come that could have granted them. */
+  readonly waiters = new WaiterIndex();
+  firstUnreserved: Request | undefined;
+  /** Number of requests. */
+  size = 0;
+  /** Requests that may not wait, and are not sent. */
+  readonly immediate = new Set<Request>();
+  /** Requests whose expiry is delayed until their first reply. */
   readonly unanswered = new Set<Request>();
-  /** The first request that joined, or was un-booked, when nothing was known of its wait: it and those behind are not judged. */
-  unjudged: Request | undefined;
-  /** Permits that those ask of each limit who are not booked, and are sure to be served. */
-  readonly asked: number[];
-  /** Permits that all ask of each limit who are not booked. */
-  readonly wanted: number[];
-  /** The last of those who are not sure. */
+  /** The first request that joined, or was requeued, while nothing was known of its wait. */
+  firstUnassessed: Request | undefined;
+  /** Permits of each limit that requests without reservations ask for, and of those the ones of requests that are certain. */
+  readonly queuedPermits: number[];
+  readonly certainPermits: number[];
+  /** The peers of the last request that is not certain. */
   peers: Peers | undefined;
 
   constructor(limits: number) {
-    this.asked = new Array(limits).fill(0);
-    this.wanted = new Array(limits).fill(0);
+    this.certainPermits = new Array(limits).fill(0);
+    this.queuedPermits = new Array(limits).fill(0);
   }
 
   get first(): Request | undefined {
@@ -46,161 +41,159 @@ export class Queue {
     return this.#list.last;
   }
 
-  /** An request of one request that was asked ahead, the newest of its waiter; of no use to a waiter that has one itself. */
-  askedAhead(instead?: Waiter<unknown>): Request | undefined {
-    if (instead && this.#givingWay.has(instead)) return undefined;
-    for (const waiter of this.#givingWay) {
-      const newest = this.#newest.get(waiter)!;
+  /** A prefetched request, the newest of its waiter. A waiter that prefetches itself (`asking`) cannot have it replaced. */
+  newestPrefetched(asking?: Waiter<unknown>): Request | undefined {
+    if (asking && this.waiters.prefetching.has(asking)) return undefined;
+    for (const waiter of this.waiters.prefetching) {
+      const newest = this.waiters.newestOf(waiter)!;
       if (newest.count > 1) this.splitFront(newest, newest.count - 1);
       if (newest.older) return newest;
     }
     return undefined;
   }
 
-  newestOf(waiter: Waiter<unknown>): Request | undefined {
-    return this.#newest.get(waiter);
-  }
-
-  join(request: Request): void {
+  add(request: Request): void {
     this.#list.append(request);
-    if (request.waiter.cancelsAll) this.#chain(request, this.#newest.get(request.waiter), undefined);
-    this.unbooked ??= request;
-    this.waiting += request.count;
-    this.#ask(request, request.count);
-    if (request.timeout === 0) this.hasty.add(request);
+    if (request.waiter.cancelsAll)
+      this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
+    this.firstUnreserved ??= request;
+    this.size += request.count;
+    this.#sum(request, request.count);
+    if (request.timeout === 0) this.immediate.add(request);
   }
 
-  /** Adds one request to the last request, if that is of the same waiter and asks for the same. */
+  /** Adds one request to the last request, if that is of the same waiter and cost and not sent. Returns whether it did. */
   extend(waiter: Waiter<unknown>, cost: Cost): boolean {
     const { last } = this.#list;
     if (last?.stage !== 'queued' || last.waiter !== waiter || !sameCost(last.cost, cost)) return false;
     last.count++;
-    this.waiting++;
-    this.#ask(last, 1);
+    this.size++;
+    this.#sum(last, 1);
     return true;
   }
 
-  leave(request: Request): void {
-    if (request.stage !== 'booked') this.#ask(request, -request.count);
-    if (request.timeout === 0) this.hasty.delete(request);
-    if (request === this.unbooked) this.unbooked = request.next;
-    if (request === this.unjudged) this.unjudged = request.next;
-    this.deadlines.remove(request);
-    this.unanswered.delete(request);
+  remove(request: Request): void {
+    if (request.stage !== 'reserved') {
+      this.#sum(request, -request.count);
+      this.#leaveUnreserved(request);
+    } else this.deadlines.remove(request);
     this.#list.remove(request);
-    request.stage = 'gone';
-    if (request.waiter.cancelsAll) this.#unchain(request);
-    this.waiting -= request.count;
+    request.stage = 'settled';
+    if (request.waiter.cancelsAll) this.waiters.unlink(request);
+    this.size -= request.count;
   }
 
-  /** One request of the first request has been granted. */
-  leaveOne(request: Request): void {
+  /** Removes one request from the first one. */
+  removeOne(request: Request): void {
     if (request.count === 1) {
-      this.leave(request);
+      this.remove(request);
       return;
     }
     request.count--;
-    this.waiting--;
+    this.size--;
   }
 
-  /** An answer has come for those who joined before so many calls had been sent: from now on only their deadline counts. */
+  /** Removes a request without a reservation, and ends it without a grant. */
+  settle(request: Request, reason: Reason): void {
+    this.remove(request);
+    this.settled.add(request, reason);
+  }
+
+  /** A reply covers the requests that joined before `calls` calls had been sent: they expire at their deadlines now. */
   answered(calls: number): void {
     for (const request of this.unanswered) {
-      // Later ones joined no earlier.
-      if (request.calls >= calls) return;
+      // The set is in the order of joining.
+      if (request.callsBefore >= calls) return;
       this.unanswered.delete(request);
       this.deadlines.move(request, request.deadline);
     }
   }
 
-  late(request: Request, retryAfter?: number): void {
-    this.leave(request);
-    this.settled.late(request, retryAfter);
-  }
-
-  refuse(request: Request, error: Error): void {
-    this.leave(request);
-    this.settled.refused(request, error);
-  }
-
-  send(request: Request): void {
-    if (request.timeout === 0) this.hasty.delete(request);
+  markSent(request: Request): void {
+    if (request.timeout === 0) this.immediate.delete(request);
     request.stage = 'sent';
   }
 
   requeue(request: Request): void {
-    if (request.timeout === 0) this.hasty.add(request);
+    if (request.timeout === 0) this.immediate.add(request);
     request.stage = 'queued';
     request.block = undefined;
   }
 
-  /** Books at most `count` requests of the first request that is not booked, and says which. */
-  book(count: number): Request {
-    const first = this.unbooked!;
+  /** Marks the first request without a reservation, or at most `count` of it, as reserved. Returns what it has marked. */
+  reserve(count: number): Request {
+    const first = this.firstUnreserved!;
     const request = count < first.count ? this.splitFront(first, count) : first;
-    if (request.timeout === 0) this.hasty.delete(request);
-    request.stage = 'booked';
-    this.unbooked = request.next;
-    if (request === this.unjudged) this.unjudged = request.next;
-    this.deadlines.remove(request);
-    this.unanswered.delete(request);
+    this.#sum(request, -request.count);
+    this.#leaveUnreserved(request);
+    request.stage = 'reserved';
     request.expires = request.deadline;
-    this.#ask(request, -request.count);
     return request;
   }
 
-  /** Those who are booked may run out of time, too: their moments are held up. */
-  watchBooked(): void {
+  #leaveUnreserved(request: Request): void {
+    if (request.timeout === 0) this.immediate.delete(request);
+    if (request === this.firstUnreserved) this.firstUnreserved = request.next;
+    if (request === this.firstUnassessed) this.firstUnassessed = request.next;
+    this.deadlines.remove(request);
+    this.unanswered.delete(request);
+  }
+
+  /** Lets requests with reservations expire too: a pause delays their moments. */
+  watchReserved(): void {
     for (const request of this.requests()) {
-      if (request.stage !== 'booked') return;
-      if (request.timeout > 0 && request.deadline < Infinity && request.place < 0)
-        this.deadlines.add(request);
+      if (request.stage !== 'reserved') return;
+      this.#watch(request);
     }
   }
 
-  /** The last `count` booked requests are booked no more: they stay where they are in the line. */
-  unbook(count: number): void {
-    let request = this.unbooked ? this.unbooked.previous : this.#list.last;
+  #watch(request: Request): void {
+    if (request.timeout > 0 && request.deadline < Infinity && request.heapIndex < 0)
+      this.deadlines.add(request);
+  }
+
+  /** The last `count` requests with reservations lose them, and keep their places. */
+  requeueLast(count: number): void {
+    let request = this.firstUnreserved ? this.firstUnreserved.previous : this.#list.last;
     for (let left = count; left > 0 && request; request = request.previous) {
       if (left < request.count) this.splitFront(request, request.count - left);
       left -= request.count;
       this.requeue(request);
-      this.unbooked = request;
-      request.sure = request.timeout === Infinity;
+      this.firstUnreserved = request;
+      request.certain = request.timeout === Infinity;
       request.peers = undefined;
-      if (request.timeout > 0 && request.deadline < Infinity && request.place < 0)
-        this.deadlines.add(request);
-      this.#ask(request, request.count);
+      this.#watch(request);
+      this.#sum(request, request.count);
     }
-    this.unjudged = this.unbooked;
+    this.firstUnassessed = this.firstUnreserved;
   }
 
-  /** Takes an request that is not booked to be sure, or one of some peers. */
-  judge(request: Request, sure: boolean, peers: Peers | undefined): void {
-    this.#ask(request, -request.count);
-    request.sure = sure;
+  /** Records that a request without a reservation is certain to be granted, or counts among some peers. */
+  assess(request: Request, certain: boolean, peers: Peers | undefined): void {
+    this.#sum(request, -request.count);
+    request.certain = certain;
     request.peers = peers;
-    this.#ask(request, request.count);
+    this.#sum(request, request.count);
   }
 
-  /** Puts the first `count` requests of an request into one of their own, in front of the rest. */
+  /** Splits a request in two. Returns the first, which has `count` of its requests. */
   splitFront(request: Request, count: number): Request {
     const { waiter, cost, timeout, deadline, data } = request;
     const front = new Request(waiter, cost, count, timeout, deadline, data);
     front.stage = request.stage;
     front.block = request.block;
-    front.sure = request.sure;
+    front.certain = request.certain;
     front.peers = request.peers;
     request.count -= count;
     this.#list.insertBefore(front, request);
-    if (waiter.cancelsAll) this.#chain(front, request.older, request);
-    if (request === this.unbooked) this.unbooked = front;
-    if (request === this.unjudged) this.unjudged = front;
-    if (this.hasty.has(request)) this.hasty.add(front);
+    if (waiter.cancelsAll) this.waiters.link(front, request.older, request);
+    if (request === this.firstUnreserved) this.firstUnreserved = front;
+    if (request === this.firstUnassessed) this.firstUnassessed = front;
+    if (this.immediate.has(request)) this.immediate.add(front);
     return front;
   }
 
-  /** The requests from one on, the first by default; each may leave while it is looked at. */
+  /** The requests from one on, or all. Each may be removed while it is visited. */
   *requests(from = this.#list.first): Generator<Request> {
     for (let request = from; request; ) {
       const { next } = request;
@@ -209,38 +202,11 @@ export class Queue {
     }
   }
 
-  /** Puts an request between two of its waiter's, so that a waiter can leave without a look at the whole line. */
-  #chain(request: Request, older: Request | undefined, newer: Request | undefined): void {
-    request.older = older;
-    request.newer = newer;
-    if (older) older.newer = request;
-    if (newer) newer.older = request;
-    else {
-      this.#newest.set(request.waiter, request);
-      if (request.waiter.delayed) this.bounded.add(request.waiter);
-      if (request.waiter.prefetches) this.#givingWay.add(request.waiter);
-    }
-  }
-
-  #unchain(request: Request): void {
-    const { waiter, older, newer } = request;
-    if (older) older.newer = newer;
-    if (newer) newer.older = older;
-    else if (older) this.#newest.set(waiter, older);
-    else {
-      this.#newest.delete(waiter);
-      this.bounded.delete(waiter);
-      this.#givingWay.delete(waiter);
-    }
-    request.older = undefined;
-    request.newer = undefined;
-  }
-
-  #ask({ cost, sure, peers }: Request, count: number): void {
+  #sum({ cost, certain, peers }: Request, count: number): void {
     if (peers) peers.count += count;
     for (let i = 0; i < cost.length; i++) {
-      this.wanted[i] += cost[i] * count;
-      if (sure) this.asked[i] += cost[i] * count;
+      this.queuedPermits[i] += cost[i] * count;
+      if (certain) this.certainPermits[i] += cost[i] * count;
     }
   }
 }

@@ -1,75 +1,67 @@
 import type { Grant } from '../port/line.ts';
-import type { Ledger, Refund, RefundReply } from '../stores/store.ts';
+import type { Ledger, Refund } from '../stores/store.ts';
+import type { Reporter } from './reporter.ts';
 
-/** At most so many different refunds go into a call: each costs the script its arguments. */
+/** The most different refunds of a call: each costs the script its arguments. */
 const mostRefunds = 1024;
 
-/** Called once the store has answered, perhaps with an error. */
-export type Refunded = (error: Error | null) => void;
+/** Called once the store has replied, with its error if there was one. */
+export type OnRefunded = (error: Error | null) => void;
 
-/** What goes into one call: refunds that are alike are one, and those who asked for them hear when it has been answered. */
+/** One call: equal refunds are merged. */
 interface Batch {
   refunds: Map<string, Refund>;
-  settled: Refunded[];
+  callbacks: OnRefunded[];
 }
 
-/** What is given back: collected, and sent in batches, one call at a time, so that their sequence is their order. */
+/** Collects refunds and sends them in batches, one call at a time, so that their sequence numbers are their order. */
 export class Refunds {
   readonly #ledger: Ledger;
-  readonly #told: (batch: readonly Refund[], error: Error | null, reply: RefundReply | undefined) => void;
-  /** Those that are full, and the one that is being filled. */
-  readonly #collected: Batch[] = [];
-  /** How often something was given back. */
-  added = 0;
+  readonly #reporter: Reporter;
+  /** Full batches, and the one that is being filled. */
+  readonly #batches: Batch[] = [];
+  /** Increases whenever permits may have become available: with a refund, or a change of the limit. */
+  version = 0;
   #sequence = 0;
-  #underWay = false;
+  inFlight = false;
 
-  /** `told` hears of every batch that the store has answered. */
-  constructor(
-    ledger: Ledger,
-    told: (batch: readonly Refund[], error: Error | null, reply: RefundReply | undefined) => void,
-  ) {
+  constructor(ledger: Ledger, reporter: Reporter) {
     this.#ledger = ledger;
-    this.#told = told;
+    this.#reporter = reporter;
   }
 
-  /** Whether nothing is collected or under way. */
+  /** Whether nothing is collected or in flight. */
   get idle(): boolean {
-    return !this.#underWay && this.#collected.length === 0;
+    return !this.inFlight && this.#batches.length === 0;
   }
 
-  /** Whether the store has a batch to answer: what is collected meanwhile is not sent before that. */
-  get underWay(): boolean {
-    return this.#underWay;
-  }
-
-  /** Collects what `count` requests of a grant were charged; `settled` is called once the store has answered, or cannot. */
-  add({ moment, epoch, source, cost }: Grant, count: number, settled?: Refunded): void {
-    this.added++;
+  /** Collects the refund of `count` requests of a grant. `done` is called once the store has replied. */
+  add({ moment, epoch, source, cost }: Grant, count: number, done?: OnRefunded): void {
+    this.version++;
     const key = `${moment} ${epoch} ${source} ${cost}`;
-    let batch = this.#collected[this.#collected.length - 1];
+    let batch = this.#batches[this.#batches.length - 1];
     if (!batch || (batch.refunds.size === mostRefunds && !batch.refunds.has(key))) {
-      batch = { refunds: new Map(), settled: [] };
-      this.#collected.push(batch);
+      batch = { refunds: new Map(), callbacks: [] };
+      this.#batches.push(batch);
     }
     const same = batch.refunds.get(key);
     if (same) same.count += count;
     else batch.refunds.set(key, { moment, epoch, source, cost, count });
-    if (settled) batch.settled.push(settled);
+    if (done) batch.callbacks.push(done);
   }
 
-  /** Sends what is collected, unless a batch is under way; `done` is called once the store has answered. */
+  /** Sends the next batch unless one is in flight. `done` is called once the store has replied. */
   flush(done: () => void): void {
-    if (this.#underWay) return;
-    const batch = this.#collected.shift();
+    if (this.inFlight) return;
+    const batch = this.#batches.shift();
     if (!batch) return;
     const refunds = [...batch.refunds.values()];
-    this.#underWay = true;
-    // A refund that fails is lost, and so are its permits until the limit is full again: never too many are granted.
+    this.inFlight = true;
+    // A refund that fails is not sent again: its permits are lost until the limit is full again, but never granted twice.
     this.#ledger.refund(refunds, ++this.#sequence, (error, reply) => {
-      this.#underWay = false;
-      for (const tell of batch.settled) tell(error);
-      this.#told(refunds, error, reply);
+      this.inFlight = false;
+      for (const callback of batch.callbacks) callback(error);
+      this.#reporter.refunded(refunds, error, reply);
       done();
     });
   }

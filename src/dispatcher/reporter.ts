@@ -4,23 +4,21 @@ import { limitOf, type NamedLimits, permitsOf } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { LimiterEvents } from '../port/events.ts';
 import type { Grant, Waiter } from '../port/line.ts';
-import type { DecideReply, PermitSource } from '../stores/store.ts';
+import { type DecideReply, debt, type Ledger, type Refund, type RefundReply } from '../stores/store.ts';
 import type { Request } from './request.ts';
 
-/** A request, as far as its end concerns it. */
-type Asked = Pick<Request, 'waiter' | 'cost' | 'timeout' | 'data'>;
+type Ended = Pick<Request, 'waiter' | 'cost' | 'timeout' | 'data'>;
 
-/** Tells the waiters how their requests end, and those who listen to the limiter's events. */
+/** Runs the waiters' callbacks, and emits the limiter's events. */
 export class Reporter {
   readonly #named: NamedLimits;
   readonly #events: LimiterEvents;
-  readonly #source: () => PermitSource;
+  readonly #ledger: Ledger;
 
-  /** `source` says who grants what is decided. */
-  constructor(named: NamedLimits, events: LimiterEvents, source: () => PermitSource) {
+  constructor(named: NamedLimits, events: LimiterEvents, ledger: Ledger) {
     this.#named = named;
     this.#events = events;
-    this.#source = source;
+    this.#ledger = ledger;
   }
 
   queued(cost: Cost): void {
@@ -35,7 +33,7 @@ export class Reporter {
     waiter.granted(grant, data);
   }
 
-  late({ waiter, cost, timeout, data }: Asked, retryAfter: number | undefined): void {
+  denied({ waiter, cost, timeout, data }: Ended, retryAfter: number | undefined): void {
     if (this.#events.observed) {
       const type = timeout > 0 ? 'timeout' : 'denied';
       this.#events.emit({ type, permits: this.#permits(cost), retryAfter });
@@ -43,7 +41,7 @@ export class Reporter {
     waiter.denied(retryAfter, data);
   }
 
-  refused({ waiter, cost, data }: Omit<Asked, 'timeout'>, error: Error): void {
+  failed({ waiter, cost, data }: Ended, error: Error): void {
     if (error instanceof LimiterClosedError) this.cancelled(cost, 1);
     else this.#events.emitError(error);
     waiter.failed(error, data);
@@ -55,7 +53,7 @@ export class Reporter {
     const { granted, retryAfter } = decision;
     const permits = this.#permits(cost);
     if (!granted) this.#events.emit({ type: 'denied', permits, retryAfter });
-    else this.#events.emit({ type: 'granted', permits, grantedAt: undefined, source: this.#source() });
+    else this.#events.emit({ type: 'granted', permits, grantedAt: undefined, source: this.#ledger.source });
   }
 
   rate(limits: readonly Limit[]): void {
@@ -70,8 +68,14 @@ export class Reporter {
     this.#each('cancelled', cost, count);
   }
 
-  refunded(cost: Cost, count: number): void {
-    this.#each('refunded', cost, count);
+  /** Reports the result of a refund call. */
+  refunded(refunds: readonly Refund[], error: Error | null, reply: RefundReply | undefined): void {
+    if (error) this.#events.emitError(error);
+    else
+      refunds.forEach(({ moment, cost, count }, i) => {
+        const isRestored = moment !== debt && (reply?.restored?.[i] ?? true);
+        if (isRestored) this.#each('refunded', cost, count);
+      });
   }
 
   #each(type: 'queued' | 'cancelled' | 'refunded', cost: Cost, count: number): void {

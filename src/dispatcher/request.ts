@@ -3,22 +3,25 @@ import type { Waiter } from '../port/line.ts';
 import type { Block } from './block.ts';
 import type { Link } from './chain.ts';
 
-/** Where an request stands: not sent, in a call that is under way, booked, or no longer in the line. */
-export type Stage = 'queued' | 'sent' | 'booked' | 'gone';
+/** The state of a request: not sent, in the call in flight, with a reservation, or no longer in the queue. */
+export type Stage = 'queued' | 'sent' | 'reserved' | 'settled';
+
+/** Why a request ended without a grant: an error, or the milliseconds after which to try again, if they are known. */
+export type Reason = Error | number | undefined;
 
 /**
- * Unbooked requests of one cost that may or may not be served in time. For one more of their cost that has no more time than
- * they have, they count: if one of them is not served, it is not served either.
+ * Requests of one cost, without reservations, that may or may not be granted in time. They count for another request of the
+ * cost whose deadline is no later than theirs: it is granted only if all of them are.
  */
 export interface Peers {
   readonly cost: Cost;
   /** The earliest of their deadlines. */
   deadline: number;
-  /** Requests. */
+  /** Number of requests. */
   count: number;
 }
 
-/** Requests of one waiter that stand next to each other in the line and ask for the same. */
+/** Consecutive requests of one waiter and one cost. All times are by the monotonic clock. */
 export class Request implements Link<Request> {
   previous: Request | undefined;
   next: Request | undefined;
@@ -26,39 +29,40 @@ export class Request implements Link<Request> {
   older: Request | undefined;
   newer: Request | undefined;
   stage: Stage = 'queued';
-  /** Where its moments are, while it is booked. */
+  /** The block of its reservations. */
   block: Block | undefined;
-  /** When it is refused: at its deadline, or a while later as long as no answer has come. */
+  /** When it is denied: at its deadline, or later while its first reply is on its way. */
   expires: number;
-  /** Calls that had been sent when it joined. */
-  calls = 0;
-  /** Whether it will be served in any case: by the line as it stands, and if nobody else asks. */
-  sure: boolean;
-  /** Those it stands among that will be served as long as it is, where it is not sure. */
+  /** Number of calls that had been sent when it joined. */
+  callsBefore = 0;
+  /** Whether it will be granted in time in any case, unless another client interferes. */
+  certain: boolean;
+  /** The peers that it counts among, unless it is certain. */
   peers: Peers | undefined;
-  /** Its place in the heap of deadlines, or -1. */
-  place = -1;
+  /** Its index in the heap of deadlines, or -1. */
+  heapIndex = -1;
+  /** Why it ended, if it was settled without a grant. */
+  reason: Reason;
 
   constructor(
     readonly waiter: Waiter<unknown>,
     readonly cost: Cost,
-    /** Requests: more than one only where nothing tells them apart. */
+    /** Number of requests: more than one only if they carry no data. */
     public count: number,
-    /** Milliseconds that the requests may wait. */
+    /** Milliseconds that each may wait. */
     readonly timeout: number,
-    /** By the line's clock. */
     readonly deadline: number,
     readonly data: unknown,
   ) {
     this.expires = deadline;
-    this.sure = timeout === Infinity;
+    this.certain = timeout === Infinity;
   }
 }
 
-const nobody: Waiter = { granted() {}, denied() {}, failed() {} };
+const noWaiter: Waiter = { granted() {}, denied() {}, failed() {} };
 
-/** What stands for a request that was granted as soon as it was asked for: there is nothing left to cancel. */
-export const goneRequest = /* @__PURE__ */ Object.assign(
-  /* @__PURE__ */ new Request(nobody, [], 0, 0, 0, undefined),
-  { stage: 'gone' as const },
+/** Represents a request that was granted before `ask` returned: there is nothing to cancel. */
+export const settledRequest = /* @__PURE__ */ Object.assign(
+  /* @__PURE__ */ new Request(noWaiter, [], 0, 0, 0, undefined),
+  { stage: 'settled' as const },
 );

@@ -1,37 +1,36 @@
 import type { Grant } from '../port/line.ts';
 import type { Link } from './chain.ts';
 
-/** Moments that are booked for `count` requests of one cost. */
-export interface Booking {
+/** One moment that is reserved for `count` requests of one cost. All times but the moment are by the monotonic clock. */
+export interface NewReservation {
   readonly grant: Grant;
   readonly count: number;
-  /** When they may be granted, by the line's clock. */
+  /** When the requests may be granted. */
   readonly due: number;
-  /** The time, by the line's clock, that decides whether they come in time. */
-  readonly meant: number;
-  /** The earliest time, by the line's clock, at which that moment can have been meant: the reply took some time. */
-  readonly soonest: number;
-  /** Milliseconds of the limit's full rate that each of them takes. */
+  /** The time that is compared with deadlines. */
+  readonly nominalDue: number;
+  /** The earliest time that the moment can be: the call and its reply took some time. */
+  readonly earliestDue: number;
+  /** Milliseconds of the limit's full rate that each request takes. */
   readonly load: number;
 }
 
-/** A booking that stands in the line. */
-export class Reservation implements Booking, Link<Reservation> {
+export class Reservation implements NewReservation, Link<Reservation> {
   previous: Reservation | undefined;
   next: Reservation | undefined;
   readonly grant: Grant;
-  readonly meant: number;
-  readonly soonest: number;
+  readonly nominalDue: number;
+  readonly earliestDue: number;
   readonly load: number;
 
   constructor(
-    booking: Booking,
+    added: NewReservation,
     public count: number,
     public due: number,
   ) {
-    this.grant = booking.grant;
-    this.meant = booking.meant;
-    this.soonest = booking.soonest;
-    this.load = booking.load;
+    this.grant = added.grant;
+    this.nominalDue = added.nominalDue;
+    this.earliestDue = added.earliestDue;
+    this.load = added.load;
   }
 }

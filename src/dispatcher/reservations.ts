@@ -1,94 +1,89 @@
+import type { Clock } from '../clock.ts';
 import { sameCost } from '../limits/cost.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
-import type { Request } from './request.ts';
-import type { Booking, Reservation } from './reservation.ts';
+import type { Reason, Request } from './request.ts';
+import type { NewReservation, Reservation } from './reservation.ts';
 import { ReservedMoments } from './reservedMoments.ts';
 
-/** Which moments are booked for which requests: those at the head of the queue have them in order, one for one. */
+/** Assigns reserved moments to requests: the first requests of the queue have them in order, one each. */
 export class Reservations {
   readonly #queue: Queue;
   readonly #refunds: Refunds;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly moments = new ReservedMoments();
 
-  constructor(queue: Queue, refunds: Refunds, now: () => number) {
+  constructor(queue: Queue, refunds: Refunds, clock: Clock) {
     this.#queue = queue;
     this.#refunds = refunds;
-    this.#now = now;
+    this.#clock = clock;
   }
 
-  /** How often something was given back. */
-  get returns(): number {
-    return this.#refunds.added;
-  }
-
-  /** Books moments for those who are next in line, as far as they ask for just that; gives back the rest. */
-  book(booking: Booking): void {
-    const { grant, count } = booking;
-    const due = this.moments.dueOf(booking);
-    // Behind a later moment it is handed out only then.
-    const meant = due > booking.due ? due : booking.meant;
-    let booked = 0;
-    for (let request = this.#queue.unbooked; request && booked < count; request = this.#queue.unbooked) {
+  /** Assigns moments to the next requests of the same cost, and refunds the rest. */
+  assign(reservation: NewReservation): void {
+    const { grant, count } = reservation;
+    const due = this.moments.dueOf(reservation);
+    // Behind a later moment, the requests are granted only then.
+    const nominalDue = due > reservation.due ? due : reservation.nominalDue;
+    let left = count;
+    for (let request = this.#queue.firstUnreserved; request && left > 0; ) {
       if (!sameCost(request.cost, grant.cost)) break;
-      if (this.#isTooLate(request, due, meant)) this.#queue.late(request, due - this.#now());
+      if (this.#isTooLate(request, due, nominalDue)) this.#queue.settle(request, due - this.#clock.now());
       else {
-        const served = this.#queue.book(count - booked);
-        served.block = this.moments.add(booking, served.count);
-        booked += served.count;
+        const reserved = this.#queue.reserve(left);
+        reserved.block = this.moments.add(reservation, reserved.count);
+        left -= reserved.count;
       }
+      request = this.#queue.firstUnreserved;
     }
-    if (booked < count) this.#refunds.add(grant, count - booked);
+    if (left > 0) this.#refunds.add(grant, left);
+  }
+
+  /** A grant at once is in time, however long the reply took. */
+  #isTooLate({ deadline }: Request, due: number, nominalDue: number): boolean {
+    return nominalDue > deadline && due > this.#clock.now();
+  }
+
+  /** Removes a request from the queue, and ends it without a grant. */
+  settle(request: Request, reason: Reason): void {
+    this.remove(request);
+    this.#queue.settled.add(request, reason);
   }
 
   /**
-   * Takes a booked request out of the line. Those who stand next to it and ask for the same move up, and the last of
-   * their moments is free: for who comes next, or to be given back.
+   * Removes a request from the queue. The requests of the same cost next to it move up. The moments that this leaves over at
+   * their end go to the next requests, or are refunded.
    */
-  free(request: Request): void {
-    const block = request.block!.whole;
+  remove(request: Request): void {
+    const { stage } = request;
+    if (stage === 'settled') return;
+    this.#queue.remove(request);
+    if (stage !== 'reserved') return;
+    const block = request.block!.root;
     const isLast = block === this.moments.lastBlock;
-    this.#queue.leave(request);
-    const freed = this.moments.takeLast(block, request.count);
-    if (isLast) for (const booking of freed.reverse()) this.book(booking);
-    else for (const { grant, count } of freed) this.#refunds.add(grant, count);
+    const left = this.moments.takeLast(block, request.count);
+    if (isLast) for (const reservation of left.reverse()) this.assign(reservation);
+    else for (const { grant, count } of left) this.#refunds.add(grant, count);
   }
 
-  /** Puts the requests back into the line, not booked, from the first of which that holds on; gives their moments back. */
-  unbook(holds: (reservation: Reservation) => boolean): void {
-    const count = this.moments.countFrom(holds);
+  /** Refunds the reservations from the first that matches on. Their requests stay in the queue. */
+  requeueFrom(matches: (reservation: Reservation) => boolean): void {
+    const count = this.moments.countFrom(matches);
     if (count === 0) return;
-    this.#giveBackLast(count);
-    this.#queue.unbook(count);
+    this.#refundLast(count);
+    this.#queue.requeueLast(count);
   }
 
-  /** Refuses an request whose time is over. */
-  late(request: Request): void {
-    if (request.stage === 'booked') {
-      this.free(request);
-      this.#queue.settled.late(request, undefined);
-    } else this.#queue.late(request);
+  /** Refunds all reservations. */
+  refundAll(): void {
+    this.#refundLast(this.moments.count);
   }
 
-  /** Gives back all that is booked. */
-  giveBackAll(): void {
-    this.#giveBackLast(this.moments.count);
-  }
-
-  #giveBackLast(most: number): void {
-    const { moments: reservations } = this;
-    for (let left = most; left > 0; ) {
-      const taken = reservations.takeLast(reservations.lastBlock!, left);
-      for (const { grant, count } of taken) {
-        this.#refunds.add(grant, count);
-        left -= count;
+  #refundLast(count: number): void {
+    for (let left = count; left > 0; )
+      for (const taken of this.moments.takeLast(this.moments.lastBlock!, left)) {
+        this.#refunds.add(taken.grant, taken.count);
+        left -= taken.count;
       }
-    }
-  }
-
-  /** What is granted at once is in time, however long the answer took. */
-  #isTooLate({ deadline }: Request, due: number, meant: number): boolean {
-    return meant > deadline && due > this.#now();
   }
 }

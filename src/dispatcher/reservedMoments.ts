@@ -3,15 +3,15 @@ import type { Grant } from '../port/line.ts';
 import type { ReserveReply } from '../stores/store.ts';
 import { Block } from './block.ts';
 import { Chain } from './chain.ts';
-import { type Booking, Reservation } from './reservation.ts';
+import { type NewReservation, Reservation } from './reservation.ts';
 
-/** What is booked, in the order of the line: the requests at its head, one for one. Moments never go back. */
+/** The reservations, in the order of the queue. Their moments never decrease. */
 export class ReservedMoments {
   readonly #list = new Chain<Reservation>();
   readonly #blocks = new Chain<Block>();
-  /** Milliseconds of the limit's full rate. */
+  /** What is reserved, in milliseconds of the limit's full rate. */
   held = 0;
-  /** Requests. */
+  /** Number of reserved requests. */
   count = 0;
 
   get first(): Reservation | undefined {
@@ -26,66 +26,66 @@ export class ReservedMoments {
     return this.#blocks.last;
   }
 
-  /** When a booking that goes to the end of the line can be granted: not before those in front of it. */
-  dueOf(booking: Booking): number {
-    for (let before = this.last; before && before.due > booking.due; before = before.previous)
-      if (!isKnownBefore(before, booking)) return before.due;
-    return booking.due;
+  /** When a reservation at the end can be granted: not before those in front of it. */
+  dueOf(added: NewReservation): number {
+    for (let before = this.last; before && before.due > added.due; before = before.previous)
+      if (!isKnownBefore(before, added)) return before.due;
+    return added.due;
   }
 
-  /** Adds moments at the end, and says to which block they belong. */
-  add(booking: Booking, count: number): Block {
-    const due = this.dueOf(booking);
-    // A reply that was read late makes its moments seem late: none comes after a later moment.
+  /** Adds a reservation at the end for `count` of its requests, and returns its block. */
+  add(added: NewReservation, count: number): Block {
+    const due = this.dueOf(added);
+    // A reply that is read late makes its moments seem late: an earlier moment cannot be due after a later one.
     for (let before = this.last; before && before.due > due; before = before.previous) before.due = due;
     this.count += count;
-    this.held += booking.load * count;
-    const block = this.#blockFor(booking);
+    this.held += added.load * count;
+    const block = this.#blockFor(added);
     block.count += count;
-    if (block.last?.grant === booking.grant) block.last.count += count;
+    if (block.last?.grant === added.grant) block.last.count += count;
     else {
-      block.last = new Reservation(booking, count, due);
+      block.last = new Reservation(added, count, due);
       this.#list.append(block.last);
     }
     return block;
   }
 
-  /** Takes one moment from the first reservation: its time has come. */
+  /** Takes one moment from the first reservation. */
   shift(): Grant {
     const first = this.first!;
-    this.#lessen(this.#blocks.first!, first, 1);
+    this.#subtract(this.#blocks.first!, first, 1);
     return first.grant;
   }
 
-  /** Takes the last `count` moments of a block, and answers the parts, the latest first. */
-  takeLast(block: Block, count: number): Booking[] {
-    const taken: Booking[] = [];
+  /** Takes the last `count` moments of a block, or all that it has, the latest first. */
+  takeLast(block: Block, count: number): NewReservation[] {
+    const taken: NewReservation[] = [];
     for (let missing = count; missing > 0 && block.last; ) {
       const { last } = block;
-      const { grant, due, meant, soonest, load } = last;
+      const { grant, due, nominalDue, earliestDue, load } = last;
       const part = Math.min(missing, last.count);
-      taken.push({ grant, count: part, due, meant, soonest, load });
+      taken.push({ grant, count: part, due, nominalDue, earliestDue, load });
       missing -= part;
-      this.#lessen(block, last, part);
+      this.#subtract(block, last, part);
     }
     return taken;
   }
 
-  /** How many moments there are from the first reservation on of which something holds. */
-  countFrom(holds: (reservation: Reservation) => boolean): number {
+  /** Number of moments from the first reservation on that matches. */
+  countFrom(matches: (reservation: Reservation) => boolean): number {
     let count = 0;
-    for (let one = this.first; one; one = one.next) if (count > 0 || holds(one)) count += one.count;
+    for (let one = this.first; one; one = one.next) if (count > 0 || matches(one)) count += one.count;
     return count;
   }
 
-  /** How many moments have come. */
+  /** Number of moments that are due. */
   countDue(now: number): number {
     let count = 0;
     for (let one = this.first; one && one.due <= now; one = one.next) count += one.count;
     return count;
   }
 
-  #blockFor({ grant: { cost } }: Booking): Block {
+  #blockFor({ grant: { cost } }: NewReservation): Block {
     const { last } = this.#blocks;
     if (last && sameCost(last.cost, cost)) return last;
     const block = new Block(cost);
@@ -93,42 +93,42 @@ export class ReservedMoments {
     return block;
   }
 
-  /** Takes moments out of the first or the last reservation of a block. */
-  #lessen(block: Block, reservation: Reservation, count: number): void {
+  /** Subtracts moments from the first or the last reservation of a block. */
+  #subtract(block: Block, reservation: Reservation, count: number): void {
     this.count -= count;
-    // Sums of fractions drift: with nothing booked, nothing is held.
+    // Sums of fractions drift: an empty list holds exactly nothing.
     this.held = this.count === 0 ? 0 : Math.max(0, this.held - reservation.load * count);
     block.count -= count;
     reservation.count -= count;
     if (reservation.count > 0) return;
     if (block.last === reservation) block.last = block.count > 0 ? reservation.previous : undefined;
     this.#list.remove(reservation);
-    if (block.count === 0) this.#drop(block);
+    if (block.count === 0) this.#removeBlock(block);
   }
 
-  /** Takes an empty block away; its neighbours may be alike, and one from then on. */
-  #drop(block: Block): void {
+  /** Removes an empty block, and merges its neighbours if they have the same cost. */
+  #removeBlock(block: Block): void {
     const { previous, next } = block;
     this.#blocks.remove(block);
     if (!previous || !next || !sameCost(previous.cost, next.cost)) return;
-    next.join(previous);
+    next.mergeInto(previous);
     this.#blocks.remove(next);
   }
 }
 
-/** Which reservations a pause overtakes, that a reply tells of and that ends at `end` by the line's clock. */
-export function overtaken({ now, epoch, paused = 0 }: ReserveReply, end: number) {
+/** Matches the reservations that are void because of the reply's pause, which ends at `end` by the monotonic clock. */
+export function isPaused({ now, epoch, paused = 0 }: ReserveReply, end: number) {
   const moment = Math.round(now + paused);
   return ({ grant, due }: Reservation): boolean =>
     grant.epoch === epoch ? grant.moment < moment : due < end;
 }
 
-/** Which reservations of older epochs stand no more, as a reply tells; `from` is by the line's clock. */
-export function voided({ epoch }: ReserveReply, from: number) {
+/** Matches the reservations of older epochs that are void: those due at `from` by the monotonic clock, or later. */
+export function isVoid({ epoch }: ReserveReply, from: number) {
   return ({ grant, due }: Reservation): boolean => grant.epoch !== epoch && due >= from;
 }
 
-/** Whether a moment is known to come no later than another one, by the store's clock. */
-function isKnownBefore(a: Booking, b: Booking): boolean {
+/** Whether a moment is known to be no later than another one: both are by the same clock. */
+function isKnownBefore(a: NewReservation, b: NewReservation): boolean {
   return a.grant.epoch === b.grant.epoch && a.grant.moment <= b.grant.moment;
 }

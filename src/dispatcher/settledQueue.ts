@@ -1,44 +1,38 @@
 import type { Waiter } from '../port/line.ts';
 import type { Reporter } from './reporter.ts';
-import type { Request } from './request.ts';
+import type { Reason, Request } from './request.ts';
 
-interface Told {
-  readonly request: Request;
-  readonly tell: (reporter: Reporter, request: Request) => void;
-}
-
-/** What the waiters of requests that have left the line are still to be told. */
+/** Requests that have ended without a grant, and whose callbacks have not been run yet. */
 export class SettledQueue {
-  #untold: Told[] = [];
-  /** What is being told. */
-  #telling: Told[] = [];
+  #pending: Request[] = [];
+  #reporting: Request[] = [];
 
-  get none(): boolean {
-    return this.#untold.length === 0;
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
   }
 
-  late(request: Request, retryAfter: number | undefined): void {
-    this.#untold.push({ request, tell: (reporter, request) => reporter.late(request, retryAfter) });
+  add(request: Request, reason: Reason): void {
+    request.reason = reason;
+    this.#pending.push(request);
   }
 
-  refused(request: Request, error: Error): void {
-    this.#untold.push({ request, tell: (reporter, request) => reporter.refused(request, error) });
-  }
-
-  /** Tells each request of each request, in order; what comes up meanwhile is told too. */
-  tell(reporter: Reporter): void {
-    while (this.#untold.length > 0) {
-      const told = this.#untold;
-      this.#untold = [];
-      this.#telling = told;
-      for (const { request, tell } of told) for (let i = 0; i < request.count; i++) tell(reporter, request);
+  /** Runs the callbacks in order, and those of requests that end meanwhile. */
+  report(reporter: Reporter): void {
+    while (this.#pending.length > 0) {
+      const requests = this.#pending;
+      this.#pending = [];
+      this.#reporting = requests;
+      for (const request of requests)
+        for (let i = 0; i < request.count; i++)
+          if (request.reason instanceof Error) reporter.failed(request, request.reason);
+          else reporter.denied(request, request.reason);
     }
-    this.#telling = [];
+    this.#reporting = [];
   }
 
-  /** Keeps from a waiter what it has not been told. */
+  /** Drops the remaining callbacks of a waiter. */
   forget(waiter: Waiter<unknown>): void {
-    for (const news of [this.#telling, this.#untold])
-      for (const { request } of news) if (request.waiter === waiter) request.count = 0;
+    for (const requests of [this.#reporting, this.#pending])
+      for (const request of requests) if (request.waiter === waiter) request.count = 0;
   }
 }

@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../clock.ts';
 
-/** The one timer of a line. */
+/** The timer of a dispatcher. */
 export class Timer {
   readonly #clock: Clock;
   readonly #work: () => void;
@@ -12,7 +12,7 @@ export class Timer {
     this.#work = work;
   }
 
-  /** Sets the timer for a time by the clock, in place of the one before; Infinity for none. */
+  /** Sets the timer, or moves it. `at` is by the clock; Infinity for none. */
   set(at: number): void {
     if (at === this.#at) return;
     this.#cancel?.();

@@ -2,7 +2,7 @@ import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 
 /** The last booked moment, as far as it tells what comes after it. */
-export interface Booked {
+export interface LastReserved {
   /** Permits that were granted for that very moment, or since then, of each limit. */
   readonly permits: Cost;
   /** Whether the moment came of a bucket's own level alone: it then holds less than a millisecond refills. */
@@ -28,7 +28,7 @@ export function leastWait(
   cost: Cost,
   requests: number,
   asked: readonly number[],
-  booked: Booked | undefined,
+  booked: LastReserved | undefined,
 ): number {
   let wait = 0;
   for (let i = 0; i < limits.length; i++)

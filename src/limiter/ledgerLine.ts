@@ -1,6 +1,7 @@
 import type { CancelTimer } from '../clock.ts';
-import { Dispatcher, type DispatcherOptions } from '../dispatcher/dispatcher.ts';
-import type { Refunded } from '../dispatcher/refunds.ts';
+import { Dispatcher } from '../dispatcher/dispatcher.ts';
+import type { DispatcherOptions } from '../dispatcher/parts.ts';
+import type { OnRefunded } from '../dispatcher/refunds.ts';
 import type { Request } from '../dispatcher/request.ts';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
@@ -151,7 +152,7 @@ export class LedgerLine<P> implements Line<P> {
         (error, decision) => {
           if (decision?.granted) this.#granted++;
           // The events may have a subscriber by now.
-          if (this.#events?.observed) this.dispatcher.decided(cost, error, decision);
+          if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
           reply(error, decision);
         },
       );
@@ -175,12 +176,12 @@ export class LedgerLine<P> implements Line<P> {
     call((error, result) => {
       this.#lookups--;
       reply(error, result);
-      this.#created?.tellIdle();
+      this.#created?.reportIdle();
     });
   }
 
   /** Refunds the newest grants; `settled` is called once the store has replied. */
-  release(cost: Cost, settled: Refunded): void {
+  release(cost: Cost, settled: OnRefunded): void {
     const { source } = this.#options.ledger;
     if (this.closed) settled(new LimiterClosedError(this.name));
     else this.dispatcher.refund({ cost, moment: newestGrants, epoch: 0, source }, settled);

@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock, schedulerClock } from '../clock.ts';
-import type { DispatcherOptions } from '../dispatcher/dispatcher.ts';
+import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { NamedLimits } from '../limits/cost.ts';
 import { LimiterEvents } from '../port/events.ts';
 import { fallbackOf } from '../stores/fallback/fallbackOptions.ts';

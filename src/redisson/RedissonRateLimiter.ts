@@ -24,7 +24,7 @@ import {
 } from './options.ts';
 import type { RateType } from './RateType.ts';
 import { openRedissonLedger } from './redissonLedger.ts';
-import { failureOf } from './replies.ts';
+import { failureOf, isDone } from './replies.ts';
 import { RetryTimer } from './retryTimer.ts';
 import { type RedissonScripts, redissonScripts } from './scripts.ts';
 import { storedConfig } from './storedConfig.ts';
@@ -320,11 +320,11 @@ export class RedissonRateLimiter implements Limiter<number> {
     { type, rate, interval, keepAlive, keepState }: ReturnType<typeof rateOf>,
   ): Promise<boolean> {
     const args = [when, rate, interval, type, keepAlive, keepState ? 1 : 0];
-    return (await this.#steer(() => this.#scripts.setRate(this.#keys.all, args))) === 1;
+    return this.#steer(async () => isDone(await this.#scripts.setRate(this.#keys.all, args)));
   }
 
   async #expire(ms: number): Promise<boolean> {
-    return (await this.#ask(() => this.#scripts.expire(this.#keys.original, [ms]))) === 1;
+    return this.#ask(async () => isDone(await this.#scripts.expire(this.#keys.original, [ms])));
   }
 
   /** One call that changes what those who wait may have. */

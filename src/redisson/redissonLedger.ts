@@ -29,6 +29,16 @@ function microseconds(ms: number): number {
   return ms === Infinity ? -1 : Math.floor(ms * 1000);
 }
 
+/** Whether a reply to acquire begins with a time, and the numbers before the pairs are none that cannot be. */
+function isReply(numbers: readonly number[]): boolean {
+  return numbers[0] > 0 && numbers.slice(1, head).every((n) => n >= 0);
+}
+
+/** Whether a reply is one count of permits. */
+function isOne(numbers: readonly number[]): boolean {
+  return numbers.length === 1 && numbers[0] >= 0;
+}
+
 /**
  * The ledger on the keys of Redisson: it cannot book, as the log has no future. It grants what is free, and says when the
  * head of the line may ask again.
@@ -53,7 +63,7 @@ export function openRedissonLedger(
   async function ask(first: number, args: readonly number[]): Promise<{ call: number; answer: number[] }> {
     const call = ++calls;
     const answer = [await scripts.acquire(keys.all, [entryOf(bytesOf(line, call), first), ...args])].flat();
-    return { call, answer: numbersOf(name, answer, 1) };
+    return { call, answer: numbersOf(name, answer, isReply) };
   }
 
   /** Asks for the runs; answers the numbers before the pairs, and what became of each. */
@@ -77,7 +87,7 @@ export function openRedissonLedger(
     const [now, wait = 0] = answer;
     const delay = wait === 0 ? 0 : outcome.queued;
     const brief = { rate: undefined, now: now / 1000, wait: wait / 1000, segments: [{ ...one, delay }] };
-    const told = answer.length < head ? brief : read([run], answer);
+    const told = answer.length <= 2 ? brief : read([run], answer);
     if (told.wait <= run.maxWait) return { call, ...told };
     const refused = { ...one, delay: outcome.refused, retryAfter: told.wait };
     return { call, ...told, wait: 0, segments: [refused] };
@@ -118,7 +128,12 @@ export function openRedissonLedger(
   async function release(permits: number): Promise<void> {
     const releaseKeys = [...keys.all, keys.sequence(line)];
     for (let left = permits; left > 0; ) {
-      const answer = numbersOf(name, await scripts.release(releaseKeys, [left, ++releases]), 2);
+      const answer = numbersOf(
+        name,
+        await scripts.release(releaseKeys, [left, ++releases]),
+        // Where more is to come, it has given something back: this loop ends.
+        ([given, more, ...rest]) => rest.length === 0 && (more === 1 ? given > 0 : more === 0 && given >= 0),
+      );
       left = answer[1] === 1 ? left - answer[0] : 0;
     }
   }
@@ -152,7 +167,7 @@ export function openRedissonLedger(
     },
     peek(reply) {
       answered(
-        scripts.available(keys.all, []).then((answer) => numbersOf(name, answer, 1)),
+        scripts.available(keys.all, []).then((answer) => numbersOf(name, answer, isOne)),
         reply,
       );
     },

@@ -81,7 +81,7 @@ timed('decisions of one turn cost the same however many there are', () => {
         undefined,
       );
     return () => {
-      questions.ask(false);
+      questions.send(false);
       assert.ok(questions.idle);
     };
   });

@@ -19,8 +19,8 @@ async function countKept(references: readonly WeakRef<object>[]): Promise<number
 
 function book(reservations: ReservedMoments, moment: number, cost: Cost): { grant: object; block: Block } {
   const grant = { cost, moment, epoch: 1, source: 'memory' as const };
-  const booking = { grant, count: 1, due: moment, meant: moment, soonest: moment, load: 1 };
-  return { grant, block: reservations.add(booking, 1) };
+  const added = { grant, count: 1, due: moment, nominalDue: moment, earliestDue: moment, load: 1 };
+  return { grant, block: reservations.add(added, 1) };
 }
 
 for (const [title, costs] of [
@@ -68,9 +68,9 @@ test('blocks of one cost with nothing left between them are one', () => {
     reservations.takeLast(middle, 1).map(({ due }) => due),
     [2],
   );
-  assert.is(end.whole, front);
+  assert.is(end.root, front);
   assert.equal(
-    reservations.takeLast(end.whole, 2).map(({ due }) => due),
+    reservations.takeLast(end.root, 2).map(({ due }) => due),
     [3, 1],
   );
   assert.is(reservations.count, 0);

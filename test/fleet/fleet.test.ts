@@ -1,6 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { overBucket, overSliding } from '../properties/oracle.ts';
+import { breachesOf, countsOf } from '../history/check.ts';
+import type { ProcessHistory } from '../history/histories.ts';
+import type { Standing } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { ProcessFleet } from './fleet.ts';
@@ -25,11 +27,18 @@ test.after.each(({ fleet }) => fleet.stop());
 test.after(({ server }) => server.stop());
 
 const limits = [
-  { kind: 'slidingWindow', permits, interval, resolution: 1, over: overSliding },
-  { kind: 'tokenBucket', permits, interval, burst: permits / 2, over: overBucket },
-] as const;
+  { kind: 'slidingWindow', permits, interval, resolution: 1 },
+  { kind: 'tokenBucket', permits, interval, burst: permits / 2 },
+] as const satisfies LimitSpec[];
 
-for (const { over, ...limit } of limits)
+/** The permits that a process was granted and has kept. */
+function keptBy({ requests }: ProcessHistory): Standing[] {
+  return requests.flatMap(({ moment, permits, returned }) =>
+    moment === undefined ? [] : { t: moment, n: permits - returned },
+  );
+}
+
+for (const limit of limits)
   test(`six processes under a ${limit.kind}, one killed: never over, all of it used, in fair shares, nothing lost`, async ({
     fleet,
   }) => {
@@ -41,55 +50,48 @@ for (const { over, ...limit } of limits)
       refund: 0,
       most: 3,
     };
-    const outcomes = await fleet.run({ limit: limit as LimitSpec, waiters: 30, lasts, ...whims }, killAfter);
-    const [killed, ...survivors] = outcomes;
-    const grants = outcomes.flatMap((outcome) => outcome.grants);
-
-    assert.is(killed.tally, undefined);
-    assert.ok(killed.grants.length > 0);
-    assert.is(over(limit as never, grants), undefined);
-    for (const { tally, grants } of survivors) {
-      const { asked, granted, refused, cancelled } = tally!;
-      assert.is(asked, granted + refused + cancelled);
-      assert.is(granted, grants.length);
-    }
-    const sum = (of: 'calls' | 'longest' | 'refused' | 'cancelled') =>
-      survivors.reduce((total, { tally }) => total + tally![of], 0);
+    const outcome = await fleet.run({ limit, waiters: 30, lasts, ...whims }, killAfter);
+    const { processes: all, longest } = outcome;
+    const [killed, ...survivors] = all;
+    const grants = all.flatMap(keptBy);
+    assert.equal(breachesOf(outcome), []);
+    assert.not.ok(killed.stopped);
+    assert.ok(keptBy(killed).length > 0);
+    const { refused, cancelled, calls } = countsOf({ processes: survivors, faults: [] });
     // On a busy machine one of them may have had none of these, but not all.
-    assert.ok(sum('refused') > 0 && sum('cancelled') > 0);
+    assert.ok(survivors.every(({ stopped }) => stopped) && refused > 0 && cancelled > 0);
 
     // Whole windows, from the second one on, in which everybody was hungry all the time.
     const first = grants.reduce((min, { t }) => Math.min(min, t), Infinity);
     const [from, to] = [first + interval, first + 5 * interval];
     // What the killed process held, and what it had not told yet, counts as not used: it is a few permits.
     const utilisation = permitsWithin(grants, from, to) / ((permits * (to - from)) / interval);
-    const fairness = jain(survivors.map((outcome) => permitsWithin(outcome.grants, from, to)));
-    const survived = survivors.flatMap((outcome) => outcome.grants).reduce((total, { n }) => total + n, 0);
+    const fairness = jain(survivors.map((outcome) => permitsWithin(keptBy(outcome), from, to)));
+    const survived = survivors.flatMap(keptBy).reduce((total, { n }) => total + n, 0);
     console.log(
       `${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}, ` +
-        `${(sum('calls') / survived).toFixed(2)} calls per permit, at most ${sum('longest')} requests booked ahead`,
+        `${(calls / survived).toFixed(2)} calls per permit, at most ${longest} requests of a process reserved ahead`,
     );
     assert.ok(utilisation >= 0.95, `utilisation ${utilisation}`);
     assert.ok(fairness >= 0.95, `fairness ${fairness}`);
   });
 
-for (const { over, ...limit } of limits)
+for (const limit of limits)
   test(`six processes with a request or two each that cancel and give back, under a ${limit.kind}: never over, and in use`, async ({
     fleet,
   }) => {
     const whims = { cancel: 0.5, cancelWithin: 150, timeout: 0, timeoutWithin: 0, refund: 0.3, most: 1 };
-    const outcomes = await fleet.run({ limit: limit as LimitSpec, waiters: 2, lasts, ...whims });
-    const kept = outcomes.flatMap(({ grants }) => grants);
-    assert.is(over(limit as never, kept), undefined);
-    for (const { tally } of outcomes) {
-      const { asked, granted, refused, cancelled, refunded } = tally!;
-      assert.is(asked, granted + refused + cancelled + refunded);
-      assert.ok(cancelled > 0 && refunded > 0);
+    const outcome = await fleet.run({ limit, waiters: 2, lasts, ...whims });
+    const kept = outcome.processes.flatMap(keptBy);
+    assert.equal(breachesOf(outcome), []);
+    for (const { requests, stopped } of outcome.processes) {
+      assert.ok(stopped && requests.some(({ end }) => end === 'cancelled'));
+      assert.ok(requests.some(({ returned }) => returned > 0));
     }
     const first = kept.reduce((min, { t }) => Math.min(min, t), Infinity);
     const [from, to] = [first + interval, first + 5 * interval];
     const utilisation = permitsWithin(kept, from, to) / ((permits * (to - from)) / interval);
-    const fairness = jain(outcomes.map(({ grants }) => permitsWithin(grants, from, to)));
+    const fairness = jain(outcome.processes.map((one) => permitsWithin(keptBy(one), from, to)));
     console.log(`${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}`);
     // What is booked, or about to be given back, counts meanwhile: a few of twelve requests.
     assert.ok(utilisation >= 0.9, `utilisation ${utilisation}`);

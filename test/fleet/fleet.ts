@@ -2,36 +2,38 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Standing } from '../properties/oracle.ts';
-import { killAtExit, killNow } from '../support/leftovers.ts';
-import type { Message, Order, Tally } from './protocol.ts';
+import { type Histories, readHistories } from '../history/histories.ts';
+import { killAtExit, killNow, removeFolder, temporaryFolder } from '../support/leftovers.ts';
+import type { Message, Order } from './protocol.ts';
 
 const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const register = new URL('../support/register.mjs', import.meta.url).href;
 
-/** What became of one process: its grants as they were told, and its tally, unless it was killed. */
-export interface Outcome {
-  grants: Standing[];
-  tally: Tally | undefined;
+/** What the processes of a fleet have written, and the most requests that any of them held reserved. */
+export interface Outcome extends Histories {
+  longest: number;
 }
 
 /** Processes that share a limit, all ready to begin. */
 export class ProcessFleet {
   readonly #children: ChildProcess[];
-  readonly #outcomes: Outcome[];
+  readonly #folder: string;
+  #longest = 0;
 
-  private constructor(children: ChildProcess[]) {
+  private constructor(children: ChildProcess[], folder: string) {
     this.#children = children;
-    this.#outcomes = children.map(() => ({ grants: [], tally: undefined }));
-    children.forEach((child, i) => {
-      child.on('message', (message: Message) => this.#hear(this.#outcomes[i], message));
-    });
+    this.#folder = folder;
+    for (const child of children)
+      child.on('message', (message: Message) => {
+        if (message.kind === 'ended') this.#longest = Math.max(this.#longest, message.longest);
+      });
   }
 
   /** Starts the processes, and waits until each is connected: so that none has a lead. */
   static async start(count: number, port: number): Promise<ProcessFleet> {
+    const folder = temporaryFolder();
     const children = Array.from({ length: count }, (_, place) =>
-      fork(worker, [String(port), String(place)], { execArgv: ['--import', register] }),
+      fork(worker, [String(port), String(place), folder], { execArgv: ['--import', register] }),
     );
     for (const child of children) killAtExit(child);
     const ready = children.map((child) => once(child, 'message'));
@@ -41,11 +43,11 @@ export class ProcessFleet {
     });
     await Promise.race([Promise.all(ready), ...dead]);
     for (const one of dead) one.catch(() => {});
-    return new ProcessFleet(children);
+    return new ProcessFleet(children, folder);
   }
 
   /** Lets all begin at once, kills the first after a while if that is asked for, and waits until the others have ended. */
-  async run(order: Order, killAfter?: number): Promise<Outcome[]> {
+  async run(order: Order, killAfter?: number): Promise<Outcome> {
     const ends = this.#children.map((child) => once(child, 'close'));
     for (const child of this.#children) {
       // Else this process ends as soon as the last of them has hung up.
@@ -57,15 +59,11 @@ export class ProcessFleet {
       this.#children[0].kill('SIGKILL');
     }
     await Promise.all(ends);
-    return this.#outcomes;
+    return { ...readHistories(this.#folder), longest: this.#longest };
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.#children.map(killNow));
-  }
-
-  #hear(outcome: Outcome, message: Message): void {
-    if (message.kind === 'grant') outcome.grants.push({ t: message.t, n: message.n });
-    if (message.kind === 'tally') outcome.tally = message.tally;
+    removeFolder(this.#folder);
   }
 }

@@ -15,26 +15,9 @@ export interface Order {
   /** The part of the requests that have a timeout, of so many milliseconds at most. */
   timeout: number;
   timeoutWithin: number;
-  /** The part of the permits that are given back soon after they were granted: these are not told. */
+  /** The part of the permits that are given back soon after they were granted. */
   refund: number;
 }
 
-/** What a process of the fleet has counted: requests, but for the last two. */
-export interface Tally {
-  asked: number;
-  granted: number;
-  refused: number;
-  cancelled: number;
-  refunded: number;
-  /** Calls to the store. */
-  calls: number;
-  /** The most requests that it ever held booked. */
-  longest: number;
-}
-
-/** What a process of the fleet tells its parent. */
-export type Message =
-  | { kind: 'ready' }
-  /** `n` permits were granted at `t`, by the server's clock. */
-  | { kind: 'grant'; t: number; n: number }
-  | { kind: 'tally'; tally: Tally };
+/** What a process of the fleet tells its parent, besides its history: that it is ready, and the most requests it ever held reserved. */
+export type Message = { kind: 'ready' } | { kind: 'ended'; longest: number };

@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const root = new URL('../../', import.meta.url);
+const rescheduler = 'src/dispatcher/rescheduler.ts';
 
 /** The files of a folder, and of those in it, by their paths. */
 function filesOf(folder: string): string[] {
@@ -18,7 +19,7 @@ function valuesOf(name: string): Map<string, number> {
   const inLua = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
   const pattern = new RegExp(`^(?:export )?(?:const ${name}|local ${inLua}) = ([\\d_.]+);?$`, 'm');
   const values = new Map<string, number>();
-  for (const file of [...filesOf('lua/'), ...filesOf('src/stores/memory/'), 'src/dispatcher/dispatcher.ts']) {
+  for (const file of [...filesOf('lua/'), ...filesOf('src/stores/memory/'), rescheduler]) {
     const found = pattern.exec(readFileSync(new URL(file, root), 'utf8'));
     if (found) values.set(file, Number(found[1].replaceAll('_', '')));
   }
@@ -35,13 +36,13 @@ for (const name of [...ofTwins, 'mostDebt', 'resent', ...ofAll])
     assert.ok(
       places.some((file) => file.endsWith('.lua')) && places.some((file) => file.includes('/memory/')),
     );
-    assert.is(places.includes('src/dispatcher/dispatcher.ts'), ofAll.includes(name));
+    assert.is(places.includes(rescheduler), ofAll.includes(name));
     assert.is(new Set(values.values()).size, 1, JSON.stringify([...values]));
   });
 
 test('a line that waits asks again before what was booked two seconds ago can be void', () => {
-  const dispatcher = readFileSync(new URL('src/dispatcher/dispatcher.ts', root), 'utf8');
-  const heartbeat = Number(/const heartbeat = ([\d_]+);/.exec(dispatcher)![1].replaceAll('_', ''));
+  const calls = readFileSync(new URL('src/dispatcher/reserveCalls.ts', root), 'utf8');
+  const heartbeat = Number(/const heartbeat = ([\d_]+);/.exec(calls)![1].replaceAll('_', ''));
   const [heard] = valuesOf('heard').values();
   assert.ok(heartbeat + 500 <= heard, `${heartbeat} ms, and ${heard} ms`);
 });

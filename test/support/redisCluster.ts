@@ -7,11 +7,20 @@ import { until } from './until.ts';
 
 type SlotRange = [first: number, last: number, master: [host: string, port: number, id: string]];
 
-/** Starts three masters that share the slots among them, and waits until each says that the cluster is well. */
-export async function startCluster(): Promise<RedisCluster> {
-  const config = ['cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 5000'];
+/**
+ * Starts three masters that share the slots among them, and waits until each says that the cluster is well.
+ *
+ * @param options `nodeTimeout`: milliseconds after which a node that does not answer has failed (5,000 by default)
+ */
+export async function startCluster({ nodeTimeout = 5_000 } = {}): Promise<RedisCluster> {
+  const config = [
+    'cluster-enabled yes',
+    'cluster-config-file nodes.conf',
+    `cluster-node-timeout ${nodeTimeout}`,
+    'repl-diskless-sync-delay 0',
+  ];
   const nodes = await Promise.all([1, 2, 3].map(() => startRedis({ config })));
-  const cluster = new RedisCluster(nodes);
+  const cluster = new RedisCluster(nodes, config);
   try {
     const addresses = nodes.map(({ host, port }) => `${host}:${port}`);
     await promisify(execFile)(redisBinary().cli, ['--cluster', 'create', ...addresses, '--cluster-yes']);
@@ -25,8 +34,30 @@ export async function startCluster(): Promise<RedisCluster> {
 
 /** A cluster of three masters of the tests' own. */
 export class RedisCluster {
-  /** Wraps servers that `redis-cli` has made a cluster of. */
-  constructor(readonly nodes: readonly RedisServer[]) {}
+  readonly replicas: RedisServer[] = [];
+
+  /** Wraps servers that `redis-cli` has made a cluster of, and the configuration they have in common. */
+  constructor(
+    readonly nodes: readonly RedisServer[],
+    private readonly config: readonly string[],
+  ) {}
+
+  /** Starts a replica of a master, and waits until it has all data and every node knows it. */
+  async addReplica(master: RedisServer): Promise<RedisServer> {
+    const replica = await startRedis({ config: this.config });
+    this.replicas.push(replica);
+    const id = String(await master.command('CLUSTER', 'MYID'));
+    const ownId = String(await replica.command('CLUSTER', 'MYID'));
+    await replica.command('CLUSTER', 'MEET', master.host, master.port);
+    await until('the replica knows its master', () => replica.command('CLUSTER', 'REPLICATE', id));
+    await until('the replica follows', async () => {
+      const info = String(await replica.command('INFO', 'replication'));
+      if (!info.includes('master_link_status:up\r')) return false;
+      const views = await Promise.all(this.nodes.map((node) => node.command('CLUSTER', 'NODES')));
+      return views.every((view) => new RegExp(`${ownId} .*slave ${id}`).test(String(view)));
+    });
+    return replica;
+  }
 
   /** What `new Cluster(…)` of ioredis takes as its startup nodes. */
   get addresses(): { host: string; port: number }[] {
@@ -42,7 +73,7 @@ export class RedisCluster {
   async ownerOf(slot: number, asked = this.nodes[0]): Promise<RedisServer> {
     const ranges = (await asked.command('CLUSTER', 'SLOTS')) as SlotRange[];
     const range = ranges.find(([first, last]) => first <= slot && slot <= last);
-    const owner = this.nodes.find(({ port }) => port === range?.[2][1]);
+    const owner = [...this.nodes, ...this.replicas].find(({ port }) => port === range?.[2][1]);
     if (!owner) throw new Error(`nobody serves slot ${slot}`);
     return owner;
   }
@@ -74,7 +105,7 @@ export class RedisCluster {
 
   /** Ends every node for good. */
   async stop(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.stop()));
+    await Promise.all([...this.nodes, ...this.replicas].map((node) => node.stop()));
   }
 }
 

@@ -13,7 +13,7 @@ export const areas = {
   },
   dispatcher: {
     files: [
-      /^src\/dispatcher\/(dispatcher|queue|reservations|reservedMoments|chain|block|reply|deadlines|refunds|waitEstimate|waitBounds|fairShare)\.ts$/,
+      /^src\/dispatcher\/(dispatcher|reserveCalls|applyReply|gather|expiry|admission|limitChanges|rescheduler|loop|queue|waiterIndex|reservations|reservedMoments|chain|block|deadlines|refunds|waitEstimate|waitBounds|hopelessRequests|fairShare)\.ts$/,
     ],
     stages: [['test/dispatcher/', 'test/limiter/'], ['test/(operators|fallback|creation)/']],
   },

@@ -39,13 +39,13 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'a deadline that takes the place of another one does not rise',
-    tests: ['test/limiter/deadlines'],
+    tests: ['test/dispatcher/deadlines'],
     changes: [{ file: 'src/dispatcher/deadlines.ts', find: '    this.#rise(last);\n', replace: '' }],
   },
   {
     area: 'dispatcher',
     title: 'reservations that were handed out are kept',
-    tests: ['test/limiter/reservations'],
+    tests: ['test/dispatcher/reservations'],
     changes: [
       {
         file: 'src/dispatcher/reservedMoments.ts',
@@ -57,18 +57,18 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'what has left the line holds all that came after it',
-    tests: ['test/limiter/reservations'],
+    tests: ['test/dispatcher/reservations'],
     changes: [{ file: 'src/dispatcher/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
   },
   {
     area: 'dispatcher',
     title: 'a block of reservations stays in the line though all were handed out',
-    tests: ['test/limiter/reservations'],
+    tests: ['test/dispatcher/reservations'],
     changes: [
       {
         file: 'src/dispatcher/reservedMoments.ts',
-        find: '    if (block.count === 0) this.#drop(block);\n',
-        replace: '    void this.#drop;\n',
+        find: '    if (block.count === 0) this.#removeBlock(block);\n',
+        replace: '    void this.#removeBlock;\n',
       },
     ],
   },
@@ -87,12 +87,12 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'the soonest of a moment is counted from the receipt of the reply',
-    tests: ['test/limiter/(soonest|shortTimeouts)'],
+    tests: ['test/dispatcher/(soonest|shortTimeouts)'],
     changes: [
       {
-        file: 'src/dispatcher/reply.ts',
-        find: 'soonest = sent + delay',
-        replace: 'soonest = received + delay',
+        file: 'src/dispatcher/applyReply.ts',
+        find: 'earliestDue = sent + delay',
+        replace: 'earliestDue = received + delay',
       },
     ],
   },

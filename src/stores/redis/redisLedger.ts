@@ -12,7 +12,7 @@ import type {
   ReserveReply,
   ReserveRequest,
 } from '../store.ts';
-import { type Answer, coversAll, listed, malformed, segmentsOf } from './replies.ts';
+import { type Answer, answersOf, coversAll, listed, malformed, segmentsOf } from './replies.ts';
 import { type Seat, Tools } from './seat.ts';
 import { specOf } from './spec.ts';
 
@@ -77,12 +77,14 @@ export class RedisLedger implements ControlledLedger {
     for (const { count, maxWait, cost } of runs) after.push(count, microseconds(maxWait), ...cost);
     const read = (answer: number[] | number): ReserveReply => {
       if (typeof answer === 'number') {
+        if (answer <= 0) throw malformed(answer);
         const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
         return { now: answer / 1000, epoch, contenders: 1, segments };
       }
       const [now, newEpoch, contenders, paused, voidAfter] = answer;
       const segments = segmentsOf(answer, head);
-      if (voidAfter === undefined || !coversAll(runs, segments)) throw malformed(answer);
+      const isHead = now > 0 && newEpoch >= 0 && contenders >= 1 && paused >= -1 && voidAfter >= -1;
+      if (!isHead || !coversAll(runs, segments)) throw malformed(answer);
       const replied: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
       if (paused >= 0) replied.paused = milliseconds(paused);
       if (voidAfter >= 0) replied.voidAfter = milliseconds(voidAfter);
@@ -98,7 +100,7 @@ export class RedisLedger implements ControlledLedger {
     const read = (answer: number[] | number): RefundReply => {
       // The sequence was known: what the call gave back was told to the one before it.
       if (Array.isArray(answer) && answer.length === 0) return {};
-      return { restored: listed(answer, refunds.length).map((given) => given === 1) };
+      return { restored: answersOf(answer, refunds.length) };
     };
     const { calls, ofLine } = this.#tools;
     calls.call(this.#seat.scripts.refund, ofLine, after, read, reply);
@@ -109,9 +111,10 @@ export class RedisLedger implements ControlledLedger {
     const read = (answer: number[] | number): DecideReply => {
       // Of several limits, the one that refuses for longest is named.
       const isNamed = length > 1 && Array.isArray(answer) && answer.length > 3 + length;
-      const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0));
+      const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0), -1);
       const limiting = isNamed ? rest.pop()! : -1;
-      if (limiting >= length) throw malformed(answer);
+      const isWhole = granted === 0 || granted === 1;
+      if (!isWhole || reset < 0 || rest.some((n) => n < 0) || limiting >= length) throw malformed(answer);
       const decision: DecideReply = {
         granted: granted === 1,
         available: rest,
@@ -139,7 +142,7 @@ export class RedisLedger implements ControlledLedger {
     const spec = specOf(this.#seat.names, change.limits);
     const { ifAbsent, keepState } = change;
     const read = (answer: Answer) => {
-      const stored = listed(answer, 1)[0] === 1;
+      const [stored] = answersOf(answer, 1);
       if (stored) calls.follow(spec);
       return stored;
     };
@@ -176,7 +179,8 @@ export class RedisLedger implements ControlledLedger {
 
   forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
     const { calls, shared } = this.#tools;
-    const read = () => {
+    const read = (answer: Answer) => {
+      if (answer !== 1) throw malformed(answer);
       if (rate) calls.follow('[]');
     };
     calls.send(this.#seat.scripts.forget, shared, [rate ? 1 : 0], read, reply);

@@ -5,28 +5,49 @@ export type Answer = number | number[] | string;
 
 /** The answer with its numbers as numbers: a connection may be set to hand on strings. */
 export function answerOf(answer: unknown): Answer {
-  if (typeof answer === 'number' && Number.isInteger(answer)) return answer;
-  if (Array.isArray(answer) && answer.every(Number.isInteger)) return answer;
   if (typeof answer === 'string' && answer.startsWith('[')) return answer;
-  for (const item of Array.isArray(answer) ? answer : [answer])
-    if (!/^-?\d+$/.test(String(item))) throw malformed(answer);
-  return Array.isArray(answer) ? answer.map(Number) : Number(answer);
+  return Array.isArray(answer) ? numbersIn(answer) : numberOf(answer, answer);
+}
+
+/** A reply that is a list of numbers. */
+export function numbersIn(answer: unknown[]): number[] {
+  return answer.every(isWhole) ? answer : answer.map((item) => numberOf(item, answer));
+}
+
+/** Whether Redis could send it: a whole number of 64 bits. */
+function isWhole(item: unknown): item is number {
+  return Number.isInteger(item) && Math.abs(item as number) <= 2 ** 63;
+}
+
+function numberOf(item: unknown, answer: unknown): number {
+  if (isWhole(item)) return item;
+  const n = typeof item === 'string' && /^-?\d+$/.test(item) ? Number(item) : Number.NaN;
+  if (isWhole(n)) return n;
+  throw malformed(answer);
 }
 
 export function malformed(answer: unknown): TypeError {
   return new TypeError(`malformed reply: ${JSON.stringify(answer)}`);
 }
 
-/** A list of so many numbers. */
-export function listed(answer: Answer, length: number): number[] {
-  if (Array.isArray(answer) && answer.length === length) return answer;
+/** A list of so many numbers, none of them below `least`. */
+export function listed(answer: Answer, length: number, least = 0): number[] {
+  if (Array.isArray(answer) && answer.length === length && answer.every((n) => n >= least)) return answer;
   throw malformed(answer);
+}
+
+/** A list of so many answers, each 1 for yes or 0 for no. */
+export function answersOf(answer: Answer, length: number): boolean[] {
+  const numbers = listed(answer, length);
+  if (numbers.some((n) => n > 1)) throw malformed(answer);
+  return numbers.map((n) => n === 1);
 }
 
 /** Pairs of a count and a delay, after the numbers of the reply's head. */
 export function segmentsOf(answer: number[], head: number): Segment[] {
   const segments: Segment[] = [];
-  for (let i = head; i + 1 < answer.length; i += 2) {
+  if ((answer.length - head) % 2 !== 0) throw malformed(answer);
+  for (let i = head; i < answer.length; i += 2) {
     const [count, delay] = [answer[i], answer[i + 1]];
     if (delay >= 0) segments.push({ count, delay: delay / 1000, retryAfter: 0 });
     else if (delay === outcome.queued) segments.push({ count, delay, retryAfter: 0 });

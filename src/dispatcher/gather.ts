@@ -5,55 +5,53 @@ import type { FairShare } from './fairShare.ts';
 import type { Queue } from './queue.ts';
 import type { Request } from './request.ts';
 
-/** A run of a call, with the requests that it asks for. */
+/** A run of a call, and its requests. */
 export interface SentRun extends Run {
   requests: Request[];
 }
 
-/** A call that is under way. */
+/** A reserve call in flight. */
 export interface Call {
   runs: SentRun[];
-  /** When it was sent, by the line's clock. */
+  /** When it was sent, by the monotonic clock. */
   sent: number;
-  /** How often a denial had been made void by then. */
-  denials: number;
-  /** How often something had been given back by then. */
-  returns: number;
-  /** A pause was called for meanwhile, of which the store may not know yet: when it ends, by the line's clock. */
+  /** The version of the refunds at that time. */
+  version: number;
+  /** End of a pause that was made while the call was in flight, by the monotonic clock: the reply may not know of it. */
   pausedUntil?: number;
 }
 
-/** At most so many runs go into a call: each costs the script its arguments. */
+/** The most runs of a call: each costs the script its arguments. */
 const mostRuns = 1024;
 
 /**
- * Gathers what one call asks for, from the first request that is not booked on, and marks it as sent. `exact` tells the
- * store of each deadline as it is.
+ * Collects the requests of the next call, starting with the first that has no reservation, and marks them as sent. `exact`:
+ * deadlines are not rounded.
  */
 export function gather(queue: Queue, share: FairShare, now: number, exact: boolean): SentRun[] {
   const runs: SentRun[] = [];
   let load = 0;
-  let part = 0;
-  for (const waiting of queue.requests(queue.unbooked)) {
-    const room = share.room(waiting.cost, load, part);
+  let fraction = 0;
+  for (const waiting of queue.requests(queue.firstUnreserved)) {
+    const room = share.room(waiting.cost, load, fraction);
     if (room === 0) break;
-    const run = runFor(runs, waiting.cost, longestWait(waiting, now, exact));
+    const run = runFor(runs, waiting.cost, maxWaitOf(waiting, now, exact));
     if (!run) break;
     const request = room < waiting.count ? queue.splitFront(waiting, room) : waiting;
-    queue.send(request);
+    queue.markSent(request);
     run.requests.push(request);
     run.count += request.count;
     load += share.loadOf(request.cost) * request.count;
-    part += share.partOf(request.cost) * request.count;
+    fraction += share.fractionOf(request.cost) * request.count;
   }
   return runs;
 }
 
 /**
- * What the store is told that a request may wait: in whole milliseconds, so that those who came together go in one run,
- * unless it is exact. What is booked after the very deadline is refused here.
+ * The longest wait that is sent for a request. Unless exact, it is rounded up to whole milliseconds, so that requests of the
+ * same time share a run; a moment after the deadline itself is then rejected when the reply is applied.
  */
-function longestWait({ timeout, deadline }: Request, now: number, exact: boolean): number {
+function maxWaitOf({ timeout, deadline }: Request, now: number, exact: boolean): number {
   if (timeout === 0 || timeout === Infinity) return timeout;
   return Math.max(0, exact ? deadline - now : Math.ceil(deadline - now));
 }

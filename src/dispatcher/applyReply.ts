@@ -1,0 +1,61 @@
+import { exceedsError, permitsOf } from '../limits/cost.ts';
+import { eachSegment, momentOf } from '../stores/segments.ts';
+import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
+import type { Call, SentRun } from './gather.ts';
+import type { Parts } from './parts.ts';
+import { isPaused, isVoid } from './reservedMoments.ts';
+
+/** Applies a reply: assigns its moments to requests, rejects refused requests, and requeues the others. */
+export function applyReply(parts: Parts, call: Call, reply: ReserveReply, received: number): void {
+  const { runs } = call;
+  const { reservations, fairShare, waitEstimate, clockOffset, queue } = parts;
+  fairShare.contenders = reply.contenders;
+  const { last } = reservations.moments;
+  // Void reservations first: their requests keep their places in front of those of this reply.
+  const { voidAfter, paused } = reply;
+  if (voidAfter !== undefined) reservations.requeueFrom(isVoid(reply, received + voidAfter));
+  if (paused !== undefined) reservations.requeueFrom(isPaused(reply, received + paused));
+  eachSegment(runs, reply.segments, (run, segment) => {
+    if (segment.delay >= 0) assign(parts, run, segment, reply, call.sent, received);
+    else reject(parts, run, segment, call, reply, received);
+  });
+  clockOffset.measure(reply.epoch, reply.now, received);
+  for (const { requests } of runs)
+    for (const request of requests) if (request.stage === 'sent') queue.requeue(request);
+  if (reservations.moments.last !== last) waitEstimate.reserved(reply, call);
+}
+
+function assign(
+  { reservations, ledger, fairShare, clockOffset }: Parts,
+  { cost }: SentRun,
+  { delay, count }: Segment,
+  reply: ReserveReply,
+  sent: number,
+  received: number,
+): void {
+  const earliestDue = sent + delay;
+  const offset = clockOffset.least(reply.epoch);
+  const due = Math.min(received + delay, Math.max(earliestDue, reply.now + delay + offset));
+  // Without a measured offset, a moment that may lie within the timeout is taken to.
+  const nominalDue = offset === Infinity ? earliestDue : due;
+  const grant = { cost, moment: momentOf(reply, delay), due, epoch: reply.epoch, source: ledger.source };
+  reservations.assign({ grant, count, due, nominalDue, earliestDue, load: fairShare.loadOf(cost) });
+}
+
+/** Ends the requests of a run that were neither granted nor reserved, unless they stay in the queue. */
+function reject(
+  { name, named, ledger, queue, fairShare, waitEstimate }: Parts,
+  { cost, requests, maxWait }: SentRun,
+  { delay, retryAfter }: Segment,
+  { version }: Call,
+  reply: ReserveReply,
+  received: number,
+): void {
+  if (delay === outcome.queued) return;
+  const reason =
+    delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, permitsOf(named, cost));
+  for (const request of requests) if (request.stage === 'sent') queue.settle(request, reason);
+  // A refusal of a store that cannot reserve says little about the next moment; a synchronous store is as quick as a cache.
+  if (delay === outcome.refused && maxWait === 0 && !ledger.sync && reply.retryAfter === undefined)
+    waitEstimate.refused(cost, retryAfter, received, Math.min(retryAfter, fairShare.horizon), version);
+}

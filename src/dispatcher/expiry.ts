@@ -1,0 +1,66 @@
+import { nextTurn } from './endOfTurn.ts';
+import type { Parts } from './parts.ts';
+import type { Request } from './request.ts';
+import type { ReserveCalls } from './reserveCalls.ts';
+
+/** A timer that fires this many milliseconds late may have waited for a blocked event loop. */
+const lateTimer = 1;
+
+/** Denies requests at their deadlines. */
+export class Expiry {
+  readonly #parts: Parts;
+  readonly #calls: ReserveCalls;
+  /** Whether replies that may lie in the socket are read first, or have just been read. */
+  #reading: 'before' | 'after' | undefined;
+
+  constructor(parts: Parts, calls: ReserveCalls) {
+    this.#parts = parts;
+    this.#calls = calls;
+  }
+
+  /** When a request expires next, by the monotonic clock. */
+  get next(): number {
+    return this.#reading === 'before' ? Infinity : this.#parts.queue.deadlines.next;
+  }
+
+  /**
+   * Sets the deadline of a request that has just joined. A request whose first reply is still on its way is not denied
+   * before the time that the store is given to reply.
+   */
+  watch(request: Request, mustWait: boolean): void {
+    const { timeout } = request;
+    const { ledger, queue } = this.#parts;
+    const { replyAllowance } = this.#calls;
+    if (!ledger.sync && !mustWait && timeout < replyAllowance) {
+      request.callsBefore = this.#calls.count;
+      request.expires += replyAllowance - timeout;
+      queue.unanswered.add(request);
+    }
+    queue.deadlines.add(request);
+  }
+
+  /** Denies the requests that have expired. */
+  run(): void {
+    const { clock, queue, reservations, loop } = this.#parts;
+    const { deadlines } = queue;
+    if (this.next === Infinity) return;
+    const now = clock.now();
+    const isLate = now - deadlines.next >= lateTimer;
+    // After a blockage, the event loop runs timers before it reads the replies that have arrived.
+    if (isLate && deadlines.first!.stage === 'sent' && !this.#reading) {
+      this.#readReplies();
+      return;
+    }
+    while (deadlines.next <= now) reservations.settle(deadlines.first!, undefined);
+    if (!queue.settled.isEmpty) loop.repeat();
+  }
+
+  #readReplies(): void {
+    this.#reading = 'before';
+    nextTurn(() => {
+      this.#reading = 'after';
+      this.#parts.loop.run();
+      this.#reading = undefined;
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import type { Limit } from '../limits/limit.ts';
+import type { Reply, ReserveReply } from '../stores/store.ts';
+import type { Parts } from './parts.ts';
+import type { ReserveCalls } from './reserveCalls.ts';
+
+/** Two ends of a pause within so many milliseconds are the same pause: each is computed from another reply. */
+const samePause = 200;
+
+/** Changes of the limit for the whole fleet: those made here, and those that replies report. Each is reported once as an event. */
+export class LimitChanges {
+  readonly #parts: Parts;
+  readonly #calls: ReserveCalls;
+  /** Changes in flight, and how many of them are pauses. */
+  #inFlight = 0;
+  #pauses = 0;
+  #limits: readonly Limit[];
+  #pausedUntil = 0;
+
+  constructor(parts: Parts, calls: ReserveCalls) {
+    this.#parts = parts;
+    this.#calls = calls;
+    this.#limits = parts.ledger.limits;
+  }
+
+  get inFlight(): boolean {
+    return this.#inFlight > 0;
+  }
+
+  /** Whether a pause is on its way to the store: nothing is granted meanwhile. */
+  get isPausing(): boolean {
+    return this.#pauses > 0;
+  }
+
+  /** Sends a change, and then calls the store again, as waiting requests may have other moments now. */
+  send<T>(
+    change: (done: Reply<T>) => void,
+    reply: Reply<T>,
+    apply: (value: T | undefined) => void = () => {},
+  ): void {
+    const { events, loop, refunds, waitEstimate } = this.#parts;
+    this.#inFlight++;
+    change((error, value) => {
+      this.#inFlight--;
+      if (error) events.emitError(error);
+      loop.run(() => {
+        refunds.version++;
+        waitEstimate.retryAt = 0;
+        this.#calls.expedite();
+        apply(value);
+        this.#reportRate();
+      });
+      reply(error, value);
+    });
+  }
+
+  /** Pauses the limit. The change replies the milliseconds that are left of the pause. */
+  pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
+    const { clock, queue, reservations } = this.#parts;
+    this.#pauses++;
+    queue.watchReserved();
+    this.send(change, reply, (ms = 0) => {
+      this.#pauses--;
+      if (ms === 0) return;
+      const end = clock.now() + ms;
+      if (this.#calls.current) this.#calls.current.pausedUntil = end;
+      reservations.requeueFrom(({ due }) => due < end);
+      this.#reportPause(ms, clock.now());
+    });
+  }
+
+  /** Forgets what was granted, and ends a pause: the next one is reported even if it ends at the same time. */
+  forget(change: (done: Reply<void>) => void, reply: Reply<void>): void {
+    this.send(change, reply, () => {
+      this.#pausedUntil = 0;
+    });
+  }
+
+  /** Reports what a reply says about the limit. */
+  replied({ paused }: ReserveReply, received: number): void {
+    if (this.isPausing) this.#parts.queue.watchReserved();
+    this.#reportRate();
+    if (paused !== undefined) this.#reportPause(paused, received);
+  }
+
+  #reportRate(): void {
+    const { limits } = this.#parts.ledger;
+    const known = this.#limits;
+    if (limits === known) return;
+    this.#limits = limits;
+    // Another client may have stored the same limits again.
+    if (JSON.stringify(limits) !== JSON.stringify(known)) this.#parts.reporter.rate(limits);
+  }
+
+  #reportPause(ms: number, now: number): void {
+    const end = now + ms;
+    if (Math.abs(end - this.#pausedUntil) > samePause) this.#parts.reporter.paused(ms);
+    this.#pausedUntil = end;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '../clock.ts';
+import type { NamedLimits } from '../limits/cost.ts';
+import { LimiterEvents } from '../port/events.ts';
+import type { Ledger } from '../stores/store.ts';
+import { ClockOffset } from './clockOffset.ts';
+import { FairShare } from './fairShare.ts';
+import type { Loop } from './loop.ts';
+import { Queue } from './queue.ts';
+import { Refunds } from './refunds.ts';
+import { Reporter } from './reporter.ts';
+import { Reservations } from './reservations.ts';
+import { WaitEstimate } from './waitEstimate.ts';
+
+/** What a dispatcher is made with. */
+export interface DispatcherOptions {
+  name: string;
+  named: NamedLimits;
+  ledger: Ledger;
+  clock: Clock;
+  maxQueue: number;
+  /** Whether no other process can change the limit. */
+  alone?: boolean;
+  events?: LimiterEvents | undefined;
+  /** Whether calls that bypass the dispatcher are in flight. */
+  isBusy?: () => boolean;
+}
+
+/** The parts that a dispatcher's modules share. */
+export interface Parts extends DispatcherOptions {
+  readonly events: LimiterEvents;
+  readonly reporter: Reporter;
+  readonly loop: Loop;
+  readonly queue: Queue;
+  readonly refunds: Refunds;
+  readonly reservations: Reservations;
+  readonly fairShare: FairShare;
+  readonly clockOffset: ClockOffset;
+  readonly waitEstimate: WaitEstimate;
+}
+
+export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
+  const { name, named, ledger, clock } = options;
+  const events = options.events ?? new LimiterEvents(name);
+  const reporter = new Reporter(named, events, ledger);
+  const queue = new Queue(named.limits.length);
+  const refunds = new Refunds(ledger, reporter);
+  const reservations = new Reservations(queue, refunds, clock);
+  const fairShare = new FairShare(ledger);
+  const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
+  const clockOffset = new ClockOffset();
+  return {
+    ...options,
+    ...{ events, reporter, loop, queue, refunds, reservations, fairShare, clockOffset, waitEstimate },
+  };
+}

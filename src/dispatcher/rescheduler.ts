@@ -1,0 +1,64 @@
+import type { Parts } from './parts.ts';
+import type { ReserveCalls } from './reserveCalls.ts';
+
+/** Reservations are moved only if the first comes forward by at least this, and by a hundredth of the interval: milliseconds. */
+const leastMove = 20;
+/** The least time between two moves: milliseconds. */
+const leastPause = 100;
+/** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
+const heard = 2_000;
+
+/**
+ * Moves reservations to earlier moments after refunds.
+ *
+ * A client without contenders refunds its reservations and asks for new ones on the same connection, before the refund that
+ * made room. With contenders, the store gives the returned permits to whichever call comes next, and makes reservations
+ * void that are far ahead: the client only calls soon.
+ */
+export class Rescheduler {
+  readonly #parts: Parts;
+  readonly #calls: ReserveCalls;
+  /** Whether permits were refunded since the last move. */
+  #refunded = false;
+  #movedAt = -Infinity;
+
+  constructor(parts: Parts, calls: ReserveCalls) {
+    this.#parts = parts;
+    this.#calls = calls;
+  }
+
+  /** When reservations may be moved next. */
+  get next(): number {
+    if (!this.#refunded || !this.#parts.queue.first || this.#calls.current) return Infinity;
+    return this.#movedAt + leastPause;
+  }
+
+  /** Permits are about to be refunded. */
+  refunding(): void {
+    this.#refunded = true;
+    this.run();
+  }
+
+  /** Moves reservations if permits were refunded and it is time. */
+  run(): void {
+    const { clock, fairShare, refunds, reservations, waitEstimate } = this.#parts;
+    if (!this.#refunded || this.#calls.current) return;
+    const now = clock.now();
+    if (now < this.#movedAt + leastPause) return;
+    const isAlone = fairShare.contenders === 1;
+    // The next call must not overtake the refunds.
+    if (!isAlone && refunds.inFlight) return;
+    this.#refunded = false;
+    const { first, last } = reservations.moments;
+    if (!first || !last) return;
+    const isFar = first.due - now >= Math.max(leastMove, fairShare.shortestInterval / 100);
+    if (isFar && (isAlone || fairShare.hasOnlyWindows)) {
+      this.#movedAt = now;
+      reservations.requeueFrom(() => true);
+      waitEstimate.retryAt = 0;
+    } else if (!isAlone && last.due - now >= heard) {
+      this.#movedAt = now;
+      this.#calls.expedite();
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import type { ReserveReply } from '../stores/store.ts';
+import { applyReply } from './applyReply.ts';
+import { type Call, gather } from './gather.ts';
+import { HopelessRequests } from './hopelessRequests.ts';
+import type { Parts } from './parts.ts';
+
+/**
+ * Milliseconds after which a client with waiting requests calls again, whatever it has reserved: the limit may have been
+ * paused or changed. Every client has then received a change within two seconds; the difference is left for the call.
+ */
+const heartbeat = 1_500;
+
+/** The store is given so many milliseconds, and so many mean round trips, to reply before requests count as waiting. */
+const leastAllowance = 100;
+const allowanceTrips = 4;
+
+/** Sends reserve calls, one at a time, and applies their replies. */
+export class ReserveCalls {
+  readonly #parts: Parts;
+  readonly #replied: (reply: ReserveReply, received: number) => void;
+  /** The call in flight. */
+  current: Call | undefined;
+  /** Number of calls sent. */
+  count = 0;
+  #epoch = 0;
+  readonly #hopeless: HopelessRequests;
+  /** When the client calls again even if it needs nothing. */
+  #heartbeatAt = Infinity;
+  /** When the last call that has a reply was sent. */
+  #repliedTo = -Infinity;
+
+  /** `replied` is called once a reply has been applied. */
+  constructor(parts: Parts, replied: (reply: ReserveReply, received: number) => void) {
+    this.#parts = parts;
+    this.#replied = replied;
+    this.#hopeless = new HopelessRequests(parts);
+  }
+
+  /** Milliseconds that the store is given to reply. */
+  get replyAllowance(): number {
+    return Math.max(leastAllowance, allowanceTrips * this.#parts.fairShare.roundTrip);
+  }
+
+  /** Whether the store takes longer to reply than it is given. */
+  get isOverdue(): boolean {
+    return this.current !== undefined && this.#parts.clock.now() > this.current.sent + this.replyAllowance;
+  }
+
+  /** Whether the ledger's limits are those in force. Without waiting requests, the store decides with the next call. */
+  get knowsLimits(): boolean {
+    const { clock, ledger, queue } = this.#parts;
+    return ledger.sync || (queue.first !== undefined && clock.now() < this.#repliedTo + heartbeat);
+  }
+
+  /** When the next call is to be sent although nothing happens until then. */
+  get next(): number {
+    const { clock, queue, waitEstimate } = this.#parts;
+    if (!queue.first || this.current) return Infinity;
+    const { retryAt } = waitEstimate;
+    const retries = queue.firstUnreserved !== undefined && retryAt > clock.now();
+    return retries ? Math.min(retryAt, this.#heartbeatAt) : this.#heartbeatAt;
+  }
+
+  /** Makes the next call due. */
+  expedite(): void {
+    this.#heartbeatAt = -Infinity;
+  }
+
+  /** Sends a call if one is due and none is in flight. */
+  send(): void {
+    const { queue, clock, ledger, fairShare, reservations, refunds, waitEstimate, alone } = this.#parts;
+    if (this.current || !queue.first) return;
+    const { held, last } = reservations.moments;
+    const sent = clock.now();
+    const wanted = queue.firstUnreserved !== undefined && fairShare.isLow(held);
+    if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
+    const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
+    const call: Call = { runs, sent, version: refunds.version };
+    this.current = call;
+    this.#heartbeatAt = alone ? Infinity : sent + heartbeat;
+    this.count++;
+    const { horizon } = fairShare;
+    const request = { runs, horizon, held, epoch: this.#epoch, ...(last ? { last: last.grant } : {}) };
+    ledger.reserve(request, (error, reply) => {
+      const received = clock.now();
+      this.#parts.loop.run(() => {
+        this.current = undefined;
+        if (reply) this.#apply(call, reply, received);
+        else this.#fail(call, error!);
+      });
+    });
+  }
+
+  #fail({ runs }: Call, error: Error): void {
+    const { queue, events } = this.#parts;
+    for (const { requests } of runs)
+      for (const request of requests) if (request.stage === 'sent') queue.settle(request, error);
+    events.emitError(error);
+  }
+
+  #apply(call: Call, reply: ReserveReply, received: number): void {
+    const { queue, ledger, fairShare, reservations, waitEstimate } = this.#parts;
+    const { retryAfter } = reply;
+    if (!ledger.sync) fairShare.measure(received - call.sent);
+    this.#epoch = reply.epoch;
+    this.#repliedTo = call.sent;
+    applyReply(this.#parts, call, reply, received);
+    // With one call at a time, this reply covers every request that joined before the call.
+    queue.answered(this.count);
+    const { pausedUntil } = call;
+    if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
+    waitEstimate.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
+    this.#hopeless.deny(received, call, reply);
+    this.#replied(reply, received);
+  }
+}

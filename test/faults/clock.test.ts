@@ -1,0 +1,88 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { RateLimiter } from '../../src/index.ts';
+import { overBucket, overSliding, type Standing } from '../properties/oracle.ts';
+import { limitOf } from '../properties/specs.ts';
+import { redisSuite } from '../redis/redisSuite.ts';
+import { until } from '../support/until.ts';
+import { Load } from './load.ts';
+import type { Ending } from './requests.ts';
+
+const test = redisSuite("steps of Redis's clock");
+
+/** Lets the scripts of a connection read a clock that is wrong by as many seconds as a key says: no other test stands in for TIME. */
+function withClock(redis: Redis, key: string): Redis {
+  const { defineCommand } = redis;
+  const wrongTime = `local function wrongTime()
+    local time = redis.call('TIME')
+    return { time[1] + (redis.call('GET', '${key}') or 0), time[2] }
+  end
+  `;
+  redis.defineCommand = (name, definition) => {
+    const lua = definition.lua.replaceAll("redis.call('TIME')", 'wrongTime()');
+    defineCommand.call(redis, name, { ...definition, lua: wrongTime + lua });
+  };
+  return redis;
+}
+
+const limits = [
+  { kind: 'slidingWindow', permits: 40, interval: 400, resolution: 1, over: overSliding },
+  { kind: 'tokenBucket', permits: 40, interval: 400, burst: 20, over: overBucket },
+] as const;
+
+const hour = 3_600;
+/** By how many seconds the clock is wrong, one after another: no two are the same, so that each moment tells which it is of. */
+const courses: [title: string, errors: readonly number[]][] = [
+  ['back', [-2, -10, -10 - hour, -10 - 30 * hour]],
+  ['forward', [3, 10, 10 + hour, 10 + 30 * hour]],
+  ['to and fro', [5, -5, hour, 1, -hour, 2]],
+];
+
+for (const { over, ...spec } of limits)
+  test(`a ${spec.kind} under a clock that steps back and forth by seconds and hours: over by one limit for a step forward, for a step back never, and no request waits for the clock`, async ({
+    redis,
+    connect,
+  }) => {
+    await Promise.all(courses.map((course) => follow(course)));
+
+    async function follow([title, errors]: (typeof courses)[number]): Promise<void> {
+      const key = `clock ${title}`;
+      const loads = [1, 2].map(() => {
+        const limiter = new RateLimiter({
+          name: title,
+          limit: limitOf(spec),
+          redis: withClock(connect(), key),
+        });
+        return new Load(limiter);
+      });
+      const count = () => loads.reduce((sum, { requests }) => sum + requests.permits.length, 0);
+      for (const seconds of [...errors, undefined]) {
+        const before = count();
+        await until(`grants go on (${title})`, async () => count() > before + 60, { within: 6_000 });
+        if (seconds !== undefined) await redis.set(key, seconds);
+      }
+      await Promise.all(loads.map((load) => load.stop()));
+
+      const lives = [0, ...errors].map((seconds) => ({ seconds, grants: [] as Standing[] }));
+      for (const ending of loads.flatMap(({ requests }) => requests.endings)) {
+        const { life, t } = trueMoment(ending, lives);
+        assert.ok(ending.heard >= t - 1, `${t - ending.heard} ms early`);
+        life.grants.push({ t, n: 1 });
+      }
+      for (const { seconds, grants } of lives)
+        assert.ok(grants.length > 40, `grants at an error of ${seconds} s`);
+      // A step forward lets what was granted before it expire at once: what is granted at each error is judged by itself.
+      const onlyBack = errors.every((seconds, i) => seconds < (errors[i - 1] ?? 0));
+      const judged = onlyBack ? [lives.flatMap(({ grants }) => grants)] : lives.map(({ grants }) => grants);
+      for (const grants of judged) assert.is(over(spec as never, grants), undefined, title);
+    }
+  });
+
+/** When a permit was granted by a clock that is right: by the error that brings it nearest to when the caller received it. */
+function trueMoment<L extends { seconds: number }>({ heard, permit, error }: Ending, lives: readonly L[]) {
+  if (!permit) throw error;
+  const moments = lives.map((life) => ({ life, t: permit.grantedAt - life.seconds * 1000 }));
+  return moments.reduce((best, one) => (Math.abs(heard - one.t) < Math.abs(heard - best.t) ? one : best));
+}
+
+test.run();

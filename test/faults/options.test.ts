@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisOptions } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { RateLimiter, StoreUnavailableError } from '../../src/index.ts';
+import { limitOf } from '../properties/specs.ts';
+import { redisSuite } from '../redis/redisSuite.ts';
+import { until } from '../support/until.ts';
+import { assertAllEnded, Load, overWithLosses } from './load.ts';
+import { standing } from './requests.ts';
+
+const test = redisSuite('options of ioredis under faults');
+const spec = { kind: 'slidingWindow', permits: 40, interval: 400, resolution: 1 } as const;
+
+/** Options, and whether requests may be rejected while the connection is down. */
+const settings: [options: RedisOptions, rejects: boolean, storeTimeout?: number][] = [
+  [{ maxRetriesPerRequest: null }, false],
+  [{ maxRetriesPerRequest: null, enableAutoPipelining: true }, false],
+  [{ maxRetriesPerRequest: null, keyPrefix: 'app:' }, false],
+  [{ maxRetriesPerRequest: null, lazyConnect: true }, false],
+  [{ maxRetriesPerRequest: null, protocol: 2 }, false],
+  [{ enableOfflineQueue: false }, true],
+  [{ maxRetriesPerRequest: 0 }, true],
+  [{ maxRetriesPerRequest: null, commandTimeout: 100 }, true],
+  // ioredis drops what was not answered, and never says so: it is the time-out of the limiter that ends these calls.
+  [{ maxRetriesPerRequest: null, autoResendUnfulfilledCommands: false }, true, 500],
+];
+
+test('flushed scripts, killed connections, a freeze and a restart, under each option: never over, in order, none hangs', async ({
+  server,
+  connect,
+}) => {
+  const all = settings.map(([options, rejects, storeTimeout], i) => {
+    const loads = [1, 2].map(() => {
+      const redis = connect(options);
+      const limiter = new RateLimiter({ name: `options ${i}`, limit: limitOf(spec), redis, storeTimeout });
+      return new Load(limiter);
+    });
+    const granted = () => loads.flatMap(({ requests }) => requests.permits);
+    return { title: JSON.stringify(options), rejects, loads, granted };
+  });
+
+  async function granting(): Promise<void> {
+    const before = all.map(({ granted }) => granted().length);
+    for (const [i, { title, granted }] of all.entries())
+      await until(`${title} grants`, async () => granted().length > before[i] + 40);
+  }
+
+  await granting();
+  await server.command('SCRIPT', 'FLUSH');
+  await granting();
+  await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await granting();
+  server.freeze();
+  await sleep(250);
+  server.thaw();
+  await granting();
+  const lost = Date.now();
+  await server.restart();
+  await granting();
+
+  for (const { title, rejects, loads, granted } of all) {
+    await assertAllEnded(loads);
+    assert.is(overWithLosses(spec, standing(granted()), [lost]), undefined, title);
+    const errors = loads.flatMap(({ requests }) => requests.errors);
+    if (!rejects) assert.equal(errors, [], title);
+    for (const error of errors) assert.instance(error, StoreUnavailableError, title);
+  }
+});
+
+test.run();

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter } from '../../src/index.ts';
+import { overSliding } from '../properties/oracle.ts';
+import { limitOf } from '../properties/specs.ts';
+import { startRedis } from '../support/redisServer.ts';
+import { until } from '../support/until.ts';
+import { assertAllEnded, Load, overWithLosses } from './load.ts';
+import { standing } from './requests.ts';
+
+const spec = { kind: 'slidingWindow', permits: 40, interval: 400, resolution: 1 } as const;
+
+/** Kills the server in the middle of grants, and starts it again at once, three times; returns when, and what was granted. */
+async function killUnderLoad(config: readonly string[]) {
+  const server = await startRedis({ config });
+  const connections = [1, 2].map(
+    () => new Redis(server.port, { retryStrategy: () => 20, maxRetriesPerRequest: null }),
+  );
+  try {
+    for (const redis of connections) redis.on('error', () => {});
+    const loads = connections.map(
+      (redis) => new Load(new RateLimiter({ name: 'killed', limit: limitOf(spec), redis })),
+    );
+    const granted = () => loads.flatMap(({ requests }) => requests.permits);
+    const losses: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const before = granted().length;
+      await until('grants go on', async () => granted().length > before + 60);
+      losses.push(Date.now());
+      await server.restart();
+    }
+    await sleep(spec.interval);
+    await assertAllEnded(loads);
+    assert.equal(
+      loads.flatMap(({ requests }) => requests.errors),
+      [],
+    );
+    return { losses, grants: standing(granted()) };
+  } finally {
+    for (const redis of connections) redis.disconnect();
+    await server.stop();
+  }
+}
+
+test('killed in the middle of grants and started again with an append-only file that is written always: never over', async () => {
+  const { grants } = await killUnderLoad(['appendonly yes', 'appendfsync always']);
+  assert.is(overSliding(spec, grants), undefined);
+});
+
+test('without persistence, each kill allows one more limit in the interval around it, and no more', async () => {
+  const { grants, losses } = await killUnderLoad([]);
+  assert.is(overWithLosses(spec, grants, losses), undefined);
+});
+
+test.run();

@@ -1,0 +1,47 @@
+import type { Redis } from 'ioredis';
+import { slidingWindow } from '../../src/index.ts';
+import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
+import { scriptsOf } from '../../src/stores/redis/scripts.ts';
+import type { ControlledLedger } from '../../src/stores/store.ts';
+
+/** Epoch milliseconds of the newest entry of a long log. */
+export const newest = 1e12;
+/** Milliseconds that an entry stays in it. */
+export const interval = 1e8;
+
+const prefix = 'long';
+const key = `{${prefix}:log}`;
+
+/** Where the numbers of a ledger of one sliding window lie whose log has a key of its own (lua/heads/sliding-window.lua). */
+const at = { total: 60, oldest: 101, length: 107 };
+
+/** The ledger of one client of a sliding window with as many permits as its log may have entries, at times of the test's own. */
+export function longLedger(redis: Redis, permits: number): { ledger: ControlledLedger; at: { us: number } } {
+  const time = { us: (newest - 100) * 1000 };
+  const limits = [slidingWindow({ permits, interval, resolution: 1 })];
+  const config = { name: 'log', prefix, clientId: 'me', names: [''], limits };
+  return { ledger: openRedisLedger(config, scriptsOf(redis), () => time.us), at: time };
+}
+
+/** Fills a log with so many entries of one permit, a millisecond apart, which end at `newest`. */
+export async function fillLog(redis: Redis, entries: number, permits: number): Promise<void> {
+  await redis.flushall();
+  const { ledger, at: time } = longLedger(redis, permits);
+  // As many as it takes that they get a key of their own, by the scripts.
+  for (; time.us <= newest * 1000; time.us += 1000)
+    await new Promise((resolve) => ledger.decide([1], resolve));
+  const held = (await redis.getBuffer(key))!;
+  const own = await redis.llen(`${key}:log:`);
+  const oldest = held.readUIntLE(at.oldest, 6);
+  const more = entries - own - 1;
+  const add = `for i = 1, tonumber(ARGV[1]), 1000 do
+      local entries = {}
+      for j = i, math.min(i + 999, tonumber(ARGV[1])) do entries[#entries + 1] = struct.pack('<dd', tonumber(ARGV[2]) - j, 1) end
+      redis.call('LPUSH', KEYS[1], unpack(entries))
+    end`;
+  await redis.eval(add, 1, `${key}:log:`, more, oldest);
+  held.writeDoubleLE(held.readDoubleLE(at.total) + more, at.total);
+  held.writeUIntLE(oldest - more, at.oldest, 6);
+  held.writeUInt32LE(held.readUInt32LE(at.length) + more, at.length);
+  await redis.set(key, held, 'KEEPTTL');
+}

@@ -1,0 +1,224 @@
+import { overAnyWindows, overBucket, overGrid, overSliding, type Standing } from '../properties/oracle.ts';
+import type { LimitSpec } from '../properties/specs.ts';
+import type { Called } from './events.ts';
+import type { Histories, ProcessHistory, RequestHistory } from './histories.ts';
+
+/*
+ * What must be true of the histories of a fleet, whatever was done to it. Each rule answers with its first breach, or with
+ * nothing. Where the histories cannot tell, a rule is silent: it never accuses wrongly.
+ */
+
+type Rule = (histories: Histories) => string | undefined;
+
+/** A grant of Redis, and the call that reserved it. */
+interface Grant {
+  process: ProcessHistory;
+  request: RequestHistory;
+  moment: number;
+  call: Called;
+}
+
+/** Milliseconds by which the clocks of a process and of Redis may differ on one machine, rounding included. */
+const clockError = 2;
+
+/** Milliseconds without a grant, beyond two intervals, that a waiting request may see: twice what a reservation is made ahead. */
+const patience = 4_000;
+
+/** Granted permits that were not given back never exceed the limit. After a loss of data, the limit counts anew. */
+export const neverOver: Rule = (histories) => {
+  const byPhase = groupsOf(grantsOf(histories), ({ call }) => phaseOf(histories, call));
+  for (const grants of byPhase.values()) {
+    const standing = grants
+      .map(({ request, moment }) => ({ t: moment, n: request.permits - request.returned }))
+      .filter(({ n }) => n > 0);
+    const breach = overInParts(grants[0].process.limit, standing);
+    if (breach) return breach;
+  }
+  return undefined;
+};
+
+/** Every grant has a moment that a call of its process has reserved, and is not handed out before it. */
+export const asReserved: Rule = ({ processes }) => {
+  for (const { process, requests, calls } of processes) {
+    const left = new Map<number, number>();
+    for (const { moment, permits, count } of calls.flatMap(({ reserved }) => reserved))
+      left.set(moment, (left.get(moment) ?? 0) + permits * count);
+    for (const { id, moment, source, permits, ended } of requests) {
+      if (moment === undefined || source !== 'redis') continue;
+      if (ended! < moment - clockError)
+        return `${process}: request ${id} is granted at ${ended}, before ${moment}`;
+      const rest = (left.get(moment) ?? 0) - permits;
+      if (rest < 0) return `${process}: request ${id} is granted for ${moment}, which it has not reserved`;
+      left.set(moment, rest);
+    }
+  }
+  return undefined;
+};
+
+/** Within a process, a request never has an earlier moment than one that was asked before it and was granted too. */
+export const inOrderWithin: Rule = (histories) => {
+  const byProcess = groupsOf(grantsOf(histories), ({ process }) => process);
+  for (const [{ process }, grants] of byProcess) {
+    const newest = new Map<number, Grant>();
+    for (const grant of grants) {
+      const phase = phaseOf(histories, grant.call);
+      const before = newest.get(phase);
+      if (before && grant.moment < before.moment)
+        return `${process}: request ${grant.request.id} is granted for ${grant.moment}, request ${before.request.id} before it for ${before.moment}`;
+      newest.set(phase, grant);
+    }
+  }
+  return undefined;
+};
+
+/**
+ * Across processes, calls reserve in the order in which they reach Redis. Only as many permits pass others as were given
+ * back before: those take over what has become free in the middle of the queue.
+ */
+export const inOrderAcross: Rule = ({ processes }) => {
+  const calls = processes.flatMap(({ process, calls }) => calls.map((call) => ({ process, call })));
+  const gaveBack = processes.flatMap((one) => one.gaveBack).sort((a, b) => a.at - b.at);
+  for (const ofEpoch of groupsOf(calls, ({ call }) => call.epoch).values()) {
+    let newest = -Infinity;
+    let passing = 0;
+    let returned = 0;
+    let next = 0;
+    for (const { process, call } of ofEpoch.sort((a, b) => a.call.now - b.call.now)) {
+      while (next < gaveBack.length && gaveBack[next].at <= call.now + clockError)
+        returned += gaveBack[next++].permits;
+      for (const { moment, permits, count } of call.reserved) {
+        if (moment < newest) passing += permits * count;
+        if (passing > returned)
+          return `${process}: ${passing} permits pass others that were reserved before, and ${returned} were given back, at ${call.now}`;
+        newest = Math.max(newest, moment);
+      }
+    }
+  }
+  return undefined;
+};
+
+/** Every request ends once, and gives back at most what it was granted; those of a killed process may stay open. */
+export const nothingLost: Rule = ({ processes }) => {
+  for (const { process, requests, stopped, contradictions } of processes) {
+    if (contradictions.length > 0) return `${process}: ${contradictions[0]}`;
+    for (const { id, end, permits, returned } of requests) {
+      if (stopped && !end) return `${process}: request ${id} has not ended`;
+      if (returned > (end === 'granted' ? permits : 0))
+        return `${process}: request ${id} of ${permits} permits has given back ${returned}`;
+    }
+  }
+  return undefined;
+};
+
+/** What a process has reserved is granted or given back: nothing is charged for a request that was refused or cancelled. */
+export const refusedIsFree: Rule = ({ processes, faults }) => {
+  // A reply that was lost has reserved what the process does not know of, and void reservations are not given back.
+  const epochs = new Set(processes.flatMap(({ calls }) => calls.map(({ epoch }) => epoch)));
+  if (faults.length > 0 || epochs.size > 1) return undefined;
+  for (const { process, requests, calls, gaveBack, stopped } of processes) {
+    if (!stopped) continue;
+    const granted = requests.filter(({ end }) => end === 'granted');
+    const used = sumOf(granted, ({ permits, returned }) => permits - returned);
+    const reserved = sumOf(calls, (call) => sumOf(call.reserved, ({ permits, count }) => permits * count));
+    const back = sumOf(gaveBack, ({ permits }) => permits);
+    if (reserved !== used + back)
+      return `${process}: ${reserved} permits are reserved, ${used} used, ${back} given back`;
+  }
+  return undefined;
+};
+
+/** While a request waits, some request of the fleet is granted again and again, unless a fault is or was in the way. */
+export const liveness: Rule = ({ processes, faults }) => {
+  const requests = processes.flatMap((one) => one.requests);
+  if (requests.length === 0) return undefined;
+  const most = 2 * processes[0].limit.interval + patience;
+  const ends = processes
+    .filter(({ stopped }) => stopped)
+    .flatMap((one) => one.requests.map(({ ended }) => ended!));
+  const times = [
+    Math.min(...requests.map(({ asked }) => asked)),
+    ...requests.filter(({ end }) => end === 'granted').map(({ ended }) => ended!),
+    ends.reduce((latest, end) => Math.max(latest, end), -Infinity),
+  ]
+    .filter(Number.isFinite)
+    .sort((a, b) => a - b);
+  for (let i = 1; i < times.length; i++) {
+    const [from, to] = [times[i - 1], times[i]];
+    if (to - from <= most) continue;
+    const waited = requests.find(
+      ({ asked, ended }) => ended !== undefined && Math.min(ended, to) - Math.max(asked, from) > most,
+    );
+    const disturbed = faults.some(({ at, until }) => at < to && until + most > from);
+    if (waited && !disturbed)
+      return `nothing is granted from ${from} to ${to}, while request ${waited.id} waits`;
+  }
+  return undefined;
+};
+
+/** Every rule, by its name. */
+export const rules: Record<string, Rule> = {
+  'never over': neverOver,
+  'as reserved': asReserved,
+  'first come, first served within a process': inOrderWithin,
+  'first come, first served across processes': inOrderAcross,
+  'nothing lost': nothingLost,
+  'refused is free': refusedIsFree,
+  liveness,
+};
+
+/** How often data was lost before a ledger began: its epoch is the time at which it did, in microseconds. */
+function phaseOf({ faults }: Histories, { epoch }: Called): number {
+  return faults.filter(({ lost, at }) => lost && epoch >= at * 1000).length;
+}
+
+/** All grants of Redis, those of a process in the order in which they were asked for, each with the last call that reserved its moment. */
+function grantsOf({ processes }: Histories): Grant[] {
+  return processes.flatMap((process) => {
+    const callOf = new Map<number, Called>();
+    for (const call of process.calls) for (const { moment } of call.reserved) callOf.set(moment, call);
+    return process.requests.flatMap((request): Grant[] => {
+      const { moment, source } = request;
+      const call = moment !== undefined && source === 'redis' ? callOf.get(moment) : undefined;
+      return call ? [{ process, request, moment: moment!, call }] : [];
+    });
+  });
+}
+
+/** Long histories are judged in parts that overlap, as the oracles compare each grant with each: no window is longer than a part's half. */
+function overInParts(limit: LimitSpec, standing: readonly Standing[]): string | undefined {
+  const line = [...standing].sort((a, b) => a.t - b.t);
+  const half = 2 * limit.interval;
+  for (let first = 0; first < line.length; ) {
+    const from = line[first].t;
+    const part: Standing[] = [];
+    let next = line.length;
+    for (let i = first; i < line.length && line[i].t < from + 2 * half; i++) {
+      part.push(line[i]);
+      if (next === line.length && line[i].t >= from + half) next = i;
+    }
+    const breach = over(limit, part);
+    if (breach) return breach;
+    first = next < line.length ? next : first + part.length;
+  }
+  return undefined;
+}
+
+function over(limit: LimitSpec, standing: readonly Standing[]): string | undefined {
+  if (limit.kind === 'slidingWindow') return overSliding(limit, standing);
+  if (limit.kind === 'tokenBucket') return overBucket(limit, standing);
+  return limit.align === 'epoch' ? overGrid(limit, standing) : overAnyWindows(limit, standing);
+}
+
+function groupsOf<K, T>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return groups;
+}
+
+function sumOf<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((sum, one) => sum + of(one), 0);
+}

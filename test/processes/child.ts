@@ -1,0 +1,63 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Standing } from '../properties/oracle.ts';
+import { hasEnded, killAtExit, killNow } from '../support/leftovers.ts';
+import { until } from '../support/until.ts';
+import type { Message, Role } from './protocol.ts';
+
+const program = fileURLToPath(new URL('./process.ts', import.meta.url));
+const register = new URL('../support/register.mjs', import.meta.url).href;
+
+type Done = Extract<Message, { kind: 'done' }>;
+
+/** A process that shares a limit with the test. */
+export class Child {
+  readonly grants: (Standing & { heard: number })[] = [];
+  /** When it began what its role is, and what it told when it had done that. */
+  begun: number | undefined;
+  done: Done | undefined;
+  readonly #process: ChildProcess;
+  #ready = false;
+
+  private constructor(process: ChildProcess) {
+    this.#process = process;
+    process.on('message', (message: Message) => this.#receive(message));
+  }
+
+  /** Starts a process, and waits until it has been granted a permit. */
+  static async start(port: number, role: Role): Promise<Child> {
+    const process = fork(program, [String(port), role], { execArgv: ['--import', register] });
+    killAtExit(process);
+    const child = new Child(process);
+    await until(`the process (${role}) is ready`, async () => child.#ready, { within: 30_000 });
+    return child;
+  }
+
+  /** Lets it do what its role is. */
+  begin(): void {
+    this.#process.send('begin');
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name);
+  }
+
+  /** Waits until it has ended by itself, and returns its exit code. */
+  async ended(): Promise<number | null> {
+    this.#process.ref();
+    if (!hasEnded(this.#process)) await once(this.#process, 'exit');
+    return this.#process.exitCode;
+  }
+
+  async kill(): Promise<void> {
+    await killNow(this.#process);
+  }
+
+  #receive(message: Message): void {
+    if (message.kind === 'ready') this.#ready = true;
+    if (message.kind === 'begins') this.begun = message.at;
+    if (message.kind === 'done') this.done = message;
+    if (message.kind === 'grant') this.grants.push({ ...message.grant, heard: message.heard });
+  }
+}

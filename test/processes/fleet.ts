@@ -1,0 +1,48 @@
+import * as assert from 'uvu/assert';
+import { RateLimiter } from '../../src/index.ts';
+import { Load } from '../faults/load.ts';
+import { standing } from '../faults/requests.ts';
+import { permitsWithin } from '../fleet/measures.ts';
+import { overSliding } from '../properties/oracle.ts';
+import { limitOf } from '../properties/specs.ts';
+import type { OnRedis } from '../redis/redisSuite.ts';
+import { lostTime } from '../support/lostTime.ts';
+import { until } from '../support/until.ts';
+import { Child } from './child.ts';
+import { type Role, spec } from './protocol.ts';
+
+const { permits, interval } = spec;
+
+/** The rest of the fleet: a limiter of this process, with more requests than the limit serves. */
+export function rest({ connect }: OnRedis): Load {
+  return new Load(new RateLimiter({ name: 'processes', limit: limitOf(spec), redis: connect() }), 60);
+}
+
+export async function start({ server, afterwards }: OnRedis, role: Role): Promise<Child> {
+  const child = await Child.start(server.port, role);
+  afterwards(() => child.kill());
+  return child;
+}
+
+/** From one interval after a moment on, for two intervals, the limit is used by the load alone, but for what the others still hold. */
+export async function assertFullRate(load: Load, since: number): Promise<void> {
+  const lost = lostTime();
+  const [from, till] = [since + interval, since + 3 * interval];
+  await until('two intervals have passed', async () => Date.now() > till + 100);
+  const used = permitsWithin(standing(load.requests.permits), from, till) / (2 * permits);
+  // What this process could not run in time may have expired unused.
+  const least = 0.9 - lost() / (2 * interval);
+  assert.ok(used >= least, `${used.toFixed(3)} of the limit was used, expected ${least.toFixed(3)}`);
+}
+
+export function assertNeverOver(load: Load, child: Child): void {
+  const grants = [...standing(load.requests.permits), ...child.grants];
+  assert.is(overSliding(spec, grants), undefined);
+  for (const { t, heard } of child.grants) assert.ok(heard >= t - 1, `${t - heard} ms early`);
+}
+
+export async function end(load: Load): Promise<void> {
+  await load.stop();
+  assert.equal(load.requests.errors, []);
+  await load.limiter.close();
+}

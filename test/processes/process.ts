@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { type Permit, permits$, RateLimiter } from '../../src/index.ts';
+import { limitOf } from '../properties/specs.ts';
+import { randomOf } from '../support/seed.mjs';
+import { day, type Message, type Role, spec } from './protocol.ts';
+
+/* A process that shares a limit with its parent. It is started with the port of the server and its role as its arguments. */
+
+const [port, role] = process.argv.slice(2) as [string, Role];
+const redis = new Redis(Number(port));
+const limiter = new RateLimiter({ name: 'processes', limit: limitOf(spec), redis });
+const daily = new RateLimiter({ name: 'day', limit: limitOf(day), redis });
+let closing = false;
+let granted = 0;
+
+const tell = (message: Message) => process.send!(message);
+
+function note({ grantedAt, permits }: Permit): void {
+  granted++;
+  tell({ kind: 'grant', grant: { t: grantedAt, n: permits as number }, heard: Date.now() });
+}
+
+async function work(): Promise<void> {
+  while (!closing) {
+    const permit = await limiter.acquire().catch(() => undefined);
+    if (permit) note(permit);
+  }
+}
+
+function done(): void {
+  const { queued, reserved } = limiter.stats();
+  tell({ kind: 'done', at: Date.now(), queued, reserved });
+}
+
+async function block(): Promise<void> {
+  tell({ kind: 'begins', at: Date.now() });
+  // What was told leaves first.
+  await sleep(20);
+  const till = performance.now() + 2_000;
+  while (performance.now() < till);
+  done();
+}
+
+/** The workers of this role have no part in it: each of its requests is one that is unsubscribed. */
+async function storm(): Promise<void> {
+  const count = 100_000;
+  const random = randomOf('storm');
+  tell({ kind: 'begins', at: Date.now() });
+  const subscriptions = Array.from({ length: count }, () => permits$(limiter).subscribe({ next: note }));
+  // Some are under way, some reserved, the others queued.
+  await sleep(100);
+  for (let i = count - 1; i > 0; i--) {
+    const other = Math.floor((i + 1) * random());
+    [subscriptions[i], subscriptions[other]] = [subscriptions[other], subscriptions[i]];
+  }
+  for (const subscription of subscriptions) subscription.unsubscribe();
+  done();
+}
+
+/** A second signal comes while the first is served: closing again changes nothing. */
+async function close(): Promise<void> {
+  const isFirst = !closing;
+  closing = true;
+  await Promise.all([limiter.close(), daily.close()]);
+  if (!isFirst) return;
+  done();
+  await redis.quit();
+  process.disconnect();
+}
+
+if (role === 'close') process.on('SIGTERM', () => void close());
+for (let i = 0; i < 16; i++) void work();
+await daily.acquire(day.permits);
+daily.acquire().catch(() => {});
+while (granted === 0 || daily.stats().reserved === 0) await sleep(5);
+tell({ kind: 'ready' });
+process.once('message', () => {
+  if (role === 'block') void block();
+  if (role === 'storm') void storm();
+});
