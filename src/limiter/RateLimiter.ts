@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
+import { type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
 import { capacityOf } from '../limits/limit.ts';
 import { unusedCost } from '../limits/unused.ts';
@@ -9,7 +9,7 @@ import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import { type AcquireOptions, acquireFrom, checkAcquireOptions } from './acquisition.ts';
+import { type AcquireOptions, Acquisition, acquireFrom, checkAcquireOptions } from './acquisition.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
@@ -104,13 +104,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const { cost, grant } = this.#take(permits, options);
     if (grant) return true;
     const { timeout = 0, signal } = options ?? {};
-    try {
-      await acquireFrom(this.#line, permits, cost, { timeout, signal });
-      return true;
-    } catch (error) {
-      if (error instanceof AcquireTimeoutError) return false;
-      throw error;
-    }
+    return new Promise((resolve, reject) => {
+      const acquired = () => resolve(true);
+      const denied = () => resolve(false);
+      new Acquisition(this.#line, permits, cost, { timeout, signal }, acquired, reject, denied).start();
+    });
   }
 
   /**

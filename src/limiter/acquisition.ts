@@ -41,7 +41,10 @@ export function acquireFrom<P>(
   );
 }
 
-/** One request with a signal, which ends once: with a permit, with a reason, or cancelled. */
+/**
+ * One request with a signal, which ends once: with a permit, with a reason, or cancelled. With `deny`, that is called instead
+ * of a rejection with AcquireTimeoutError: an error with its stack costs more than the request.
+ */
 export class Acquisition<P> implements Waiter<undefined> {
   readonly #line: Line<P>;
   readonly #permits: P;
@@ -51,6 +54,7 @@ export class Acquisition<P> implements Waiter<undefined> {
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (permit: Permit<P>) => void;
   readonly #reject: (reason: unknown) => void;
+  readonly #deny: (() => void) | undefined;
   #ticket: Ticket | undefined;
   #removeListener: (() => void) | undefined;
   #isSettled = false;
@@ -62,6 +66,7 @@ export class Acquisition<P> implements Waiter<undefined> {
     { timeout = Infinity, signal }: AcquireOptions,
     resolve: (permit: Permit<P>) => void,
     reject: (reason: unknown) => void,
+    deny?: () => void,
   ) {
     this.#line = line;
     this.#permits = permits;
@@ -69,6 +74,7 @@ export class Acquisition<P> implements Waiter<undefined> {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#deny = deny;
     this.#requestedAt = line.now();
     this.#cost = cost;
   }
@@ -100,9 +106,10 @@ export class Acquisition<P> implements Waiter<undefined> {
   denied(retryAfter: number | undefined): void {
     if (this.#isSettled) return;
     this.#settle();
-    this.#reject(
-      new AcquireTimeoutError(this.#line.name, this.#permits as AskedPermits, this.#timeout, retryAfter),
-    );
+    const { name } = this.#line;
+    if (this.#deny) this.#deny();
+    else
+      this.#reject(new AcquireTimeoutError(name, this.#permits as AskedPermits, this.#timeout, retryAfter));
   }
 
   failed(error: Error): void {

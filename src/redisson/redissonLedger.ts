@@ -75,8 +75,8 @@ export function openRedissonLedger(
 
   function read(runs: readonly Run[], answer: number[]) {
     const segments = segmentsOf(answer, head);
-    if (!coversAll(runs, segments)) throw malformed(answer);
     const [now, rate, interval, free, reset, wait] = answer;
+    if (!(rate > 0 && interval > 0 && coversAll(runs, segments))) throw malformed(answer);
     learn(rate, interval);
     return { now: now / 1000, rate, interval, free, reset: reset / 1000, wait: wait / 1000, segments };
   }

@@ -31,11 +31,11 @@ const limits = [
 ] as const;
 
 const hour = 3_600;
-/** By how many seconds the clock is wrong, one after another: no two are the same, so that each moment tells which it is of. */
+/** By how many seconds the clock is wrong, one after another: far enough apart that each moment tells which it is of. */
 const courses: [title: string, errors: readonly number[]][] = [
-  ['back', [-2, -10, -10 - hour, -10 - 30 * hour]],
-  ['forward', [3, 10, 10 + hour, 10 + 30 * hour]],
-  ['to and fro', [5, -5, hour, 1, -hour, 2]],
+  ['back', [-10, -60, -60 - hour, -60 - 30 * hour]],
+  ['forward', [10, 60, 60 + hour, 60 + 30 * hour]],
+  ['to and fro', [20, -20, hour, 40, -hour, 80]],
 ];
 
 for (const { over, ...spec } of limits)

@@ -17,7 +17,9 @@ type Connect = Parameters<Parameters<typeof test>[1]>[0]['connect'];
 function underLoad(connect: Connect): Load[] {
   return [1, 2].map(() => {
     const redis = connect({ maxRetriesPerRequest: null });
-    return new Load(new RateLimiter({ name: 'disturbed', limit: limitOf(spec), redis }));
+    return new Load(
+      new RateLimiter({ name: 'disturbed', limit: limitOf(spec), redis, storeTimeout: 30_000 }),
+    );
   });
 }
 
@@ -111,7 +113,9 @@ test('each permission taken away in turn while requests wait: StoreErrors, never
   const user = (...rules: string[]) => server.command('ACL', 'SETUSER', 'limited', ...rules);
   await user('reset', 'on', '>secret', '~*', '&*', '+@all');
   const redis = connect({ username: 'limited', password: 'secret', maxRetriesPerRequest: null });
-  const loads = [1, 2].map(() => new Load(new RateLimiter({ name: 'limited', limit: limitOf(spec), redis })));
+  const loads = [1, 2].map(
+    () => new Load(new RateLimiter({ name: 'limited', limit: limitOf(spec), redis, storeTimeout: 30_000 })),
+  );
   for (const command of guide.split(' ')) {
     const { length } = grantsOf(loads);
     await user(`-${command}`);

@@ -26,7 +26,9 @@ for (const policy of ['allkeys-lru', 'volatile-lru'])
     await events.subscribe('__keyevent@0__:evicted');
     const loads = [1, 2].map(() => {
       const redis = connect({ maxRetriesPerRequest: null });
-      return new Load(new RateLimiter({ name: 'evicted', limit: limitOf(spec), redis }));
+      return new Load(
+        new RateLimiter({ name: 'evicted', limit: limitOf(spec), redis, storeTimeout: 30_000 }),
+      );
     });
     const grants = () => loads.flatMap(({ requests }) => requests.permits);
     await until('grants come', async () => grants().length > 100);
@@ -56,7 +58,10 @@ for (const end of ['', ':log:', ':contenders', ':control'])
   }) => {
     const loads = [1, 2].map(() => {
       const redis = connect({ maxRetriesPerRequest: null });
-      return new Load(new RateLimiter({ name: 'evicted', limit: limitOf(spec), redis }), 40);
+      return new Load(
+        new RateLimiter({ name: 'evicted', limit: limitOf(spec), redis, storeTimeout: 30_000 }),
+        40,
+      );
     });
     const grants = () => loads.flatMap(({ requests }) => requests.permits);
     const losses: number[] = [];

@@ -29,7 +29,16 @@ async function linked(
     const link = await startLink(server.port, randomOf(`link ${i}`));
     afterwards(() => link.close());
     const redis = connect({ port: link.port, maxRetriesPerRequest: null, ...options });
-    const load = new Load(new RateLimiter({ name, limit: limitOf(spec), redis, fallback }));
+    const load = new Load(
+      new RateLimiter({
+        name,
+        limit: limitOf(spec),
+        redis,
+        ...(fallback ? { fallback } : { storeTimeout: 30_000 }),
+      }),
+      8,
+      redis,
+    );
     return { link, redis, load };
   };
   return Promise.all([1, 2].map(open));

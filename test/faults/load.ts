@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster, Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import type { RateLimiter } from '../../src/index.ts';
 import type { Standing } from '../properties/oracle.ts';
@@ -11,13 +12,30 @@ type Sliding = Extract<LimitSpec, { kind: 'slidingWindow' }>;
 export class Load {
   readonly limiter: RateLimiter;
   readonly requests: Requests;
+  readonly #redis: Redis | Cluster | undefined;
+  readonly #listeners: number;
   readonly #workers: Promise<void>[];
   #stopped = false;
 
-  constructor(limiter: RateLimiter, workers = 8) {
+  /** Given the connection, it knows how many listeners that has before the limiter makes a call. */
+  constructor(limiter: RateLimiter, workers = 8, redis?: Redis | Cluster) {
     this.limiter = limiter;
+    this.#redis = redis;
+    this.#listeners = this.#listenersNow;
     this.requests = new Requests(limiter);
     this.#workers = Array.from({ length: workers }, () => this.#work());
+  }
+
+  /** Listeners to the connection. */
+  get #listenersNow(): number {
+    const redis = this.#redis;
+    if (!redis) return 0;
+    return ['ready', 'close', 'end', 'error'].reduce((sum, event) => sum + redis.listenerCount(event), 0);
+  }
+
+  /** Whether the limiter has left a listener to the connection. */
+  get leavesListeners(): boolean {
+    return this.#listenersNow > this.#listeners;
   }
 
   /** Makes no more requests, and waits until each has ended. */
@@ -31,18 +49,19 @@ export class Load {
     while (!this.#stopped) {
       const { permit } = await this.requests.ask();
       // A limiter that refuses at once would be asked without end.
-      if (!permit) await sleep(10);
+      if (!permit) await sleep(10, undefined, { ref: false });
     }
   }
 }
 
 /**
  * Stops all load, and asserts what holds after every fault: each request has ended, the granted ones in the order in which
- * they were made, nothing is left in a queue, and each limiter closes.
+ * they were made and not before their moment, nothing is left in a queue, and each limiter closes and leaves no listener.
  */
 export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
   await Promise.all(loads.map((load) => load.stop()));
-  for (const { requests, limiter } of loads) {
+  for (const load of loads) {
+    const { requests, limiter } = load;
     const granted = requests.endings.filter(({ permit }) => permit);
     assert.ok(rises(granted.map(({ index }) => index)), 'granted in the order of the requests');
     for (const { heard, permit } of granted)
@@ -50,6 +69,7 @@ export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
     const { queued, reserved } = limiter.stats();
     assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
     await limiter.close();
+    assert.not(load.leavesListeners, 'a listener is left');
   }
 }
 

@@ -21,7 +21,8 @@ async function killUnderLoad(config: readonly string[]) {
   try {
     for (const redis of connections) redis.on('error', () => {});
     const loads = connections.map(
-      (redis) => new Load(new RateLimiter({ name: 'killed', limit: limitOf(spec), redis })),
+      (redis) =>
+        new Load(new RateLimiter({ name: 'killed', limit: limitOf(spec), redis, storeTimeout: 30_000 })),
     );
     const granted = () => loads.flatMap(({ requests }) => requests.permits);
     const losses: number[] = [];

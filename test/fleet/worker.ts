@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { redisStore } from '../../src/stores/redis/redisStore.ts';
+import { storeOf } from '../../src/limiter/limiterParts.ts';
 import { RecordedLimiter, type Request } from '../history/recordedLimiter.ts';
 import { HistoryWriter } from '../history/writer.ts';
 import { randomOf } from '../support/seed.mjs';
@@ -24,7 +24,7 @@ function tell(message: Message): void {
 async function work(order: Order): Promise<void> {
   const { limit, waiters, lasts, most, cancel, cancelWithin, refund } = order;
   const name = `process-${place}`;
-  const options = { name: 'fleet', process: name, limit, store: redisStore(redis) };
+  const options = { name: 'fleet', process: name, limit, store: storeOf({ redis }) };
   const limiter = new RecordedLimiter(options, new HistoryWriter(folder, name));
   const pending = new Set<Request>();
   let longest = 0;

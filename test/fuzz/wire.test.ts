@@ -23,11 +23,11 @@ test.after(async () => {
   await server.close();
 });
 
-/** Makes one request, of a limiter that gives up a reply which does not end. */
-async function request(): Promise<unknown> {
+/** Makes one request, of a limiter that gives up a reply which does not end in time. */
+async function request(timeout = 10_000): Promise<unknown> {
   // What was wrong on the wire has closed the connection.
   if (redis.status !== 'ready') await once(redis, 'ready');
-  const fallback = { mode: 'reject', timeout: 150, cooldown: 1 } as const;
+  const fallback = { mode: 'reject', timeout, cooldown: 1 } as const;
   const limiter = new RateLimiter({ name: 'wire', limit, redis, fallback });
   const end = await endOf(limiter.acquire());
   const { queued, reserved } = limiter.stats();
@@ -114,7 +114,6 @@ promise(
 
 const right = parted(pushes.map((before) => `${before}:1700000000000000${crlf}`));
 promise('a right reply is found between the messages that are pushed', 200, right, async (parts) => {
-  // The first call does not know the epoch, and is answered at length.
   server.reply = { parts };
   const end = await request();
   assert.not(end instanceof Error, shown(end));
@@ -145,7 +144,7 @@ const unfinished = fc.tuple(fc.nat({ max: 40 }), fc.boolean()).map(([length, clo
 }));
 promise('a reply that does not end is given up in time, without a grant', 24, unfinished, async (reply) => {
   server.reply = reply;
-  const end = await request();
+  const end = await request(150);
   assert.instance(end, StoreUnavailableError, shown(end));
   redis.disconnect(true);
 });

@@ -29,6 +29,8 @@ function recordedStore(store: Store, history: HistoryWriter): Store {
             0,
           );
           history.write({ event: 'gaveBack', permits });
+          // Before Redis can know of it.
+          history.flush();
           ledger.refund(refunds, sequence, answer);
         },
       };
@@ -108,5 +110,6 @@ export class RecordedLimiter {
   async close(): Promise<void> {
     await this.limiter.close();
     this.#history.write({ event: 'stopped' });
+    this.#history.flush();
   }
 }

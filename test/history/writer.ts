@@ -5,15 +5,23 @@ import type { HistoryEvent } from './events.ts';
 /** An event without its time, each kind by itself. */
 type Untimed<E> = E extends HistoryEvent ? Omit<E, 'at'> : never;
 
-/** Writes the history of one process to a file of its own: at once, so that it is there when the process is killed. */
+/** Writes the history of one process to a file of its own, at the end of each turn: a process that is killed loses one turn. */
 export class HistoryWriter {
   readonly #file: number;
+  #text = '';
 
   constructor(folder: string, process: string) {
     this.#file = openSync(join(folder, `${process}.jsonl`), 'a');
   }
 
   write(event: Untimed<HistoryEvent>, at = Date.now()): void {
-    writeSync(this.#file, `${JSON.stringify({ at, ...event })}\n`);
+    if (this.#text === '') setImmediate(() => this.flush());
+    this.#text += `${JSON.stringify({ at, ...event })}\n`;
+  }
+
+  /** Writes what has been gathered. */
+  flush(): void {
+    if (this.#text !== '') writeSync(this.#file, this.#text);
+    this.#text = '';
   }
 }

@@ -88,17 +88,17 @@ test('the command imports the library instead of holding it again', async () => 
 
 /** Types that only serve others: what is left out of a declaration, or keeps a message of the compiler short. */
 const helpers = [
+  'BaseEvent',
   'Branded',
   'Cost',
   'KeyIsMissing',
   'Line',
   'NamedGroup',
-  'OfRequest',
   'OneLimitOptions',
   'PulledStream',
+  'RequestEvent',
   'ShownLimit',
   'Suits',
-  'Told',
   'brand',
   'storeType',
 ];

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 
 /** The script that a command of the package calls. */
@@ -5,11 +6,10 @@ export type ScriptName = 'reserve' | 'decide' | 'peek' | 'refund' | 'configure' 
 
 /** An ioredis connection without a wire: each script call gets whatever `answer` returns, or rejects with what it throws. */
 export function answeringRedis(answer: (script: ScriptName) => unknown): Redis {
-  const redis: Record<string, unknown> = {
-    defineCommand(name: string) {
-      const script = name.split('_')[1] as ScriptName;
-      redis[name] = async () => answer(script);
-    },
+  const redis: Record<string, unknown> = Object.assign(new EventEmitter() as object, { status: 'ready' });
+  redis.defineCommand = (name: string) => {
+    const script = name.split('_')[1] as ScriptName;
+    redis[name] = async () => answer(script);
   };
   return redis as unknown as Redis;
 }

@@ -15,3 +15,12 @@ export function errorOf(limiter: string, error: unknown): Error {
   if (answered && !passing.test(message)) return new StoreError(limiter, error);
   return new StoreUnavailableError(limiter, error);
 }
+
+/**
+ * Whether a call was not run because its slot is on its way from one node of a cluster to another. ioredis follows it 16 times,
+ * and then names the last reply in an error of its own.
+ */
+export function isMoving(error: Error): boolean {
+  if (!(error instanceof StoreUnavailableError)) return false;
+  return /\b(TRYAGAIN|ASK|MOVED)\b/.test(String((error.cause as Error)?.message));
+}

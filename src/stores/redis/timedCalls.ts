@@ -2,6 +2,10 @@ import type { CancelTimer, Clock } from '../../clock.ts';
 import { StoreUnavailableError } from '../../errors.ts';
 import type { Reply } from '../store.ts';
 import type { Connection, Watcher } from './connection.ts';
+import { isMoving } from './errors.ts';
+
+/** Milliseconds after which a call is made again whose slot is on its way from one node of a cluster to another. */
+const retryDelay = 100;
 
 /** How the calls of a store reach Redis. */
 export interface CallOptions {
@@ -32,19 +36,22 @@ export class TimedCalls implements Watcher {
     this.#options = options;
   }
 
-  /** Makes a call of a limiter. `send` is called at once, when the connection is ready, or never. */
+  /**
+   * Makes a call of a limiter. `send` is called at once, when the connection is ready, or never; and, where it `retries`, again
+   * as long as the call's slot is on its way from one node of a cluster to another: nothing has been done then.
+   */
   call<T>(
     limiter: string,
     send: (reply: Reply<T>) => void,
     reply: Reply<T>,
-    late?: (value: T) => void,
+    { late, retries = true }: { late?: ((value: T) => void) | undefined; retries?: boolean } = {},
   ): void {
     const { clock, connection, timeout, failsFast } = this.#options;
     if (failsFast && !connection.ready && !connection.starts) {
       reply(new StoreUnavailableError(limiter, connection.reason));
       return;
     }
-    const call = new TimedCall(this, limiter, clock.now() + timeout, send, reply, late);
+    const call = new TimedCall(this, limiter, clock.now() + timeout, send, reply, late, retries);
     this.#pending.add(call);
     if (this.#pending.size === 1) {
       if (failsFast) connection.watch(this);
@@ -61,6 +68,11 @@ export class TimedCalls implements Watcher {
   /** The connection is lost: fails all calls. */
   lost(reason: Error): void {
     for (const call of [...this.#pending]) call.fail(reason);
+  }
+
+  /** Calls back after some time. Returns what cancels that. */
+  retryLater(work: () => void): CancelTimer {
+    return this.#options.clock.after(retryDelay, work);
   }
 
   /** Removes a call that has ended. Returns false if it had ended before. */
@@ -112,6 +124,11 @@ class TimedCall<T> {
   readonly #send: (reply: Reply<T>) => void;
   readonly #reply: Reply<T>;
   readonly #late: ((value: T) => void) | undefined;
+  readonly #retries: boolean;
+  #ended = false;
+  #cancelRetry: CancelTimer | undefined;
+  /** Why it is made again. */
+  #refusal: Error | undefined;
   /** When its time is over, by the clock. */
   due: number;
   isSent = false;
@@ -123,6 +140,7 @@ class TimedCall<T> {
     send: (reply: Reply<T>) => void,
     reply: Reply<T>,
     late: ((value: T) => void) | undefined,
+    retries: boolean,
   ) {
     this.#calls = calls;
     this.#limiter = limiter;
@@ -130,19 +148,34 @@ class TimedCall<T> {
     this.#send = send;
     this.#reply = reply;
     this.#late = late;
+    this.#retries = retries;
   }
 
   sendOnce(): void {
     if (this.isSent) return;
     this.isSent = true;
+    this.#attempt();
+  }
+
+  fail(reason: Error): void {
+    if (this.#end()) this.#reply(this.#refusal ?? new StoreUnavailableError(this.#limiter, reason));
+  }
+
+  #attempt(): void {
     this.#send((error, value) => {
-      if (this.#calls.remove(this)) this.#reply(error, value);
+      if (error && this.#retries && !this.#ended && isMoving(error)) {
+        this.#refusal = error;
+        this.#cancelRetry = this.#calls.retryLater(() => this.#attempt());
+      } else if (this.#end()) this.#reply(error, value);
       else if (!error) this.#late?.(value as T);
     });
   }
 
-  fail(reason: Error): void {
-    if (this.#calls.remove(this)) this.#reply(new StoreUnavailableError(this.#limiter, reason));
+  /** Returns false if it had ended before. */
+  #end(): boolean {
+    this.#ended = true;
+    this.#cancelRetry?.();
+    return this.#calls.remove(this);
   }
 }
 

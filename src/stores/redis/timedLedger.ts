@@ -53,7 +53,7 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     const send = (done: Reply<ReserveReply>) => this.ledger.reserve(request, done);
-    this.timed(send, reply, (late) => this.refunds.add(refundsOf(request.runs, late)));
+    this.timed(send, reply, { late: (value) => this.refunds.add(refundsOf(request.runs, value)) });
   }
 
   refund(refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
@@ -62,11 +62,13 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
       added = true;
       this.refunds.add(refunds, done);
     };
-    this.timed(add, (error, restored) => {
+    const ended: Reply<RefundReply> = (error, restored) => {
       // Without a connection it could not be sent: it waits for one.
       if (!added) add();
       reply(error, restored);
-    });
+    };
+    // The queue of refunds sends it again by itself.
+    this.timed(add, ended, { retries: false });
   }
 
   /** What a decision takes after its time comes back by itself: its moment is not known, and a release could take another's. */
@@ -79,8 +81,12 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
   }
 
   /** Makes a call, which ends in time. */
-  protected timed<T>(send: (reply: Reply<T>) => void, reply: Reply<T>, late?: (value: T) => void): void {
-    this.#calls.call(this.#name, send, reply, late);
+  protected timed<T>(
+    send: (reply: Reply<T>) => void,
+    reply: Reply<T>,
+    options?: { late?: (value: T) => void; retries?: boolean },
+  ): void {
+    this.#calls.call(this.#name, send, reply, options);
   }
 }
 

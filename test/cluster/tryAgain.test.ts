@@ -1,0 +1,59 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  RateLimiter,
+  type RateLimiterOptions,
+  StoreUnavailableError,
+  slidingWindow,
+} from '../../src/index.ts';
+import { answeringRedis } from '../support/answeringRedis.ts';
+import { rejection } from '../support/badInput.ts';
+
+/** What a node replies while a slot is on its way. */
+const replied = [
+  'TRYAGAIN Multiple keys request during rehashing of slot',
+  'ASK 8907 127.0.0.1:1',
+  'MOVED 8907 127.0.0.1:1',
+];
+const now = 1_700_000_000_000_000;
+const replies = { reserve: now, decide: [1, 0, 0, 4], peek: [5] } as const;
+
+/** A limiter on a cluster that says so many times that a slot is half way between two nodes. */
+function limiterOf(times: number, options: Partial<RateLimiterOptions>) {
+  let calls = 0;
+  const redis = answeringRedis((script) => {
+    // ioredis tries 16 times, and then says so in words of its own.
+    if (++calls <= times)
+      throw new Error(
+        `Too many Cluster redirections. Last error: ReplyError: ${replied[calls % replied.length]}`,
+      );
+    return replies[script as keyof typeof replies];
+  });
+  const limit = slidingWindow({ permits: 5, interval: 1_000 });
+  return { limiter: new RateLimiter({ name: 'moving', limit, redis, ...options }), calls: () => calls };
+}
+
+test('a call whose slot is half way is made again until it is served', async () => {
+  for (const options of [{}, { fallback: { timeout: 5_000 } }] as const) {
+    const { limiter, calls } = limiterOf(3, options);
+    assert.is((await limiter.acquire()).source, 'redis');
+    assert.is(calls(), 4);
+    await limiter.close();
+  }
+});
+
+test('or until the time of the call is over, and no longer', async () => {
+  for (const options of [{ storeTimeout: 300 }, { fallback: { mode: 'reject', timeout: 300 } }] as const) {
+    const { limiter, calls } = limiterOf(Infinity, options);
+    const error = await rejection(limiter.acquire());
+    assert.instance(error, StoreUnavailableError);
+    assert.match(error.message, /TRYAGAIN|ASK|MOVED/);
+    const made = calls();
+    assert.ok(made > 1 && made <= 5, `${made} calls`);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    assert.is(calls(), made);
+    await limiter.close();
+  }
+});
+
+test.run();
