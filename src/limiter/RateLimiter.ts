@@ -375,7 +375,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
-  /** Checks a request, and takes its permits by the fast path if possible. */
+  /** Checks a request, and takes its permits by the quick way if possible. */
   #take(permits: Permits<Name>, options: AcquireOptions | undefined) {
     checkAcquireOptions(options);
     const cost = this.#line.costOf(permits);

@@ -65,7 +65,7 @@ export class LedgerLine<P> implements Line<P> {
     return this.#created;
   }
 
-  /** The fast path of `Dispatcher.take`: grants permits that are available now, if no request waits. */
+  /** The quick way of `Dispatcher.take`: grants permits that are available now, if no request waits. */
   take(cost: Cost): Grant | undefined {
     if (this.#created) return this.#created.take(cost);
     const { ledger } = this.#options;

@@ -89,7 +89,8 @@ export function partsOf(options: RateLimiterOptions, owner: object): LimiterPart
   return new LimiterParts(name, named, openLedger(shared, named, events), shared, events);
 }
 
-function storeOf({
+/** The store of a limiter or group with these options. */
+export function storeOf({
   redis,
   store,
   fallback,

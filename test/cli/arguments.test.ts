@@ -55,14 +55,14 @@ test('the algorithms are those of the library', () => {
   assert.equal(limit('leaky-bucket'), leakyBucket(rate));
 });
 
-test('REDIS_URL stands in for --redis', () => {
+test('REDIS_URL is the default of --redis', () => {
   process.env.REDIS_URL = 'rediss://user:secret@h:1/2';
   assert.is(parsed('--limit', '5').redis, 'rediss://user:secret@h:1/2');
   assert.is(parsed('--limit', '5', '--redis', 'redis://other').redis, 'redis://other');
   assert.is(parsed('--limit', '5', '--redis', '').redis, undefined);
 });
 
-test('with --redisson the rate may be left to what is set', () => {
+test('with --redisson the stored rate may be used', () => {
   const args = ['--redisson', '--redis=redis://h:1', '--permits=9'];
   const { limit, redisson } = parsed(...args);
   assert.equal([limit, redisson], [undefined, true]);
@@ -114,7 +114,7 @@ for (const [args, says] of bad)
     assert.not.match(message!, /\n/);
   });
 
-test('bad arguments end the command with 2 and one line on standard error', async () => {
+test('invalid arguments end the command with 2 and one line on standard error', async () => {
   const runs = await Promise.all([
     sluice(['--limit', '5', '--lmit', '6'], 'a\n'),
     sluice(['--limit', '5', '--burst', '2\n'], 'a\n'),
@@ -126,11 +126,11 @@ test('bad arguments end the command with 2 and one line on standard error', asyn
   }
 });
 
-test('--version answers with the version', () => {
+test('--version prints the version', () => {
   assert.match(String(parseArguments(['--version'])), /^\d+\.\d+\.\d+\n$/);
 });
 
-test('--help answers with every option on standard output, and ends with 0', async () => {
+test('--help prints every option on standard output, and ends with 0', async () => {
   const { code, stdout, stderr } = await sluice(['--help']);
   assert.equal([code, stderr], [0, '']);
   assert.match(stdout, /^Usage: sluice/);

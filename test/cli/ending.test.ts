@@ -24,7 +24,7 @@ test('SIGINT ends it at once with 130, and SIGTERM with 143', async () => {
   }
 });
 
-test('SIGINT ends it at once while nobody reads its output', async () => {
+test('SIGINT ends it at once while its output is not read', async () => {
   const { child, ended } = start(['--limit', '10000000'], { reads: false });
   child.stdin.write('x'.repeat(99).concat('\n').repeat(20_000));
   await new Promise((resolve) => child.stdout.once('readable', resolve));
@@ -60,7 +60,7 @@ test('it ends after the last line, and does not wait for another permit', async 
   }
 });
 
-test('--timeout is of a line that has no other before it', async () => {
+test('--timeout applies to the first waiting line', async () => {
   const { code, stdout } = await sluice(
     ['--limit', '2', '--interval', '100', '--timeout', '250'],
     numbered(10),
@@ -77,7 +77,7 @@ test('a Redis that cannot be reached ends it with 1 and one line', async () => {
   assert.match(stderr, /^sluice: Redis cannot be reached: .*ECONNREFUSED.*\n$/);
 });
 
-test('without ioredis, --redis ends it with 2 and the line that says what to install', async () => {
+test('without ioredis, --redis ends it with 2 and a line with the package to install', async () => {
   const hook = `export const resolve = (name, context, next) => next(name === 'ioredis' ? 'not-installed' : name, context);`;
   const registered = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
   const node = ['--import', `data:text/javascript,${encodeURIComponent(registered)}`, ...fromSources];

@@ -16,13 +16,13 @@ async function linesOf(parts: (string | Buffer)[]): Promise<string[][]> {
   return all;
 }
 
-test('lines are taken as far as they are there', async () => {
+test('iterating removes the lines that have been read', async () => {
   assert.equal((await linesOf(['a\nb\nc', 'd\n', '\n', 'e'])).flat(), ['a', 'b', 'cd', '', 'e']);
   assert.equal(await linesOf(['a\nb\nc\n']), [['a', 'b', 'c']]);
   assert.equal(await linesOf([]), []);
 });
 
-test('what is read ahead is bounded', async () => {
+test('reading ahead is bounded', async () => {
   let read = 0;
   function* parts() {
     for (; ; read++) yield Buffer.from(`${'x'.repeat(999)}\n`.repeat(100));
@@ -38,7 +38,7 @@ test('what is read ahead is bounded', async () => {
   input.destroy();
 });
 
-test('an input that fails is heard of after the lines before', async () => {
+test('an error of the input comes after the lines before it', async () => {
   async function* failing() {
     yield Buffer.from('a\n');
     throw new Error('broken');
@@ -53,13 +53,13 @@ test('an input that fails is heard of after the lines before', async () => {
   );
 });
 
-test('a character whose bytes come apart stays whole', async () => {
+test('a character whose bytes are in two chunks stays whole', async () => {
   const bytes = Buffer.from('☃\n');
   const [[line]] = await linesOf([bytes.subarray(0, 1), bytes.subarray(1)]);
   assert.is(Buffer.from(line, 'latin1').toString(), '☃');
 });
 
-test('a line of many megabytes takes no more time for its length', async () => {
+test('a line of many megabytes takes time in proportion to its length', async () => {
   const part = Buffer.alloc(65_536, 'x');
   const start = performance.now();
   const [[line]] = await linesOf([...new Array(800).fill(part), '\n']);

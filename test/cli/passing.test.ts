@@ -42,7 +42,7 @@ test('a line costs --permits, of the limit of --algorithm and --burst', async ()
   assert.ok(third - first >= 199 && fourth - third >= 199, 'then two permits take two intervals');
 });
 
-test('an empty REDIS_URL, or --redis, counts as absent', async () => {
+test('an empty REDIS_URL or --redis counts as absent', async () => {
   const runs = await Promise.all([
     sluice(['--limit', '10'], 'a\n', { REDIS_URL: '' }),
     sluice(['--limit', '10', '--redis', ''], 'a\n', { REDIS_URL: 'redis://127.0.0.1:1' }),

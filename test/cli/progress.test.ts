@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { Progress } from '../../src/cli/progress.ts';
 import { fromSources, numbered } from './sluice.ts';
 
-test('lines so far, their rate over the last seconds, and how many wait', () => {
+test('it shows the lines so far, their rate over the last seconds, and the waiting lines', () => {
   let now = 0;
   let text = '';
   const tally = { lines: 0, waiting: 3 };
@@ -36,7 +36,7 @@ test('lines so far, their rate over the last seconds, and how many wait', () => 
   assert.ok(text.endsWith('0 waiting\x1b[K\n'));
 });
 
-/** What the command writes where its standard error is a terminal, and its standard output is not. */
+/** The output of the command if its standard error is a terminal, and its standard output is not. */
 function onTerminal(...args: string[]): string | undefined {
   const command = [process.execPath, ...fromSources, '--limit', '5', '--interval', '100', ...args];
   const { error, stdout } = spawnSync('script', ['-qec', `${command.join(' ')} > /dev/null`, '/dev/null'], {
@@ -46,7 +46,7 @@ function onTerminal(...args: string[]): string | undefined {
   return error ? undefined : stdout;
 }
 
-test('progress is shown where standard error is a terminal, unless --quiet', () => {
+test('progress is shown if standard error is a terminal, unless --quiet', () => {
   const shown = onTerminal();
   // Not every machine has the `script` of util-linux.
   if (shown === undefined) return;

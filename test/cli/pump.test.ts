@@ -23,7 +23,7 @@ class Slow extends Writable {
   }
 }
 
-test('nothing is granted while the output takes no more', async () => {
+test('no permit is granted while the output is full', async () => {
   const limiter = new RateLimiter({ name: 'slow', limit: slidingWindow({ permits: 5, interval: 500 }) });
   const slow = new Slow();
   const tally = { lines: 0, waiting: 0 };
@@ -43,7 +43,7 @@ test('nothing is granted while the output takes no more', async () => {
   await limiter.close();
 });
 
-test('permits are asked for when a line is there, and none for the end', async () => {
+test('permits are requested when a line has been read, and none for the end', async () => {
   const limiter = new RateLimiter({ name: 'idle', limit: slidingWindow({ permits: 2, interval: 60_000 }) });
   const slow = new Slow();
   slow.willing = true;
@@ -62,7 +62,7 @@ test('permits are asked for when a line is there, and none for the end', async (
   await limiter.close();
 });
 
-test('the tally says how many have passed, and how many wait', async () => {
+test('the tally counts the lines that have passed, and those that wait', async () => {
   for (const [taken, passed] of [
     [0, 2],
     [2, 0],

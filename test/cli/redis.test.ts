@@ -24,7 +24,7 @@ test('two commands share one limit', async () => {
   assert.ok(shortestOver(moments, 20) >= 300, 'never over');
 });
 
-test('SIGINT gives back what is reserved', async () => {
+test('SIGINT refunds reservations', async () => {
   const interval = 800;
   const limit = slidingWindow({ permits: 5, interval });
   const args = [
@@ -58,7 +58,7 @@ test('a key of the wrong type ends it with 1 and one line', async () => {
   assert.match(stderr, /^sluice: .*WRONGTYPE.*\n$/);
 });
 
-test('a database that Redis does not have ends it with 1 and one line; another one is used', async () => {
+test('an unknown database ends it with 1 and one line; a known one is used', async () => {
   const args = ['--limit=5', '--name=database'];
   const refused = await sluice([...args, `--redis=${server.url}/99`], 'a\n');
   assert.equal([refused.code, refused.stdout], [1, '']);

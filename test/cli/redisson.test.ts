@@ -23,7 +23,7 @@ test.after(async () => {
 const command = (...args: string[]) =>
   sluice(['--redisson', '--name=api', `--redis=${server.url}`, '--timestamps', ...args], numbered(25));
 
-test('--redisson passes lines at the rate that is set', async () => {
+test('--redisson passes lines at the stored rate', async () => {
   await new RedissonRateLimiter(redis, 'api').setRate(RateType.OVERALL, 10, 200);
   const { code, stdout, stderr } = await command('--limit=1');
   assert.equal([code, stderr], [0, '']);
@@ -32,7 +32,7 @@ test('--redisson passes lines at the rate that is set', async () => {
   assert.ok(shortestOver(moments, 10) >= 200, 'never over');
 });
 
-test('--redisson sets the rate where none is set', async () => {
+test('--redisson sets the rate if none is stored', async () => {
   const { code } = await command('--limit=50', '--interval=500');
   assert.is(code, 0);
   const { type, rate, interval } = await new RedissonRateLimiter(redis, 'api').getConfig();

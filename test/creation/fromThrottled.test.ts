@@ -16,7 +16,7 @@ import { naturals, watched } from './inputs.ts';
 const test = suite('fromThrottled, an iterable');
 const burstOfFive = tokenBucket({ permits: 1, interval: 1_000, burst: 5 });
 
-/** Works while errors that nobody handles go to a list, and looks at it when all have been reported. */
+/** Runs a test, and checks the list of unhandled errors when all have been reported. */
 async function unhandledIn(work: () => void): Promise<unknown[]> {
   const unhandled: unknown[] = [];
   config.onUnhandledError = (error) => unhandled.push(error);
@@ -30,7 +30,7 @@ async function unhandledIn(work: () => void): Promise<unknown[]> {
 }
 
 test(
-  'each value comes when its permits are there, and the end when one more is known not to be',
+  'each value is emitted when its permits are granted, and the end costs one more permit',
   marbles(({ limiter, expectObservable }) => {
     expectObservable(fromThrottled('abc', limiter(onePerThree))).toBe('a--b--c--|');
     expectObservable(fromThrottled('abc', limiter(burstOfFive))).toBe('(abc|)');
@@ -39,7 +39,7 @@ test(
 );
 
 test(
-  'the permit of the end is given back',
+  'the permit of the end is refunded',
   marbles(async ({ limiter }) => {
     const limited = limiter(burstOfFive);
     fromThrottled('abc', limited).subscribe();
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'nothing is pulled or asked for before a subscription, and each iterates for itself',
+  'nothing is pulled or requested before a subscription, and each subscription iterates anew',
   marbles(({ limiter, expectObservable, flush }) => {
     const limited = limiter(onePerThree);
     const input = watched('ab');
@@ -88,7 +88,7 @@ test(
 );
 
 test(
-  'it is not closed when it has ended',
+  'an input that has ended is not closed',
   marbles(({ limiter }) => {
     const input = watched('ab');
     fromThrottled(input, limiter(burstOfFive)).subscribe().unsubscribe();
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'a consumer that has enough closes it once, at once, and pays for what it got',
+  'a consumer that unsubscribes closes it once, at once, and pays for the values that it received',
   marbles(async ({ limiter }) => {
     const limited = limiter(burstOfFive);
     const input = watched(naturals());
@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  'unsubscribing while a value waits leaves the line, and closes the input',
+  'unsubscribing while a value waits cancels its request, and closes the input',
   marbles(({ limiter, expectObservable, flush }) => {
     const limited = limiter(onePerThree);
     const input = watched('abc');
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  'an input that ends the subscription while it is asked is closed when it has answered, and its value is not charged',
+  'an input that ends the subscription inside next() is closed when next() has returned, and its value is not charged',
   marbles(async ({ limiter }) => {
     for (const last of [{ done: false, value: 'a' } as const, { done: true, value: undefined } as const]) {
       const limited = limiter(burstOfFive, { name: `done: ${last.done}` });
@@ -204,7 +204,7 @@ function failing(kind: 'next' | 'done' | 'value' | 'no object', reason: Error) {
 
 for (const kind of ['next', 'done', 'value', 'no object'] as const)
   test(
-    `an input that fails (${kind}) is an error of the stream: it is not closed, and its permit is given back`,
+    `an input that fails (${kind}) is an error of the stream: it is not closed, and its permit is refunded`,
     marbles(async ({ limiter, expectObservable, flush }) => {
       const reason = new Error('broken');
       const { input, returned } = failing(kind, reason);
@@ -220,7 +220,7 @@ for (const kind of ['next', 'done', 'value', 'no object'] as const)
   );
 
 test(
-  'an input that cannot be opened is an error of the stream, and nothing is asked for',
+  'an input that cannot be opened is an error of the stream, and no permit is requested',
   marbles(({ limiter, expectObservable, flush }) => {
     const limited = limiter(onePerThree);
     const error = new Error('closed today');
@@ -236,7 +236,7 @@ test(
 );
 
 test(
-  'a subscriber that has left before, or leaves while the input is opened, leaves it closed and unread',
+  'unsubscribing before the input is opened, or while it is opened, leaves it closed and unread',
   marbles(({ limiter }) => {
     const limited = limiter(onePerThree);
     const input = watched('abc');
@@ -254,7 +254,7 @@ test(
 );
 
 test(
-  'a value that cannot have its permits in time is an error at once, which closes the input and is not charged',
+  'a value that cannot be granted in time is an error at once, which closes the input and is not charged',
   marbles(({ limiter, expectObservable, flush }) => {
     const limited = limiter(onePerThree);
     const input = watched('abc');
@@ -267,7 +267,7 @@ test(
 );
 
 test(
-  'more than the limit can grant is an error of each subscription, which closes the input',
+  'more permits than the limit can grant are an error of each subscription, which closes the input',
   marbles(async ({ limiter, expectObservable, flush }) => {
     const limited = limiter(burstOfFive);
     const input = watched('abc');
@@ -280,7 +280,7 @@ test(
 );
 
 test(
-  'a line that is full, or closed, is an error that closes the input',
+  'a full queue, or a closed limiter, is an error that closes the input',
   marbles(async ({ limiter, expectObservable, flush }) => {
     const full = limiter(onePerThree, { maxQueue: 1 });
     permits$(full, 1).subscribe();
@@ -297,7 +297,7 @@ test(
   }),
 );
 
-test('what return() throws is reported as unhandled, wherever it was called from', async () => {
+test('an error of return() is reported as unhandled', async () => {
   const reason = new Error('will not close');
   const unclosable: Iterable<number> = {
     [Symbol.iterator]: () => ({
@@ -323,7 +323,7 @@ test('what return() throws is reported as unhandled, wherever it was called from
 });
 
 test(
-  'an error that comes after the end is kept to itself',
+  'an error after the end is ignored',
   marbles(({ limiter }) => {
     const inVain = sinon.fake();
     config.onStoppedNotification = inVain;

@@ -15,7 +15,7 @@ import { assertIdle } from '../support/marbles.ts';
 import { until } from '../support/until.ts';
 import { byHand, naturals } from './inputs.ts';
 
-const test = suite('fromThrottled, permits asked for ahead');
+const test = suite('fromThrottled, prefetched permits');
 const thousand = slidingWindow({ permits: 1_000, interval: 100_000, resolution: 1 });
 
 /** A limiter whose store answers a turn later, as Redis would. */
@@ -32,7 +32,7 @@ async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> 
 /** A turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('while values come at once, twice as many with every round trip, and none is lost or left', async () => {
+test('while values arrive at once, the prefetched permits double with every round trip, and none is lost or left', async () => {
   const limiter = far();
   const inLine: number[] = [];
   const got: number[] = [];
@@ -65,7 +65,7 @@ test('1024 at most', async () => {
   assert.ok(most > 500 && most <= 1024, `${most} in the line`);
 });
 
-test('one at a time where permits are granted in this process, and with a time-out', async () => {
+test('one permit at a time if the store is in this process, or with a timeout', async () => {
   const near = new RateLimiter({ name: 'api', limit: thousand, store: lateStore(memoryStore()) });
   for (const [limiter, timeout] of [
     [near, Infinity],
@@ -78,7 +78,7 @@ test('one at a time where permits are granted in this process, and with a time-o
   }
 });
 
-test('a value that is late gives back all but its own permit, and then it is one at a time again', async () => {
+test('a late value refunds all permits but its own, and then there is one permit at a time', async () => {
   const limiter = far();
   const input = byHand<number>();
   let got = 0;
@@ -104,7 +104,7 @@ test('a value that is late gives back all but its own permit, and then it is one
   await assertLeft(limiter, 1_000 - got);
 });
 
-test('at the end, or an error, all is there again for whoever hears of it', async () => {
+test('at the end, or an error, unused permits are refunded before the subscriber is notified', async () => {
   for (const end of ['end', 'error']) {
     const limiter = far();
     const heard: Promise<number>[] = [];
@@ -120,7 +120,7 @@ test('at the end, or an error, all is there again for whoever hears of it', asyn
   }
 });
 
-test('what is asked ahead is not refused where permits are there, however few may wait', async () => {
+test('prefetched permits are not refused while permits are available, whatever maxQueue is', async () => {
   const limiter = far({ maxQueue: 1 });
   let most = 0;
   await fromThrottled(naturals(), limiter)
@@ -135,7 +135,7 @@ test('what is asked ahead is not refused where permits are there, however few ma
 });
 
 for (const maxQueue of [1, 2, 8]) {
-  test(`where permits are waited for, what is asked ahead gives way: maxQueue ${maxQueue}`, async () => {
+  test(`prefetched permits leave a full queue to other requests: maxQueue ${maxQueue}`, async () => {
     const limiter = far({ limit: tokenBucket({ permits: 2, interval: 1, burst: 300 }), maxQueue });
     let waited = 0;
     let values = 0;
@@ -159,7 +159,7 @@ for (const maxQueue of [1, 2, 8]) {
   });
 }
 
-test('an input that takes long to answer in its own turn is not overtaken by permits', async () => {
+test('a slow synchronous input does not receive more permits than it uses', async () => {
   // Only what time it is: turns are those of the machine.
   const clock = sinon.useFakeTimers({ toFake: ['performance'] });
   try {

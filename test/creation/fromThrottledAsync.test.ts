@@ -36,7 +36,7 @@ async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> 
   assertIdle(limiter);
 }
 
-test('the next value is pulled when the last one has been emitted, and has its permit', async () => {
+test('the next value is pulled after the last one was emitted, and has its own permit', async () => {
   const { limiter, input, said } = arrange();
   assert.is(input.pulled, 1);
   await input.answer({ done: false, value: 'a' });
@@ -49,7 +49,7 @@ test('the next value is pulled when the last one has been emitted, and has its p
   await assertLeft(limiter, 4);
 });
 
-test('an error of the input is an error of the stream, and gives the permit back', async () => {
+test('an error of the input is an error of the stream, and refunds the permit', async () => {
   const { limiter, input, said } = arrange();
   const error = new Error('broken');
   await input.fail(error);
@@ -58,7 +58,7 @@ test('an error of the input is an error of the stream, and gives the permit back
   await assertLeft(limiter, 5);
 });
 
-test('unsubscribing while a value is on its way closes the input at once, and gives its permit back', async () => {
+test('unsubscribing during a pull closes the input at once, and refunds its permit', async () => {
   for (const late of ['value', 'end', 'error']) {
     const inVain = sinon.fake();
     config.onStoppedNotification = inVain;
@@ -82,7 +82,7 @@ test('unsubscribing while a value is on its way closes the input at once, and gi
   }
 });
 
-test('the permit of a value that did not come is there again for whoever hears of the end', async () => {
+test('the permit of a missing value is refunded before the subscriber is notified of the end', async () => {
   for (const end of [
     (input: ByHand<string>) => input.answer({ done: true, value: undefined }),
     (input: ByHand<string>) => input.fail('broken'),
@@ -98,7 +98,7 @@ test('the permit of a value that did not come is there again for whoever hears o
   }
 });
 
-test('an input that ends the subscription while it is asked is closed', async () => {
+test('an input that ends the subscription inside next() is closed', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: five });
   const leave = new Subject<void>();
   const calls: string[] = [];
@@ -121,7 +121,7 @@ test('an input that ends the subscription while it is asked is closed', async ()
   await assertLeft(limiter, 5);
 });
 
-test('unsubscribing while permits are on their way pulls nothing, and gives them back', async () => {
+test('unsubscribing during a call to the store pulls nothing, and refunds its permits', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: five, store: lateStore(memoryStore()) });
   const input = watchedAsync('abc');
   const subscription = fromThrottled(input, limiter).subscribe();
@@ -154,7 +154,7 @@ test('values wait for their permits, and unsubscribing while one waits leaves no
   }
 });
 
-test('a timeout bounds the wait for permits, not that for the input; it closes the input', async () => {
+test('a timeout bounds the wait for permits, not the wait for the input; it closes the input', async () => {
   const clock = sinon.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
   try {
     const { input, said } = arrange(leakyBucket({ permits: 1, interval: 100 }), 50, 60);
@@ -173,7 +173,7 @@ test('a timeout bounds the wait for permits, not that for the input; it closes t
   }
 });
 
-test('what next() throws or gives that is no result is an error of the stream', async () => {
+test('an error or an invalid result of next() is an error of the stream', async () => {
   const reason = new Error('broken');
   const inputs: [next: () => unknown, message: string][] = [
     [
@@ -198,7 +198,7 @@ test('what next() throws or gives that is no result is an error of the stream', 
   }
 });
 
-test('what return() rejects with or throws is reported as unhandled', async () => {
+test('a rejection or error of return() is reported as unhandled', async () => {
   const reason = new Error('will not close');
   const unhandled: unknown[] = [];
   config.onUnhandledError = (error) => unhandled.push(error);
@@ -223,7 +223,7 @@ test('what return() rejects with or throws is reported as unhandled', async () =
   }
 });
 
-test('a generator runs its own clean-up, and an input without return() is left as it is', async () => {
+test('a generator runs its finally block, and an input without return() is left as it is', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: five });
   const said: (number | string)[] = [];
   async function* pages() {
@@ -245,7 +245,7 @@ test('a generator runs its own clean-up, and an input without return() is left a
   await assertLeft(limiter, 2);
 });
 
-test('a Node stream is an async iterable, and destroyed when its consumer has enough', async () => {
+test('a Node stream is destroyed when its consumer unsubscribes', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: five });
   const stream = Readable.from(naturals());
   const got: number[] = [];

@@ -63,7 +63,7 @@ for (const [options, type, message] of [
   });
 }
 
-test('it is not made of what is no limiter', () => {
+test('it needs a limiter', () => {
   const make = () => fromThrottled('a', null as unknown as RateLimiter);
   assert.throws(make, /^limiter: expected a RateLimiter, got null$/);
 });

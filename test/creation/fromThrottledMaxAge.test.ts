@@ -67,7 +67,7 @@ async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> 
 const value = (value: string) => ({ done: false, value }) as const;
 
 timed(
-  'twenty quiet inputs: their values leave at the rate of the limit, and on fresh permits',
+  'the values of twenty quiet inputs are emitted at the rate of the limit, on fresh permits',
   async (clock) => {
     const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 2, interval: 1_000 }) });
     const readers = Array.from({ length: 20 }, () => arrange(clock, { limiter }));
@@ -84,29 +84,26 @@ timed(
   },
 );
 
-timed(
-  'a permit whose value does not come is given back, and the value waits for a fresh one',
-  async (clock) => {
-    const { limiter, input, said } = arrange(clock, { maxAge: 200 });
-    await assertLeft(limiter, 4);
-    await clock.tickAsync(200);
-    await assertLeft(limiter, 4);
-    await clock.tickAsync(1);
-    await assertLeft(limiter, 5);
-    assert.is(clock.countTimers(), 0);
-    await limiter.acquire(5);
-    await input.answer(value('a'));
-    assert.is(input.pulled, 1);
-    assert.equal(said, []);
-    await clock.tickAsync(9_999);
-    assert.equal(said, []);
-    await clock.tickAsync(1);
-    assert.equal(said, [{ value: 'a', at: 10_201, age: 0 }]);
-    assert.is(input.pulled, 2);
-  },
-);
+timed('a permit whose value is late is refunded, and the value waits for another permit', async (clock) => {
+  const { limiter, input, said } = arrange(clock, { maxAge: 200 });
+  await assertLeft(limiter, 4);
+  await clock.tickAsync(200);
+  await assertLeft(limiter, 4);
+  await clock.tickAsync(1);
+  await assertLeft(limiter, 5);
+  assert.is(clock.countTimers(), 0);
+  await limiter.acquire(5);
+  await input.answer(value('a'));
+  assert.is(input.pulled, 1);
+  assert.equal(said, []);
+  await clock.tickAsync(9_999);
+  assert.equal(said, []);
+  await clock.tickAsync(1);
+  assert.equal(said, [{ value: 'a', at: 10_201, age: 0 }]);
+  assert.is(input.pulled, 2);
+});
 
-timed('a value that comes in time leaves on the permit that it was pulled with', async (clock) => {
+timed('a value that arrives in time uses the permit that it was pulled with', async (clock) => {
   const { limiter, input, said } = arrange(clock, { maxAge: 200 });
   await clock.tickAsync(200);
   await input.answer(value('a'));
@@ -119,7 +116,7 @@ timed('a value that comes in time leaves on the permit that it was pulled with',
   await assertLeft(limiter, 2);
 });
 
-timed('with Infinity a permit waits for as long as its value takes', async (clock) => {
+timed('with Infinity a permit never expires', async (clock) => {
   const { limiter, input, said } = arrange(clock, { maxAge: Infinity });
   assert.is(clock.countTimers(), 0);
   await clock.tickAsync(9_000);
@@ -128,7 +125,7 @@ timed('with Infinity a permit waits for as long as its value takes', async (cloc
   assert.equal(said, [{ value: 'a', at: 9_000, age: 9_000 }]);
 });
 
-timed('0 is as much as the clock can tell: every value gets a permit', async (clock) => {
+timed('with 0 a permit expires after a millisecond, and every value is emitted', async (clock) => {
   const { input, said, limiter } = arrange(clock, { maxAge: 0 });
   await input.answer(value('a'));
   await clock.tickAsync(10);
@@ -169,7 +166,7 @@ timed('by default it is a tenth of the shortest interval in force, and at least 
   assert.is(await ageOf(clock, limiter), 400);
 });
 
-timed('the end, and an error, need no permit', async (clock) => {
+timed('the end and an error need no fresh permit', async (clock) => {
   for (const end of ['complete', 'Error']) {
     const { limiter, input, said } = arrange(clock);
     await clock.tickAsync(1_001);
@@ -186,7 +183,7 @@ timed('the end, and an error, need no permit', async (clock) => {
 });
 
 timed(
-  'unsubscribing gives back, whether the permit waits for the value or the value for a permit',
+  'unsubscribing refunds, whether the permit waits for its value or the value for a permit',
   async (clock) => {
     const { limiter, input, said, subscription } = arrange(clock);
     subscription.unsubscribe();
@@ -207,7 +204,7 @@ timed(
   },
 );
 
-timed('timeout bounds the wait for the fresh permit, too', async (clock) => {
+timed('timeout bounds the wait for the other permit, too', async (clock) => {
   const { limiter, input, said } = arrange(clock, { timeout: 500 });
   await clock.tickAsync(1_001);
   await limiter.acquire(5);
@@ -217,7 +214,7 @@ timed('timeout bounds the wait for the fresh permit, too', async (clock) => {
   await assertLeft(limiter, 0);
 });
 
-timed('an error that comes while a value waits for its permit comes after it', async (clock) => {
+timed('an error that arrives while a value waits for another permit is emitted after it', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: five });
   const stream = new Readable({ objectMode: true, read() {} });
   const said: unknown[] = [];
@@ -237,7 +234,7 @@ timed('an error that comes while a value waits for its permit comes after it', a
   await assertLeft(limiter, 4);
 });
 
-timed('an input that blocks the process in its own turn gets a fresh permit, too', async (clock) => {
+timed('a value of an input that blocks the event loop gets another permit, too', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: leakyBucket({ permits: 1, interval: 1_000 }) });
   function* slow() {
     for (const n of naturals()) {
@@ -257,7 +254,7 @@ timed('an input that blocks the process in its own turn gets a fresh permit, too
   for (const age of said) assert.ok(age <= 100, `${said}`);
 });
 
-test('permits that were asked ahead are not used when they are too old', async () => {
+test('expired prefetched permits are not used', async () => {
   const limiter = new RateLimiter({
     name: 'api',
     limit: slidingWindow({ permits: 1_000_000, interval: 1_000 }),
@@ -283,7 +280,7 @@ test('permits that were asked ahead are not used when they are too old', async (
   await limiter.close();
 });
 
-test('whenever values come: all leave, in order, on permits that are not too old, and none is lost', async () => {
+test('whenever values arrive, all are emitted in order, on permits that have not expired, and none is lost', async () => {
   const delays = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 12 });
   const property = fc.asyncProperty(
     delays,

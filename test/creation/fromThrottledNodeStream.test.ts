@@ -48,7 +48,7 @@ test('its values come in order, each on a permit, and then its end', async () =>
   await assertLeft(limiter, 2);
 });
 
-test('one that fails before the first permit comes is an error of the subscription, and charges nothing', async () => {
+test('an error before the first permit is an error of the subscription, and charges nothing', async () => {
   const limiter = far();
   await limiter.acquire(5);
   const stream = createReadStream(missing);
@@ -59,7 +59,7 @@ test('one that fails before the first permit comes is an error of the subscripti
   await assertLeft(limiter, 0);
 });
 
-test('its error waits for no permit', async () => {
+test('its error does not wait for a permit', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: five });
   await limiter.acquire(5);
   const stream = new Readable({ read() {} });
@@ -71,7 +71,7 @@ test('its error waits for no permit', async () => {
   assertIdle(limiter);
 });
 
-test('values that were taken come before its error', async () => {
+test('values that were pulled are emitted before its error', async () => {
   for (const limiter of [far(), new RateLimiter({ name: 'api', limit: five })]) {
     let part = 0;
     const stream = new Readable({
@@ -90,7 +90,7 @@ test('values that were taken come before its error', async () => {
   }
 });
 
-test('an error that only an event tells of ends it, and closes a stream that does not close itself', async () => {
+test('an error that is only an event ends it, and closes a stream without autoDestroy', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: five });
   await limiter.acquire(5);
   const stream = new Readable({ autoDestroy: false, read() {} });
@@ -100,7 +100,7 @@ test('an error that only an event tells of ends it, and closes a stream that doe
   await closed(stream);
 });
 
-test('unsubscribing before the first permit closes it: no descriptor stays open', async () => {
+test('unsubscribing before the first permit closes it, and no descriptor stays open', async () => {
   const limiter = far();
   await limiter.acquire(5);
   const streams: ReadStream[] = [];
@@ -113,7 +113,7 @@ test('unsubscribing before the first permit closes it: no descriptor stays open'
   await assertLeft(limiter, 0);
 });
 
-test('unsubscribing during a silent read closes it at once, and gives the permit back', async () => {
+test('unsubscribing during a pending read closes it at once, and refunds the permit', async () => {
   const limiter = far();
   const stream = new Readable({ read() {} });
   const { said, subscription } = listen(stream, limiter);
@@ -125,7 +125,7 @@ test('unsubscribing during a silent read closes it at once, and gives the permit
   await assertLeft(limiter, 5);
 });
 
-test('a consumer that has enough closes it', async () => {
+test('a consumer that unsubscribes closes it', async () => {
   const limiter = far();
   const stream = createReadStream(thisFile, { highWaterMark: 16 });
   const { said } = listen(stream, limiter, 2);
@@ -134,7 +134,7 @@ test('a consumer that has enough closes it', async () => {
   await assertLeft(limiter, 3);
 });
 
-test('an error that comes after its subscriber has left is kept to itself', async () => {
+test('an error after unsubscription is ignored', async () => {
   const limiter = far();
   const opening = createReadStream(missing);
   const failing = new Readable({ read() {}, destroy: (_, done) => done(new Error('will not close')) });
@@ -149,7 +149,7 @@ test('an error that comes after its subscriber has left is kept to itself', asyn
   await assertLeft(limiter, 5);
 });
 
-test('once it is closed, no listener of ours is left', async () => {
+test('no listener is left after it is closed', async () => {
   const limiter = far();
   const stream = new Readable({ read() {} });
   const before = stream.listenerCount('close');

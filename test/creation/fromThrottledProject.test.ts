@@ -10,7 +10,7 @@ const test = suite('fromThrottled, project');
 const burstOfFive = tokenBucket({ permits: 1, interval: 1_000, burst: 5 });
 
 test(
-  'it is given each value and its permit, and what it makes of them is emitted',
+  'it receives each value and its permit, and its result is emitted',
   marbles(({ limiter, expectObservable }) => {
     const project = (value: string, { grantedAt, waited, source }: Permit) =>
       `${value} ${grantedAt} ${waited} ${source}`;
@@ -21,7 +21,7 @@ test(
 );
 
 test(
-  'what it gives back of a permit is there for the next',
+  'the permits that it refunds are available for the next value',
   marbles(async ({ limiter, expectObservable, flush }) => {
     const limited = limiter(tokenBucket({ permits: 1, interval: 3, burst: 2 }));
     const project = (value: string, permit: { refund(unused: number): unknown }) => {
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'what it throws is an error of the stream, which closes the input; the value is not charged',
+  'an error that it throws is an error of the stream, which closes the input; the value is not charged',
   marbles(async ({ limiter, expectObservable, flush }) => {
     const limited = limiter(burstOfFive);
     const input = watched('abc');
@@ -51,7 +51,7 @@ test(
 );
 
 test(
-  'where it unsubscribes nothing is emitted or charged',
+  'if it unsubscribes, nothing is emitted or charged',
   marbles(async ({ limiter, flush }) => {
     const limited = limiter(burstOfFive);
     const input = watched('abc');

@@ -45,7 +45,7 @@ async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> 
   assertIdle(limiter);
 }
 
-test('it is read one value at a time, from the subscription on, and free again at its end', async () => {
+test('it is read one value at a time, from the subscription on, and unlocked at its end', async () => {
   const { limiter, stream, controller, asked, said, result, observer } = arrange();
   await told();
   assert.not(stream.locked);
@@ -66,7 +66,7 @@ test('it is read one value at a time, from the subscription on, and free again a
   await assertLeft(limiter, 4);
 });
 
-test('its error is the error of the result, and it is free again', async () => {
+test('its error is the error of the result, and it is unlocked', async () => {
   const { limiter, stream, controller, asked, said, result, observer } = arrange();
   result.subscribe(observer);
   const error = new Error('broken');
@@ -78,7 +78,7 @@ test('its error is the error of the result, and it is free again', async () => {
   await assertLeft(limiter, 5);
 });
 
-test('unsubscribing while a read is under way cancels it at once, and frees it', async () => {
+test('unsubscribing during a read cancels it at once, and unlocks it', async () => {
   const { limiter, stream, asked, said, result, observer } = arrange();
   const subscription = result.subscribe(observer);
   await told();
@@ -91,7 +91,7 @@ test('unsubscribing while a read is under way cancels it at once, and frees it',
   await assertLeft(limiter, 5);
 });
 
-test('a consumer that has enough cancels it, and frees it', async () => {
+test('a consumer that unsubscribes cancels it, and unlocks it', async () => {
   const { limiter, stream, controller, asked, said, result, observer } = arrange();
   result.pipe(take(1)).subscribe(observer);
   controller.enqueue('a');
@@ -102,7 +102,7 @@ test('a consumer that has enough cancels it, and frees it', async () => {
   await assertLeft(limiter, 4);
 });
 
-test('a time-out cancels it', async () => {
+test('a timeout cancels it', async () => {
   const { limiter, stream, asked, said, observer } = arrange();
   await limiter.acquire(5);
   fromThrottled(stream, limiter, { timeout: 10 }).subscribe(observer);
@@ -111,7 +111,7 @@ test('a time-out cancels it', async () => {
   assert.not(stream.locked);
 });
 
-test('a stream that somebody else reads is an error of the subscription, and stays theirs', async () => {
+test('a locked stream is an error of the subscription, and stays locked', async () => {
   const { limiter, stream, asked, said, result, observer } = arrange();
   const reader = stream.getReader();
   result.subscribe(observer);
@@ -122,7 +122,7 @@ test('a stream that somebody else reads is an error of the subscription, and sta
   reader.releaseLock();
 });
 
-test('what cancelling fails with is reported as unhandled, and the stream is free all the same', async () => {
+test('an error of cancel() is reported as unhandled, and the stream is unlocked', async () => {
   const reason = new Error('will not close');
   const unhandled: unknown[] = [];
   config.onUnhandledError = (error) => unhandled.push(error);

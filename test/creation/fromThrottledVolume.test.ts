@@ -27,14 +27,14 @@ test('a million values of an iterable neither recurse nor stall', () => {
   assertIdle(limiter);
 });
 
-test('nor when the first of them had to wait', async () => {
+test('a million values neither recurse nor stall when the first had to wait', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: wide });
   await limiter.acquire(4_000_000);
   const result = fromThrottled(naturals(), limiter).pipe(take(50_000), last());
   assert.is(await lastValueFrom(result), 49_999);
 });
 
-test('nor with a line that answers within the call', () => {
+test('a million values neither recurse nor stall with a line that answers within the call', () => {
   const permit = { refund: async () => {} };
   const line = {
     name: 'api',
@@ -51,7 +51,7 @@ test('nor with a line that answers within the call', () => {
   assert.equal(said, [99_999]);
 });
 
-test('an endless async input is held back, and needs no memory', async () => {
+test('an endless async input needs no memory', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: wide });
   const living: WeakRef<object>[] = [];
   let pulled = 0;
@@ -77,7 +77,7 @@ test('an endless async input is held back, and needs no memory', async () => {
   assert.ok(left <= 1, `${left} of ${living.length} values are still held`);
 });
 
-test('whatever the input, its consumer and the limit: what is emitted is paid, and nothing else', async () => {
+test('whatever the input, its consumer and the limit, emitted values are charged, and nothing else', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({

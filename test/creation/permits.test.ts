@@ -21,7 +21,7 @@ const limiter = new RateLimiter({ name: 'api', limit: onePerThree });
 const grantedAt = map((permit: Permit<unknown>) => permit.grantedAt);
 
 test(
-  'it emits one permit at its granted moment, then completes; each subscription has its own',
+  'it emits one permit at its granted moment, then completes; each subscription acquires its own',
   marbles(({ limiter, expectObservable }) => {
     const result = permits$(limiter(onePerThree)).pipe(
       map(({ permits, waited, grantedAt, source }) => ({ permits, waited, grantedAt, source })),
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'it is cold: nothing is asked for before a subscription',
+  'it is cold: no permit is requested before a subscription',
   marbles(async ({ limiter }) => {
     const limited = limiter(onePerThree);
     const permits = permits$(limited);
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  'it asks for as many permits as it says, of one limit or of several',
+  'it requests the given permits, of one limit or of several',
   marbles(({ limiter, expectObservable }) => {
     const burst = tokenBucket({ permits: 1, interval: 3, burst: 2 });
     const two = permits$(limiter(burst), 2).pipe(map(({ permits }) => permits));
@@ -60,7 +60,7 @@ test(
 );
 
 test(
-  'unsubscribing before the permit comes cancels, and those behind move up',
+  'unsubscribing before the grant cancels the request, and later requests move up',
   marbles(({ limiter, expectObservable }) => {
     const permits = permits$(limiter(onePerThree)).pipe(grantedAt);
     expectObservable(permits).toBe('(a|)', { a: 0 });
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'a permit that a consumer takes is not given back',
+  'unsubscribing after the grant does not refund the permit',
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     expectObservable(permits$(shared).pipe(take(1), grantedAt)).toBe('(a|)', { a: 0 });
@@ -79,7 +79,7 @@ test(
 );
 
 test(
-  'a refunded permit is there for the next',
+  'a refunded permit is available for the next request',
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     permits$(shared).subscribe((permit) => void permit.refund());
@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  'more than the limit can grant is an error of each subscription, uncharged',
+  'more permits than the limit can grant are an error of each subscription, uncharged',
   marbles(({ limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     const error = new PermitsExceedLimitError('api', 2, 1);
@@ -109,7 +109,7 @@ test(
 );
 
 test(
-  "an abort while it waits is an error with the signal's own reason, and gives the permit back",
+  "an abort while it waits is an error with the signal's reason, and refunds the permit",
   marbles(({ limiter, at, flush, expectObservable }) => {
     const shared = limiter(onePerThree);
     const controller = new AbortController();
@@ -132,7 +132,7 @@ for (const [permits, options, type, message] of wrongAcquire) {
   });
 }
 
-test('it is not made of what is no limiter', () => {
+test('it needs a limiter', () => {
   assert.throws(
     () => permits$(null as unknown as RateLimiter),
     /^limiter: expected a RateLimiter, got null$/,

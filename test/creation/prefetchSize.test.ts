@@ -2,15 +2,15 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PrefetchSize } from '../../src/creation/prefetchSize.ts';
 
-const test = suite('how many permits are asked for ahead');
+const test = suite('the number of prefetched permits');
 
-/** As many as after a number of values, of which each waited so long at the place where all of them stand. */
+/** The size after a number of values, each of which waited so long in the last position. */
 function after(values: number, waited: number, ahead = new PrefetchSize()): PrefetchSize {
   for (let i = 0; i < values; i++) ahead.used(waited, ahead.count);
   return ahead;
 }
 
-test('one more with every value that waits for the round trip alone, 1024 at most', () => {
+test('it grows by one with every value that waits for the round trip only, to 1024 at most', () => {
   assert.is(new PrefetchSize().count, 1);
   assert.is(after(1, 5).count, 2);
   assert.is(after(99, 5).count, 100);
@@ -18,7 +18,7 @@ test('one more with every value that waits for the round trip alone, 1024 at mos
   assert.is(after(10, 0).count, 11);
 });
 
-/** As many as there are in the end where, but for the first, one permit comes every so many milliseconds. */
+/** The mean size in the end, if after the first permit one is granted every so many milliseconds. */
 function settled(every: number, trip: number, maxAge = Infinity): number {
   const ahead = new PrefetchSize();
   let sum = 0;
@@ -34,32 +34,32 @@ function settled(every: number, trip: number, maxAge = Infinity): number {
   return sum / 2_000;
 }
 
-test('where the limit makes them wait, as many as come in 40 ms or 8 round trips', () => {
+test('if the limit delays permits, it is as many as are granted in 40 ms or 8 round trips', () => {
   assert.ok(Math.abs(settled(1, 1) - 40) <= 3, `${settled(1, 1)}`);
   assert.ok(Math.abs(settled(1, 20) - 160) <= 10, `${settled(1, 20)}`);
   assert.is(settled(20, 5), 2);
 });
 
-test('no more than last for their round trip and half of the time that they may wait for their values', () => {
+test('it is at most what lasts for a round trip and half of maxAge', () => {
   assert.ok(Math.abs(settled(1, 20, 50) - 45) <= 3, `${settled(1, 20, 50)}`);
   assert.ok(Math.abs(settled(1, 1, 10) - 6) <= 1, `${settled(1, 1, 10)}`);
 });
 
-test('one at a time where a permit takes longer than that', () => {
+test('it is 1 if a permit takes longer than that', () => {
   const ahead = after(20, 5);
   assert.is(after(1, 900, ahead).count, 1);
   assert.is(settled(100, 5), 1);
   assert.is(after(50, 900).count, 1);
 });
 
-test('begun anew, one at a time and growing', () => {
+test('after restart() it is 1, and grows again', () => {
   const ahead = after(50, 5);
   ahead.restart();
   assert.is(ahead.count, 1);
   assert.is(after(2, 5, ahead).count, 3);
 });
 
-test('a line that is full keeps half of its room from then on', () => {
+test("after an overflow it is half of the queue's room", () => {
   const ahead = after(20, 5);
   ahead.overflowed(9);
   assert.is(ahead.count, 4);
@@ -68,7 +68,7 @@ test('a line that is full keeps half of its room from then on', () => {
   assert.is(ahead.count, 1);
 });
 
-test('after a line was full, there are more again in time', () => {
+test('after an overflow it grows again in time', () => {
   const ahead = new PrefetchSize();
   ahead.overflowed(4);
   for (let i = 0; i < 10_000; i++) ahead.used(5, ahead.count);

@@ -7,7 +7,7 @@ import { fateOf, timed, times } from '../support/fakeTime.ts';
 
 const open = () => new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 5, interval: 1000 }) });
 
-/** A signal that counts who listens to it. */
+/** A signal that counts its listeners. */
 function counting() {
   const controller = new AbortController();
   const { signal } = controller;
@@ -24,7 +24,7 @@ function counting() {
   return { controller, signal, listens };
 }
 
-timed('a signal that has aborted already refuses at once, and charges nothing', async () => {
+timed('an aborted signal rejects at once, and charges nothing', async () => {
   const limiter = open();
   const { controller, signal, listens } = counting();
   const reason = new Error('not needed any more');
@@ -35,7 +35,7 @@ timed('a signal that has aborted already refuses at once, and charges nothing', 
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed('a request that is booked is cancelled by its signal, with its reason', async (clock) => {
+timed('a signal cancels a reserved request, with its reason', async (clock) => {
   const limiter = open();
   await limiter.acquire(5);
   const { controller, signal, listens } = counting();
@@ -51,7 +51,7 @@ timed('a request that is booked is cancelled by its signal, with its reason', as
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed('a request that waits unbooked is cancelled by its signal, and the others stay', async (clock) => {
+timed('a signal cancels a queued request, and the others stay', async (clock) => {
   const limiter = open();
   const fates = Array.from({ length: 40 }, () => fateOf(limiter.acquire()));
   const { controller, signal, listens } = counting();
@@ -104,7 +104,7 @@ timed('a request that times out is not cancelled by its signal as well', async (
   assert.is(fate.reason?.name, 'AcquireTimeoutError');
 });
 
-timed('many requests on one signal are one listener, and each hears of it', async () => {
+timed('many requests with one signal add one listener, and all are cancelled', async () => {
   const limiter = open();
   const { controller, signal, listens } = counting();
   await limiter.acquire(5);

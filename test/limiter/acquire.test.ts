@@ -11,7 +11,7 @@ const limit = slidingWindow({ permits: 5, interval: 1000 });
 const open = () => new RateLimiter({ name: 'api', limit });
 
 timed(
-  'requests of different costs are served in their order, the small one behind the big one too',
+  'requests of different costs are granted in their order, small ones behind big ones too',
   async (clock) => {
     const limiter = open();
     const fates = [3, 4, 1, 1, 5].map((permits) => fateOf(limiter.acquire(permits)));
@@ -20,23 +20,20 @@ timed(
   },
 );
 
-timed(
-  'a permit says what was asked for, how long it took, when it was granted, and by whom',
-  async (clock) => {
-    const limiter = open();
-    await limiter.acquire(5);
-    await clock.tickAsync(250);
-    const fate = fateOf(limiter.acquire(2));
-    await clock.tickAsync(1000);
-    const { permits, waited, grantedAt, source } = fate.value!;
-    assert.equal(
-      { permits, waited, grantedAt, source },
-      { permits: 2, waited: 750, grantedAt: 1_700_000_001_000, source: 'memory' },
-    );
-  },
-);
+timed('a permit has the permits of its request, its wait, its moment and its source', async (clock) => {
+  const limiter = open();
+  await limiter.acquire(5);
+  await clock.tickAsync(250);
+  const fate = fateOf(limiter.acquire(2));
+  await clock.tickAsync(1000);
+  const { permits, waited, grantedAt, source } = fate.value!;
+  assert.equal(
+    { permits, waited, grantedAt, source },
+    { permits: 2, waited: 750, grantedAt: 1_700_000_001_000, source: 'memory' },
+  );
+});
 
-timed('a request that cannot make its time is refused at once, and not charged', async (clock) => {
+timed('a request that cannot be granted in time is rejected at once, and not charged', async (clock) => {
   const limiter = open();
   await limiter.acquire(4);
   await clock.tickAsync(300);
@@ -51,7 +48,7 @@ timed('a request that cannot make its time is refused at once, and not charged',
   assert.is(await limiter.availablePermits(), 1);
 });
 
-timed('a request that just makes its time is granted', async (clock) => {
+timed('a request is granted just in time', async (clock) => {
   const limiter = open();
   await limiter.acquire(5);
   await clock.tickAsync(300);
@@ -60,7 +57,7 @@ timed('a request that just makes its time is granted', async (clock) => {
   assert.is(fate.value?.waited, 700);
 });
 
-timed('a request that just makes its time is granted behind others as well', async (clock) => {
+timed('a request that is granted just in time is granted behind others as well', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 8, interval: 1000 }) });
   const fates = [2, 7].map((permits) => fateOf(limiter.acquire(permits)));
   fates.push(fateOf(limiter.acquire(1, { timeout: 1000 })));
@@ -69,7 +66,7 @@ timed('a request that just makes its time is granted behind others as well', asy
   assert.is(fates[2].reason, undefined);
 });
 
-timed('nobody waits longer than the time-out, however long the line is', async (clock) => {
+timed('no request waits longer than its timeout, however long the queue is', async (clock) => {
   const limiter = open();
   for (let i = 0; i < 500; i++) fateOf(limiter.acquire());
   const fates = [10, 1500, 50_000].map((timeout) => fateOf(limiter.acquire(1, { timeout })));
@@ -80,7 +77,7 @@ timed('nobody waits longer than the time-out, however long the line is', async (
   }
 });
 
-timed('a refused request holds nobody up', async (clock) => {
+timed('a rejected request does not delay others', async (clock) => {
   const limiter = open();
   await limiter.acquire(3);
   const fates = [fateOf(limiter.acquire(5, { timeout: 500 })), fateOf(limiter.acquire(2))];
@@ -89,7 +86,7 @@ timed('a refused request holds nobody up', async (clock) => {
   assert.is(fates[1].value?.waited, 0);
 });
 
-test('more than the limit can ever grant is refused at once', async () => {
+test('more permits than the limit can ever grant are refused at once', async () => {
   const error = await rejection(open().acquire(6));
   assert.instance(error, PermitsExceedLimitError);
   assert.equal(
@@ -103,7 +100,7 @@ test('more than the limit can ever grant is refused at once', async () => {
   assert.instance(await rejection(bucket.acquire(3)), PermitsExceedLimitError);
 });
 
-timed('no more than maxQueue requests wait, and those who do are not disturbed', async (clock) => {
+timed('no more than maxQueue requests wait, and a refused one does not disturb them', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit, maxQueue: 2 });
   await limiter.acquire(5);
   const fates = [fateOf(limiter.acquire()), fateOf(limiter.acquire())];
@@ -128,7 +125,7 @@ timed('limiters that share a store and a name share the limit', async (clock) =>
   assert.is(await b.availablePermits(), 5);
 });
 
-timed('what a limiter did and has to do is counted', async (clock) => {
+timed('stats() counts requests, calls and reservations', async (clock) => {
   const limiter = open();
   assert.equal(limiter.stats(), {
     queued: 0,

@@ -22,7 +22,7 @@ function waiting(limiter: RateLimiter, permits = 1) {
   return { fate, cancel: () => controller.abort() };
 }
 
-timed('those of the same cost who stand next in line take over a cancelled moment', async (clock) => {
+timed('the next requests of the same cost take over a cancelled moment', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: leakyBucket({ permits: 1, interval: 100 }) });
   await limiter.acquire();
   const line = Array.from({ length: 4 }, () => waiting(limiter));
@@ -32,7 +32,7 @@ timed('those of the same cost who stand next in line take over a cancelled momen
   assert.equal(times(line.map(({ fate }) => fate)), [50, 100, 200, 300]);
 });
 
-timed('the last moment is given back, for whoever comes next in this process or another', async (clock) => {
+timed('the last moment is refunded, for the next request of any process', async (clock) => {
   const { limiter, other } = await emptied();
   const line = [waiting(limiter), waiting(limiter)];
   line[0].cancel();
@@ -62,7 +62,7 @@ timed('cancelling everything makes all permits free', async (clock) => {
   assert.equal([limiter.stats().queued, limiter.stats().reserved], [0, 0]);
 });
 
-timed('a cancelled request says nothing more when its moment would have come', async (clock) => {
+timed('a cancelled request has no result when its moment comes', async (clock) => {
   const { limiter } = await emptied();
   const { fate, cancel } = waiting(limiter);
   cancel();
@@ -71,7 +71,7 @@ timed('a cancelled request says nothing more when its moment would have come', a
   assert.equal([fate.at, fate.value, limiter.stats().granted], [0, undefined, 1]);
 });
 
-timed('limiters that share a store give back even where they are told the same client id', async (clock) => {
+timed('limiters that share a store and a client id refund separately', async (clock) => {
   const store = memoryStore();
   const limit = slidingWindow({ permits: 5, interval: 1000 });
   const [a, b] = [0, 1].map(() => new RateLimiter({ name: 'api', limit, store, clientId: 'one' }));

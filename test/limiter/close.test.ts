@@ -11,7 +11,7 @@ import { ledgerWith } from '../support/ledgerWith.ts';
 
 const limit = slidingWindow({ permits: 5, interval: 1000 });
 
-timed('closing gives back what was booked, for others of the same limit', async (clock) => {
+timed('closing refunds reservations, for other limiters of the same limit', async (clock) => {
   const store = memoryStore();
   const [a, b] = [0, 1].map(() => new RateLimiter({ name: 'api', limit, store }));
   await a.acquire(3);
@@ -32,7 +32,7 @@ timed('closing again is the same as closing once', async () => {
 });
 
 timed(
-  'closing makes one error for a whole line: a stack for each would block the loop for seconds',
+  'closing creates one error for all requests: a stack trace for each would block the event loop for seconds',
   async () => {
     const limiter = new RateLimiter({ name: 'api', limit });
     fateOf(limiter.acquire(5));
@@ -72,7 +72,7 @@ timed('every call on a closed limiter rejects with ERR_SLUICE_CLOSED', async () 
   }
 });
 
-timed('whoever hears of the closing may ask again, and is refused', async (clock) => {
+timed('a request made on closing is refused', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit });
   await limiter.acquire(5);
   const again = fateOf(limiter.acquire().catch(() => limiter.acquire()));
@@ -81,7 +81,7 @@ timed('whoever hears of the closing may ask again, and is refused', async (clock
   assert.instance(again.reason, LimiterClosedError);
 });
 
-timed('closing waits for a change that is under way', async (clock) => {
+timed('closing waits for a change that is in progress', async (clock) => {
   const memory = memoryStore();
   const store: Store = {
     open(config) {

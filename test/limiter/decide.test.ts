@@ -58,17 +58,14 @@ const expected: [string, Limit, unknown[][]][] = [
 ];
 
 for (const [kind, limit, rows] of expected)
-  timed(
-    `decide says in whole milliseconds and permits what is left and when more will be: ${kind}`,
-    async (clock) => {
-      const limiter = new RateLimiter({ name: 'api', limit });
-      await clock.tickAsync(300);
-      const decisions = [await limiter.decide(3)];
-      await clock.tickAsync(100);
-      decisions.push(await limiter.decide(3), await limiter.decide(2));
-      assert.equal(decisions.map(row), rows);
-    },
-  );
+  timed(`decide returns whole permits and milliseconds: ${kind}`, async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit });
+    await clock.tickAsync(300);
+    const decisions = [await limiter.decide(3)];
+    await clock.tickAsync(100);
+    decisions.push(await limiter.decide(3), await limiter.decide(2));
+    assert.equal(decisions.map(row), rows);
+  });
 
 timed('decide names the burst of a leaky bucket as its limit', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: leakyBucket(rate) });
@@ -79,7 +76,7 @@ timed('decide names the burst of a leaky bucket as its limit', async () => {
 const requests = slidingWindow({ permits: 3, interval: 1000 });
 const tokens = slidingWindow({ permits: 100, interval: 60_000, resolution: 1 });
 
-timed('decide speaks of the limit with the smallest part left, of those that it has charged', async () => {
+timed('decide reports the charged limit with the smallest part left', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
   assert.equal(row(await limiter.decide({ requests: 1, tokens: 40 })), [true, 100, 60, 0, 60_000]);
   assert.equal(row(await limiter.decide({ requests: 1, tokens: 10 })), [true, 3, 1, 0, 60_000]);
@@ -87,21 +84,21 @@ timed('decide speaks of the limit with the smallest part left, of those that it 
   assert.equal(row(await limiter.decide({ tokens: 10 })), [true, 100, 40, 0, 60_000]);
 });
 
-timed('decide speaks of the limit that refuses, though another one has less left', async () => {
+timed('decide reports the limit that denies, though another one has less left', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
   await limiter.decide({ requests: 2, tokens: 40 });
   assert.equal(row(await limiter.decide({ requests: 1, tokens: 70 })), [false, 100, 60, 60_000, 60_000]);
   assert.equal(row(await limiter.decide({ requests: 2, tokens: 50 })), [false, 3, 1, 1000, 60_000]);
 });
 
-timed('where several limits refuse, decide speaks of the one that does so for longest', async (clock) => {
+timed('if several limits deny, decide reports the one that denies for longest', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
   await limiter.decide({ requests: 3, tokens: 95 });
   await clock.tickAsync(100);
   assert.equal(row(await limiter.decide({ requests: 1, tokens: 6 })), [false, 100, 5, 59_900, 59_900]);
 });
 
-timed('decide does not overtake those who wait for another limit of the record', async (clock) => {
+timed('decide does not overtake a request that waits for another limit of the record', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: { requests, tokens } });
   await limiter.acquire({ requests: 3, tokens: 1 });
   const waiting = fateOf(limiter.acquire({ requests: 1 }));
@@ -111,7 +108,7 @@ timed('decide does not overtake those who wait for another limit of the record',
   assert.equal(row(await limiter.decide({ tokens: 1 })), [true, 100, 98, 0, 60_000]);
 });
 
-timed('decide does not take what was booked for those who wait', async (clock) => {
+timed('decide does not take reserved permits', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow(rate) });
   await limiter.acquire(3);
   const big = fateOf(limiter.acquire(4));
@@ -120,7 +117,7 @@ timed('decide does not take what was booked for those who wait', async (clock) =
   assert.is(big.value?.waited, 1000);
 });
 
-timed('asking what is available takes nothing, and forgets nothing that is booked', async (clock) => {
+timed('availablePermits takes nothing, and keeps reservations', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: { a: slidingWindow(rate), b: tokenBucket(rate) } });
   await limiter.acquire({ a: 1, b: 3 });
   for (let i = 0; i < 3; i++) {

@@ -49,20 +49,23 @@ timed('a request is queued, and granted at its moment', async (clock) => {
   assert.equal(told(), [granted(1000)]);
 });
 
-timed('what will not wait is denied, what cannot wait so long times out', async (clock) => {
-  const { limiter, told } = watched();
-  await limiter.acquire(2);
-  told();
-  await limiter.tryAcquire();
-  fateOf(limiter.acquire(1, { timeout: 400 }));
-  assert.equal(told('denied', 'timeout'), [
-    { type: 'denied', permits: 1, retryAfter: 1000 },
-    { type: 'timeout', permits: 1, retryAfter: 1000 },
-  ]);
-  await clock.tickAsync(100);
-  await limiter.decide();
-  assert.equal(told(), [{ type: 'denied', permits: 1, retryAfter: 900 }]);
-});
+timed(
+  'a request that may not wait is denied, and one that cannot be granted in time times out',
+  async (clock) => {
+    const { limiter, told } = watched();
+    await limiter.acquire(2);
+    told();
+    await limiter.tryAcquire();
+    fateOf(limiter.acquire(1, { timeout: 400 }));
+    assert.equal(told('denied', 'timeout'), [
+      { type: 'denied', permits: 1, retryAfter: 1000 },
+      { type: 'timeout', permits: 1, retryAfter: 1000 },
+    ]);
+    await clock.tickAsync(100);
+    await limiter.decide();
+    assert.equal(told(), [{ type: 'denied', permits: 1, retryAfter: 900 }]);
+  },
+);
 
 timed('a decision that grants does not know its moment', async () => {
   const { limiter, told } = watched();
@@ -70,7 +73,7 @@ timed('a decision that grants does not know its moment', async () => {
   assert.equal(told(), [{ type: 'granted', permits: 2, grantedAt: undefined, source: 'memory' }]);
 });
 
-timed('who leaves is cancelled, and what was booked for it is refunded', async () => {
+timed('an aborted request is cancelled, and its reservation is refunded', async () => {
   const { limiter, told } = watched();
   await limiter.acquire(2);
   const controller = new AbortController();
@@ -93,7 +96,7 @@ timed('each value of a subscription that ends is cancelled', async () => {
   assert.is(told('cancelled').length, 3);
 });
 
-timed('values that operators drop are told of, with why', async (clock) => {
+timed('dropped values are reported with their reason', async (clock) => {
   const { limiter, told } = watched();
   const source = new Subject<string>();
   const drop = (value: string, reason: string) => ({ type: 'dropped', value, reason });
@@ -117,7 +120,7 @@ timed('values that operators drop are told of, with why', async (clock) => {
   }
 });
 
-timed('what is given back is refunded', async () => {
+timed('refunds and releases are reported', async () => {
   const { limiter, told } = watched();
   const permit = await limiter.acquire(2);
   told();
@@ -129,7 +132,7 @@ timed('what is given back is refunded', async () => {
   ]);
 });
 
-timed('a record of limits is told as a record', async () => {
+timed('with several limits, permits are a record', async () => {
   const { limiter, told } = watched({
     limit: { calls: limit, bytes: tokenBucket({ permits: 9, interval: 9 }) },
   });
@@ -138,7 +141,7 @@ timed('a record of limits is told as a record', async () => {
 });
 
 timed(
-  'a pause and another rate are told of where they are made, and where they are heard of',
+  'a pause and another rate are reported in the process that makes them, and in those that receive them',
   async (clock) => {
     const store = memoryStore();
     const near = watched({ store });
@@ -160,7 +163,7 @@ timed(
   },
 );
 
-timed('the same rate, stored or asked for once more, is no other rate', async () => {
+timed('the same rate, stored or read again, is not reported', async () => {
   const { limiter, told } = watched();
   for (let i = 0; i < 3; i++) {
     await limiter.setRate(slidingWindow({ permits: 7, interval: 100 }));
@@ -170,7 +173,7 @@ timed('the same rate, stored or asked for once more, is no other rate', async ()
   assert.is(told('rate').length, 1);
 });
 
-timed('an error is told of once, though it refuses many', async (clock) => {
+timed('an error is reported once, though it fails many requests', async (clock) => {
   const failure = new Error('away');
   const inner = memoryStore();
   const store = {
@@ -199,7 +202,7 @@ timed('the events end when the limiter is closed, after what that cancels', asyn
   assert.ok(ended);
 });
 
-timed('one who listens may ask, and leave, as it hears', async (clock) => {
+timed('a subscriber may make requests and unsubscribe during an event', async (clock) => {
   const { limiter, told, heard } = watched();
   let asked = 0;
   const fates: unknown[] = [];

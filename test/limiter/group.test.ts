@@ -17,7 +17,7 @@ function crowd(group: RateLimiterGroup, name = 'other'): void {
   for (let i = 0; i < 4 * room; i++) group.get(`${name} ${i}`);
 }
 
-timed('each key has the whole limit for itself', async () => {
+timed('each key has a limit of its own', async () => {
   const group = new RateLimiterGroup({ name: 'api', limit });
   const tries = ['a', 'a', 'b', ''].map((key) => group.get(key).tryAcquire(3));
   assert.equal(await Promise.all(tries), [true, false, true, true]);
@@ -31,7 +31,7 @@ timed('a key has one limiter', () => {
   assert.is.not(group.get('a'), group.get('b'));
 });
 
-timed('the key may choose the limit, which is asked for once for each limiter', async () => {
+timed('the limit may depend on the key, and the function is called once for each limiter', async () => {
   const asked: string[] = [];
   const group = new RateLimiterGroup({
     name: 'api',
@@ -45,7 +45,7 @@ timed('the key may choose the limit, which is asked for once for each limiter', 
   assert.equal(asked, ['four', 'eleven']);
 });
 
-timed('the key may choose a record of limits', async () => {
+timed('a function of the key may return a record of limits', async () => {
   const group = new RateLimiterGroup({
     name: 'api',
     limit: (key) => ({ requests: limit, tokens: tokenBucket({ permits: key.length, interval: 1000 }) }),
@@ -91,7 +91,7 @@ const text = fc.oneof(
   fc.array(fc.constantFrom(...':%{}"\\ab3'), { minLength: 1, maxLength: 4 }).map((all) => all.join('')),
 );
 
-test('keys of groups, and limiters, share nothing whatever they are called', () =>
+test('keys of groups and limiters share nothing, whatever their names', () =>
   fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.tuple(text, fc.option(text, { nil: undefined })), {
@@ -112,7 +112,7 @@ test('keys of groups, and limiters, share nothing whatever they are called', () 
     ),
   ));
 
-timed('where the name ends and the key begins makes a difference', async () => {
+timed('the boundary between name and key makes a difference', async () => {
   const store = memoryStore();
   const limiters = [
     new RateLimiterGroup({ name: 'a', limit, store }).get('b:c'),
@@ -125,7 +125,7 @@ timed('where the name ends and the key begins makes a difference', async () => {
 });
 
 timed(
-  'many keys over time leave a bounded number of limiters, and what they granted is not forgotten',
+  'many keys over time leave a bounded number of limiters, and their grants are not forgotten',
   async (clock) => {
     const group = new RateLimiterGroup({ name: 'api', limit });
     let most = 0;
@@ -139,7 +139,7 @@ timed(
   },
 );
 
-timed('no limiter is dropped at which someone waits, or is booked', async (clock) => {
+timed('no limiter with waiting requests or reservations is evicted', async (clock) => {
   const group = new RateLimiterGroup({ name: 'api', limit });
   const limiters = Array.from({ length: 3_000 }, (_, i) => group.get(`busy ${i}`));
   const waiting = limiters.map((limiter) =>
@@ -155,7 +155,7 @@ timed('no limiter is dropped at which someone waits, or is booked', async (clock
   assert.ok(group.size <= room + 10, `${group.size}`);
 });
 
-timed('a limiter that is used all the time stays, one that is not is dropped', () => {
+timed('a limiter in use stays, and an idle one is evicted', () => {
   const group = new RateLimiterGroup({ name: 'api', limit });
   const [used, unused] = [group.get('used'), group.get('unused')];
   for (let i = 0; i < 4 * room; i++) {
@@ -165,7 +165,7 @@ timed('a limiter that is used all the time stays, one that is not is dropped', (
   assert.is.not(group.get('unused'), unused);
 });
 
-timed('a limiter that was dropped works on, and shares its limit with the new one of its key', async () => {
+timed('an evicted limiter still works, and shares its limit with the new one of its key', async () => {
   const group = new RateLimiterGroup({ name: 'api', limit });
   const kept = group.get('a');
   await kept.acquire(2);
@@ -177,7 +177,7 @@ timed('a limiter that was dropped works on, and shares its limit with the new on
   assert.is(await anew.availablePermits(), 1);
 });
 
-timed('a limiter that was dropped and is used again is that of its key', async () => {
+timed('an evicted limiter that is used again is that of its key', async () => {
   const group = new RateLimiterGroup({ name: 'api', limit });
   const kept = group.get('a');
   crowd(group);
@@ -206,7 +206,7 @@ timed('closing the group closes the limiters of all keys, and leaves no timer', 
     assert.instance(await rejection(call), LimiterClosedError);
   assert.is(clock.countTimers(), 0);
   await clock.tickAsync(1_000);
-  // What was booked is free again for others.
+  // The reservation is refunded.
   const other = new RateLimiterGroup({ name: 'api', limit, store });
   assert.is(await other.get('a').availablePermits(), 5);
   await Promise.all([group.close(), group.close()]);
@@ -224,7 +224,7 @@ timed('a group closes itself at the end of the block that uses it', async () => 
   );
 });
 
-timed('closing one limiter concerns no other key, and its own has a new one then', async () => {
+timed('closing one limiter affects no other key, and its key gets a new limiter', async () => {
   const group = new RateLimiterGroup({ name: 'api', limit });
   const [a, b] = [group.get('a'), group.get('b')];
   await a.acquire(2);
@@ -234,7 +234,7 @@ timed('closing one limiter concerns no other key, and its own has a new one then
   assert.is(await b.availablePermits(), 5);
 });
 
-timed('the options hold for each limiter', async (clock) => {
+timed('the options apply to each limiter', async (clock) => {
   const group = new RateLimiterGroup({ name: 'api', limit, maxQueue: 1 });
   const waits = ['a', 'b'].map((key) => [5, 5, 1].map((permits) => fateOf(group.get(key).acquire(permits))));
   await clock.tickAsync(1_000);
@@ -249,7 +249,7 @@ function giving(option: string) {
   return (value: unknown) => new RateLimiterGroup({ name: 'api', limit, [option]: value } as never);
 }
 
-test('options that cannot be meant are refused as by a limiter', async () => {
+test('invalid options are refused as by a limiter', async () => {
   const make = (options: unknown) => new RateLimiterGroup(options as never);
   await assertRefuses(make, [missing, ...noObject], 'options', 'an object');
   await assertRefuses(
@@ -262,7 +262,7 @@ test('options that cannot be meant are refused as by a limiter', async () => {
   assert.throws(() => giving('maxIdle')(1), /^maxIdle: no such option; expected one of name, limit/);
 });
 
-test('a limit that is neither one nor a function is refused at once', async () => {
+test('a limit that is neither a limit nor a function is refused at once', async () => {
   await assertRefuses(
     giving('limit'),
     [missing, [5, TypeError, '5'], [[limit], TypeError, 'an array']],
@@ -277,7 +277,7 @@ test('a limit that is neither one nor a function is refused at once', async () =
   );
 });
 
-test('what the function answers is checked when the limiter is asked for, and says which key it is', async () => {
+test('the result of the function is checked when the limiter is created, and the error names the key', async () => {
   const get = (answer: unknown) =>
     new RateLimiterGroup({ name: 'api', limit: () => answer as Limit }).get('acme');
   await assertRefuses(
@@ -295,7 +295,7 @@ test('what the function answers is checked when the limiter is asked for, and sa
   await assertRefuses((bad) => get({ bad }), [[5, TypeError, '5']], 'limit("acme").bad', 'a limit made by');
 });
 
-test('what the function throws is thrown, and it is asked again the next time', async () => {
+test('an error of the function is thrown, and the function is called again the next time', async () => {
   let fails = true;
   const group = new RateLimiterGroup({
     name: 'api',

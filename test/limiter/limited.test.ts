@@ -143,7 +143,7 @@ test('a decorated method keeps its name and length, and stays on the prototype',
   assert.equal(Object.keys(new Api()), []);
 });
 
-timed('a method that another one overrides is limited where it is called', async () => {
+timed('an overridden method is limited when it is called', async () => {
   const limiter = open();
   class Base {
     @limited(limiter)
@@ -160,7 +160,7 @@ timed('a method that another one overrides is limited where it is called', async
   assert.is(await limiter.availablePermits(), 1);
 });
 
-timed('a method that returns no promise returns one from then on', async () => {
+timed('a method that returns no promise returns one when decorated', async () => {
   class Api {
     // @ts-expect-error its type would not be true any more
     @limited(open())
@@ -195,7 +195,7 @@ timed('permits are a number, a record, or a function of the arguments and `this`
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 1, tokens: 0 });
 });
 
-timed("a time-out, a signal and the strategy 'error' mean what they mean for wrap", async (clock) => {
+timed("a timeout, a signal and the strategy 'error' are those of wrap", async (clock) => {
   const limiter = open();
   const controller = new AbortController();
   let calls = 0;
@@ -230,7 +230,7 @@ timed("a time-out, a signal and the strategy 'error' mean what they mean for wra
   assert.is(calls, 1);
 });
 
-timed('with a group each key has its own line, in the order of its calls', async (clock) => {
+timed('with a group each key has its own queue, in the order of its calls', async (clock) => {
   const group = groupOf();
   const { ran, note } = logbook();
   class Api {
@@ -275,7 +275,7 @@ timed('the key may be a property of the instance, and permits depend on other ar
   ]);
 });
 
-timed('a limiter of a group is asked for at each call', async () => {
+timed('each call gets its limiter from the group', async () => {
   const group = groupOf();
   class Api {
     @limited(group, { key: () => 'a', permits: 2, strategy: 'error' })
@@ -287,7 +287,7 @@ timed('a limiter of a group is asked for at each call', async () => {
   assert.instance(await rejection(new Api().get()), RateLimitExceededError);
 });
 
-timed('a RateLimiterGroup is such a group', async (clock) => {
+timed('a RateLimiterGroup is accepted as a group', async (clock) => {
   const group = new RateLimiterGroup({ name: 'tenants', limit });
   class Api {
     @limited(group, { key: (tenant: string) => tenant })
@@ -327,7 +327,7 @@ timed('a key that is no string rejects the call, and one that throws does too', 
   assert.is(group.made.size, 0);
 });
 
-timed('permits that are wrong reject the call, where only the call can tell', async () => {
+timed('invalid permits reject the call if only the call can tell', async () => {
   const group = groupOf();
   class Api {
     @limited(group, { key: () => 'a', permits: { tokens: 1 } as never })
@@ -378,7 +378,7 @@ for (const [option, values, expected] of wrong)
     await assertRefuses(withGroup(option), values, option, expected);
   });
 
-test('permits that no limit could mean are refused, as far as the limits are known', async () => {
+test('invalid permits are refused, as far as the limits are known', async () => {
   const noPermits = noPositiveInteger.filter(([value]) => typeof value !== 'function');
   await assertRefuses(withLimiter('permits'), noPermits, 'permits', 'a positive safe integer');
   const noRecord = noPermits.filter(([value]) => typeof value !== 'object' || value === null);
@@ -399,7 +399,7 @@ test('a limiter has no key', () => {
   );
 });
 
-test('what is neither a limiter nor a group is refused', () =>
+test('anything but a limiter or a group is refused', () =>
   assertRefuses(
     (limiter) => limited(limiter as never),
     [missing, ...noObject, [{ line: {} }, TypeError, 'an object']],

@@ -15,7 +15,7 @@ const kinds: Record<string, Limit> = {
 };
 
 for (const [kind, limit] of Object.entries(kinds)) {
-  timed(`what is given back to ${kind} goes at once to the request that waits for it`, async (clock) => {
+  timed(`permits refunded to ${kind} go at once to the waiting request`, async (clock) => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const permit = await limiter.acquire(10);
     const fate = fateOf(limiter.acquire(5));
@@ -25,7 +25,7 @@ for (const [kind, limit] of Object.entries(kinds)) {
     assert.is(fate.at, 1);
   });
 
-  timed(`what is released to ${kind} goes at once to the request that waits for it`, async (clock) => {
+  timed(`permits released to ${kind} go at once to the waiting request`, async (clock) => {
     const limiter = new RateLimiter({ name: 'api', limit });
     await limiter.acquire(10);
     const fate = fateOf(limiter.acquire(5));
@@ -46,7 +46,7 @@ timed('requests of several costs move up in their order', async (clock) => {
   assert.equal(times(fates), [10, 10, 10, undefined]);
 });
 
-timed('a request that is cancelled lets those behind it, of other costs, move up', async (clock) => {
+timed('a cancelled request lets later ones of other costs move up', async (clock) => {
   const limiter = new RateLimiter({
     name: 'api',
     limit: tokenBucket({ permits: 1, interval: 100, burst: 10 }),
@@ -62,7 +62,7 @@ timed('a request that is cancelled lets those behind it, of other costs, move up
   assert.ok(small.at !== undefined, 'it waits behind a request that is gone');
 });
 
-timed('many refunds make the line move up ten times a second at most', async (clock) => {
+timed('many refunds move reservations up ten times a second at most', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 1000, interval: 60_000 }) });
   const permits = await Promise.all(Array.from({ length: 1000 }, () => limiter.acquire()));
   const fate = fateOf(limiter.acquire(1000));
@@ -80,7 +80,7 @@ timed('many refunds make the line move up ten times a second at most', async (cl
 });
 
 timed(
-  'with another client in the line, what is given back reaches every waiter within two seconds',
+  'with another contender, refunded permits reach every waiting request within two seconds',
   async (clock) => {
     const store = memoryStore();
     const limit = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
@@ -99,7 +99,7 @@ timed(
 );
 
 timed(
-  'in a line of one process no moment goes back: what stands behind a booked request waits for it',
+  'within a process no moment goes backwards: requests behind a reserved one wait for it',
   async (clock) => {
     const limit = {
       a: slidingWindow({ permits: 2, interval: 1000, resolution: 1 }),
@@ -118,7 +118,7 @@ timed(
   },
 );
 
-timed('an event tells of a refund only where it gave something back', async (clock) => {
+timed('a refund is reported only if it restored permits', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow(rate) });
   const events: unknown[] = [];
   limiter.events$.subscribe(({ type }) => type === 'refunded' && events.push(type));
@@ -133,7 +133,7 @@ timed('an event tells of a refund only where it gave something back', async (clo
 });
 
 for (const [kind, limit] of Object.entries(kinds))
-  timed(`what was granted before the rate of ${kind} changed is given back under the new one`, async () => {
+  timed(`permits granted before the rate of ${kind} changed are refunded under the new one`, async () => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const permit = await limiter.acquire(6);
     const other =

@@ -31,7 +31,7 @@ const anyText = fc
   .map((units) => String.fromCharCode(...units));
 const text = fc.oneof(fc.constantFrom(...spellings), anyText);
 
-test('limiters of different names or prefixes share nothing, whatever stands in them', () =>
+test('limiters of different names or prefixes share nothing, whatever characters they have', () =>
   fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.tuple(text, text), {

@@ -30,7 +30,7 @@ for (const [kind, limit, moments] of limits)
     },
   );
 
-timed('what is booked already waits for the end of the pause, in its order', async (clock) => {
+timed('reservations within a pause are made again after it, in their order', async (clock) => {
   const limiter = open();
   const fates = ask(limiter, 12);
   await clock.tickAsync(400);
@@ -41,7 +41,7 @@ timed('what is booked already waits for the end of the pause, in its order', asy
   assert.equal(times(fates), [0, 0, 0, 0, 0, 1500, 1500, 1500, 1500, 1500, 2500, 2500, 2500, 2500]);
 });
 
-timed('what a pause overtakes is charged once', async (clock) => {
+timed('a reservation within a pause is charged once', async (clock) => {
   const limiter = open();
   await limiter.acquire(5);
   const fates = ask(limiter, 2);
@@ -53,7 +53,7 @@ timed('what a pause overtakes is charged once', async (clock) => {
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed('what is booked for later than the end of the pause keeps its moment', async (clock) => {
+timed('a reservation after the end of the pause keeps its moment', async (clock) => {
   const limiter = open();
   const fates = ask(limiter, 7);
   await clock.tickAsync(100);

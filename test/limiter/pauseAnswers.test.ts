@@ -9,7 +9,7 @@ import { ask } from './sharing.ts';
 const rate = { permits: 5, interval: 1000 };
 const open = (limit: Limit = slidingWindow(rate)) => new RateLimiter({ name: 'api', limit });
 
-timed('during a pause nothing is available, and a decision says when to come again', async (clock) => {
+timed('during a pause nothing is available, and a decision has the time until its end', async (clock) => {
   const limiter = open();
   await limiter.acquire(2);
   await limiter.pauseFor(3000);
@@ -28,30 +28,36 @@ timed('during a pause nothing is available, and a decision says when to come aga
   assert.ok((await limiter.decide(5)).granted);
 });
 
-timed('who has too little time for a pause is refused at once, and is not charged', async (clock) => {
-  const limiter = open();
-  await limiter.pauseFor(2000);
-  const [inTime, late] = [2000, 1999].map((timeout) => fateOf(limiter.acquire(5, { timeout })));
-  await clock.tickAsync(0);
-  assert.instance(late.reason, AcquireTimeoutError);
-  assert.is(late.at, 0);
-  await clock.tickAsync(2000);
-  assert.is(inTime.at, 2000);
-});
+timed(
+  'a request whose timeout ends before the pause is rejected at once, and is not charged',
+  async (clock) => {
+    const limiter = open();
+    await limiter.pauseFor(2000);
+    const [inTime, late] = [2000, 1999].map((timeout) => fateOf(limiter.acquire(5, { timeout })));
+    await clock.tickAsync(0);
+    assert.instance(late.reason, AcquireTimeoutError);
+    assert.is(late.at, 0);
+    await clock.tickAsync(2000);
+    assert.is(inTime.at, 2000);
+  },
+);
 
-timed('who was booked and has too little time for a pause is refused as soon as it begins', async (clock) => {
-  const limiter = open();
-  await limiter.acquire(5);
-  const fates = [5000, 1200, Infinity, 2000].map((timeout) => fateOf(limiter.acquire(1, { timeout })));
-  await clock.tickAsync(300);
-  await limiter.pauseFor(2000);
-  assert.equal(times(fates), [undefined, 300, undefined, 300]);
-  for (const { reason } of [fates[1], fates[3]]) assert.instance(reason, AcquireTimeoutError);
-  await clock.tickAsync(5000);
-  assert.equal(times(fates), [2300, 300, 2300, 300]);
-});
+timed(
+  'a reserved request whose timeout ends before the pause is rejected when the pause begins',
+  async (clock) => {
+    const limiter = open();
+    await limiter.acquire(5);
+    const fates = [5000, 1200, Infinity, 2000].map((timeout) => fateOf(limiter.acquire(1, { timeout })));
+    await clock.tickAsync(300);
+    await limiter.pauseFor(2000);
+    assert.equal(times(fates), [undefined, 300, undefined, 300]);
+    for (const { reason } of [fates[1], fates[3]]) assert.instance(reason, AcquireTimeoutError);
+    await clock.tickAsync(5000);
+    assert.equal(times(fates), [2300, 300, 2300, 300]);
+  },
+);
 
-timed('reset lifts a pause for those who wait, and forgets what was granted', async (clock) => {
+timed('reset lifts a pause for waiting requests, and forgets what was granted', async (clock) => {
   const limiter = open();
   await limiter.acquire(5);
   await limiter.pauseFor(60_000);

@@ -51,7 +51,7 @@ async function run(
 }
 
 for (const [operator, stream] of streams) {
-  timed(`a pause that a value calls for holds the next one of the same turn: ${operator}`, async (clock) => {
+  timed(`a pause for a value delays the next value of the same turn: ${operator}`, async (clock) => {
     const rows = await run(clock, window, stream, 2);
     assert.equal(rows, [
       [0, 0],
@@ -65,7 +65,7 @@ for (const [operator, stream] of streams) {
     ]);
   });
 
-  timed(`a pause that a value calls for holds what is booked behind it: ${operator}`, async (clock) => {
+  timed(`a pause for a value delays the reservations behind it: ${operator}`, async (clock) => {
     const rows = await run(clock, tokenBucket({ permits: 5, interval: 1000 }), stream, 5);
     // 5 came at 200 and called for a pause until 2700; the bucket has been full long since.
     assert.equal(rows.slice(5), [
@@ -76,7 +76,7 @@ for (const [operator, stream] of streams) {
   });
 }
 
-timed('several values that call for pauses lengthen them', async (clock) => {
+timed('several values may lengthen a pause', async (clock) => {
   const [limiter] = sharing(leakyBucket({ permits: 5, interval: 1000 }));
   const times: number[] = [];
   range(0, 6)
@@ -90,7 +90,7 @@ timed('several values that call for pauses lengthen them', async (clock) => {
   assert.equal(times, [0, 1000, 2000, 3000, 4000, 5000]);
 });
 
-timed('whoever unsubscribes during a pause leaves nothing', async (clock) => {
+timed('unsubscribing during a pause leaves nothing', async (clock) => {
   const [limiter] = sharing(window);
   const seen: number[] = [];
   const subscription = range(0, 20)

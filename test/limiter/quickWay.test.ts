@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { memoryStore, RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
 
-const test = suite('permits that are there at once');
+const test = suite('permits that are available at once');
 
 let clock: sinon.SinonFakeTimers;
 test.before.each(() => {
@@ -49,14 +49,14 @@ test('a permit has the moment, the source and no wait, and comes back', async ()
   assert.is(await limiter.availablePermits(), 1);
 });
 
-test('they are counted as any others', async () => {
+test('stats() counts them like any others', async () => {
   const limiter = new RateLimiter({ name: 'n', limit: tokenBucket({ permits: 10, interval: 1_000 }) });
   for (let i = 0; i < 3; i++) await limiter.acquire();
   const { calls, granted } = limiter.stats();
   assert.equal({ calls, granted }, { calls: 3, granted: 3 });
 });
 
-test('who listens is told of each', async () => {
+test('events$ reports each of them', async () => {
   const limiter = new RateLimiter({ name: 'n', limit });
   const types: string[] = [];
   await limiter.acquire();

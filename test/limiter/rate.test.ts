@@ -10,7 +10,7 @@ const five = slidingWindow({ permits: 5, interval: 1000, resolution: 1 });
 const ten = slidingWindow({ permits: 10, interval: 1000, resolution: 1 });
 const two = slidingWindow({ permits: 2, interval: 1000, resolution: 1 });
 
-timed('the limit in force is the own one until a rate is stored, and again after delete', async () => {
+timed("the limit in force is the limiter's own until a rate is stored, and again after delete", async () => {
   const [limiter] = sharing(five);
   assert.equal(await limiter.getRate(), { limit: five, stored: false });
   await limiter.setRate(ten);
@@ -22,7 +22,7 @@ timed('the limit in force is the own one until a rate is stored, and again after
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed('a rate of each kind is told as it was stored', async () => {
+timed('getRate returns a rate of each kind as it was stored', async () => {
   const [a, b] = sharing(five, two);
   const rates = [
     slidingWindow({ permits: 7, interval: 900, resolution: 30 }),
@@ -79,7 +79,7 @@ timed('without keepState all that was granted is forgotten', async () => {
   }
 });
 
-timed('a lower rate counts all that was granted, and holds at once', async (clock) => {
+timed('a lower rate counts all that was granted, and is in force at once', async (clock) => {
   const [a, b] = sharing(five, five);
   await a.acquire(4);
   await clock.tickAsync(600);
@@ -106,7 +106,7 @@ timed('a limiter that is alone can change its own rate', async (clock) => {
   const fates = ask(limiter, 8);
   await clock.tickAsync(100);
   await limiter.setRate(ten);
-  // Booked for 1000: within two seconds, so it stands.
+  // The reservation at 1000 is within two seconds, so it remains.
   await clock.tickAsync(1000);
   assert.equal(times(fates).slice(5), [1000, 1000, 1000]);
 });

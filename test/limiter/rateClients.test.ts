@@ -13,7 +13,7 @@ function clients() {
   return sharing(a, b);
 }
 
-timed('each client has the whole of a stored rate for itself, and forgets for itself', async () => {
+timed("with scope 'client' each client has the whole stored rate, and forgets its own grants", async () => {
   const [a, b] = clients();
   await Promise.all([a.acquire(5), b.acquire(5)]);
   await a.setRate(slidingWindow({ permits: 8, interval: hour }));
@@ -39,16 +39,19 @@ timed('one pause holds all clients, and each of them can lift it', async () => {
   assert.equal([await a.availablePermits(), await b.availablePermits()], [5, 5]);
 });
 
-timed('those who wait at another client hear within two seconds that a pause was lifted', async (clock) => {
-  const [a, b] = clients();
-  await b.pauseFor(hour);
-  const [waits] = ask(a, 1);
-  await b.reset();
-  await clock.tickAsync(2100);
-  assert.ok(waits.value);
-});
+timed(
+  'waiting requests of another client continue within two seconds after a pause was lifted',
+  async (clock) => {
+    const [a, b] = clients();
+    await b.pauseFor(hour);
+    const [waits] = ask(a, 1);
+    await b.reset();
+    await clock.tickAsync(2100);
+    assert.ok(waits.value);
+  },
+);
 
-timed('a raised rate reaches those who wait at another client within two seconds', async (clock) => {
+timed('a raised rate reaches waiting requests of another client within two seconds', async (clock) => {
   const [a, b] = clients();
   await b.acquire(5);
   const [waits] = ask(b, 1);
@@ -57,7 +60,7 @@ timed('a raised rate reaches those who wait at another client within two seconds
   assert.ok(waits.value);
 });
 
-timed('a pause that is lifted while someone else looks lets nobody be granted twice', async (clock) => {
+timed("a pause that is lifted during another client's call grants nothing twice", async (clock) => {
   const [a, b] = clients();
   await a.pauseFor(1500);
   const waits = ask(b, 5);

@@ -6,7 +6,7 @@ import { timed, times } from '../support/fakeTime.ts';
 import { ask, sharing } from './sharing.ts';
 
 const hour = 3_600_000;
-/** So slow that whoever waits is booked an hour ahead. */
+/** So slow that reservations are an hour ahead. */
 const slow: [string, Limit][] = [
   ['a sliding window', slidingWindow({ permits: 5, interval: hour })],
   ['a fixed window', fixedWindow({ permits: 5, interval: hour })],
@@ -22,7 +22,7 @@ const calls = (limiters: RateLimiter[]) => limiters.map((limiter) => limiter.sta
 for (const [before, from] of slow)
   for (const [after, to] of fast)
     timed(
-      `a raised rate reaches all who wait within two seconds, without a storm: ${before} to ${after}`,
+      `a raised rate reaches all waiting requests within two seconds, without a storm: ${before} to ${after}`,
       async (clock) => {
         const limiters = sharing(from, from);
         const [a, b] = limiters;
@@ -32,7 +32,7 @@ for (const [before, from] of slow)
         const before = calls(limiters);
         await a.setRate(to);
         await clock.tickAsync(2500);
-        // In each, who asked first is granted first.
+        // In each limiter, requests are granted in their order.
         for (const fates of [fatesA, fatesB]) {
           const moments = times(fates);
           assert.ok(
@@ -50,7 +50,7 @@ for (const [before, from] of slow)
       },
     );
 
-timed('those who wait while a rate is changed again and again lose no place', async (clock) => {
+timed('waiting requests keep their places while a rate changes again and again', async (clock) => {
   const limiters = sharing(slow[0][1], slow[0][1]);
   const orders = limiters.map(() => [] as number[]);
   for (const [k, limiter] of limiters.entries())
@@ -70,7 +70,7 @@ timed('those who wait while a rate is changed again and again lose no place', as
     );
 });
 
-timed('a rate that is stored while nobody waits costs no call', async (clock) => {
+timed('a rate that is stored while no request waits costs no call', async (clock) => {
   const [a, b] = sharing(slow[0][1], slow[0][1]);
   await a.setRate(fast[0][1]);
   await clock.tickAsync(10_000);
@@ -78,7 +78,7 @@ timed('a rate that is stored while nobody waits costs no call', async (clock) =>
   assert.is(clock.countTimers(), 0);
 });
 
-timed('delete brings the own limits back to those who wait', async (clock) => {
+timed('delete puts the own limits in force for waiting requests', async (clock) => {
   const own = slidingWindow({ permits: 20, interval: 1000 });
   const [a, b] = sharing(slow[0][1], own);
   await a.trySetRate(slow[0][1]);

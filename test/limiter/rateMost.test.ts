@@ -10,7 +10,7 @@ const five = slidingWindow({ permits: 5, interval: 1000, resolution: 1 });
 const ten = slidingWindow({ permits: 10, interval: 1000, resolution: 1 });
 const two = slidingWindow({ permits: 2, interval: 1000, resolution: 1 });
 
-timed('what the stored rate can grant is not refused for want of the own limit', async () => {
+timed('permits that the stored rate can grant are not refused, whatever the own limit', async () => {
   const [a, b] = sharing(five, two);
   await a.setRate(ten);
   assert.ok(await b.tryAcquire(9));
@@ -20,7 +20,7 @@ timed('what the stored rate can grant is not refused for want of the own limit',
   assert.is(error.limit, 2);
 });
 
-timed('what the stored rate cannot grant is refused at once, whatever the own limit', async () => {
+timed('permits that the stored rate cannot grant are refused at once, whatever the own limit', async () => {
   const [a, b] = sharing(five, ten);
   await a.setRate(two);
   for (const call of [() => b.acquire(3), () => b.tryAcquire(3), () => b.decide(3)]) {

@@ -9,7 +9,7 @@ import { sharing } from './sharing.ts';
 const five = slidingWindow({ permits: 5, interval: 1000, resolution: 1 });
 const two = slidingWindow({ permits: 2, interval: 1000, resolution: 1 });
 
-timed('a record of limits is stored, told and decided by its names', async () => {
+timed('a record of limits is stored, returned and decided by its names', async () => {
   const names = { requests: five, tokens: tokenBucket({ permits: 100, interval: 1000 }) };
   const [a, b] = sharing({ limit: names }, { limit: names });
   await a.acquire({ requests: 1, tokens: 40 });
@@ -47,7 +47,7 @@ timed('a rate of other names than those of the own limits is refused, and nothin
   assert.is((await single.getRate()).stored, false);
 });
 
-timed('under a stored rate of other names nothing can be done but to replace it', async () => {
+timed('under a stored rate of other names, only replacing it is possible', async () => {
   const record = { requests: five, tokens: five };
   const [single, pair] = sharing(five, { limit: record });
   await single.setRate(two);

@@ -51,26 +51,29 @@ timed('a number is charged to every limit', async () => {
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 1, tokens: 98 });
 });
 
-timed('a permit of several limits carries the record that was asked for', async () => {
+timed('a permit of several limits has the record of its request', async () => {
   const asked = { requests: 1, tokens: 40 };
   assert.equal((await open().acquire(asked)).permits, asked);
 });
 
-timed('more than one of the limits can ever grant is refused at once, with the most of each', async () => {
-  const limiter = open();
-  const error = await rejection(limiter.acquire({ requests: 4, tokens: 1 }));
-  assert.instance(error, PermitsExceedLimitError);
-  assert.equal((error as PermitsExceedLimitError).permits, { requests: 4, tokens: 1 });
-  assert.equal((error as PermitsExceedLimitError).limit, { requests: 3, tokens: 100 });
-  assert.is(await limiter.availablePermits(), 3);
-});
+timed(
+  'more permits than one of the limits can ever grant are refused at once, with the most of each',
+  async () => {
+    const limiter = open();
+    const error = await rejection(limiter.acquire({ requests: 4, tokens: 1 }));
+    assert.instance(error, PermitsExceedLimitError);
+    assert.equal((error as PermitsExceedLimitError).permits, { requests: 4, tokens: 1 });
+    assert.equal((error as PermitsExceedLimitError).limit, { requests: 3, tokens: 100 });
+    assert.is(await limiter.availablePermits(), 3);
+  },
+);
 
-timed('a single limit has no names to ask by', async () => {
+timed('a single limit accepts no record', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 3, interval: 1000 }) });
   assert.instance(await rejection(limiter.acquire({ '': 1 } as never)), TypeError);
 });
 
-timed('limits mean the same in whatever order their record has them', async () => {
+timed('the order of a record of limits makes no difference', async () => {
   const store = memoryStore();
   const [a, b] = [
     slidingWindow({ permits: 10, interval: 1000 }),

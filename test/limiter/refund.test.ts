@@ -9,14 +9,14 @@ const limit = slidingWindow({ permits: 5, interval: 1000 });
 const open = () => new RateLimiter({ name: 'api', limit });
 const pair = () => new RateLimiter({ name: 'api', limit: { requests: limit, tokens: limit } });
 
-timed('a permit that was not used gives all of it back', async () => {
+timed('refund() returns all permits', async () => {
   const limiter = open();
   const permit = await limiter.acquire(3);
   await permit.refund();
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed('a permit that was used in part gives the rest back', async () => {
+timed('refund(unused) returns a part of the permits', async () => {
   const limiter = open();
   const permit = await limiter.acquire(4);
   await permit.refund(3);
@@ -31,23 +31,26 @@ timed('only the first refund of a permit counts', async () => {
   assert.is(await limiter.availablePermits(), 2);
 });
 
-timed('giving back nothing changes nothing', async () => {
+timed('a refund of nothing changes nothing', async () => {
   const limiter = open();
   const permit = await limiter.acquire(2);
   await permit.refund(0);
   assert.is(await limiter.availablePermits(), 3);
 });
 
-timed('giving back too much is an error, after which the right number can still be given back', async () => {
-  const limiter = open();
-  const permit = await limiter.acquire(2);
-  assert.instance(await rejection(permit.refund(3)), RangeError);
-  assert.is(await limiter.availablePermits(), 3);
-  await permit.refund(2);
-  assert.is(await limiter.availablePermits(), 5);
-});
+timed(
+  'a refund of too many permits is an error, after which the right number can still be refunded',
+  async () => {
+    const limiter = open();
+    const permit = await limiter.acquire(2);
+    assert.instance(await rejection(permit.refund(3)), RangeError);
+    assert.is(await limiter.availablePermits(), 3);
+    await permit.refund(2);
+    assert.is(await limiter.availablePermits(), 5);
+  },
+);
 
-timed('a refund lets those who wait for it go', async (clock) => {
+timed('a refund lets a waiting request go', async (clock) => {
   const limiter = open();
   const permit = await limiter.acquire(5);
   await permit.refund(2);
@@ -56,7 +59,7 @@ timed('a refund lets those who wait for it go', async (clock) => {
   assert.is(fate.value?.waited, 0);
 });
 
-timed('a refund that comes when all is back anyway adds nothing', async (clock) => {
+timed('a refund of permits that have come back adds nothing', async (clock) => {
   const limiter = open();
   const permit = await limiter.acquire(5);
   await clock.tickAsync(1000);
@@ -65,14 +68,14 @@ timed('a refund that comes when all is back anyway adds nothing', async (clock) 
   assert.is(await limiter.availablePermits(), 1);
 });
 
-timed('a permit of several limits gives back by their names', async () => {
+timed('a permit of several limits is refunded by their names', async () => {
   const limiter = pair();
   const permit = await limiter.acquire({ requests: 1, tokens: 4 });
   await permit.refund({ tokens: 3 });
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 4, tokens: 4 });
 });
 
-timed('a permit of several limits gives all back that each was charged', async () => {
+timed('a permit of several limits refunds what each was charged', async () => {
   const limiter = pair();
   const permit = await limiter.acquire({ tokens: 4 });
   await limiter.acquire({ requests: 2 });
@@ -80,7 +83,7 @@ timed('a permit of several limits gives all back that each was charged', async (
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 3, tokens: 5 });
 });
 
-timed('a number is given back to each limit that was charged', async () => {
+timed('a number is refunded to each limit that was charged', async () => {
   const limiter = pair();
   const permit = await limiter.acquire(3);
   await permit.refund(2);
@@ -90,7 +93,7 @@ timed('a number is given back to each limit that was charged', async () => {
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 4, tokens: 4 });
 });
 
-timed('a permit can be given back after its limiter was closed', async () => {
+timed('a permit can be refunded after its limiter was closed', async () => {
   const limiter = open();
   const permit = await limiter.acquire(2);
   await limiter.close();

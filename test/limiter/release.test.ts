@@ -15,7 +15,7 @@ const limits: [string, Limit][] = [
 ];
 
 for (const [kind, limit] of limits) {
-  timed(`what is released can be granted again, and never more than ${kind} has`, async () => {
+  timed(`released permits can be granted again, and never more than ${kind} has`, async () => {
     const [a, b] = sharing(limit, limit);
     await a.acquire(4);
     await b.release(3);
@@ -35,14 +35,14 @@ for (const [kind, limit] of limits) {
     assert.is(await limiter.availablePermits(), 0);
   });
 
-  timed(`what is released on a full limit is not saved up: ${kind}`, async () => {
+  timed(`a release on a full limit is not saved up: ${kind}`, async () => {
     const [limiter] = sharing(limit);
     await limiter.release(5);
     assert.ok(await limiter.tryAcquire(5));
     assert.not(await limiter.tryAcquire());
   });
 
-  timed(`a release never takes what is booked: ${kind}`, async (clock) => {
+  timed(`a release never takes reservations: ${kind}`, async (clock) => {
     const [a, b] = sharing(limit, limit);
     await a.acquire(5);
     const booked = ask(b, 1, Infinity, 5);
@@ -56,7 +56,7 @@ for (const [kind, limit] of limits) {
     assert.is(await a.availablePermits(), 0);
   });
 
-  timed(`whoever was denied gets at once what is released right before: ${kind}`, async () => {
+  timed(`a request after a denial gets released permits at once: ${kind}`, async () => {
     const [limiter] = sharing(limit);
     await limiter.acquire(5);
     assert.not(await limiter.tryAcquire());
@@ -82,21 +82,24 @@ timed(
   },
 );
 
-timed('of a record, a number is given back to each limit, and a record to those that it names', async () => {
-  const limit = { requests: slidingWindow(rate), tokens: tokenBucket({ permits: 100, interval: 60_000 }) };
-  const limiter = new RateLimiter({ name: 'api', limit });
-  await limiter.acquire({ requests: 5, tokens: 100 });
-  const left = () => limiter.availablePermits({ detail: true });
-  await limiter.release(2);
-  assert.equal(await left(), { requests: 2, tokens: 2 });
-  await limiter.release({ tokens: 60 });
-  assert.equal(await left(), { requests: 2, tokens: 62 });
-  await limiter.release({ requests: 1, tokens: 0 });
-  assert.equal(await left(), { requests: 3, tokens: 62 });
-  await limiter.release({});
-  await limiter.release({ requests: undefined });
-  assert.equal(await left(), { requests: 3, tokens: 62 });
-});
+timed(
+  'with several limits, a number is released to each limit, and a record to those that it names',
+  async () => {
+    const limit = { requests: slidingWindow(rate), tokens: tokenBucket({ permits: 100, interval: 60_000 }) };
+    const limiter = new RateLimiter({ name: 'api', limit });
+    await limiter.acquire({ requests: 5, tokens: 100 });
+    const left = () => limiter.availablePermits({ detail: true });
+    await limiter.release(2);
+    assert.equal(await left(), { requests: 2, tokens: 2 });
+    await limiter.release({ tokens: 60 });
+    assert.equal(await left(), { requests: 2, tokens: 62 });
+    await limiter.release({ requests: 1, tokens: 0 });
+    assert.equal(await left(), { requests: 3, tokens: 62 });
+    await limiter.release({});
+    await limiter.release({ requests: undefined });
+    assert.equal(await left(), { requests: 3, tokens: 62 });
+  },
+);
 
 timed('releases and refunds of one turn count each, in whatever order', async () => {
   const [limiter] = sharing(slidingWindow(rate));
@@ -105,7 +108,7 @@ timed('releases and refunds of one turn count each, in whatever order', async ()
   assert.is(await limiter.availablePermits(), 4);
 });
 
-timed('a closed limiter releases nothing, and says so', async () => {
+timed('a closed limiter releases nothing, and rejects', async () => {
   const [closed, other] = sharing(slidingWindow(rate), slidingWindow(rate));
   await closed.acquire(3);
   await closed.close();

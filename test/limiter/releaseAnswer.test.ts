@@ -22,7 +22,7 @@ function open() {
 
 const wrong = new StoreError('api', new Error('WRONGTYPE'));
 
-timed('a release resolves once the store has answered', async (clock) => {
+timed('a release resolves when the store has replied', async (clock) => {
   const { ledger, limiter } = open();
   const fate = fateOf(limiter.release(3));
   await clock.tickAsync(50);
@@ -65,7 +65,7 @@ timed('a release that the store refuses rejects, and so do those of the same cal
   assert.is(next.reason, undefined);
 });
 
-timed('a refund that the store refuses resolves: what is lost comes back by itself', async (clock) => {
+timed('a refund that the store refuses resolves: its permits come back in time', async (clock) => {
   const { ledger, limiter } = open();
   const permit = fateOf(limiter.acquire());
   await clock.tickAsync(0);

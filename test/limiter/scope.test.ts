@@ -25,7 +25,7 @@ test('limiters of the same client share its limit', async () => {
   assert.is(await b.availablePermits(), 1);
 });
 
-test('what clients take is not taken from the fleet', async () => {
+test('grants of clients do not count for the fleet', async () => {
   const [client, fleet] = limiters({ scope: 'client', clientId: 'a' }, { scope: 'fleet', clientId: 'a' });
   await client.acquire(2);
   assert.is(await fleet.availablePermits(), 2);

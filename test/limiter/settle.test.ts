@@ -13,14 +13,14 @@ const kinds: Record<string, Limit> = {
 };
 
 for (const [kind, limit] of Object.entries(kinds)) {
-  timed(`an estimate of ${kind} that was too high gives the rest back`, async () => {
+  timed(`an estimate of ${kind} that was too high refunds the rest`, async () => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const permit = await limiter.acquire(8);
     await permit.settle(3);
     assert.is(await limiter.availablePermits(), 7);
   });
 
-  timed(`an estimate of ${kind} that was too low counts too, and nobody waits for it`, async (clock) => {
+  timed(`an estimate of ${kind} that was too low is charged, and no request waits for it`, async (clock) => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const permit = await limiter.acquire(2);
     await permit.settle(6);
@@ -29,7 +29,7 @@ for (const [kind, limit] of Object.entries(kinds)) {
     assert.is(clock.countTimers(), 0);
   });
 
-  timed(`what was used beyond ${kind} holds back those who come next`, async (clock) => {
+  timed(`usage beyond ${kind} delays the next requests`, async (clock) => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const permit = await limiter.acquire(10);
     await permit.settle(25);
@@ -43,7 +43,7 @@ for (const [kind, limit] of Object.entries(kinds)) {
   });
 }
 
-timed('what was used just as estimated changes nothing', async () => {
+timed('usage as estimated changes nothing', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow(rate) });
   const permit = await limiter.acquire(4);
   await permit.settle(4);
@@ -57,7 +57,7 @@ timed('a call that was never made is settled with 0', async () => {
   assert.is(await limiter.availablePermits(), 10);
 });
 
-timed('of settle and refund, the first call alone counts', async () => {
+timed('only the first call of settle or refund counts', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow(rate) });
   const [settled, refunded] = [await limiter.acquire(4), await limiter.acquire(4)];
   await settled.settle(3);
@@ -69,7 +69,7 @@ timed('of settle and refund, the first call alone counts', async () => {
   assert.is(await limiter.availablePermits(), 4);
 });
 
-timed('of a record, a limit that is left out was used as it was granted', async () => {
+timed('a limit that is left out of a record was used as granted', async () => {
   const limit = { requests: slidingWindow(rate), tokens: slidingWindow({ permits: 1000, interval: 1000 }) };
   const limiter = new RateLimiter({ name: 'api', limit });
   const permit = await limiter.acquire({ requests: 1, tokens: 400 });
@@ -78,7 +78,7 @@ timed('of a record, a limit that is left out was used as it was granted', async 
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 9, tokens: 450 });
 });
 
-timed('what is no number of permits is refused, after which the right one still counts', async () => {
+timed('an invalid number of permits is refused, after which a valid one still counts', async () => {
   const limit = { requests: slidingWindow(rate), tokens: slidingWindow(rate) };
   const limiter = new RateLimiter({ name: 'api', limit });
   const permit = await limiter.acquire({ requests: 2 });

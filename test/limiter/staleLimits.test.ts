@@ -37,7 +37,7 @@ function open() {
   return { ledger, line, recorded: recorder<number>(), answer };
 }
 
-timed('more than the own limit is asked for where another rate may be stored', (clock) => {
+timed('permits beyond the own limit are requested if another rate may be stored', (clock) => {
   const { ledger, line, recorded, answer } = open();
   line.ask(recorded, line.costOf(50), Infinity, 0);
   clock.tick(0);
@@ -46,23 +46,20 @@ timed('more than the own limit is asked for where another rate may be stored', (
   assert.equal(recorded.all('granted'), [0]);
 });
 
-timed(
-  'nobody is refused for the time that the own limit would take, where another rate may be stored',
-  (clock) => {
-    const { ledger, line, recorded, answer } = open();
-    // 50 of 2 a minute would take a day; so would those who stand in front of the last.
-    line.ask(recorded, line.costOf(50), 500, 0);
-    for (let i = 1; i < 9; i++) line.ask(recorded, line.costOf(1), Infinity, i);
-    line.ask(recorded, line.costOf(1), 500, 9);
-    clock.tick(0);
-    assert.equal(recorded.endings, []);
-    assert.is(ledger.reserves.length, 1);
-    while (recorded.endings.length < 10) answer(0);
-    assert.equal(recorded.all('granted'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  },
-);
+timed('no request is rejected for the wait of the own limit if another rate may be stored', (clock) => {
+  const { ledger, line, recorded, answer } = open();
+  // 50 of 2 a minute would take a day; so would those who stand in front of the last.
+  line.ask(recorded, line.costOf(50), 500, 0);
+  for (let i = 1; i < 9; i++) line.ask(recorded, line.costOf(1), Infinity, i);
+  line.ask(recorded, line.costOf(1), 500, 9);
+  clock.tick(0);
+  assert.equal(recorded.endings, []);
+  assert.is(ledger.reserves.length, 1);
+  while (recorded.endings.length < 10) answer(0);
+  assert.equal(recorded.all('granted'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
 
-timed('what no limit allows is refused by the store, with the most that is allowed', (clock) => {
+timed('permits beyond any limit are refused by the store, with the most that is allowed', (clock) => {
   const { line, recorded, answer } = open();
   line.ask(recorded, line.costOf(101), Infinity, 0);
   clock.tick(0);
@@ -72,23 +69,20 @@ timed('what no limit allows is refused by the store, with the most that is allow
   assert.is((ending.error as PermitsExceedLimitError).limit, 100);
 });
 
-timed(
-  'a denial that is remembered does not stand for what no limit allows: that is for the store to say',
-  (clock) => {
-    const { ledger, line, recorded } = open();
-    line.ask(recorded, line.costOf(1), 0, 0);
-    clock.tick(100);
-    const [{ request, reply }] = ledger.reserves;
-    reply(null, replyTo(request, [], { segments: [{ count: 1, delay: outcome.refused, retryAfter: 5000 }] }));
-    line.ask(recorded, line.costOf(2), 0, 1);
-    assert.equal(recorded.all('denied'), [0, 1]);
-    line.ask(recorded, line.costOf(3), 0, 2);
-    clock.tick(0);
-    assert.is(ledger.reserves.length, 2);
-    const again = ledger.reserves[1];
-    again.reply(null, replyTo(again.request, [outcome.exceedsLimit]));
-    assert.equal(recorded.all('failed'), [2]);
-  },
-);
+timed('a cached denial does not apply to permits beyond any limit: the store decides', (clock) => {
+  const { ledger, line, recorded } = open();
+  line.ask(recorded, line.costOf(1), 0, 0);
+  clock.tick(100);
+  const [{ request, reply }] = ledger.reserves;
+  reply(null, replyTo(request, [], { segments: [{ count: 1, delay: outcome.refused, retryAfter: 5000 }] }));
+  line.ask(recorded, line.costOf(2), 0, 1);
+  assert.equal(recorded.all('denied'), [0, 1]);
+  line.ask(recorded, line.costOf(3), 0, 2);
+  clock.tick(0);
+  assert.is(ledger.reserves.length, 2);
+  const again = ledger.reserves[1];
+  again.reply(null, replyTo(again.request, [outcome.exceedsLimit]));
+  assert.equal(recorded.all('failed'), [2]);
+});
 
 test.run();

@@ -24,7 +24,7 @@ const noPause: readonly Bad[] = [
   [2 ** 42, RangeError, '4398046511104'],
 ];
 
-test('pauseFor refuses what is no number of milliseconds, and pauses nobody', async () => {
+test('pauseFor refuses an invalid number of milliseconds, and pauses nothing', async () => {
   const limiter = open();
   await assertRefuses(
     (ms) => limiter.pauseFor(ms as never),
@@ -110,7 +110,7 @@ test('setRate refuses an option that does not exist', async () => {
   assert.match(error.message, /^keep: no such option; expected one of keepState$/);
 });
 
-test('every call that steers a closed limiter rejects with ERR_SLUICE_CLOSED, and steers nothing', async () => {
+test('every control call on a closed limiter rejects with ERR_SLUICE_CLOSED, and changes nothing', async () => {
   const limiter = open();
   await limiter.close();
   const calls = {

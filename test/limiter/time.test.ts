@@ -26,7 +26,7 @@ const expected: [string, Limit, number[]][] = [
 ];
 
 for (const [kind, limit, moments] of expected)
-  timed(`12 requests at 5 per 1000 ms come at their very milliseconds: ${kind}`, async (clock) => {
+  timed(`12 requests at 5 per 1000 ms are granted at their exact milliseconds: ${kind}`, async (clock) => {
     const fates = ask(open(limit), 12);
     await clock.tickAsync(5000);
     assert.equal(times(fates), moments);
@@ -48,7 +48,7 @@ timed(
   },
 );
 
-timed('a time-out may be a fraction of a millisecond off', async (clock) => {
+timed('a timeout may be a fraction of a millisecond', async (clock) => {
   const limiter = open(slidingWindow({ permits: 1, interval: 1000 }));
   await limiter.acquire();
   const fates = [999.75, 1000.25].map((timeout) => fateOf(limiter.acquire(1, { timeout })));
@@ -57,7 +57,7 @@ timed('a time-out may be a fraction of a millisecond off', async (clock) => {
   assert.is(fates[0].reason?.name, 'AcquireTimeoutError');
 });
 
-timed('a time-out may be as huge as a number can be, and as small', async (clock) => {
+timed('a timeout may be as large or small as a number can be', async (clock) => {
   const limiter = open(slidingWindow({ permits: 1, interval: 1000 }));
   await limiter.acquire();
   const timeouts = [Number.MAX_VALUE, Number.MAX_SAFE_INTEGER, Number.MIN_VALUE];
@@ -68,7 +68,7 @@ timed('a time-out may be as huge as a number can be, and as small', async (clock
 
 const sixtyDays = 60 * 24 * 60 * 60 * 1000;
 
-timed('a wait longer than a timer can be is waited for in parts', async (clock) => {
+timed('a wait longer than the longest timer is divided', async (clock) => {
   const setTimeout = sinon.spy(globalThis, 'setTimeout');
   const fates = ask(open(slidingWindow({ permits: 1, interval: sixtyDays, resolution: 1 })), 2);
   await clock.tickAsync(sixtyDays - 1);
@@ -78,7 +78,7 @@ timed('a wait longer than a timer can be is waited for in parts', async (clock) 
   assert.ok(setTimeout.args.every(([, ms]) => ms! <= 2 ** 31 - 1));
 });
 
-timed('a timer that fires before its time is waited for again', async (clock) => {
+timed('a timer that fires before its time is set again', async (clock) => {
   const setTimeout = globalThis.setTimeout;
   const early = (work: () => void, ms: number) => setTimeout(work, ms - 1);
   sinon.replace(globalThis, 'setTimeout', early as typeof setTimeout);
@@ -93,7 +93,7 @@ for (const [direction, ms] of [
   ['forward', 3_600_000],
   ['back', -3_600_000],
 ] as const)
-  timed(`a step of the wall clock ${direction} changes nothing for those who wait`, async (clock) => {
+  timed(`a step of the wall clock ${direction} changes nothing for waiting requests`, async (clock) => {
     const limiter = open(slidingWindow(rate));
     const fates = ask(limiter, 12);
     await clock.tickAsync(500);
@@ -104,7 +104,7 @@ for (const [direction, ms] of [
     assert.is(fates[12].value!.grantedAt, 1_700_000_002_000);
   });
 
-timed('closing leaves no timer, and refuses those who wait', async (clock) => {
+timed('closing leaves no timer, and rejects waiting requests', async (clock) => {
   const limiter = open(slidingWindow(rate));
   const fates = [...ask(limiter, 12), ...ask(limiter, 1, 2500)];
   await clock.tickAsync(1500);
@@ -115,7 +115,7 @@ timed('closing leaves no timer, and refuses those who wait', async (clock) => {
   assert.is(await open(slidingWindow(rate)).availablePermits(), 5);
 });
 
-timed('no timer is left once nobody waits', async (clock) => {
+timed('no timer is left when no request waits', async (clock) => {
   const limiter = open(slidingWindow(rate));
   ask(limiter, 12);
   assert.is(clock.countTimers(), 1);

@@ -8,7 +8,7 @@ import { fateOf, timed, times } from '../support/fakeTime.ts';
 
 const open = () => new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 5, interval: 1000 }) });
 
-timed('tryAcquire takes what is there, and says false where it is not, uncharged', async () => {
+timed('tryAcquire takes available permits, and returns false without a charge otherwise', async () => {
   const limiter = open();
   const answers = [];
   for (const permits of [3, 3, 2, 1]) answers.push(await limiter.tryAcquire(permits));
@@ -16,7 +16,7 @@ timed('tryAcquire takes what is there, and says false where it is not, uncharged
   assert.is(await limiter.availablePermits(), 0);
 });
 
-timed('tryAcquire does not overtake those who wait in this process', async (clock) => {
+timed('tryAcquire does not overtake waiting requests of this process', async (clock) => {
   const limiter = open();
   await limiter.acquire(3);
   const big = fateOf(limiter.acquire(4));
@@ -26,7 +26,7 @@ timed('tryAcquire does not overtake those who wait in this process', async (cloc
   assert.is(await limiter.tryAcquire(1), true);
 });
 
-timed('tryAcquire waits as long as it is told to, if that is of use', async (clock) => {
+timed('tryAcquire waits for its timeout, if the permits come in time', async (clock) => {
   const limiter = open();
   await limiter.acquire(5);
   const fates = [999, 1000].map((timeout) => fateOf(limiter.tryAcquire(1, { timeout })));
@@ -38,14 +38,14 @@ timed('tryAcquire waits as long as it is told to, if that is of use', async (clo
   );
 });
 
-timed('tryAcquire is false for want of permits alone', async () => {
+timed('tryAcquire is false only if permits are not available', async () => {
   const limiter = open();
   assert.instance(await rejection(limiter.tryAcquire(6)), PermitsExceedLimitError);
   await limiter.close();
   assert.is(((await rejection(limiter.tryAcquire())) as { code?: string }).code, 'ERR_SLUICE_CLOSED');
 });
 
-timed('tryAcquire is not kept out by a full queue, for it does not wait', async () => {
+timed('a full queue does not refuse tryAcquire, which does not wait', async () => {
   const limit = slidingWindow({ permits: 5, interval: 1000 });
   const limiter = new RateLimiter({ name: 'api', limit, maxQueue: 1 });
   await limiter.acquire(5);

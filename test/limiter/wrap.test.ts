@@ -25,7 +25,7 @@ const limit = slidingWindow({ permits: 5, interval: 1000 });
 const open = () => new RateLimiter({ name: 'api', limit });
 const pair = () => new RateLimiter({ name: 'api', limit: { requests: limit, tokens: limit } });
 
-timed('a wrapped function gets `this` and all arguments, and gives its result', async () => {
+timed('a wrapped function receives `this` and all arguments, and returns its result', async () => {
   const limiter = open();
   const counter = {
     from: 10,
@@ -70,7 +70,7 @@ test('wrapping neither calls nor charges', async () => {
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed('calls wait for just their permits, and run in their order', async (clock) => {
+timed('calls wait for their permits, and run in their order', async (clock) => {
   const limiter = open();
   const ran: [call: number, at: number][] = [];
   const call = limiter.wrap((n: number) => {
@@ -85,7 +85,7 @@ timed('calls wait for just their permits, and run in their order', async (clock)
   );
 });
 
-timed('a call stands in the line with all others, from when it is made', async (clock) => {
+timed('a call is queued with all other requests, when it is made', async (clock) => {
   const limiter = open();
   const call = limiter.wrap(() => {}, { permits: 5 });
   const fates = [fateOf<unknown>(limiter.acquire()), fateOf<unknown>(call()), fateOf(limiter.acquire())];
@@ -93,14 +93,14 @@ timed('a call stands in the line with all others, from when it is made', async (
   assert.equal(times(fates), [0, 1000, 2000]);
 });
 
-timed('a call that takes long holds nobody up', async (clock) => {
+timed('a long call does not delay others', async (clock) => {
   const call = open().wrap((ms: number) => new Promise<void>((done) => setTimeout(done, ms)), { permits: 5 });
   const fates = [fateOf(call(10_000)), fateOf(call(1)), fateOf(call(1))];
   await clock.tickAsync(10_000);
   assert.equal(times(fates), [10_000, 1001, 2001]);
 });
 
-timed('a call that cannot make its time is refused at once, and fn is not called', async (clock) => {
+timed('a call that cannot be granted in time is rejected at once, and fn is not called', async (clock) => {
   const limiter = open();
   const calls: number[] = [];
   const call = limiter.wrap((n: number) => calls.push(n), { permits: 4, timeout: 900 });
@@ -117,14 +117,14 @@ timed('a call that cannot make its time is refused at once, and fn is not called
   assert.equal(calls, [1, 3]);
 });
 
-timed('a time-out covers the wait alone, not the call', async (clock) => {
+timed('a timeout bounds the wait, not the call', async (clock) => {
   const call = open().wrap(() => new Promise<void>((done) => setTimeout(done, 5000)), { timeout: 10 });
   const fate = fateOf(call());
   await clock.tickAsync(5000);
   assert.equal([fate.at, fate.reason], [5000, undefined]);
 });
 
-timed('a signal cancels the calls that wait, and leaves alone what runs', async (clock) => {
+timed('a signal cancels waiting calls, and does not affect running ones', async (clock) => {
   const limiter = open();
   const controller = new AbortController();
   const ran: number[] = [];
@@ -147,7 +147,7 @@ timed('a signal cancels the calls that wait, and leaves alone what runs', async 
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed("the strategy 'error' refuses a call that would have to wait", async (clock) => {
+timed("the strategy 'error' rejects a call that would have to wait", async (clock) => {
   const limiter = open();
   let calls = 0;
   const call = limiter.wrap(() => ++calls, { permits: 3, strategy: 'error' });
@@ -165,7 +165,7 @@ timed("the strategy 'error' refuses a call that would have to wait", async (cloc
   assert.is(await limiter.availablePermits(), 2);
 });
 
-timed("the strategy 'error' with a time-out lets a call wait for so long", async (clock) => {
+timed("the strategy 'error' with a timeout lets a call wait for so long", async (clock) => {
   const call = open().wrap(() => {}, { permits: 5, strategy: 'error', timeout: 1000 });
   const fates = [fateOf(call()), fateOf(call()), fateOf(call())];
   await clock.tickAsync(1000);
@@ -204,7 +204,7 @@ timed('permits may be a function, of the arguments and `this`', async () => {
   assert.is(await limiter.availablePermits(), 1);
 });
 
-timed('permits may be a record, or a function that gives one', async () => {
+timed('permits may be a record, or a function that returns one', async () => {
   const limiter = pair();
   await limiter.wrap(() => {}, { permits: { requests: 1, tokens: 3 } })();
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 4, tokens: 2 });
@@ -244,7 +244,7 @@ timed('a function of permits that throws rejects the call; nothing is charged or
   assert.is(await limiter.availablePermits(), 5);
 });
 
-timed('a function of permits that gives no number of permits rejects the call', async () => {
+timed('a function of permits that returns invalid permits rejects the call', async () => {
   const limiter = open();
   const call = limiter.wrap((n: unknown) => n, { permits: (n) => n as number });
   await assertRefuses(call, [missing, ...noPositiveInteger], 'permits', 'a positive safe integer');
@@ -289,7 +289,7 @@ timed('a call at a closed limiter rejects, and so does one that waits as it clos
   assert.is(calls, 1);
 });
 
-timed('a call that finds the line full rejects', async () => {
+timed('a call rejects if the queue is full', async () => {
   const limiter = new RateLimiter({ name: 'api', limit, maxQueue: 1 });
   const call = limiter.wrap(() => {}, { permits: 5 });
   await call();
@@ -309,16 +309,16 @@ const wrong: readonly [option: string, values: readonly Bad[], expected: string]
   ['signal', [...noObject, [{}, TypeError, 'an object']], 'an AbortSignal'],
 ];
 for (const [option, values, expected] of wrong)
-  test(`wrapping refuses a wrong ${option}, and says what was expected and what came`, () =>
+  test(`wrapping refuses an invalid ${option}, with what was expected and what was given`, () =>
     assertRefuses(giving(option), values, option, expected));
 
-test('wrapping refuses permits that no record of limits could mean', () => {
+test('wrapping refuses permits that are invalid for a record of limits', () => {
   const call = (tokens: unknown) => pair().wrap(() => {}, { permits: { tokens } } as never);
   const bad = noPositiveInteger.filter(([value]) => value !== 0);
   return assertRefuses(call, bad, 'permits.tokens', 'a positive safe integer');
 });
 
-test('more than the limit can grant is refused by the call, not by wrapping', async () => {
+test('more permits than the limit can grant are refused by the call, not by wrapping', async () => {
   const call = open().wrap(() => {}, { permits: 6 });
   assert.instance(await rejection(call()), PermitsExceedLimitError);
 });

@@ -21,7 +21,7 @@ function listen<T>(stream: import('rxjs').Observable<T>): unknown[][] {
   return heard;
 }
 
-timed('a value that says so lets everyone hold, at once, and passes itself', async (clock) => {
+timed('a value can pause the fleet at once, and passes', async (clock) => {
   const limiter = open();
   const source = new Subject<number>();
   const heard = listen(source.pipe(pauseOn(limiter, (value) => (value === 2 ? 500 : undefined))));
@@ -38,7 +38,7 @@ timed('a value that says so lets everyone hold, at once, and passes itself', asy
   assert.equal(times([held]), [500]);
 });
 
-timed('it holds for values that follow in the same turn', async (clock) => {
+timed('the pause applies to values that follow in the same turn', async (clock) => {
   const limiter = open();
   const stream = from(['a', 'wait', 'b', 'c']).pipe(
     throttleDistributed(limiter),
@@ -55,7 +55,7 @@ timed('it holds for values that follow in the same turn', async (clock) => {
   ]);
 });
 
-timed('an error that says so lets everyone hold, and passes', async (clock) => {
+timed('an error can pause the fleet, and passes', async (clock) => {
   const limiter = open();
   const busy = new Error('429');
   const kinds: string[] = [];
@@ -71,7 +71,7 @@ timed('an error that says so lets everyone hold, and passes', async (clock) => {
   assert.equal(times([held]), [700]);
 });
 
-timed('max bounds what the selector answers', async (clock) => {
+timed('max bounds the result of the selector', async (clock) => {
   const limiter = open();
   listen(of('x').pipe(pauseOn(limiter, () => Infinity, { max: 250 })));
   const held = fateOf(limiter.acquire());
@@ -87,7 +87,7 @@ timed('of two pauses the one that ends later counts', async (clock) => {
   assert.equal(times([held]), [900]);
 });
 
-test('an answer that is no time ends the stream, with what was wrong', () => {
+test('an invalid result of the selector ends the stream, with an error that explains it', () => {
   for (const [answer, type] of [
     [-1, RangeError],
     [NaN, RangeError],
@@ -102,7 +102,7 @@ test('an answer that is no time ends the stream, with what was wrong', () => {
   }
 });
 
-test('a selector that throws ends the stream, in place of the error that it was asked about', () => {
+test('an error of the selector ends the stream, in place of the error of the source', () => {
   const thrown = new Error('oops');
   const selector = () => {
     throw thrown;
@@ -111,7 +111,7 @@ test('a selector that throws ends the stream, in place of the error that it was 
     assert.is(listen(source.pipe(pauseOn(open(), selector)))[0][2], thrown);
 });
 
-timed('a pause that the store was not told of leaves the stream as it is, and is an event', async (clock) => {
+timed('a pause that cannot be stored does not affect the stream, and is an event', async (clock) => {
   const failure = new Error('away');
   const inner = memoryStore();
   const store = {
@@ -133,7 +133,7 @@ timed('a pause that the store was not told of leaves the stream as it is, and is
   assert.is(errors[0], failure);
 });
 
-test('a consumer that has enough stops a synchronous source', () => {
+test('a consumer that unsubscribes stops a synchronous source', () => {
   let asked = 0;
   const source = range(0, 1000).pipe(
     pauseOn(open(), () => void asked++ as undefined),
@@ -144,7 +144,7 @@ test('a consumer that has enough stops a synchronous source', () => {
   assert.is(asked, 3);
 });
 
-test('arguments that cannot be meant are refused', () => {
+test('invalid arguments are refused', () => {
   const limiter = open();
   assert.throws(() => pauseOn({} as RateLimiter, () => 1), /^limiter: expected a RateLimiter, got an object/);
   assert.throws(() => pauseOn(limiter, 5 as never), /^selector: expected a function/);

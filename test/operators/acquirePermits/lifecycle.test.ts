@@ -11,7 +11,7 @@ import { marbles, onePerThree } from '../../support/marbles.ts';
 const test = suite('acquirePermits, from subscription to end');
 
 test(
-  'the source is subscribed to when the permit has come, and then mirrored',
+  'the source is subscribed to when the permit is granted, and then mirrored',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('-xy|');
     const result = source.pipe(acquirePermits(limiter(onePerThree)));
@@ -29,7 +29,7 @@ test(
 );
 
 test(
-  'each attempt of a retry pays',
+  'each attempt of a retry is charged',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('-#');
     const result = source.pipe(acquirePermits(limiter(onePerThree)), retry(2));
@@ -39,7 +39,7 @@ test(
 );
 
 test(
-  'each turn of a repeat pays',
+  'each repetition is charged',
   marbles(({ limiter, expectObservable }) => {
     const result = of('x').pipe(acquirePermits(limiter(onePerThree)), repeat(3));
     expectObservable(result).toBe('x--x--(x|)');
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  'a subscription pays as many permits as it says',
+  'a subscription is charged the given permits',
   marbles(({ limiter, expectObservable }) => {
     const burst = tokenBucket({ permits: 1, interval: 3, burst: 2 });
     const result = of('x').pipe(acquirePermits(limiter(burst), 2), repeat(2));
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'unsubscribing while it waits never subscribes to the source, and gives the permit back',
+  'unsubscribing while it waits never subscribes to the source, and refunds the permit',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const shared = limiter(onePerThree);
     const source = cold('x');
@@ -71,7 +71,7 @@ test(
 );
 
 test(
-  'unsubscribing later leaves the source, and keeps the permit',
+  'unsubscribing later unsubscribes from the source, and keeps the permit',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const shared = limiter(onePerThree);
     const source = cold('xx');
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  'more than the limit can grant is an error of each subscription, uncharged',
+  'more permits than the limit can grant are an error of each subscription, uncharged',
   marbles(({ limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     const error = new PermitsExceedLimitError('api', 2, 1);

@@ -14,7 +14,7 @@ for (const [permits, options, type, message] of wrongAcquire) {
   });
 }
 
-test('the operator is not made of what is no limiter', () => {
+test('the operator needs a limiter', () => {
   const make = () => acquirePermits({} as RateLimiter);
   assert.throws(make, /^limiter: expected a RateLimiter, got an object$/);
 });

@@ -9,7 +9,7 @@ const test = suite('acquirePermits, signals and ends at awkward moments');
 const reason = { why: 'enough' };
 
 test(
-  "an abort while it waits is an error with the signal's own reason, and gives the permit back",
+  "an abort while it waits is an error with the signal's reason, and refunds the permit",
   marbles(({ cold, limiter, at, flush, expectObservable, expectSubscriptions }) => {
     const shared = limiter(onePerThree);
     const controller = new AbortController();
@@ -30,7 +30,7 @@ test(
 );
 
 test(
-  'a signal that is aborted already is an error at once, and nothing is charged',
+  'an aborted signal is an error at once, and nothing is charged',
   marbles(async ({ limiter }) => {
     const limited = limiter(onePerThree);
     const failed = sinon.fake();
@@ -44,7 +44,7 @@ test(
 );
 
 test(
-  'a signal is left alone once the permit has come, or nobody waits for it any more',
+  'no listener is left on a signal after a grant or an unsubscription',
   marbles(({ cold, limiter, at, flush, expectObservable }) => {
     const shared = limiter(onePerThree);
     const { signal } = new AbortController();
@@ -73,7 +73,7 @@ const ends = {
 };
 for (const [how, prepare] of Object.entries(ends)) {
   test(
-    `one that is ${how} while it asks does not subscribe to the source, and its permit is given back`,
+    `a request that is ${how} while it is made does not subscribe to the source, and its permit is refunded`,
     marbles(async ({ cold, limiter, at, flush }) => {
       const limited = limiter(slidingWindow({ permits: 3, interval: 5 }));
       const subscribed = sinon.fake(() => of('x'));

@@ -110,7 +110,7 @@ for (const [title, limit, options, values, expected, error] of cases)
   );
 
 test(
-  'subscriptions of one group share the line of each key',
+  'subscriptions of one group share the queue of each key',
   marbles((helpers) => {
     const group = groupOf(helpers, onePerThree);
     const throttle = throttleDistributed<string, unknown>(group, { key });
@@ -124,7 +124,7 @@ for (const [how, source, unsubscribed, ends] of [
   ['an error of the source', 'abABAB#', '', 'ab----#'],
 ] as const)
   test(
-    `${how} gives back what was booked for all keys`,
+    `${how} refunds the reservations of all keys`,
     marbles((helpers) => {
       const group = groupOf(helpers, slidingWindow({ permits: 1, interval: 9 }));
       const throttle = throttleDistributed<string, unknown>(group, { key });
@@ -154,7 +154,7 @@ for (const [what, options, error] of [
   ],
 ] as const)
   test(
-    `${what} is an error of the stream, and what waits is given back`,
+    `${what} is an error of the stream, and waiting values are refunded`,
     marbles((helpers) => {
       const group = groupOf(helpers, onePerThree);
       const bad = (name: keyof typeof options) => (value: string) =>
@@ -172,7 +172,7 @@ for (const [what, options, error] of [
   );
 
 test(
-  'a limit that cannot be chosen is an error of the stream',
+  'an error of the function `limit` is an error of the stream',
   marbles((helpers) => {
     const error = new Error('unknown customer');
     const group = groupOf(helpers, (name) => {
@@ -230,7 +230,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('a hundred thousand keys over time leave nothing, while one that came early still waits', () => {
+test('a hundred thousand keys over time leave nothing, while an early one still waits', () => {
   // On a clock of its own: sinon's is too slow. Only the slow one needs a timer.
   let time = 0;
   let timer = () => {};

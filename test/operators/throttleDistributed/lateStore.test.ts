@@ -11,9 +11,9 @@ import {
 import { answered, lateStore } from '../../support/lateStore.ts';
 import { assertIdle } from '../../support/marbles.ts';
 
-const test = suite('throttleDistributed, with a store that answers later');
+const test = suite('throttleDistributed, with an asynchronous store');
 
-/** Values under a bucket of 1 permit per 3 ms and a burst of 4, in virtual time that stands still until it is flushed. */
+/** Values under a bucket of 1 permit per 3 ms and a burst of 4, in virtual time, which advances when it is flushed. */
 function arrange(options: Omit<ThrottleDistributedOptions<string, unknown>, 'project'>) {
   const scheduler = new VirtualTimeScheduler();
   const limit = tokenBucket({ permits: 1, interval: 3, burst: 4 });
@@ -33,7 +33,7 @@ function arrange(options: Omit<ThrottleDistributedOptions<string, unknown>, 'pro
   return { scheduler, limiter, source, heard, subscription, push };
 }
 
-test('completion waits for values that are asked for and not answered yet', async () => {
+test('completion waits for values without a reply of the store', async () => {
   const { limiter, source, heard } = arrange({});
   source.next('a');
   source.complete();
@@ -43,7 +43,7 @@ test('completion waits for values that are asked for and not answered yet', asyn
   assertIdle(limiter);
 });
 
-test('a consumer that leaves while the answer is under way gets nothing, and all is given back', async () => {
+test('a consumer that unsubscribes before the reply receives nothing, and all is refunded', async () => {
   const { limiter, heard, subscription, source } = arrange({});
   for (const value of ['a', 'b', 'c', 'd']) source.next(value);
   // The call goes out at the end of the turn.

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert';
 import { RateLimiter, slidingWindow, throttleDistributed } from '../../../src/index.ts';
 import { assertIdle, marbles, onePerThree } from '../../support/marbles.ts';
 
-const test = suite('throttleDistributed, what is left after the end');
+const test = suite('throttleDistributed, nothing is left after the end');
 
 test(
-  'after an error nothing is said any more, not even in vain',
+  'after an error nothing more is emitted',
   marbles(({ limiter, flush }) => {
     const inVain = sinon.fake();
     config.onStoppedNotification = inVain;

@@ -7,7 +7,7 @@ import { marbles, onePerThree } from '../../support/marbles.ts';
 const test = suite('throttleDistributed, from subscription to end');
 
 test(
-  'an error of the source passes at once, before the values that wait',
+  'an error of the source passes at once, before the waiting values',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('  abc#');
     const subscription = ' ^--!';
@@ -18,7 +18,7 @@ test(
 );
 
 test(
-  'unsubscribing leaves the source at once, and nothing comes after it',
+  'unsubscribing unsubscribes from the source at once, and nothing is emitted after it',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('  abc---|');
     const unsubscribed = ' --!';
@@ -30,7 +30,7 @@ test(
 );
 
 test(
-  'unsubscribing after the source has completed drops the values that wait',
+  'unsubscribing after the source has completed drops the waiting values',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('  abc|');
     const unsubscribed = ' -----!';
@@ -42,7 +42,7 @@ test(
 );
 
 test(
-  'a chain around it is not broken when its result is unsubscribed from',
+  'unsubscription chains are not broken',
   marbles(({ hot, limiter, expectObservable, expectSubscriptions }) => {
     const source = hot('   -abcd---|');
     const unsubscribed = ' -----!';
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'a consumer that has enough stops a synchronous source at that very value',
+  'a consumer that unsubscribes stops a synchronous source at that value',
   marbles(({ limiter }) => {
     const pulled: number[] = [];
     const synchronous = new Observable<number>((subscriber) => {
@@ -89,7 +89,7 @@ test(
 );
 
 test(
-  'a retry starts afresh, without what waited at the error',
+  'a retry starts again, without the values that waited at the error',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('ab#');
     const result = source.pipe(throttleDistributed(limiter(onePerThree)), retry(1));
@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  'a repeat starts when the last value has come',
+  'a repeat starts when the last value was emitted',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('ab|');
     const result = source.pipe(throttleDistributed(limiter(onePerThree)), repeat(2));
@@ -109,7 +109,7 @@ test(
 );
 
 test(
-  'an operator behind it that throws ends it, and leaves the source',
+  'an error of a later operator ends it, and unsubscribes from the source',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('abc---|');
     const picky = map((value: string) => {

@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'values that come more slowly than the limit allows pass untouched',
+  'values slower than the limit pass without delay',
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('-a--b----c---|');
     const expected = '   -a--b----c---|';
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'of a hot source only what comes after the subscription counts',
+  'of a hot source only values after the subscription count',
   marbles(({ hot, limiter, expectObservable, expectSubscriptions }) => {
     const source = hot(' ab-^cde---|');
     const subscription = '  ^------!';
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'a source that never speaks stays silent, and stays subscribed to',
+  'a source that never emits stays silent and subscribed to',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('-');
     expectObservable(source.pipe(throttleDistributed(limiter(onePerThree)))).toBe('-');
@@ -128,7 +128,7 @@ test(
 
 for (const [what, options] of Object.entries({ counted: {}, carried: { timeout: 1_000 } })) {
   test(
-    `values are passed on as they are, undefined too, where they are ${what} by the line`,
+    `values pass unchanged, undefined too, when they are ${what} by the line`,
     marbles(({ limiter, expectObservable }) => {
       const odd = [undefined, null, 0, '', false, Number.NaN];
       const result = of(...odd).pipe(throttleDistributed(limiter(onePerThree), options), toArray());

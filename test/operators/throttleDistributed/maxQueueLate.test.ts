@@ -16,13 +16,13 @@ import { answered, lateStore } from '../../support/lateStore.ts';
 import { ledgerWith } from '../../support/ledgerWith.ts';
 import { assertIdle } from '../../support/marbles.ts';
 
-const test = suite('throttleDistributed, maxQueue with a store that answers later');
+const test = suite('throttleDistributed, maxQueue with an asynchronous store');
 
 const wide = slidingWindow({ permits: 100, interval: 1_000 });
 const overflows = ['error', 'dropOldest', 'dropNewest'] as const;
 const five = ['a', 'b', 'c', 'd', 'e'];
 
-/** A limiter in virtual time that stands still until it is flushed, and what comes of its pipelines. */
+/** A limiter in virtual time, which advances when it is flushed, and the results of its pipelines. */
 function arrange(limit: Limit = wide, store = lateStore(memoryStore())) {
   const scheduler = new VirtualTimeScheduler();
   const limiter = new RateLimiter({ name: 'api', limit, scheduler, store });
@@ -84,7 +84,7 @@ for (const project of [undefined, (value: string) => value]) {
   }
 }
 
-test('a value that comes when others are known to wait overflows at once', async () => {
+test('a value overflows at once when others are known to wait', async () => {
   const { scheduler, limiter, heard, observer, dropped } = arrange(leakyBucket({ permits: 1, interval: 3 }));
   const source = new Subject<string>();
   source.pipe(throttleDistributed(limiter, { maxQueue: 1, overflow: 'dropOldest' })).subscribe(observer);
@@ -101,7 +101,7 @@ test('a value that comes when others are known to wait overflows at once', async
 });
 
 for (const overflow of ['dropOldest', 'dropNewest'] as const) {
-  test(`values of several keys count where they wait: ${overflow}`, async () => {
+  test(`values of several keys count if they wait: ${overflow}`, async () => {
     const scheduler = new VirtualTimeScheduler();
     const group = new RateLimiterGroup({
       name: 'api',
@@ -124,7 +124,7 @@ for (const overflow of ['dropOldest', 'dropNewest'] as const) {
 }
 
 for (const overflow of ['dropOldest', 'dropNewest'] as const) {
-  test(`while the store does not answer, all that is asked for counts after a while: ${overflow}`, async () => {
+  test(`while the store does not reply, all values count after a while: ${overflow}`, async () => {
     const silent = { ...lateStore(memoryStore()) };
     const { open } = silent;
     silent.open = (config) => ledgerWith(open(config), { reserve: () => {} });
