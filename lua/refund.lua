@@ -24,6 +24,8 @@ local NEWEST, DEBT = -1, -2
 local RESENT = 60000
 -- A debt is charged up to so many windows, or bursts.
 local MOST_DEBT = 1000
+-- Into so many parts a debt is split, unless a part would be more than a window, or a burst.
+local DEBT_PARTS = 100
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
@@ -67,18 +69,27 @@ local function giveBack(moment, epoch, cost, requests)
   return back > 0 and 1 or 0
 end
 
--- Charges what was used without being granted, as soon as each limit allows: no request waits for it.
+-- Charges a limit for what is free now, and for the rest in parts, each at the moment at which it is free.
+local function chargeLimit(state, permits)
+  local algebra, now, at, most = algebraOf(state.kind), instant.now, instant.at, state.burst or state.permits
+  local left = math.min(permits, MOST_DEBT * most)
+  local part, free = math.min(most, math.ceil(left / DEBT_PARTS)), math.min(left, algebra.available(state, now, at))
+  if free > 0 then algebra.commit(state, now, at, free) end
+  left = left - free
+  while left > 0 do
+    local least = math.min(left, part)
+    local t = math.max(at, algebra.earliest(state, now, at, least))
+    local n = math.min(left, algebra.fit(state, now, t, 1))
+    if not (inRange(t, t) and n >= least) then error('the log does not agree with the ledger', 0) end
+    algebra.commit(state, now, t, n)
+    left = left - n
+  end
+end
+
+-- Charges what was used without being granted: no request waits for it.
 local function charge(cost, requests)
   for i, state in ipairs(ledger.limits) do
-    local algebra, most = algebraOf(state.kind), state.burst or state.permits
-    local left = math.min(cost[i] * requests, MOST_DEBT * most)
-    while left > 0 do
-      local n = math.min(left, most)
-      local free = algebra.earliest(state, instant.now, instant.at, n)
-      if not inRange(free, free) then error('a limit knows no moment', 0) end
-      algebra.commit(state, instant.now, math.max(instant.at, free), n)
-      left = left - n
-    end
+    if cost[i] > 0 then chargeLimit(state, cost[i] * requests) end
   end
   return 0
 end

@@ -28,9 +28,9 @@ export interface Permit<P = Permits> {
   /**
    * Says what was really used: gives back the rest, as `refund` does, or charges what was used beyond it.
    *
-   * The excess counts from the first moment at which the limit allows all of it, behind what is booked already, and nobody
-   * waits for it: an estimate that was too low holds back those who come next. More than a whole window, or burst, is
-   * charged in parts of that size, at most a thousand.
+   * The excess is charged behind what is reserved already: what the limit has free is charged at once, and the rest as it becomes
+   * free, in about a hundred parts, or in whole windows or bursts where that is more, at most a thousand. No request waits for
+   * it, but those that come next wait behind it.
    * On Redisson's keys, which cannot be booked ahead, only as much of it counts as is free at that time.
    *
    * Only the first call of `refund` or `settle` counts; one that throws is none.

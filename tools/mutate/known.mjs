@@ -374,17 +374,26 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'a debt is charged in parts of a whole window, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: 'lua/refund.lua', find: 'DEBT_PARTS = 100', replace: 'DEBT_PARTS = 1' },
+      { file: memory('refund'), find: 'debtParts = 100', replace: 'debtParts = 1' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'a debt is not charged, in both twins',
-    tests: givenBack,
+    tests: ['test/redis/debts'],
     changes: [
       {
         file: 'lua/refund.lua',
-        find: 'left = math.min(cost[i] * requests, MOST_DEBT * most)',
+        find: 'left = math.min(permits, MOST_DEBT * most)',
         replace: 'left = 0',
       },
       {
         file: memory('refund'),
-        find: 'left = Math.min(permits * count, mostDebt * most)',
+        find: 'left = Math.min(permits, mostDebt * most)',
         replace: 'left = 0',
       },
     ],
@@ -392,7 +401,7 @@ export const known = [
   {
     area: 'scripts',
     title: 'a debt is charged up to a hundred windows, in both twins',
-    tests: givenBack,
+    tests: ['test/redis/debts'],
     changes: [
       { file: 'lua/refund.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 100' },
       { file: memory('refund'), find: 'mostDebt = 1000', replace: 'mostDebt = 100' },
