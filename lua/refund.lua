@@ -19,8 +19,8 @@
 -- @include "ledger/pace"
 
 local NEWEST, DEBT = -1, -2
--- A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time:
--- these are remembered at least as long as they may be sent again: milliseconds.
+-- A sequence is remembered for at least so many milliseconds. A release takes from what is there when it comes, a bucket that was
+-- never full since gives back a grant of any time, and a longer interval may have been stored since.
 local RESENT = 60000
 -- A debt is charged up to so many windows, or bursts.
 local MOST_DEBT = 1000
@@ -34,7 +34,6 @@ local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
 
 local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
-local least = 1
 local known = readKey('sequence of refunds', 'GET', KEYS[2])
 local fresh = not known
 if known then
@@ -99,7 +98,6 @@ if fresh then
   for i = 1, count do
     local moment, epoch, requests, cost = tonumber(ARGV[position]), tonumber(ARGV[position + 1]), tonumber(ARGV[position + 2]), {}
     for limit = 1, #logs do cost[limit] = tonumber(ARGV[position + 2 + limit]) end
-    if moment == NEWEST or moment == DEBT then least = RESENT end
     if moment == DEBT then restored[i] = charge(cost, requests) else restored[i] = giveBack(moment, epoch, cost, requests) end
     position = position + 3 + #logs
   end
@@ -107,10 +105,7 @@ end
 if fresh then
   -- Remembered for as long as the same call, sent again, could take anything back: until all that stood before it has
   -- come back, and for one interval more, as a window that it emptied may have started anew.
-  for i = 1, #ledger.limits do
-    if ledger.limits[i].kind == 't' then least = RESENT end
-  end
-  local till = instant.now + least
+  local till = instant.now + RESENT
   for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
   -- Saved before the ledger: where that fails, what was given back goes on counting, and the call sent again gives nothing.
   writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))

@@ -198,27 +198,23 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a release that is sent again counts again at once, in both twins',
+    title: 'a release that is sent again counts again after half a minute, in both twins',
     tests: constants,
     changes: [
-      {
-        file: 'lua/refund.lua',
-        find: 'moment == DEBT then least = RESENT',
-        replace: 'moment == DEBT then least = 1',
-      },
-      { file: memory('refund'), find: 'hasBucket || hasNoMoment ?', replace: 'hasBucket ?' },
+      { file: 'lua/refund.lua', find: 'RESENT = 60000', replace: 'RESENT = 30000' },
+      { file: memory('refund'), find: 'resent = 60_000', replace: 'resent = 30_000' },
     ],
   },
   {
     area: 'scripts',
-    title: 'a refund that is sent again counts again at once, in both twins',
+    title: 'a refund that is sent again counts again after a minute, in both twins',
     tests: constants,
     changes: [
       { file: 'lua/refund.lua', find: 'ledger.expires + ledger.limits[i].interval', replace: '0' },
       {
         file: memory('refund'),
-        find: 'Math.max(now + least, ledger.expires + longest)',
-        replace: 'now + least + 0 * longest',
+        find: 'Math.max(now + resent, ledger.expires + longest)',
+        replace: 'now + resent + 0 * longest',
       },
     ],
   },
@@ -423,19 +419,6 @@ export const known = [
     changes: [
       { file: 'lua/ledger/pace.lua', find: 'LEAST_PART = 0.05', replace: 'LEAST_PART = 0.2' },
       { file: memory('pace'), find: 'leastPart = 0.05', replace: 'leastPart = 0.2' },
-    ],
-  },
-  {
-    area: 'scripts',
-    title: 'a refund of a bucket that is sent again counts again once it has run in, in both twins',
-    tests: constants,
-    changes: [
-      {
-        file: 'lua/refund.lua',
-        find: "kind == 't' then least = RESENT",
-        replace: "kind == 't' then least = 1",
-      },
-      { file: memory('refund'), find: 'hasBucket || hasNoMoment ?', replace: 'hasNoMoment ?' },
     ],
   },
   {

@@ -110,7 +110,7 @@ export function openMemoryLedger(
     refund(refunds, sequence, reply) {
       onLedger(reply, (ledger, instant) => {
         const answer = refund(ledger, instant, lineName(), refunds, sequence);
-        if (answer.restored) rememberSequence(ledger, instant, lineName(), refunds, sequence);
+        if (answer.restored) rememberSequence(ledger, instant, lineName(), sequence);
         return answer;
       });
     },

@@ -87,8 +87,8 @@ function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): 
 }
 
 /**
- * A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time: these
- * are remembered at least as long as they may be sent again: milliseconds.
+ * A sequence is remembered for at least so many milliseconds. A release takes from what is there when it comes, a bucket that was
+ * never full since gives back a grant of any time, and a longer interval may have been stored since.
  */
 const resent = 60_000;
 
@@ -101,14 +101,10 @@ export function rememberSequence(
   ledger: LedgerState,
   { now }: Instant,
   line: string,
-  refunds: readonly Refund[],
   sequence: number,
 ): void {
   ledger.sequences ??= new Map();
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  const hasBucket = ledger.limits.some(({ kind }) => kind === 'tokenBucket');
-  const hasNoMoment = refunds.some(({ moment }) => moment === newestGrants || moment === debt);
-  const least = hasBucket || hasNoMoment ? resent : 1;
-  ledger.sequences.set(line, { last: sequence, until: Math.max(now + least, ledger.expires + longest) });
+  ledger.sequences.set(line, { last: sequence, until: Math.max(now + resent, ledger.expires + longest) });
 }
