@@ -84,7 +84,7 @@ test('a limiter whose interval has passed leaves the sequence of its refunds alo
     refundsOf(await ledger.reserve([1, 1], { count: 3, maxWait: Infinity }), [1, 1]).slice(1),
     1,
   );
-  assert.ok((await redis.dbsize()) > 2);
+  assert.ok((await redis.dbsize()) > 1);
   await until('one key is left', async () => (await redis.dbsize()) === 1, { within: 3_000 });
   const [[key, left]] = await lives(redis);
   assert.match(key, /^\{p:n\}:sequence:/);
