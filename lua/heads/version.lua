@@ -1,2 +1,2 @@
 -- The version of what a ledger holds. What another one has written is refused.
-local VERSION = 4
+local VERSION = 5

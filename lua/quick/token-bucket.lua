@@ -3,17 +3,17 @@
 -- The quick way of lua/limits/token-bucket.lua.
 
 if kind == BUCKET_KIND then
-  local letter, version, seen, expires, calm, slack, p, i, x, units, tail, room1, room0, lastAt, lastAfter, lastRoom, lastCount
-  local booked, behind
+  local letter, version, seen, expires, calm, slack, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter
+  local lastCount, booked, behind
   local rest, cap, cost = '', extra * interval, asked * interval
   if not fresh and #data >= BUCKET_SIZE then
-    letter, version, epoch, seen, expires, calm, slack, p, i, x, units, tail, room1, room0, lastAt, lastAfter, lastRoom,
+    letter, version, epoch, seen, expires, calm, slack, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter,
       lastCount, booked, behind = struct.unpack(BUCKET_HEAD, data)
     taken = letter == BUCKET_KIND and version == VERSION and p == permits and i == interval and x == extra
       and now >= calm and seen >= 0 and seen <= now and epoch >= forgotten and expires >= 0
-      and tail >= -1 and lastAt >= -1 and lastAfter >= -1 and lastCount >= 0 and booked >= 0
-      and units <= cap and units + tail + room1 + room0 + lastRoom > -2 ^ 60
-      and epoch + expires + tail + room1 + room0 + lastAt + lastAfter + lastRoom < 2 ^ 60
+      and tail >= -1 and lastAt >= -1 and lastAfter >= -1 and since1 >= 0 and held1 >= 0 and since0 >= 0 and held0 >= 0
+      and units <= cap and units > -2 ^ 60
+      and epoch + expires + tail + since1 + held1 + since0 + held0 + lastAt + lastAfter < 2 ^ 60
     if taken and expires <= now then
       fresh, taken, forgotten = true, false, math.max(forgotten, epoch + 1)
     elseif taken then
@@ -25,20 +25,20 @@ if kind == BUCKET_KIND then
   end
   if fresh and cost <= cap then
     taken, epoch, calm, expires, slack, rest = true, math.max(forgotten, us), 0, 0, -1, ''
-    units, tail, room1, room0, lastAt, lastAfter, lastRoom, lastCount, booked = cap, -1, cap, cap, -1, -1, cap, 0, 0
+    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked = cap, -1, 0, 0, 0, 0, -1, -1, 0, 0
   end
   if taken then
     if at > now then booked = (tail > now and booked or 0) + asked end
     if now == lastAt then
       lastCount = lastCount + asked
     else
-      local room = cap - units
-      if lastRoom < room0 then room0 = lastRoom end
-      if lastRoom < room1 then room1 = lastRoom end
-      -- A step of the line begins: the whole way knows how.
-      if room1 * 2 < cap and (cap - room) * 2 <= cap - room1 then taken = false end
-      lastAt, lastAfter, lastRoom, lastCount = now, tail, room, asked
+      if now >= since1 and lastAfter >= since1 and held1 * 2 > extra then
+        local held = tail > lastAfter and lastCount or 0
+        since0, since1, held0, held1 = since1, lastAfter + 1, held1 - held, held
+      end
+      lastAt, lastAfter, lastCount = now, tail, asked
     end
+    if at >= since1 then held1 = held1 + asked elseif at >= since0 then held0 = held0 + asked end
     tail = at > tail and at or tail
     units = units - cost
     full, left = now + math.ceil((cap - units) / permits), math.floor(units / interval)
@@ -49,6 +49,6 @@ if kind == BUCKET_KIND then
       renewed = till - now + slack
     end
     taken = taken and booked < 2 ^ 32 and lastCount < 2 ^ 32 and struct.pack(BUCKET_HEAD, BUCKET_KIND, VERSION, epoch, now, till,
-      calm, slack, permits, interval, extra, units, tail, room1, room0, lastAt, lastAfter, lastRoom, lastCount, booked) .. rest
+      calm, slack, permits, interval, extra, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked) .. rest
   end
 end

@@ -154,23 +154,6 @@ inEachTwin('constants', (test, { fleet }) => {
     }
   });
 
-  test('a refund of a bucket that is sent again within a minute takes nothing back, however long it has run in', async () => {
-    for (const [at, left] of [
-      [59_900, 1],
-      [60_100, 2],
-    ]) {
-      const clients = await fleet({ kind: 'tokenBucket', permits: 1, interval: 1000, burst: 3 });
-      const { epoch } = await clients.reserve(0, 1, { count: 2 });
-      await clients.reserve(1, 2);
-      await clients.refund(1, 1, { moment: 0, epoch, count: 1 });
-      // Never full since then: what was granted at first would be missed to this day.
-      for (let second = 1; second <= at / 1000; second++) await clients.reserve(1000 * second, 2);
-      assert.equal(await clients.peek(at), [1]);
-      await clients.refund(at, 1, { moment: 0, epoch, count: 1 });
-      assert.equal(await clients.peek(at), [left], `at ${at}`);
-    }
-  });
-
   for (const longer of [
     { ...window, interval: 600_000 },
     { ...onTheHour, interval: 600_000 },

@@ -21,18 +21,18 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: "a bucket's refund takes the earlier step of its line for all, in both twins",
+    title: "a bucket's refund takes all that is held for later, in both twins",
     tests: givenBack,
     changes: [
       {
         file: 'lua/limits/token-bucket.lua',
-        find: 'if t >= state.since1 then return math.min(state.room1, state.lastRoom) end',
+        find: 'if t >= state.since1 then later = later - n end',
         replace: '',
       },
       {
         file: 'src/limits/bucketLine.ts',
-        find: 'if (t >= line.since1) return Math.min(line.room1, line.lastRoom);',
-        replace: '',
+        find: 't < since1 ? held1 : held1 - n',
+        replace: 'held1',
       },
     ],
   },
@@ -466,57 +466,33 @@ export const known = [
   },
   {
     area: 'limits',
-    title: 'what is given back of a bucket leaves the room of the later step as it was',
+    title: 'a bucket gives back what later grants leave no room for',
     tests: ['test/limits/bucketLine'],
+    changes: [{ file: bucket, find: 'if (t > lastAfter) return Infinity;', replace: 'return Infinity;' }],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket gives back what was granted before the steps of its line',
+    tests: ['test/limits/bucketLine'],
+    changes: [{ file: bucket, find: 'if (t < since0) return 0;', replace: '' }],
+  },
+  {
+    area: 'limits',
+    title: 'no step of a bucket’s line begins',
+    tests: ['test/redis/givenBack'],
+    changes: [{ file: bucket, find: 'held1 * 2 <= burst', replace: 'true' }],
+  },
+  {
+    area: 'limits',
+    title: 'what is held of a bucket goes on in two steps under another rate',
+    tests: ['test/properties/pairs', 'test/properties/neverOver'],
     changes: [
       {
         file: bucket,
-        find: '    line.lastRoom -= back;\n    line.room1 -= back;\n    line.room0 = t',
-        replace: '    line.lastRoom -= back;\n    line.room0 = t',
+        find: '  line.held0 += line.held1;\n  line.held1 = 0;\n  line.lastAt',
+        replace: '  line.lastAt',
       },
     ],
-  },
-  {
-    area: 'limits',
-    title: 'what is released of a bucket leaves the room of the earlier step as it was',
-    tests: ['test/limits/bucketLine'],
-    changes: [
-      {
-        file: bucket,
-        find: '  line.room1 -= back;\n  line.room0 -= back;\n}',
-        replace: '  line.room1 -= back;\n}',
-      },
-    ],
-  },
-  {
-    area: 'limits',
-    title: 'what is cut from the end of a bucket’s line may be more than there was room for',
-    tests: ['test/limits/bucketLine'],
-    changes: [{ file: bucket, find: 'if (back > room || after', replace: 'if (after' }],
-  },
-  {
-    area: 'limits',
-    title: 'what is cut from the end of a bucket’s line had room whatever came after it',
-    tests: ['test/limits/bucketLine'],
-    changes: [{ file: bucket, find: 'after >= lastAfter ? Infinity :', replace: 'after >= 0 ? Infinity :' }],
-  },
-  {
-    area: 'limits',
-    title: 'the rooms of a bucket stay as they are under another interval',
-    tests: ['test/limits/bucketLine'],
-    changes: [
-      {
-        file: bucket,
-        find: '  line.room0 = roomOf(line.room0);\n  line.room1 = roomOf(line.room1);\n',
-        replace: '',
-      },
-    ],
-  },
-  {
-    area: 'limits',
-    title: 'the room of the last grants stays as it is under another interval',
-    tests: ['test/limits/bucketLine'],
-    changes: [{ file: bucket, find: '  line.lastRoom = roomOf(line.lastRoom);\n', replace: '' }],
   },
   {
     area: 'redisson',
