@@ -3,7 +3,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/index.ts';
 import { openRedisLedger } from '../src/stores/redis/redisStore.ts';
 import { scriptOf, scriptsOf } from '../src/stores/redis/scripts.ts';
-import type { SteeredLedger } from '../src/stores/store.ts';
+import type { ControlledLedger } from '../src/stores/store.ts';
 import { acquireScript } from '../test/support/jvmScripts.ts';
 import { type RedisServer, startRedis } from '../test/support/redisServer.ts';
 import { redissonKeys } from '../test/support/redissonKeys.ts';
@@ -49,13 +49,13 @@ function ledgerOf(
   clock: Clock,
   key?: string,
   scripts = scriptsOf(redis),
-): SteeredLedger {
+): ControlledLedger {
   const config = { name: 'api', key, prefix: 'sluice', clientId: 'bench', names: [''], limits: [limit] };
   return openRedisLedger(config, scripts, clock);
 }
 
 /** Asks for one permit, knowing the epoch. */
-function reserver(ledger: SteeredLedger): Ask {
+function reserver(ledger: ControlledLedger): Ask {
   let epoch = 0;
   const runs = [{ count: 1, cost: [1], maxWait: Infinity }];
   return () =>

@@ -4,12 +4,14 @@ import { work } from './work.mjs';
 
 /** One process, this one, on the embedded store. */
 export function alone() {
-  return { processes: 1, run: work, stop() {} };
+  return { processes: 1, run: ({ url, ...job }) => work({ ...job, url: `${url}/0` }), stop() {} };
 }
 
-/** Some processes that share what is to be done, and one limit over Redis. */
-export async function fleet(processes) {
-  const children = Array.from({ length: processes }, () => fork(new URL('./worker.mjs', import.meta.url)));
+/** Some processes that share the lines to call for, and one limit over the Redis at that URL. */
+export async function fleet(processes, redis) {
+  const children = Array.from({ length: processes }, () =>
+    fork(new URL('./worker.mjs', import.meta.url), [redis]),
+  );
   // However this process ends, they end before the API that they call.
   process.once('exit', () => {
     for (const child of children) child.kill('SIGKILL');
@@ -17,12 +19,12 @@ export async function fleet(processes) {
   await Promise.all(children.map(answer));
   return {
     processes,
-    async run({ lines, ...job }) {
+    async run({ url, lines, name }) {
       const answers = children.map((child, i) => {
-        child.send({ ...job, lines: lines.filter((_, index) => index % processes === i) });
+        child.send({ url: `${url}/${i}`, lines: lines.filter((_, index) => index % processes === i), name });
         return answer(child);
       });
-      return (await Promise.all(answers)).flat();
+      await Promise.all(answers);
     },
     stop() {
       for (const child of children) child.disconnect();

@@ -1,66 +1,93 @@
-/** Milliseconds of a bar. */
+/** Milliseconds of a row. */
 const slot = 250;
 /** Milliseconds between two looks at the clock. */
 const glance = 50;
 /** Calls of one character. */
-const scale = 3;
+const scale = 2;
+/** Characters of a column. */
+const width = 26;
+/** Blue, yellow and magenta: green and red would read as good and bad. */
+const colours = [34, 33, 35];
+const red = 31;
 
-/** One bar for each quarter of a second: the calls that the API allowed, and those that it refused. */
+/**
+ * One row for each quarter of a second, with a column for each process: the calls that the API allowed, in the colour of the
+ * process, and those that it refused.
+ */
 export class Timeline {
   #out;
   #live;
+  #coloured;
+  #columns;
   #start = performance.now();
-  #bars = 0;
-  #ok = 0;
-  #refused = 0;
+  #rows = 0;
   #timer;
 
-  constructor(out) {
+  /** @param processes how many columns */
+  constructor(out, processes) {
     this.#out = out;
     this.#live = out.isTTY === true;
+    this.#coloured = this.#live && !process.env.NO_COLOR;
+    this.#columns = Array.from({ length: processes }, () => ({ 200: 0, 429: 0 }));
+    if (processes > 1) out.write(`${this.#row('', (i) => this.#paint(`process ${i + 1}`, colours[i]))}\n`);
     this.#timer = setInterval(() => this.#look(), glance);
   }
 
-  count(status) {
+  /** Counts the answer that a process got. */
+  count(status, process) {
     this.#advance();
-    if (status === 200) this.#ok++;
-    else this.#refused++;
+    this.#columns[process][status]++;
   }
 
-  /** Draws the last bar, and says how long it took: milliseconds. */
+  /** Draws the last row. Returns the time since the start, in milliseconds. */
   end() {
     clearInterval(this.#timer);
     this.#advance();
-    if (this.#ok + this.#refused > 0) this.#next();
+    if (this.#columns.some((column) => column[200] + column[429] > 0)) this.#next();
     else if (this.#live) this.#out.write('\r\x1b[K');
     return performance.now() - this.#start;
   }
 
   #advance() {
-    while (performance.now() - this.#start >= (this.#bars + 1) * slot) this.#next();
+    while (performance.now() - this.#start >= (this.#rows + 1) * slot) this.#next();
   }
 
   #look() {
     this.#advance();
-    if (this.#live) this.#out.write(`\r${this.#bar()}\x1b[K`);
+    if (this.#live) this.#out.write(`\r${this.#current()}\x1b[K`);
   }
 
   #next() {
-    this.#out.write(this.#live ? `\r${this.#bar()}\x1b[K\n` : `${this.#bar()}\n`);
-    this.#bars++;
-    this.#ok = 0;
-    this.#refused = 0;
+    this.#out.write(this.#live ? `\r${this.#current()}\x1b[K\n` : `${this.#current()}\n`);
+    this.#rows++;
+    for (const column of this.#columns) column[200] = column[429] = 0;
   }
 
-  #bar() {
-    const at = ((this.#bars * slot) / 1000).toFixed(2).padStart(6);
-    const part = (count, character, colour) => {
-      const bar = character.repeat(Math.ceil(count / scale));
-      return this.#live ? `\x1b[${colour}m${bar}\x1b[39m` : bar;
-    };
-    const ok = this.#ok > 0 ? `${part(this.#ok, this.#live ? '█' : '=', 32)} ${this.#ok} × 200  ` : '';
-    const refused =
-      this.#refused > 0 ? `${part(this.#refused, this.#live ? '█' : 'x', 31)} ${this.#refused} × 429` : '';
-    return `${at} s  ${ok}${refused}`.trimEnd();
+  #current() {
+    const at = `${((this.#rows * slot) / 1000).toFixed(2)} s`;
+    return this.#row(at, (i) => {
+      const part = (status, character, colour) => {
+        const count = this.#columns[i][status];
+        if (count === 0) return { text: '', width: 0 };
+        const bar = character.repeat(Math.ceil(count / scale));
+        const text = `${this.#paint(bar, colour).text} ${count} `;
+        return { text, width: bar.length + String(count).length + 2 };
+      };
+      const [ok, refused] = [part(200, '=', colours[i]), part(429, 'x', red)];
+      return { text: ok.text + refused.text, width: ok.width + refused.width };
+    });
+  }
+
+  /** A time and the cells of the columns, each padded to the width of its column. */
+  #row(at, cell) {
+    const cells = this.#columns.map((_, i) => {
+      const { text, width: used } = cell(i);
+      return text + ' '.repeat(Math.max(0, width - used));
+    });
+    return `${at.padStart(8)}  ${cells.join('')}`.trimEnd();
+  }
+
+  #paint(text, colour) {
+    return { text: this.#coloured ? `\x1b[${colour}m${text}\x1b[39m` : text, width: text.length };
   }
 }

@@ -18,8 +18,8 @@ import { UvuWorker } from './support/uvuWorker.mjs';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests spend their time waiting for servers; the others spend it computing. */
 const withServers = /^(cli|cluster|conformance|demo|faults|fleet|redis|redisson|slow|support)\//;
-/** The tests of how processes share a limit, which whatever else runs would take part in. */
-const alone = /^fleet\//;
+/** The tests of how processes share a limit, by the clock: whatever else runs would take part in it. */
+const alone = /^(fleet|demo)\//;
 /** A file whose promises are about random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** Milliseconds that a file may take. */

@@ -1,4 +1,4 @@
-import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../limits/limit.ts';
+import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../index.ts';
 import { UsageError } from './failure.ts';
 
 const makers: Record<string, (permits: number, interval: number, burst?: number) => Limit> = {

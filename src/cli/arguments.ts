@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { capacityOf, type Limit } from '../limits/limit.ts';
+import type { Limit } from '../index.ts';
+import { capacityOf } from '../limits/limit.ts';
 import { duration, nonEmptyString, positiveInteger } from '../validate.ts';
 import { algorithms, limitOf } from './algorithms.ts';
 import { UsageError } from './failure.ts';

@@ -1,8 +1,5 @@
 import type { Redis } from 'ioredis';
-import { RateLimiter } from '../limiter/RateLimiter.ts';
-import type { Limiter } from '../port/line.ts';
-import { RateType } from '../redisson/RateType.ts';
-import { RedissonRateLimiter } from '../redisson/RedissonRateLimiter.ts';
+import { type Limiter, RateLimiter, RateType, RedissonRateLimiter } from '../index.ts';
 import type { Arguments } from './arguments.ts';
 import { connect } from './connect.ts';
 

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { takeUntil, takeWhile, tap } from 'rxjs/operators';
-import { fromThrottled } from '../creation/fromThrottled.ts';
-import type { Limiter } from '../port/line.ts';
+import { fromThrottled, type Limiter } from '../index.ts';
 import type { Arguments } from './arguments.ts';
 import { Lines } from './lines.ts';
 import type { Output } from './output.ts';

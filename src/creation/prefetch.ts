@@ -38,8 +38,8 @@ export interface Arrival<P> {
 
 /** The permits of one subscription of `fromThrottled`: those that it has asked for, and those that have come. */
 export class Prefetch<P> implements Waiter<undefined> {
-  readonly leavesTogether = true;
-  readonly givesWay = true;
+  readonly cancelsAll = true;
+  readonly prefetches = true;
   readonly #line: Line<P>;
   readonly #plan: PermitPlan<P>;
   readonly #cost: Cost;
@@ -113,7 +113,7 @@ export class Prefetch<P> implements Waiter<undefined> {
     this.#ahead.restart();
     if (this.#asked.length > 0) {
       this.#asked.clear();
-      this.#line.abandon(this);
+      this.#line.cancelAll(this);
     }
     while (this.#there.length > 0) void this.#there.shift().permit.refund();
   }
@@ -127,12 +127,12 @@ export class Prefetch<P> implements Waiter<undefined> {
     this.#came();
   }
 
-  late(retryAfter: number | undefined): void {
+  denied(retryAfter: number | undefined): void {
     const { permits, timeout } = this.#plan;
     this.#failed(new AcquireTimeoutError(this.#line.name, permits as AskedPermits, timeout, retryAfter));
   }
 
-  refused(error: Error): void {
+  failed(error: Error): void {
     const { place } = this.#asked.pop();
     if (!(error instanceof QueueOverflowError) || place === 1) {
       this.#failed(error);

@@ -1,6 +1,6 @@
 import type { Cost } from '../limits/cost.ts';
 import type { Link } from './chain.ts';
-import type { Reservation } from './reservedMoments.ts';
+import type { Reservation } from './reservation.ts';
 
 /** Neighbouring reservations of one cost. Their requests are alike, so that any of them may leave with the last moment. */
 export class Block implements Link<Block> {

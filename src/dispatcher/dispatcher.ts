@@ -180,7 +180,7 @@ export class Dispatcher {
   /** Whether nobody waits or is being told of anything, and nobody listens. */
   get #isClear(): boolean {
     if (this.#pumping || this.#closed || this.#pausing > 0) return false;
-    return !this.#queue.first && !this.#events.heard;
+    return !this.#queue.first && !this.#events.observed;
   }
 
   /** Grants a request the quick way, if that is open. What is asked for meanwhile comes after it. */
@@ -198,21 +198,21 @@ export class Dispatcher {
   }
 
   /** Joins the line with one request, perhaps in place of another one of the same waiter. */
-  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Request): Request {
-    if (!instead && this.#grant(waiter, cost, data)) return goneRequest;
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
+    if (!replaces && this.#grant(waiter, cost, data)) return goneRequest;
     const deadline = timeout === Infinity ? Infinity : this.now() + timeout;
     const request = new Request(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
     // A moment that is booked already is left to whoever comes instead.
-    const booked = instead?.stage === 'booked';
-    if (waiter.waits && !this.#hasToWait) this.#untold = true;
-    if (instead && !booked) this.#remove(instead);
+    const booked = replaces?.stage === 'booked';
+    if (waiter.delayed && !this.#hasToWait) this.#untold = true;
+    if (replaces && !booked) this.#remove(replaces);
     if (this.#isRefused(request, booked ? 1 : 0)) request.stage = 'gone';
     else {
       this.#waitEstimate.judge(request, this.now());
       this.#join(request);
     }
-    if (instead && booked) this.#remove(instead);
-    if (instead || request.stage !== 'gone') this.#wake();
+    if (replaces && booked) this.#remove(replaces);
+    if (replaces || request.stage !== 'gone') this.#wake();
     if (timeout > 0 && timeout < Infinity && (request.stage === 'queued' || request.stage === 'sent')) {
       this.#allow(request, timeout);
       this.#queue.deadlines.add(request);
@@ -282,7 +282,7 @@ export class Dispatcher {
   }
 
   /** Takes all requests of a waiter out of the line. */
-  abandon(waiter: Waiter<never>): void {
+  cancelAll(waiter: Waiter<never>): void {
     const left: Request[] = [];
     // From the newest, so that none of them moves up, and nothing is granted before all have left.
     for (let request = this.#queue.newestOf(waiter as Waiter<unknown>); request; ) {
@@ -292,7 +292,7 @@ export class Dispatcher {
       request = older;
     }
     // It cannot tell what it had asked ahead from what it asks next.
-    if ((waiter as Waiter<unknown>).givesWay) this.#queue.settled.forget(waiter as Waiter<unknown>);
+    if ((waiter as Waiter<unknown>).prefetches) this.#queue.settled.forget(waiter as Waiter<unknown>);
     this.#wake();
     for (const { cost, count } of left) this.#reporter.cancelled(cost, count);
   }
@@ -305,7 +305,7 @@ export class Dispatcher {
   }
 
   /** Gives a grant back that was not used; `settled` is called once the store has answered. */
-  giveBack(grant: Grant, settled?: Refunded): void {
+  refund(grant: Grant, settled?: Refunded): void {
     this.#freed = true;
     this.#moveUp();
     this.#refunds.add(grant, 1, settled);
@@ -380,7 +380,7 @@ export class Dispatcher {
   }
 
   /** Changes what holds for the whole fleet, and asks at once what that means for those who wait here. */
-  steer<T>(
+  changeLimit<T>(
     change: (done: Reply<T>) => void,
     reply: Reply<T>,
     apply: (value: T | undefined) => void = () => {},
@@ -407,7 +407,7 @@ export class Dispatcher {
     this.#pausing++;
     this.#queue.watchBooked();
     if (!this.#pumping) this.#setTimer();
-    this.steer(change, reply, (ms = 0) => {
+    this.changeLimit(change, reply, (ms = 0) => {
       this.#pausing--;
       if (ms === 0) return;
       const end = this.now() + ms;
@@ -419,7 +419,7 @@ export class Dispatcher {
 
   /** Forgets what was granted, and lifts a pause. */
   forget(change: (done: Reply<void>) => void, reply: Reply<void>): void {
-    this.steer(change, reply, () => this.#fleetChanges.lifted());
+    this.changeLimit(change, reply, () => this.#fleetChanges.lifted());
   }
 
   #askAgain(): void {
@@ -509,7 +509,7 @@ export class Dispatcher {
     // Some may leave when they hear of it.
     for (const waiter of [...this.#queue.bounded]) {
       const newest = this.#queue.newestOf(waiter);
-      if (newest) waiter.waits!(newest.data);
+      if (newest) waiter.delayed!(newest.data);
     }
   }
 

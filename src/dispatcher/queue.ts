@@ -63,7 +63,7 @@ export class Queue {
 
   join(request: Request): void {
     this.#list.append(request);
-    if (request.waiter.leavesTogether) this.#chain(request, this.#newest.get(request.waiter), undefined);
+    if (request.waiter.cancelsAll) this.#chain(request, this.#newest.get(request.waiter), undefined);
     this.unbooked ??= request;
     this.waiting += request.count;
     this.#ask(request, request.count);
@@ -89,7 +89,7 @@ export class Queue {
     this.unanswered.delete(request);
     this.#list.remove(request);
     request.stage = 'gone';
-    if (request.waiter.leavesTogether) this.#unchain(request);
+    if (request.waiter.cancelsAll) this.#unchain(request);
     this.waiting -= request.count;
   }
 
@@ -193,7 +193,7 @@ export class Queue {
     front.peers = request.peers;
     request.count -= count;
     this.#list.insertBefore(front, request);
-    if (waiter.leavesTogether) this.#chain(front, request.older, request);
+    if (waiter.cancelsAll) this.#chain(front, request.older, request);
     if (request === this.unbooked) this.unbooked = front;
     if (request === this.unjudged) this.unjudged = front;
     if (this.hasty.has(request)) this.hasty.add(front);
@@ -217,8 +217,8 @@ export class Queue {
     if (newer) newer.older = request;
     else {
       this.#newest.set(request.waiter, request);
-      if (request.waiter.waits) this.bounded.add(request.waiter);
-      if (request.waiter.givesWay) this.#givingWay.add(request.waiter);
+      if (request.waiter.delayed) this.bounded.add(request.waiter);
+      if (request.waiter.prefetches) this.#givingWay.add(request.waiter);
     }
   }
 

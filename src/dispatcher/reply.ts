@@ -10,8 +10,8 @@ export function applyReply(parts: LineParts, call: Call, reply: ReserveReply, re
   const { runs } = call;
   parts.fairShare.contenders = reply.contenders;
   // Before anything else is booked: those who stood in front keep their place.
-  const { standing, paused } = reply;
-  if (standing !== undefined) parts.reservations.unbook(voided(reply, received + standing));
+  const { voidAfter, paused } = reply;
+  if (voidAfter !== undefined) parts.reservations.unbook(voided(reply, received + voidAfter));
   if (paused !== undefined) parts.reservations.unbook(overtaken(reply, received + paused));
   // A store that cannot book is not alone with its log: what it denies may be there at any moment.
   const denials = reply.retryAfter === undefined ? call.denials : undefined;
@@ -52,7 +52,7 @@ function settle(
   for (const request of requests) {
     if (request.stage !== 'sent') continue;
     if (delay === outcome.refused) queue.late(request, retryAfter);
-    else if (delay === outcome.never)
+    else if (delay === outcome.exceedsLimit)
       queue.refuse(request, exceedsError(name, named, ledger.limits, permitsOf(named, cost)));
   }
   // A store in this process is asked as quickly as it is remembered, and what was given back meanwhile may be free.

@@ -28,42 +28,42 @@ export class Reporter {
   }
 
   granted({ waiter, data }: { waiter: Waiter; data: unknown }, grant: Grant): void {
-    if (this.#events.heard) {
+    if (this.#events.observed) {
       const { cost, moment, source } = grant;
-      this.#events.tell({ type: 'granted', permits: this.#permits(cost), grantedAt: moment, source });
+      this.#events.emit({ type: 'granted', permits: this.#permits(cost), grantedAt: moment, source });
     }
     waiter.granted(grant, data);
   }
 
   late({ waiter, cost, timeout, data }: Asked, retryAfter: number | undefined): void {
-    if (this.#events.heard) {
+    if (this.#events.observed) {
       const type = timeout > 0 ? 'timeout' : 'denied';
-      this.#events.tell({ type, permits: this.#permits(cost), retryAfter });
+      this.#events.emit({ type, permits: this.#permits(cost), retryAfter });
     }
-    waiter.late(retryAfter, data);
+    waiter.denied(retryAfter, data);
   }
 
   refused({ waiter, cost, data }: Omit<Asked, 'timeout'>, error: Error): void {
     if (error instanceof LimiterClosedError) this.cancelled(cost, 1);
     else this.#events.failed(error);
-    waiter.refused(error, data);
+    waiter.failed(error, data);
   }
 
   decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {
     if (error) this.#events.failed(error);
-    if (!decision || !this.#events.heard) return;
+    if (!decision || !this.#events.observed) return;
     const { granted, retryAfter } = decision;
     const permits = this.#permits(cost);
-    if (!granted) this.#events.tell({ type: 'denied', permits, retryAfter });
-    else this.#events.tell({ type: 'granted', permits, grantedAt: undefined, source: this.#source() });
+    if (!granted) this.#events.emit({ type: 'denied', permits, retryAfter });
+    else this.#events.emit({ type: 'granted', permits, grantedAt: undefined, source: this.#source() });
   }
 
   rate(limits: readonly Limit[]): void {
-    if (this.#events.heard) this.#events.tell({ type: 'rate', limit: limitOf(this.#named, limits) });
+    if (this.#events.observed) this.#events.emit({ type: 'rate', limit: limitOf(this.#named, limits) });
   }
 
   paused(ms: number): void {
-    if (this.#events.heard) this.#events.tell({ type: 'paused', ms });
+    if (this.#events.observed) this.#events.emit({ type: 'paused', ms });
   }
 
   cancelled(cost: Cost, count: number): void {
@@ -75,8 +75,8 @@ export class Reporter {
   }
 
   #each(type: 'queued' | 'cancelled' | 'refunded', cost: Cost, count: number): void {
-    for (let i = 0; i < count && this.#events.heard; i++)
-      this.#events.tell({ type, permits: this.#permits(cost) });
+    for (let i = 0; i < count && this.#events.observed; i++)
+      this.#events.emit({ type, permits: this.#permits(cost) });
   }
 
   #permits(cost: Cost) {

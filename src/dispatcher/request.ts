@@ -55,8 +55,10 @@ export class Request implements Link<Request> {
   }
 }
 
-const nobody: Waiter = { granted() {}, late() {}, refused() {} };
+const nobody: Waiter = { granted() {}, denied() {}, failed() {} };
 
 /** What stands for a request that was granted as soon as it was asked for: there is nothing left to cancel. */
-export const goneRequest = new Request(nobody, [], 0, 0, 0, undefined);
-goneRequest.stage = 'gone';
+export const goneRequest = /* @__PURE__ */ Object.assign(
+  /* @__PURE__ */ new Request(nobody, [], 0, 0, 0, undefined),
+  { stage: 'gone' as const },
+);

@@ -2,7 +2,8 @@ import { sameCost } from '../limits/cost.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
 import type { Request } from './request.ts';
-import { type Booking, type Reservation, ReservedMoments } from './reservedMoments.ts';
+import type { Booking, Reservation } from './reservation.ts';
+import { ReservedMoments } from './reservedMoments.ts';
 
 /** Which moments are booked for which requests: those at the head of the queue have them in order, one for one. */
 export class Reservations {

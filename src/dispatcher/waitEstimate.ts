@@ -6,7 +6,7 @@ import type { ReserveReply } from '../stores/store.ts';
 import type { Call } from './batch.ts';
 import type { LineParts } from './lineParts.ts';
 import type { Peers, Request } from './request.ts';
-import type { Reservation } from './reservedMoments.ts';
+import type { Reservation } from './reservation.ts';
 import { type Booked, leastWait, mostWait, rounding } from './waitBounds.ts';
 
 /** Entries that are walked over for each millisecond until the next such walk: a small part of the time. */

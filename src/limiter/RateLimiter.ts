@@ -8,7 +8,7 @@ import { checkPermits } from '../port/checkPermits.ts';
 import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
-import type { DecideReply, Rate, SteeredLedger } from '../stores/store.ts';
+import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import { type AcquireOptions, Acquisition, checkAcquireOptions } from './acquisition.ts';
 import { LedgerLine } from './ledgerLine.ts';
@@ -43,7 +43,7 @@ export interface SetRateOptions {
  */
 export class RateLimiter<Name extends string = string> implements Limiter<Permits<Name>> {
   readonly #named: NamedLimits;
-  readonly #ledger: SteeredLedger;
+  readonly #ledger: ControlledLedger;
   readonly #line: LedgerLine<Permits<Name>>;
 
   /**
@@ -195,7 +195,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * await limiter.trySetRate(slidingWindow({ permits: 100, interval: 1_000 }));
    */
   async trySetRate(limit: RateLimiterOptions<Name>['limit']): Promise<boolean> {
-    return this.#store(limit, { ifNone: true, keepState: true });
+    return this.#store(limit, { ifAbsent: true, keepState: true });
   }
 
   /**
@@ -217,7 +217,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     check.knownOptions(options, ['keepState']);
     const { keepState = true } = options;
     check.oneOf('keepState', keepState, [true, false]);
-    await this.#store(limit, { ifNone: false, keepState });
+    await this.#store(limit, { ifAbsent: false, keepState });
   }
 
   /**
@@ -342,11 +342,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
 
   #store(
     limit: RateLimiterOptions<Name>['limit'],
-    how: { ifNone: boolean; keepState: boolean },
+    how: { ifAbsent: boolean; keepState: boolean },
   ): Promise<boolean> {
     const { limits } = sameNames(this.#named, namedLimits(limit));
     return toPromise((done) =>
-      this.#line.steer((told) => this.#ledger.setRate({ limits, ...how }, told), done),
+      this.#line.changeLimit((told) => this.#ledger.setRate({ limits, ...how }, told), done),
     );
   }
 
@@ -355,11 +355,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   #decisionOf(
-    { granted, available, retryAfter, resetAfter, refusing }: DecideReply,
+    { granted, available, retryAfter, resetAfter, limiting }: DecideReply,
     cost: readonly number[],
   ): Decision {
     const { limits } = this.#ledger;
-    const told = refusing ?? leastShare(limits, available, cost);
+    const told = limiting ?? leastShare(limits, available, cost);
     return {
       granted,
       limit: capacityOf(limits[told]),

@@ -67,7 +67,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   constructor(options: RateLimiterGroupOptions<Name>);
   constructor(options: RateLimiterGroupOptions<Name>) {
     checkOptions(options as RateLimiterOptions);
-    const { name, limit, redis, store, fallback, prefix = 'sluice', scope } = options;
+    const { name, limit, redis, store, fallback, storeTimeout, prefix = 'sluice', scope } = options;
     const { clientId = clientIdOf(redis ?? this) } = options;
     this.name = name;
     this.#limit = limit;
@@ -76,7 +76,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
     this.#setting = { ...settingOf(options), alone: false };
     this.#config = { name, prefix, scope, clientId, clock: this.#setting.clock };
     // One for all: a limiter that was dropped and is made anew finds in it what was granted.
-    this.#store = storeOf({ redis, store, fallback });
+    this.#store = storeOf({ redis, store, fallback, storeTimeout });
     this.#changesService = fallback !== undefined;
     this.#members = new KeyedLimiters(name);
   }
@@ -155,7 +155,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
         key,
         names,
         limits,
-        onService: (change) => events.serviceChanged(change),
+        onServiceChange: (change) => events.serviceChanged(change),
       });
   }
 

@@ -79,14 +79,14 @@ export class Acquisition<P> implements Waiter<undefined> {
 
   granted(grant: Grant): void {
     if (this.#settled) {
-      this.#line.giveBack(grant);
+      this.#line.refund(grant);
       return;
     }
     this.#settle();
     this.#resolve(this.#line.permitOf(grant, this.#permits, this.#asked));
   }
 
-  late(retryAfter: number | undefined): void {
+  denied(retryAfter: number | undefined): void {
     if (this.#settled) return;
     this.#settle();
     this.#reject(
@@ -94,7 +94,7 @@ export class Acquisition<P> implements Waiter<undefined> {
     );
   }
 
-  refused(error: Error): void {
+  failed(error: Error): void {
     if (this.#settled) return;
     this.#settle();
     this.#reject(error);

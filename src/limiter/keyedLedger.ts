@@ -1,6 +1,7 @@
 import type { Cost, NamedLimits } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 import type {
+  ControlledLedger,
   DecideReply,
   Grant,
   LastMoment,
@@ -12,7 +13,6 @@ import type {
   Reply,
   ReserveReply,
   ReserveRequest,
-  SteeredLedger,
 } from '../stores/store.ts';
 
 /** The limiter of a key, as its group looks after it. */
@@ -23,14 +23,14 @@ interface User {
 }
 
 /** Opens the ledger of a key, in the store of the group. */
-export type OpenLedger = (key: string, named: NamedLimits) => SteeredLedger;
+export type OpenLedger = (key: string, named: NamedLimits) => ControlledLedger;
 
 /** The ledger of one limiter of a group, which is looked after while it is used. What is given back is never refused. */
-export class KeyedLedger implements SteeredLedger {
+export class KeyedLedger implements ControlledLedger {
   readonly #user: User;
   readonly #named: NamedLimits;
   readonly #open: OpenLedger;
-  #opened: SteeredLedger | undefined;
+  #opened: ControlledLedger | undefined;
 
   /** `open` is called when the ledger is needed. */
   constructor(user: User, named: NamedLimits, open: OpenLedger) {
@@ -39,7 +39,7 @@ export class KeyedLedger implements SteeredLedger {
     this.#open = open;
   }
 
-  get #ledger(): SteeredLedger {
+  get #ledger(): ControlledLedger {
     this.#opened ??= this.#open(this.#user.key, this.#named);
     return this.#opened;
   }

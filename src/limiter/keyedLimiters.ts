@@ -26,8 +26,8 @@ interface Kept {
   readonly line: Pick<Line<never>, 'idle'>;
 }
 
-/** So many are kept, whether they are used or not. */
-const room = 1_000;
+/** Limiters that are kept though idle: at most some 20 MB, so that busy keys do not make theirs anew. */
+export const room = 8_192;
 /** Members that the hand looks at when one joins: so many that of the idle ones no more stay than a third of the busy ones. */
 const looks = 8;
 

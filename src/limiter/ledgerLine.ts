@@ -59,7 +59,7 @@ export class LedgerLine<P> implements Line<P> {
   take(cost: Cost): Grant | undefined {
     if (this.#made) return this.#made.take(cost);
     const { ledger } = this.#options;
-    if (!ledger.take || this.#closed || this.#events?.heard) return undefined;
+    if (!ledger.take || this.#closed || this.#events?.observed) return undefined;
     const grant = ledger.take(cost);
     if (grant) {
       this.#calls++;
@@ -79,8 +79,8 @@ export class LedgerLine<P> implements Line<P> {
     return cost;
   }
 
-  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Request): Request {
-    return this.#dispatcher.ask(waiter, cost, timeout, data, instead);
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
+    return this.#dispatcher.ask(waiter, cost, timeout, data, replaces);
   }
 
   count(waiter: Waiter<undefined>, cost: Cost): void {
@@ -91,16 +91,16 @@ export class LedgerLine<P> implements Line<P> {
     this.#dispatcher.cancel(entry);
   }
 
-  abandon(waiter: Waiter<never>): void {
-    this.#dispatcher.abandon(waiter);
+  cancelAll(waiter: Waiter<never>): void {
+    this.#dispatcher.cancelAll(waiter);
   }
 
-  giveBack(grant: Grant): void {
-    this.#dispatcher.giveBack(grant);
+  refund(grant: Grant): void {
+    this.#dispatcher.refund(grant);
   }
 
   dropped(value: unknown, reason: DropReason): void {
-    if (this.#events?.heard) this.#events.tell({ type: 'dropped', value, reason });
+    if (this.#events?.observed) this.#events.emit({ type: 'dropped', value, reason });
   }
 
   permitOf(grant: Grant, permits: P, asked?: number): Permit<P> {
@@ -108,7 +108,7 @@ export class LedgerLine<P> implements Line<P> {
     this.#settlement ??= {
       named: this.#options.named,
       giveBack: (granted, cost) =>
-        new Promise((resolve) => this.#dispatcher.giveBack({ ...granted, cost }, () => resolve())),
+        new Promise((resolve) => this.#dispatcher.refund({ ...granted, cost }, () => resolve())),
       charge: (granted, cost) =>
         new Promise((resolve) => this.#dispatcher.charge({ ...granted, cost }, () => resolve())),
     };
@@ -142,7 +142,7 @@ export class LedgerLine<P> implements Line<P> {
         (error, decision) => {
           if (decision?.granted) this.#granted++;
           // Somebody may have begun to listen.
-          if (this.#events?.heard) this.#dispatcher.decided(cost, error, decision);
+          if (this.#events?.observed) this.#dispatcher.decided(cost, error, decision);
           reply(error, decision);
         },
       );
@@ -156,7 +156,7 @@ export class LedgerLine<P> implements Line<P> {
 
   /** Whether a question has to go through the dispatcher: others wait, somebody listens, or all is refused. */
   get #isTaken(): boolean {
-    return this.#closed || (this.#made !== undefined && !this.#made.idle) || this.#events?.heard === true;
+    return this.#closed || (this.#made !== undefined && !this.#made.idle) || this.#events?.observed === true;
   }
 
   #ask<T>(question: (done: Reply<T>) => void, reply: Reply<T>): void {
@@ -172,12 +172,12 @@ export class LedgerLine<P> implements Line<P> {
   release(cost: Cost, settled: Refunded): void {
     const { source } = this.#options.ledger;
     if (this.closed) settled(new LimiterClosedError(this.name));
-    else this.#dispatcher.giveBack({ cost, moment: newestGrants, epoch: 0, source }, settled);
+    else this.#dispatcher.refund({ cost, moment: newestGrants, epoch: 0, source }, settled);
   }
 
   /** Changes what holds for the whole fleet. */
-  steer<T>(change: (done: Reply<T>) => void, reply: Reply<T>): void {
-    this.#dispatcher.steer(change, reply);
+  changeLimit<T>(change: (done: Reply<T>) => void, reply: Reply<T>): void {
+    this.#dispatcher.changeLimit(change, reply);
   }
 
   /** Lets the whole fleet pause. */

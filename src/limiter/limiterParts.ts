@@ -2,7 +2,7 @@ import { type Clock, monotonicClock, schedulerClock } from '../clock.ts';
 import type { DispatcherOptions } from '../dispatcher/dispatcher.ts';
 import type { NamedLimits } from '../limits/cost.ts';
 import { LimiterEvents } from '../port/events.ts';
-import type { SteeredLedger } from '../stores/store.ts';
+import type { ControlledLedger } from '../stores/store.ts';
 import { clientIdOf } from './clientId.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { storeOf } from './storeOf.ts';
@@ -20,7 +20,7 @@ export class LimiterParts implements DispatcherOptions {
   constructor(
     readonly name: string,
     readonly named: NamedLimits,
-    readonly ledger: SteeredLedger,
+    readonly ledger: ControlledLedger,
     readonly setting: LimiterSetting,
     /** Where something tells of what happens before anybody can listen. */
     readonly events: LimiterEvents | undefined,
@@ -67,7 +67,7 @@ export function partsOf(options: RateLimiterOptions, itself: object): LimiterPar
     clock: setting.clock,
     names,
     limits,
-    onService: events && ((change) => events.serviceChanged(change)),
+    onServiceChange: events && ((change) => events.serviceChanged(change)),
   });
   return new LimiterParts(name, named, ledger, setting, events);
 }

@@ -36,9 +36,16 @@ export interface RateLimiterOptions<Name extends string = string> {
    * What to do while Redis cannot be reached, or is too slow: only with `redis`. A mode stands for its options, all others
    * by default. Errors that Redis answers with are never hidden by it.
    *
-   * @default none: calls wait and fail as the connection's own options say
+   * @default none: a call that cannot be answered fails
    */
   fallback?: FallbackOptions | 'local' | 'reject' | 'allow' | undefined;
+  /**
+   * Milliseconds that one call to Redis may take without a fallback; then it fails with StoreUnavailableError, and what it
+   * still reserves in Redis is refunded. `Infinity` waits as long as ioredis does. With a fallback, its `timeout` counts.
+   *
+   * @default 5_000
+   */
+  storeTimeout?: number | undefined;
   /**
    * Requests that may wait in this process: a positive integer, or Infinity.
    *
@@ -67,6 +74,7 @@ const known = [
   'scope',
   'clientId',
   'fallback',
+  'storeTimeout',
   'maxQueue',
   'store',
   'scheduler',
@@ -77,7 +85,8 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
   if (options === undefined) throw new TypeError('options: expected an object, got undefined');
   check.options('options', options);
   check.knownOptions(options, known);
-  const { name, redis, prefix, scope, clientId, fallback, maxQueue, store, scheduler } = options;
+  const { name, redis, prefix, scope, clientId, fallback, storeTimeout, maxQueue, store, scheduler } =
+    options;
   check.nonEmptyString('name', name);
   if (prefix !== undefined && typeof prefix !== 'string')
     throw new TypeError(`prefix: expected a string, got ${check.show(prefix)}`);
@@ -89,6 +98,7 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
   if (scheduler !== undefined)
     check.methods('scheduler', scheduler, 'an RxJS scheduler', ['now', 'schedule']);
   if (fallback !== undefined) fallbackOf(fallback);
+  if (storeTimeout !== undefined) check.duration('storeTimeout', storeTimeout);
   if (fallback !== undefined && redis === undefined)
     throw new TypeError('fallback: expected no fallback without redis');
   if (redis !== undefined && store !== undefined)

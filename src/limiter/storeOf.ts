@@ -2,6 +2,7 @@ import { fallbackOf } from '../stores/fallback/fallbackOptions.ts';
 import { fallbackStore } from '../stores/fallback/fallbackStore.ts';
 import { memoryStore } from '../stores/memory/memoryStore.ts';
 import { redisStore } from '../stores/redis/redisStore.ts';
+import { timedStore } from '../stores/redis/timedStore.ts';
 import type { Store } from '../stores/store.ts';
 import type { RateLimiterOptions } from './options.ts';
 
@@ -10,8 +11,10 @@ export function storeOf({
   redis,
   store,
   fallback,
-}: Pick<RateLimiterOptions, 'redis' | 'store' | 'fallback'>): Store {
+  storeTimeout = 5_000,
+}: Pick<RateLimiterOptions, 'redis' | 'store' | 'fallback' | 'storeTimeout'>): Store {
   if (!redis) return store ?? memoryStore();
   const remote = redisStore(redis);
-  return fallback === undefined ? remote : fallbackStore(remote, redis, fallbackOf(fallback));
+  if (fallback === undefined) return timedStore(remote, redis, storeTimeout);
+  return fallbackStore(remote, redis, fallbackOf(fallback));
 }

@@ -40,7 +40,7 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
 }
 
 /** The cost of almost every request, made once. */
-const one: Cost = Object.freeze([1]);
+const one: Cost = /* @__PURE__ */ Object.freeze([1]);
 
 /** What refuses more than the limits in force can ever grant. */
 export function exceedsError(

@@ -4,9 +4,13 @@ declare const brand: unique symbol;
 
 /** All limits that were made, by the ES module and by the CommonJS one: a process may load both. */
 const registry = Symbol.for('rxjs-sluice.limits');
-const shared = globalThis as { [registry]?: WeakSet<object> };
-shared[registry] ??= new WeakSet();
-const made = shared[registry];
+const made = /* @__PURE__ */ registered();
+
+function registered(): WeakSet<object> {
+  const shared = globalThis as { [registry]?: WeakSet<object> };
+  shared[registry] ??= new WeakSet();
+  return shared[registry];
+}
 
 /** What every limit has: it can only be made by the functions of this module, and never changes. */
 interface Branded {

@@ -45,7 +45,7 @@ class OneLine<P> implements Lines<unknown, P> {
   left(): void {}
 
   abandon(waiter: Waiter<never>): void {
-    this.#line.abandon(waiter);
+    this.#line.cancelAll(waiter);
   }
 }
 
@@ -81,7 +81,7 @@ class LinesByKey<T, P> implements Lines<T, P> {
   }
 
   abandon(waiter: Waiter<never>): void {
-    for (const line of [...this.#waiting.keys()]) line.abandon(waiter);
+    for (const line of [...this.#waiting.keys()]) line.cancelAll(waiter);
     this.#waiting.clear();
   }
 }

@@ -28,7 +28,7 @@ interface Item<T, P> extends Waiting {
  * It is a Subscriber so that a synchronous source stops at the very value at which its consumer has unsubscribed.
  */
 export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter<Item<T, P> | undefined> {
-  readonly leavesTogether = true;
+  readonly cancelsAll = true;
   readonly #output: Subscriber<R>;
   readonly #lines: Lines<T, P>;
   readonly #plan: ThrottlePlan<T, P, R>;
@@ -90,7 +90,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   granted(grant: Grant, item: Item<T, P> | undefined): void {
     // The subscriber may have left one line after the other.
     if (item && (item.state === 'dropped' || this.#output.closed)) {
-      item.line.giveBack(grant);
+      item.line.refund(grant);
       return;
     }
     const value = item ? item.value : this.#values.shift();
@@ -100,7 +100,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     try {
       output = item && this.#plan.project ? this.#project(item, grant) : (value as unknown as R);
     } catch (error) {
-      item!.line.giveBack(grant);
+      item!.line.refund(grant);
       this.#output.error(error);
       return;
     }
@@ -108,7 +108,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     this.#completeWhenDone();
   }
 
-  late(retryAfter: number | undefined, item: Item<T, P> | undefined): void {
+  denied(retryAfter: number | undefined, item: Item<T, P> | undefined): void {
     if (item?.state === 'dropped' || this.#output.closed) return;
     this.#leave(item!, 'done');
     const { strategy, onTimeout, timeout } = this.#plan;
@@ -124,7 +124,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     }
   }
 
-  waits(item: Item<T, P> | undefined): void {
+  delayed(item: Item<T, P> | undefined): void {
     const { overflow, maxQueue } = this.#plan;
     if (!item || maxQueue === Infinity) return;
     this.#backlog.answered(item.line);
@@ -134,7 +134,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     }
   }
 
-  refused(error: Error): void {
+  failed(error: Error): void {
     if (!this.#output.closed) this.#output.error(error);
   }
 

@@ -112,25 +112,25 @@ export class LimiterEvents {
     this.#limiter = limiter;
   }
 
-  get heard(): boolean {
+  get observed(): boolean {
     return this.#listeners.size > 0;
   }
 
-  tell(event: Untold<LimiterEvent>): void {
+  emit(event: Untold<LimiterEvent>): void {
     const told = { ...event, limiter: this.#limiter } as LimiterEvent;
     for (const listener of [...this.#listeners]) listener.next(told);
   }
 
   /** Tells of an error, once: it may refuse many. */
   failed(error: Error): void {
-    if (!this.heard || error === this.#lastError) return;
+    if (!this.observed || error === this.#lastError) return;
     this.#lastError = error;
-    this.tell({ type: 'error', error });
+    this.emit({ type: 'error', error });
   }
 
   /** The fallback serves from now on, or the store again. */
   serviceChanged(change: ServiceChange): void {
-    if (this.heard) this.tell(change);
+    if (this.observed) this.emit(change);
   }
 
   /** Nothing more will happen. */

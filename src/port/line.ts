@@ -8,17 +8,17 @@ export type { Grant } from '../stores/store.ts';
 /** Someone with requests in the line. Hears of each of them once, in order, perhaps before `ask` returns. */
 export interface Waiter<T = unknown> {
   /** Whether it may abandon all its requests at once: the line keeps them together for that. */
-  readonly leavesTogether?: boolean;
+  readonly cancelsAll?: boolean;
   /** Whether all its requests but the first are asked ahead: in a full line they give way to others. It leaves together. */
-  readonly givesWay?: boolean;
+  readonly prefetches?: boolean;
   /** One request was granted, and its moment has come. `data` is what it was asked with. */
   granted(grant: Grant, data: T): void;
   /** One request cannot be granted in its time; it is not charged. `retryAfter` is in milliseconds, where it is known. */
-  late(retryAfter: number | undefined, data: T): void;
+  denied(retryAfter: number | undefined, data: T): void;
   /** That request, and all of this waiter's before it in its line, have to wait, as has turned out since they joined it. */
-  waits?(data: T): void;
+  delayed?(data: T): void;
   /** One request cannot be granted at all; it is not charged. */
-  refused(error: Error, data: T): void;
+  failed(error: Error, data: T): void;
 }
 
 /** What the line returns for a request, to cancel it with. */
@@ -40,19 +40,23 @@ export interface Line<P> {
   readonly name: string;
   /** The permits as a cost; throws for what no limit could mean or grant. */
   costOf(permits: P): Cost;
+}
+
+/** @internal What the published types leave out. */
+export interface Line<P> {
   /**
-   * Joins the line with one request. `timeout` in milliseconds: 0 does not wait. `instead` leaves the line, and its moment
+   * Joins the line with one request. `timeout` in milliseconds: 0 does not wait. `replaces` leaves the line, and its moment
    * to this one where they cost the same.
    */
-  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, instead?: Ticket): Ticket;
+  ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Ticket): Ticket;
   /** Joins the line with one more request that waits without a bound and carries nothing: the line only counts it. */
   count(waiter: Waiter<undefined>, cost: Cost): void;
   /** Leaves the line with all requests of a ticket that are not granted yet, and gives back what was booked for them. */
   cancel(ticket: Ticket): void;
   /** Leaves the line with all requests of a waiter. */
-  abandon(waiter: Waiter<never>): void;
+  cancelAll(waiter: Waiter<never>): void;
   /** Gives one grant back: the permit was not used. */
-  giveBack(grant: Grant): void;
+  refund(grant: Grant): void;
   /** Tells those who listen that a value was dropped. */
   dropped(value: unknown, reason: DropReason): void;
   /** The permit of a grant, as it is handed to the user. `asked` is when, by `now`. */

@@ -7,6 +7,10 @@ import { LedgerLine } from '../limiter/ledgerLine.ts';
 import { toPromise } from '../limiter/toPromise.ts';
 import type { Limiter, Line } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
+import { connectionOf } from '../stores/redis/connection.ts';
+import { TimedCalls } from '../stores/redis/timedCalls.ts';
+import { TimedLedger } from '../stores/redis/timedLedger.ts';
+import type { Reply } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import { unknownLimit } from './configCache.ts';
 import { type RedissonKeys, redissonKeys } from './keys.ts';
@@ -19,7 +23,7 @@ import {
   rateOf,
 } from './options.ts';
 import type { RateType } from './RateType.ts';
-import { openRedissonLedger, type RedissonLedger } from './redissonLedger.ts';
+import { openRedissonLedger } from './redissonLedger.ts';
 import { failureOf } from './replies.ts';
 import { RetryTimer } from './retryTimer.ts';
 import { type RedissonScripts, redissonScripts } from './scripts.ts';
@@ -45,14 +49,15 @@ export class RedissonRateLimiter implements Limiter<number> {
   /** Who is granted something here, as its entries in the log say. */
   readonly #id = lineId();
   readonly #scripts: RedissonScripts;
-  readonly #ledger: RedissonLedger;
+  readonly #calls: TimedCalls;
   readonly #line: LedgerLine<number>;
   readonly #patience: RetryTimer;
 
   /**
    * @param redis an ioredis `Redis` or `Cluster`, which stays yours to close
    * @param name the limiter's name, as the JVM services give it to `getRateLimiter`
-   * @param options `clientId`: whose permits these are with `RateType.PER_CLIENT`
+   * @param options `clientId`: whose permits these are with `RateType.PER_CLIENT`; `storeTimeout`: milliseconds that one call
+   * to Redis may take, 5,000 by default
    * @throws TypeError, RangeError for an argument of the wrong type or out of range
    */
   constructor(redis: Redis | Cluster, name: string, options: RedissonRateLimiterOptions = {}) {
@@ -63,9 +68,12 @@ export class RedissonRateLimiter implements Limiter<number> {
     this.#scripts = redissonScripts(redis);
     const clock = monotonicClock();
     this.#patience = new RetryTimer(clock);
-    this.#ledger = openRedissonLedger(name, this.#keys, this.#id, this.#scripts);
+    const { storeTimeout: timeout = 5_000 } = options;
+    this.#calls = new TimedCalls({ clock, connection: connectionOf(redis), timeout, failsFast: false });
+    const remote = openRedissonLedger(name, this.#keys, this.#id, this.#scripts);
+    const ledger = new TimedLedger(name, remote, this.#calls);
     const named = { record: false, names: [''], limits: [unknownLimit] };
-    this.#line = new LedgerLine({ name, named, ledger: this.#ledger, clock, maxQueue: Infinity });
+    this.#line = new LedgerLine({ name, named, ledger, clock, maxQueue: Infinity });
   }
 
   /** The line of this process, on which the operators stand. Its shape may change in any release. */
@@ -325,7 +333,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   /** One call that changes what those who wait may have. */
   #steer<T>(call: () => Promise<T>): Promise<T> {
     return toPromise((reply) =>
-      this.#line.steer<T>((done) => {
+      this.#line.changeLimit<T>((done) => {
         this.#ask(call).then((value) => done(null, value), done);
       }, reply),
     );
@@ -333,11 +341,15 @@ export class RedissonRateLimiter implements Limiter<number> {
 
   async #ask<T>(call: () => Promise<T>): Promise<T> {
     if (this.#line.closed) throw new LimiterClosedError(this.name);
-    try {
-      return await call();
-    } catch (error) {
-      throw failureOf(this.name, error);
-    }
+    const send = (done: Reply<T>) => {
+      Promise.resolve()
+        .then(call)
+        .then(
+          (value) => done(null, value),
+          (error) => done(failureOf(this.name, error)),
+        );
+    };
+    return toPromise<T>((reply) => this.#calls.call(this.name, send, reply));
   }
 }
 

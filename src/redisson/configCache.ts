@@ -10,4 +10,4 @@ export function limitOf(rate: number, interval: number, most = Number.MAX_SAFE_I
 }
 
 /** The limit of a line that has not heard of its rate yet: it asks for little. */
-export const unknownLimit = limitOf(1, 1);
+export const unknownLimit = /* @__PURE__ */ limitOf(1, 1);

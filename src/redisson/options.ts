@@ -11,6 +11,13 @@ export interface RedissonRateLimiterOptions {
    * @default random, one per Redis connection object
    */
   clientId?: string | undefined;
+  /**
+   * Milliseconds that one call to Redis may take; then it fails with StoreUnavailableError, and what it still takes in Redis
+   * is refunded. `Infinity` waits as long as ioredis does.
+   *
+   * @default 5_000
+   */
+  storeTimeout?: number | undefined;
 }
 
 /** Options of {@link RedissonRateLimiter.trySetRate}. */
@@ -54,9 +61,11 @@ export function checkLimiter(redis: unknown, name: unknown, options: unknown): v
       `name: expected no lone brace on a cluster, where it would tear the keys apart, got ${check.show(name)}`,
     );
   check.options('options', options);
-  const { clientId, ...others } = (options ?? {}) as RedissonRateLimiterOptions;
-  check.knownOptions(others, ['clientId']);
+  const given = (options ?? {}) as RedissonRateLimiterOptions;
+  check.knownOptions(given, ['clientId', 'storeTimeout']);
+  const { clientId, storeTimeout } = given;
   if (clientId !== undefined) check.nonEmptyString('clientId', clientId);
+  if (storeTimeout !== undefined) check.duration('storeTimeout', storeTimeout);
 }
 
 /** Refuses what is no rate; answers it, with its defaults. */

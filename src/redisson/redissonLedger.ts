@@ -29,12 +29,6 @@ function microseconds(ms: number): number {
   return ms === Infinity ? -1 : Math.floor(ms * 1000);
 }
 
-/** A ledger on the keys of Redisson. */
-export interface RedissonLedger extends Ledger {
-  /** The rate has been set here. */
-  rateSet(rate: number, interval: number): void;
-}
-
 /**
  * The ledger on the keys of Redisson: it cannot book, as the log has no future. It grants what is free, and says when the
  * head of the line may ask again.
@@ -46,7 +40,7 @@ export function openRedissonLedger(
   keys: RedissonKeys,
   line: string,
   scripts: RedissonScripts,
-): RedissonLedger {
+): Ledger {
   let limits = [unknownLimit];
   let calls = Math.floor(Math.random() * 2 ** 32);
   let releases = 0;
@@ -81,7 +75,7 @@ export function openRedissonLedger(
   async function acquireOne(run: Run) {
     const { call, answer } = await ask(run.cost[0], [run.cost[0]]);
     const [now, wait = 0] = answer;
-    const delay = wait === 0 ? 0 : outcome.left;
+    const delay = wait === 0 ? 0 : outcome.queued;
     const brief = { rate: undefined, now: now / 1000, wait: wait / 1000, segments: [{ ...one, delay }] };
     const told = answer.length < head ? brief : read([run], answer);
     if (told.wait <= run.maxWait) return { call, ...told };
@@ -93,7 +87,7 @@ export function openRedissonLedger(
     const { sent, rest } = firstRuns(runs);
     const single = sent.length === 1 && sent[0].count === 1;
     const { call, now, rate, wait, segments } = await (single ? acquireOne(sent[0]) : acquire(sent));
-    for (const count of rest) segments.push({ count, delay: outcome.left, retryAfter: 0 });
+    for (const count of rest) segments.push({ count, delay: outcome.queued, retryAfter: 0 });
     const [{ permits, interval }] = limits;
     // Who asked for too much is told how much that is: by the rate as it was just now, and by no older one.
     if (rate !== undefined) limits = [limitOf(permits, interval, permits)];
@@ -142,7 +136,6 @@ export function openRedissonLedger(
     get limits() {
       return limits;
     },
-    rateSet: learn,
     reserve({ runs }, reply) {
       reserve(runs, reply).catch((error) => reply(failureOf(name, error)));
     },

@@ -1,6 +1,6 @@
 import type { ReserveReply, Segment } from './store.ts';
 
-/** Calls with each segment of a reply, and the run that it answers: those of each run are as many requests as it has. */
+/** Calls `work` with each segment of a reply and the run that it belongs to. The segments of a run add up to its count. */
 export function eachSegment<R extends { readonly count: number }>(
   runs: readonly R[],
   segments: readonly Segment[],
@@ -18,7 +18,7 @@ export function eachSegment<R extends { readonly count: number }>(
   }
 }
 
-/** The moment of what a reply grants: by the store's clock, whole. What is granted at once has it rounded up. */
+/** The granted moment of a segment: whole epoch milliseconds by the store's clock. A grant at once has the time rounded up. */
 export function momentOf({ now }: Pick<ReserveReply, 'now'>, delay: number): number {
   return delay === 0 ? Math.ceil(now) : Math.round(now + delay);
 }

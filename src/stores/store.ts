@@ -2,196 +2,222 @@ import type { Clock } from '../clock.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 
-/** Who granted a permit: Redis, a store in this process, or the fallback while Redis was away. */
+/** What granted a permit: Redis, a store in this process, or the fallback while Redis was unavailable. */
 export type PermitSource = 'redis' | 'memory' | 'fallback';
 
-/** Requests that stand next to each other and ask for the same. */
+/** Consecutive requests of the same cost and the same longest wait. */
 export interface Run {
+  /** Number of requests. */
   count: number;
+  /** Permits of each limit that one request takes. */
   cost: Cost;
   /** The longest wait in milliseconds: 0 for none, Infinity for any. */
   maxWait: number;
 }
 
-/** What a process asks for in one call. */
+/** The arguments of one reserve call. */
 export interface ReserveRequest {
+  /** The requests, in the order of the client's queue. */
   runs: readonly Run[];
-  /** How far ahead the process would like to book, in milliseconds of the limit's full rate, before the contenders share it. */
+  /** How far ahead the client would reserve if it were alone, in milliseconds of the limit's full rate. The contenders share it. */
   horizon: number;
-  /** What it holds booked, in milliseconds of the limit's full rate. */
+  /** What the client has reserved already, in milliseconds of the limit's full rate. */
   held: number;
-  /** The epoch it knows, or 0. */
+  /** The epoch of the last reply, or 0. */
   epoch: number;
-  /** The last moment that it holds booked: nothing that this call asks for is granted or booked before it. */
+  /** The client's last reservation. No request of this call is granted or reserved before its moment. */
   last?: LastMoment;
 }
 
-/** The last moment that a client holds booked, and the epoch that it was booked under. */
+/** The moment of a client's last reservation, and the epoch in which it was made. */
 export interface LastMoment {
+  /** Epoch milliseconds by the store's clock. */
   readonly moment: number;
   readonly epoch: number;
-  /** Who booked it, by whose clock that is; and when it comes by the line's. */
+  /** The store that made the reservation: a fallback has a clock of its own. */
   readonly source?: PermitSource;
+  /** The same moment by the client's monotonic clock. */
   readonly due?: number;
 }
 
-/** What became of `count` requests, in the order of the request's runs. */
+/** The result of `count` requests. The segments of a reply follow the order of the call's runs. */
 export interface Segment {
+  /** Number of requests. */
   count: number;
-  /** Milliseconds until they are granted, from the receipt of the reply; or one of the outcomes below. */
+  /** Milliseconds from the receipt of the reply until the requests are granted, or an {@link outcome} below 0. */
   delay: number;
-  /** For `refused`: the wait in milliseconds that they would have had. */
+  /** For `refused`: the wait in milliseconds that the requests would have had. */
   retryAfter: number;
 }
 
-/** Delays of a {@link Segment} that are none. */
+/** Values of {@link Segment.delay} that are not delays. */
 export const outcome = {
-  /** Not booked now: the requests stay in the line of their process, which asks again. */
-  left: -1,
-  /** More than the limit can ever grant. */
-  never: -2,
-  /** The wait would be longer than the request allows. */
+  /** Not reserved now: the requests stay in the client's queue, and the client asks again. */
+  queued: -1,
+  /** One request costs more than the limit can ever grant. */
+  exceedsLimit: -2,
+  /** The wait would be longer than the run's `maxWait`. */
   refused: -3,
 } as const;
 
+/** The result of one reserve call. */
 export interface ReserveReply {
-  /** Epoch milliseconds by the store's clock, fractional. */
+  /** The time of the call in epoch milliseconds by the store's clock, with a fraction. */
   now: number;
+  /** Changes when reservations may have become void: see {@link voidAfter}. */
   epoch: number;
-  /** Clients that hold or wait for a reservation, the asking one included. */
+  /** Number of clients that have a reservation or wait for one, this client included. */
   contenders: number;
   segments: Segment[];
-  /** A store that cannot book says when the head of the line may ask again, in milliseconds. */
+  /** From a store that cannot reserve: milliseconds after which the first request of the queue may be sent again. */
   retryAfter?: number | undefined;
-  /** While the fleet pauses: milliseconds until that ends. What is booked before then no longer stands. */
+  /** While the limit is paused: milliseconds until the pause ends. Reservations before its end are void. */
   paused?: number | undefined;
-  /** Milliseconds from now from which on nothing that was booked under an older epoch stands; left out where all of it does. */
-  standing?: number | undefined;
+  /**
+   * Reservations of older epochs are void if they are due this many milliseconds from now, or later. Undefined if all of
+   * them hold.
+   */
+  voidAfter?: number | undefined;
 }
 
-/** The moment of a {@link Refund} that is taken from whatever was granted last, up to now. */
+/** A {@link Refund.moment}: the refund is taken from the newest grants up to now. */
 export const newestGrants = -1;
 
-/** The moment of a {@link Refund} that is none: permits that were used without being granted, charged as soon as the limit allows. */
+/** A {@link Refund.moment}: permits that were used without a grant. They are charged at the first moment the limit allows. */
 export const debt = -2;
 
-/** Permits given back: `count` requests of a cost, from one moment. */
+/** Permits to return to the limit: those of `count` requests of one cost, granted or reserved at one moment. */
 export interface Refund {
-  /** The granted moment, in epoch milliseconds by the store's clock, or {@link newestGrants}, or {@link debt}. */
+  /** The granted moment in epoch milliseconds by the store's clock, or {@link newestGrants}, or {@link debt}. */
   moment: number;
   epoch: number;
-  /** Who granted it. */
+  /** The store that granted the permits. */
   source: PermitSource;
   cost: Cost;
   count: number;
 }
 
-/** One or more requests that were granted at the same moment. Shared by those who got it: never changed. */
+/** The permits of a granted request. Requests that were granted at the same moment share one object, so it never changes. */
 export interface Grant {
   readonly cost: Cost;
-  /** Epoch milliseconds by the store's clock, whole. */
+  /** The granted moment in whole epoch milliseconds by the store's clock. */
   readonly moment: number;
-  /** When that moment comes by the line's clock, as far as the reply told; a process that was busy hands out later. */
+  /** The same moment by the client's monotonic clock, as computed from the reply. A busy process hands the permits out later. */
   readonly due?: number;
   readonly epoch: number;
   readonly source: PermitSource;
 }
 
-/** What a store has made of refunds. A store that does not know leaves it out. */
+/** The result of a refund call. */
 export interface RefundReply {
-  /** For each refund, whether it gave anything back to the limit: what has come back by itself does not count. */
+  /**
+   * For each refund, whether it returned any permits: permits that the passing of time has restored already do not count.
+   * Left out by a store that does not know.
+   */
   restored?: readonly boolean[];
 }
 
-/** Whether a limiter granted at once, and what is left. */
+/** The result of a decide call. */
 export interface DecideReply {
   granted: boolean;
-  /** Permits left at once, of each limit. */
+  /** Permits that are available now, of each limit. */
   available: number[];
-  /** Milliseconds until the cost could be granted; 0 when it is. */
+  /** Milliseconds until the cost could be granted; 0 if it was granted. */
   retryAfter: number;
-  /** Milliseconds until everything granted and booked has come back. */
+  /** Milliseconds until all permits are available again. */
   resetAfter: number;
-  /** Of several limits, the index of the one that refuses the cost for longest, if any of them does. */
-  refusing?: number | undefined;
+  /** Index of the limit with the longest wait for this cost; undefined if the cost was granted. */
+  limiting?: number | undefined;
 }
 
-/** Called once, perhaps before the call that was given it returns. */
+/** Receives an error or the reply: once, possibly before the call that it was passed to returns. */
 export type Reply<T> = (error: Error | null, reply?: T) => void;
 
-/** What a limiter tells a store of itself. */
+/** What a ledger is opened with. */
 export interface LedgerConfig {
+  /** The name of the limiter or of the group. */
   name: string;
-  /** For a limiter of a group, its key: nothing is shared with a limiter without one, or with another one. */
+  /** The key, for a limiter of a group: it shares no state with the limiters of other keys, nor with one without a key. */
   key?: string | undefined;
   prefix: string;
-  /** Whether the clients share the limit, or each has the whole of it; they share it by default. */
+  /** 'fleet' (default): all clients share the limit. 'client': each client has the whole limit. */
   scope?: 'fleet' | 'client' | undefined;
   clientId: string;
-  /** The names of the limits; a limiter of one limit has one, the empty string. */
+  /** The names of the limits. A limiter of one limit has one name, the empty string. */
   names: readonly string[];
   limits: readonly Limit[];
   clock: Clock;
-  /** Told when a fallback takes the store's place, and when the store serves again. */
-  onService?: ((change: ServiceChange) => void) | undefined;
+  /** Called when a fallback replaces the store, and when the store has recovered. */
+  onServiceChange?: ((change: ServiceChange) => void) | undefined;
 }
 
-/** Who serves from now on: the fallback, and why; or the store again. */
+/** A fallback has replaced the store because of an error, or the store has recovered. */
 export type ServiceChange = { type: 'fallback'; error: Error } | { type: 'recovered' };
 
-/** The record of what one limiter has granted, in a store. */
+/** The state of one limiter in a store: which permits are granted and reserved. */
 export interface Ledger {
-  /** Whether replies come before the call returns. */
+  /** Whether every call replies before it returns. */
   readonly sync: boolean;
-  /** What the permits that it grants name as their source. */
+  /** The source that grants of this ledger carry. */
   readonly source: PermitSource;
-  /** The limits in force, as far as they are known here: a rate that is stored may be another one by now. */
+  /** The limits in force as of the last reply. Another client may have stored other limits since. */
   readonly limits: readonly Limit[];
   /**
-   * The quick way of a store that answers at once: grants one request of a client that has nothing booked, where nothing stands
-   * in its way. Undefined where `reserve` has to find out more; then nothing has been granted.
+   * The fast path of a synchronous store: grants one request of a client that has no reservations, if its permits are
+   * available and no rule beyond the limit itself applies. Returns undefined, and charges nothing, if `reserve` has to decide.
    */
   take?(cost: Cost): Grant | undefined;
-  /** Books or grants what can be had. */
+  /** Grants requests now, or reserves future moments for them. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
-  /** Takes grants and reservations back. One call at a time: the sequence makes a call that is sent twice count once. */
+  /**
+   * Returns permits to the limit. A client has at most one such call in flight; the sequence number lets the store apply a
+   * call that was sent twice only once.
+   */
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void;
-  /** Takes the cost if it is there at once, and behind the last moment that the client holds; says what is left. */
+  /** Takes the cost if it is available now, but not before the client's last reservation, and reports what is left. */
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void;
-  /** The permits that could be granted at once, of each limit. */
+  /** Reports the permits that are available now, of each limit. */
   peek(reply: Reply<number[]>): void;
 }
 
-/** The rate in force, and whether it is stored for the whole fleet. */
+/** The limits in force, and whether they are stored for the whole fleet. */
 export interface Rate {
   limits: readonly Limit[];
   stored: boolean;
 }
 
-/** How a rate is stored. */
+/** New limits for the whole fleet. */
 export interface RateChange {
   limits: readonly Limit[];
-  /** Whether only where none is stored yet. */
-  ifNone: boolean;
-  /** Whether what is granted goes on counting. */
+  /** Whether limits that are stored already are kept. */
+  ifAbsent: boolean;
+  /** Whether granted permits go on counting. */
   keepState: boolean;
 }
 
-/** What steers a limit for the whole fleet. */
-export interface Steering {
-  /** Stores a rate, which overrides every client's own: answers whether it did. */
+/** Calls that change a limit for the whole fleet. */
+export interface LimitControl {
+  /** Stores limits, which override the limits of every client's code. Replies whether it stored them. */
   setRate(change: RateChange, reply: Reply<boolean>): void;
   getRate(reply: Reply<Rate>): void;
-  /** Grants nothing for so many milliseconds, unless a pause ends later: answers how long it lasts. */
+  /** Pauses the limit for `ms` milliseconds: nothing is granted meanwhile. The later end of two pauses wins. Replies the time left. */
   pause(ms: number, reply: Reply<number>): void;
-  /** Forgets what was granted and booked, and lifts a pause; the stored rate too, where that is asked for. */
+  /** Forgets grants and reservations, and ends a pause; with `rate`, deletes the stored limits too. */
   forget(what: { rate: boolean }, reply: Reply<void>): void;
 }
 
-/** A ledger that can be steered. */
-export type SteeredLedger = Ledger & Steering;
+/** A ledger whose limit can be changed for the fleet. */
+export type ControlledLedger = Ledger & LimitControl;
 
-/** Where limiters keep what they have granted: `memoryStore()` in one process, Redis for a fleet. */
+declare const storeType: unique symbol;
+
+/** Holds the state of limiters: `memoryStore()` within one process, Redis for a fleet. */
 export interface Store {
-  open(config: LedgerConfig): SteeredLedger;
+  readonly [storeType]?: true;
+}
+
+/** @internal What the published types leave out. */
+export interface Store {
+  /** Returns the ledger of one limiter. */
+  open(config: LedgerConfig): ControlledLedger;
 }

@@ -79,8 +79,8 @@ export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Cont
           keep(grant);
           ask();
         },
-        late: ask,
-        refused: () => {},
+        denied: ask,
+        failed: () => {},
       };
       const cost = habits.costs[Math.floor(random() * habits.costs.length)];
       if (random() < habits.cancel)
@@ -100,7 +100,7 @@ export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Cont
       setTimeout(() => {
         const cost = grant.cost.map((n) => Math.ceil(n * habits.part));
         kept.cost = kept.cost.map((n, i) => n - cost[i]);
-        line.giveBack({ ...grant, cost });
+        line.refund({ ...grant, cost });
       }, random() * habits.refundWithin);
     }
 

@@ -47,7 +47,7 @@ timed('a process with rivals asks for its fair share alone, and says what it hol
   // Five of them are booked, and the rest stays in the line: the share of ten clients is used up.
   const segments = [
     { count: 5, delay: 50, retryAfter: 0 },
-    { count: sent() - 5, delay: outcome.left, retryAfter: 0 },
+    { count: sent() - 5, delay: outcome.queued, retryAfter: 0 },
   ];
   reply(null, booked(request, [], { contenders: 10, segments }));
   assert.equal([line.stats.contenders, line.stats.reserved, line.stats.queued], [10, 5, 995]);
@@ -64,7 +64,7 @@ timed('a process asks again once half of its share is left', (clock) => {
   clock.tick(0);
   const { request, reply } = last();
   const first = Array.from({ length: 20 }, (_, i) => ({ count: 1, delay: 100 + i, retryAfter: 0 }));
-  const left = { count: request.runs[0].count - 20, delay: outcome.left, retryAfter: 0 };
+  const left = { count: request.runs[0].count - 20, delay: outcome.queued, retryAfter: 0 };
   reply(null, booked(request, [], { segments: [...first, left] }));
   assert.is(line.stats.reserved, 20);
   clock.tick(108);

@@ -127,7 +127,7 @@ export class Fleet {
     }
     if (kind === 'refund' && ending?.what === 'granted' && !asked.refunded) {
       asked.refunded = true;
-      line.giveBack(ending.grant);
+      line.refund(ending.grant);
     }
   }
 }

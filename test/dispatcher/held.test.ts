@@ -95,7 +95,7 @@ timed('whoever cancels while it is held leaves the line, and is not asked for ag
 
 timed('a waiter that leaves with all it has while it is held leaves nothing', (clock) => {
   const { ledger, line, heard } = hold(clock, [Infinity, 400, Infinity]);
-  line.abandon(heard);
+  line.cancelAll(heard);
   const { request, reply } = ledger.reserves[1];
   reply(
     null,

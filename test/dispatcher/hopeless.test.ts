@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 import { growth } from '../support/growth.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
 const rate = { permits: 10, interval: 1000 };
@@ -17,7 +18,7 @@ function farStore(): Store {
   return {
     open(config) {
       const ledger = inner.open(config);
-      return { ...ledger, ...slowLedger(ledger, trip) };
+      return ledgerWith(ledger, slowLedger(ledger, trip));
     },
   };
 }

@@ -105,7 +105,7 @@ timed('leaving with all requests of a waiter gives back what they hold, and leav
   answer([40]);
   line.ask(heard, [1], Infinity, 'gone');
   line.ask(other, [1], Infinity, 'stays');
-  line.abandon(heard);
+  line.cancelAll(heard);
   clock.tick(40);
   assert.equal(heard.endings, []);
   assert.equal(other.all('granted'), ['stays']);

@@ -69,7 +69,7 @@ timed('a line that always has something booked keeps nothing of what it has gran
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const unexpected = () => assert.unreachable();
-  const waiter = { granted: () => undefined, late: unexpected, refused: unexpected };
+  const waiter = { granted: () => undefined, denied: unexpected, failed: unexpected };
   const rounds = (count: number) => {
     for (let i = 0; i < count; i++) {
       line.count(waiter, [1]);

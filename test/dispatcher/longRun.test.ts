@@ -29,8 +29,8 @@ function hoursOf(limit: Limit): number[] {
   const moments: number[] = [];
   const waiter: Waiter<undefined> = {
     granted: () => moments.push(time),
-    late: () => assert.unreachable(),
-    refused: () => assert.unreachable(),
+    denied: () => assert.unreachable(),
+    failed: () => assert.unreachable(),
   };
   for (let i = 0; i < 80_000; i++) line.count(waiter, [1]);
   while (timer && timer.at < lasts) {

@@ -87,7 +87,7 @@ timed('a count of which a part is one too many loses that part', (clock) => {
 timed('what is asked ahead gives way to others, newest first, but for the first of each waiter', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger, 3);
-  const ahead = { ...diary<undefined>(), givesWay: true };
+  const ahead = { ...diary<undefined>(), prefetches: true };
   const others = diary<number>();
   for (let i = 0; i < 3; i++) line.count(ahead, [1]);
   clock.tick(1);
@@ -106,13 +106,13 @@ timed('what is asked ahead gives way to others, newest first, but for the first 
 timed('whoever has left hears no more of what it had asked ahead', (clock) => {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger, 2);
-  const ahead = { ...diary<undefined>(), givesWay: true };
+  const ahead = { ...diary<undefined>(), prefetches: true };
   for (let i = 0; i < 2; i++) line.count(ahead, [1]);
   clock.tick(1);
   const { request, reply } = ledger.reserves[0];
   reply(null, booked(request, [50, 60]));
   ask(line, diary<number>(), 1);
-  line.abandon(ahead);
+  line.cancelAll(ahead);
   clock.tick(1);
   assert.equal(ahead.endings, []);
 });

@@ -5,6 +5,7 @@ import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.t
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
 import { diary, openLedger, openLine } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
@@ -57,7 +58,7 @@ timed('permits that were given back to a bucket are there for who asks next', (c
   line.ask(heard, [10], Infinity, 'all');
   const [all] = heard.endings;
   line.ask(heard, [1], Infinity, 'next');
-  if (all.what === 'granted') line.giveBack({ ...all.grant, cost: [5] });
+  if (all.what === 'granted') line.refund({ ...all.grant, cost: [5] });
   line.ask(heard, [1], 1500, 'then');
   clock.tick(3000);
   assert.equal(heard.all('granted'), ['all', 'next', 'then']);
@@ -70,7 +71,7 @@ timed('a decision does not overtake those who asked before it in this process', 
   const store: Store = {
     open(config) {
       const ledger = inner.open(config);
-      return { ...ledger, ...slowLedger(ledger, { there: 1, back: 1 }) };
+      return ledgerWith(ledger, slowLedger(ledger, { there: 1, back: 1 }));
     },
   };
   const limiter = new RateLimiter({ name: 'api', limit, store });

@@ -140,8 +140,8 @@ timed('a pause from within a grant holds the others of the same turn', (clock) =
       granted.push(data);
       if (data === 1) told.push(pause());
     },
-    late: () => {},
-    refused: () => {},
+    denied: () => {},
+    failed: () => {},
   };
   for (let i = 0; i < 4; i++) line.ask(waiter, [1], Infinity, i);
   clock.tick(0);

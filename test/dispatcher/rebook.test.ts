@@ -16,7 +16,7 @@ timed('what a reply brings goes to those who stand in front of those who asked f
   clock.tick(0);
   assert.equal(asked(), [[2, 1]]);
   // The rate was raised meanwhile: two are granted at once, and those at the head of the line stand no more.
-  answer([[2, 0]], { epoch: 2, standing: 2000 });
+  answer([[2, 0]], { epoch: 2, voidAfter: 2000 });
   assert.equal(
     heard.map(([name]) => name),
     ['a', 'a'],
@@ -44,7 +44,7 @@ timed('moments of another cost than that of those who stand in front are given b
   line.count(b, [2]);
   clock.tick(0);
   assert.equal(asked(), [[1, 2]]);
-  answer([[1, 0]], { epoch: 2, standing: 0 });
+  answer([[1, 0]], { epoch: 2, voidAfter: 0 });
   assert.equal(heard, []);
   clock.tick(0);
   const given = ledger.refunds.flatMap(({ refunds }) => refunds);
@@ -85,10 +85,10 @@ function halfStanding(clock: { tick(ms: number): unknown }) {
     [40, 2800],
   ]);
   // The first of b take the moments of a, and the last of theirs are given back.
-  line.abandon(a as Waiter<never>);
+  line.cancelAll(a as Waiter<never>);
   clock.tick(2000);
   assert.equal(asked(), []);
-  answer([], { epoch: 2, standing: 600 });
+  answer([], { epoch: 2, voidAfter: 600 });
   assert.equal(counts(), [20, 20]);
   return { ...all, b };
 }
@@ -107,7 +107,7 @@ timed('a count whose moments lie on both sides of what still stands is un-booked
 
 timed('whoever abandons a count that stands in part gives back that part', (clock) => {
   const { ledger, line, b, heard, counts } = halfStanding(clock);
-  line.abandon(b as Waiter<never>);
+  line.cancelAll(b as Waiter<never>);
   assert.equal(counts(), [0, 0]);
   clock.tick(1000);
   assert.equal(heard, []);

@@ -52,7 +52,7 @@ timed('a denial is remembered no longer than until the permits are there', (cloc
 timed('a denial is forgotten when a permit is given back', (clock) => {
   const { line, hurry, grant } = open(clock, 0);
   assert.is(hurry(1), 'late');
-  line.giveBack({ ...grant, cost: [1] });
+  line.refund({ ...grant, cost: [1] });
   clock.tick(2);
   assert.is(hurry(1), 'granted');
 });
@@ -61,7 +61,7 @@ timed('a denial that was under way when a permit was given back is not remembere
   const { line, heard, hurry, grant } = open(clock, 0);
   line.ask(heard, [1], 0, 'hurried');
   clock.tick(1);
-  line.giveBack({ ...grant, cost: [1] });
+  line.refund({ ...grant, cost: [1] });
   clock.tick(4);
   assert.equal(
     heard.endings.splice(0).map(({ what }) => what),

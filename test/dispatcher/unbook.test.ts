@@ -59,7 +59,7 @@ timed('a count of which a later epoch leaves a part stays in its place, between 
   clock.tick(2000);
   // The heartbeat asks for nothing, and hears that another rate was stored: what lies within two seconds stands.
   assert.equal(asked(), []);
-  answer([], { epoch: 2, standing: 2000 });
+  answer([], { epoch: 2, voidAfter: 2000 });
   assert.equal(counts(), [0, 36]);
   clock.tick(100);
   assert.equal(asked(), []);
@@ -83,7 +83,7 @@ timed('what stands no more under a later epoch is asked for anew, and the rest i
   ]);
   clock.tick(2000);
   assert.equal(asked(), []);
-  answer([], { epoch: 2, standing: 400 });
+  answer([], { epoch: 2, voidAfter: 400 });
   // From 2400 on nothing stands: two are left.
   assert.equal(counts(), [30, 2]);
   assert.is(ledger.reserves.length, 3);

@@ -13,10 +13,10 @@ export function writtenLine() {
   const heard: [who: string, at: number][] = [];
   /** A waiter that only counts, as an operator's does. */
   const counter = (name: string): Waiter<undefined> => ({
-    leavesTogether: true,
+    cancelsAll: true,
     granted: () => heard.push([name, performance.now()]),
-    late: () => heard.push([`${name} late`, performance.now()]),
-    refused: () => heard.push([`${name} refused`, performance.now()]),
+    denied: () => heard.push([`${name} late`, performance.now()]),
+    failed: () => heard.push([`${name} refused`, performance.now()]),
   });
   const answer = (rows: [count: number, delay: number][], more: Partial<ReserveReply> = {}) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];

@@ -3,13 +3,14 @@ import { monotonicClock } from '../../src/clock.ts';
 import { type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../../src/stores/fallback/fallbackOptions.ts';
 import { fallbackStore } from '../../src/stores/fallback/fallbackStore.ts';
+import { timedStore } from '../../src/stores/redis/timedStore.ts';
 import type {
+  ControlledLedger,
   LedgerConfig,
   Reply,
   ReserveReply,
   ReserveRequest,
   ServiceChange,
-  SteeredLedger,
   Store,
 } from '../../src/stores/store.ts';
 
@@ -38,7 +39,7 @@ export class FakeRedis extends EventEmitter {
   }
 }
 
-type Operation = Exclude<keyof SteeredLedger, 'sync' | 'source' | 'limits'>;
+type Operation = Exclude<keyof ControlledLedger, 'sync' | 'source' | 'limits'>;
 
 /** One call of a store that answers when the test says so. */
 export interface Call {
@@ -54,7 +55,7 @@ export class Remote implements Store {
   readonly calls: Call[] = [];
   limits: LedgerConfig['limits'] | undefined;
 
-  open({ name, limits }: LedgerConfig): SteeredLedger {
+  open({ name, limits }: LedgerConfig): ControlledLedger {
     const call =
       (operation: Operation) =>
       (...args: unknown[]) => {
@@ -138,7 +139,7 @@ export function setUp(
   const remote = new Remote();
   const store = fallbackStore(remote, redis, fallbackOf(options));
   const changes: ServiceChange[] = [];
-  const open = (name = 'api', onService = (change: ServiceChange) => void changes.push(change)) =>
+  const open = (name = 'api', onServiceChange = (change: ServiceChange) => void changes.push(change)) =>
     store.open({
       name,
       prefix: 'sluice',
@@ -146,9 +147,19 @@ export function setUp(
       names: limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`)),
       limits,
       clock: monotonicClock(),
-      onService,
+      onServiceChange,
     });
   return { redis, remote, store, open, changes, ledger: open() };
+}
+
+/** A store far away without a fallback, of which a call takes at most so many milliseconds. */
+export function setUpTimed(timeout: number, status = 'ready') {
+  const redis = new FakeRedis(status);
+  const remote = new Remote();
+  const store = timedStore(remote, redis, timeout);
+  const rest = { prefix: 'sluice', clientId: 'me', names: [''], limits: [limit], clock: monotonicClock() };
+  const open = (name: string) => store.open({ name, ...rest });
+  return { redis, remote, open, ledger: open('api') };
 }
 
 /** Milliseconds until a call that Redis does not answer is given up: the fake clock takes one for the turn after the timer. */

@@ -81,10 +81,10 @@ timed(
     const reply = reserve({ count: 2 }, { cost: [6] }, { count: 3 }, { maxWait: 0 }, { maxWait: 500 });
     assert.equal(told(reply), [
       [2, 0],
-      [1, outcome.left],
-      [3, outcome.left],
+      [1, outcome.queued],
+      [3, outcome.queued],
       [1, outcome.refused],
-      [1, outcome.left],
+      [1, outcome.queued],
     ]);
     assert.ok(reply.retryAfter! > 0 && reply.retryAfter! <= 1000);
     clock.tick(1e6);
@@ -101,8 +101,8 @@ timed('one that will not wait is refused when it is too large', () => {
 timed('more than the limit in force is refused as ever', () => {
   const { reserve } = away();
   assert.equal(told(reserve({ cost: [11] }, { cost: [6] })), [
-    [1, outcome.never],
-    [1, outcome.left],
+    [1, outcome.exceedsLimit],
+    [1, outcome.queued],
   ]);
 });
 
@@ -151,7 +151,7 @@ timed('a request that asks for nothing asks whether Redis is back', () => {
   const answer = answerOf<ReserveReply>((reply) => ledger.reserve({ ...asking(), runs: [] }, reply));
   remote.answerProbe();
   remote.last.reply(null, granting({ ...asking(), runs: [] }));
-  assert.is(answer.value?.standing, 0);
+  assert.is(answer.value?.voidAfter, 0);
 });
 
 test.run();

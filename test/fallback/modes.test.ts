@@ -17,7 +17,7 @@ timed('reject: every call fails, the one that found out too, and says why', (clo
     answerOf((reply) => ledger.peek(reply)),
     answerOf((reply) => ledger.pause(100, reply)),
     answerOf((reply) => ledger.getRate(reply)),
-    answerOf((reply) => ledger.setRate({ limits: [], ifNone: true, keepState: true }, reply)),
+    answerOf((reply) => ledger.setRate({ limits: [], ifAbsent: true, keepState: true }, reply)),
     answerOf((reply) => ledger.forget({ rate: true }, reply)),
   ];
   for (const { at, error } of answers) {
@@ -60,7 +60,7 @@ timed('allow: more than the limit in force is refused as ever', () => {
   const { ledger, redis } = setUp({ mode: 'allow' });
   redis.status = 'end';
   const { value } = answerOf<ReserveReply>((reply) => ledger.reserve(asking(1, [11]), reply));
-  assert.is(value?.segments[0].delay, outcome.never);
+  assert.is(value?.segments[0].delay, outcome.exceedsLimit);
   assert.not(answerOf<DecideReply>((reply) => ledger.decide([11], reply)).value?.granted);
 });
 
@@ -71,7 +71,7 @@ timed('allow: a pause holds', (clock) => {
   assert.is(answerOf<number>((reply) => ledger.pause(100, reply)).value, 300);
   const reserve = (maxWait: number) =>
     answerOf<ReserveReply>((reply) => ledger.reserve(asking(1, [1], maxWait), reply)).value!;
-  assert.equal(reserve(Infinity).segments[0].delay, outcome.left);
+  assert.equal(reserve(Infinity).segments[0].delay, outcome.queued);
   assert.is(reserve(Infinity).retryAfter, 300);
   assert.is(reserve(200).segments[0].delay, outcome.refused);
   assert.not(answerOf<DecideReply>((reply) => ledger.decide([1], reply)).value?.granted);

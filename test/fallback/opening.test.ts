@@ -10,7 +10,7 @@ timed('while Redis answers in time it serves, and nothing is told', (clock) => {
   clock.tick(499);
   all.remote.last.reply(null, granting(asking()));
   assert.is(answer.value?.source, 'redis');
-  assert.is(answer.value?.standing, undefined);
+  assert.is(answer.value?.voidAfter, undefined);
   assert.equal(all.changes, []);
   assert.is(clock.countTimers(), 0);
   assert.is(all.redis.listening, 0);

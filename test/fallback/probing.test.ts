@@ -119,7 +119,7 @@ timed(
     const all = setUp();
     const first = reserving(all);
     all.remote.last.reply(null, granting(asking()));
-    assert.is(first.value?.standing, undefined);
+    assert.is(first.value?.voidAfter, undefined);
     reserving(all);
     clock.tick(givenUp);
     clock.tick(1000);
@@ -128,11 +128,11 @@ timed(
     // It knows the epoch of before.
     assert.is((all.remote.last.args[0] as ReserveRequest).epoch, 7);
     all.remote.last.reply(null, granting(asking(), { epoch: 9 }));
-    assert.is(back.value?.standing, 0);
+    assert.is(back.value?.voidAfter, 0);
     const next = reserving(all);
     assert.is((all.remote.last.args[0] as ReserveRequest).epoch, 9);
     all.remote.last.reply(null, granting(asking()));
-    assert.is(next.value?.standing, undefined);
+    assert.is(next.value?.voidAfter, undefined);
   },
 );
 

@@ -108,6 +108,18 @@ timed('one call is under way at a time, so that the order is that of the sequenc
   assert.equal(all.remote.last.args, [[toRedis(2)], 2]);
 });
 
+timed('a refund that is made by the reply to another one is sent, once', () => {
+  const all = setUp();
+  const { ledger, remote } = all;
+  ledger.refund([toRedis(1)], 1, () => ledger.refund([toRedis(2)], 2, () => {}));
+  remote.last.reply(null);
+  remote.last.reply(null);
+  assert.equal(
+    remote.all('refund').map(({ args }) => args),
+    [1, 2].map((n) => [[toRedis(n)], n]),
+  );
+});
+
 timed('what failed is made again when Redis is back, though nothing else is given back', (clock) => {
   const all = setUp();
   refunding(all, toRedis(1));

@@ -26,7 +26,7 @@ timed('while Redis serves, it is steered', () => {
   const paused = pausing(all, 300);
   remote.last.reply(null, 300);
   assert.is(paused.value, 300);
-  const change = { limits: ledger.limits, ifNone: true, keepState: false };
+  const change = { limits: ledger.limits, ifAbsent: true, keepState: false };
   const stored = answerOf<boolean>((reply) => ledger.setRate(change, reply));
   assert.equal(remote.last.args, [change]);
   remote.last.reply(null, true);
@@ -44,7 +44,7 @@ timed('while Redis is away, what is stored there can neither be changed nor told
   const all = setUp();
   const { ledger, remote } = all;
   become(all, 'end');
-  const change = { limits: ledger.limits, ifNone: true, keepState: false };
+  const change = { limits: ledger.limits, ifAbsent: true, keepState: false };
   for (const { error } of [
     answerOf((reply) => ledger.setRate(change, reply)),
     answerOf((reply) => ledger.getRate(reply)),

@@ -1,4 +1,4 @@
-import type { LedgerConfig, Reply, SteeredLedger, Store } from '../../src/stores/store.ts';
+import type { ControlledLedger, LedgerConfig, Reply, Store } from '../../src/stores/store.ts';
 
 /** Milliseconds that a call takes to the store, and its answer back. */
 const trip = 1;
@@ -14,7 +14,7 @@ export class Wire implements Store {
     this.#store = store;
   }
 
-  open(config: LedgerConfig): SteeredLedger {
+  open(config: LedgerConfig): ControlledLedger {
     const ledger = this.#store.open(config);
     const over = <T>(call: (reply: Reply<T>) => void, reply: Reply<T>) => this.#over(call, reply);
     return {

@@ -30,6 +30,11 @@ export class Requests {
     return this.#all.length;
   }
 
+  /** Reservations whose moment has not come. */
+  get reserved(): number {
+    return this.#limiter.stats().reserved;
+  }
+
   ask(permits = 1, options: AcquireOptions = {}): Promise<Ending> {
     const index = this.#all.length;
     const since = performance.now();

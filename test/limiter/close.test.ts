@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { rejection } from '../support/badInput.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
 
 const limit = slidingWindow({ permits: 5, interval: 1000 });
 
@@ -87,7 +88,7 @@ timed('closing waits for a change that is under way', async (clock) => {
       const ledger = memory.open(config);
       const setRate: typeof ledger.setRate = (change, reply) =>
         ledger.setRate(change, (...answer) => void setTimeout(() => reply(...answer), 300));
-      return { ...ledger, sync: false, setRate };
+      return ledgerWith(ledger, { sync: false, setRate });
     },
   };
   const limiter = new RateLimiter({ name: 'api', limit, store });

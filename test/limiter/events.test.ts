@@ -12,6 +12,7 @@ import {
   tokenBucket,
 } from '../../src/index.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
 
 const limit = slidingWindow({ permits: 2, interval: 1000, resolution: 1 });
 const start = 1_700_000_000_000;
@@ -173,11 +174,11 @@ timed('an error is told of once, though it refuses many', async (clock) => {
   const failure = new Error('away');
   const inner = memoryStore();
   const store = {
-    open: (config: Parameters<typeof inner.open>[0]) => ({
-      ...inner.open(config),
-      sync: false,
-      reserve: (_: unknown, reply: (error: Error) => void) => void setTimeout(() => reply(failure), 5),
-    }),
+    open: (config: Parameters<typeof inner.open>[0]) =>
+      ledgerWith(inner.open(config), {
+        sync: false,
+        reserve: (_: unknown, reply: (error: Error) => void) => void setTimeout(() => reply(failure), 5),
+      }),
   };
   const { limiter, told } = watched({ store });
   for (let i = 0; i < 3; i++) fateOf(limiter.acquire());

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
-import { newestGrants, type SteeredLedger } from '../../src/stores/store.ts';
+import { type ControlledLedger, newestGrants } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 import { booked, scriptedLedger } from '../support/scriptedLedger.ts';
 
@@ -15,7 +15,7 @@ function open() {
   const limiter = new RateLimiter({
     name: 'api',
     limit,
-    store: { open: () => ledger as unknown as SteeredLedger },
+    store: { open: () => ledger as unknown as ControlledLedger },
   });
   return { ledger, limiter };
 }

@@ -66,7 +66,7 @@ timed('what no limit allows is refused by the store, with the most that is allow
   const { line, heard, answer } = open();
   line.ask(heard, line.costOf(101), Infinity, 0);
   clock.tick(0);
-  answer(outcome.never);
+  answer(outcome.exceedsLimit);
   const [ending] = heard.endings;
   assert.ok(ending.what === 'refused' && ending.error instanceof PermitsExceedLimitError);
   assert.is((ending.error as PermitsExceedLimitError).limit, 100);
@@ -86,7 +86,7 @@ timed(
     clock.tick(0);
     assert.is(ledger.reserves.length, 2);
     const again = ledger.reserves[1];
-    again.reply(null, booked(again.request, [outcome.never]));
+    again.reply(null, booked(again.request, [outcome.exceedsLimit]));
     assert.equal(heard.all('refused'), [2]);
   },
 );

@@ -27,6 +27,17 @@ test('a grant gives back what leaves room before each later grant', () => {
   assert.is(algebra.available(state, 7, 7), 8);
 });
 
+test('a reservation that has run in under a faster rate leaves no room for what was granted since', () => {
+  const state = algebra.create(tokenBucket({ permits: 1, interval: 3, burst: 1 }));
+  for (const moment of [0, 3, 6, 9]) algebra.commit(state, 0, moment, 1);
+  algebra.roll(state, 1, 0);
+  algebra.commit(state, 1, 12, 1);
+  algebra.adopt(state, tokenBucket({ permits: 2, interval: 3, burst: 1 }));
+  algebra.roll(state, 7, 0);
+  algebra.commit(state, 7, 8, 1);
+  assert.is(giveBack(state, 12, 1), 0);
+});
+
 test('what is released leaves that much less room', () => {
   const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 8], [1, 1], [6, 6], [7, 1], [8, 1], [9, 1]);
   assert.is(algebra.release(state, 9, 9, 7), 7);

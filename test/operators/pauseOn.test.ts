@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { memoryStore, pauseOn, RateLimiter, slidingWindow, throttleDistributed } from '../../src/index.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
 
 const limit = slidingWindow({ permits: 10, interval: 1000 });
 const open = () => new RateLimiter({ name: 'api', limit });
@@ -114,10 +115,10 @@ timed('a pause that the store was not told of leaves the stream as it is, and is
   const failure = new Error('away');
   const inner = memoryStore();
   const store = {
-    open: (config: Parameters<typeof inner.open>[0]) => ({
-      ...inner.open(config),
-      pause: (_: number, reply: (error: Error) => void) => reply(failure),
-    }),
+    open: (config: Parameters<typeof inner.open>[0]) =>
+      ledgerWith(inner.open(config), {
+        pause: (_: number, reply: (error: Error) => void) => reply(failure),
+      }),
   };
   const limiter = new RateLimiter({ name: 'api', limit, store });
   const errors: unknown[] = [];

@@ -1,5 +1,6 @@
 import type { Cost } from '../../src/limits/cost.ts';
 import type {
+  ControlledLedger,
   DecideReply,
   LastMoment,
   Rate,
@@ -8,14 +9,13 @@ import type {
   Reply,
   ReserveReply,
   ReserveRequest,
-  SteeredLedger,
 } from '../../src/stores/store.ts';
 import { type LimitSpec, limitOf } from './specs.ts';
 
 /** A rate to be stored, as plain data. */
 export interface RateSpec {
   limits: readonly LimitSpec[];
-  ifNone: boolean;
+  ifAbsent: boolean;
   keepState: boolean;
 }
 
@@ -43,7 +43,7 @@ export type CallReply =
   | undefined;
 
 /** Performs a call on a ledger. */
-export function askLedger(ledger: SteeredLedger, call: Call, reply: Reply<CallReply>): void {
+export function askLedger(ledger: ControlledLedger, call: Call, reply: Reply<CallReply>): void {
   const done: Reply<void> = (error) => reply(error);
   if (call.kind === 'reserve') ledger.reserve(call.request, reply);
   else if (call.kind === 'decide') ledger.decide(call.cost, reply, call.last);

@@ -82,6 +82,6 @@ export function change({ before, after }: Change, fleet: Fleet): { now: number; 
 
 /** Stores limits, which what is granted goes on counting under. */
 export function store(limits: readonly specs.LimitSpec[], { world, call }: Fleet): void {
-  const change = { limits, ifNone: false, keepState: true };
+  const change = { limits, ifAbsent: false, keepState: true };
   call({ kind: 'setRate', client: 0, serverUs: world.serverUs, change });
 }

@@ -124,7 +124,7 @@ function fitting({ limits: own, steps }: History): Step[] {
     if (step.kind === 'forget' && step.rate) stored = undefined;
     if (step.kind !== 'setRate') return step;
     const rate = step.limits.slice(0, own.length);
-    if (!step.ifNone || !stored) stored = rate;
+    if (!step.ifAbsent || !stored) stored = rate;
     return { ...step, limits: rate };
   });
 }

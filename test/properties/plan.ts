@@ -28,9 +28,9 @@ export function plan(world: World, step: Step): Call | undefined {
   if (step.kind === 'pause') return { ...base, kind: 'pause', ms: step.ms };
   if (step.kind === 'forget') return { ...base, kind: 'forget', rate: step.rate };
   if (step.kind === 'setRate') {
-    const { limits, ifNone, keepState } = step;
-    if (!ifNone || !world.stored) followClock(world);
-    return { ...base, kind: 'setRate', change: { limits, ifNone, keepState } };
+    const { limits, ifAbsent, keepState } = step;
+    if (!ifAbsent || !world.stored) followClock(world);
+    return { ...base, kind: 'setRate', change: { limits, ifAbsent, keepState } };
   }
   followClock(world);
   if (step.kind === 'peek') return { ...base, kind: 'peek' };
@@ -76,7 +76,7 @@ export function settle(world: World, call: Call, reply: CallReply): void {
   if (call.kind === 'decide' && (reply as DecideReply).granted)
     note(world, client, call.cost, 1, serverUs, 0);
   if (call.kind === 'setRate') {
-    const isFree = !call.change.ifNone || !world.stored;
+    const isFree = !call.change.ifAbsent || !world.stored;
     if (reply !== isFree) throw new Error(`stored: ${reply}, where it should be ${isFree}`);
     if (isFree) storeRate(world, call.change);
   }

@@ -23,7 +23,7 @@ function comparable({ reply, state, control }: Outcome, { serverUs }: Call): unk
 /** Of a client that has nothing booked, the quick way does not say what became of bookings. */
 function told(reply: Outcome['reply']): unknown {
   if (typeof reply !== 'object' || !('segments' in reply)) return reply;
-  const { standing: _, ...rest } = reply;
+  const { voidAfter: _, ...rest } = reply;
   return rest;
 }
 

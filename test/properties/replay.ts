@@ -1,5 +1,5 @@
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import type { SteeredLedger, Store } from '../../src/stores/store.ts';
+import type { ControlledLedger, Store } from '../../src/stores/store.ts';
 import { askLedger, type Call, type CallReply } from './calls.ts';
 import { plan, settle } from './plan.ts';
 import { limitOf } from './specs.ts';
@@ -20,9 +20,9 @@ export function openFleet(history: History, store: Store = memoryStore()): Fleet
   const names = limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`);
   let serverUs = history.startUs;
   const clock = { origin: 0, now: () => serverUs / 1000, after: () => () => {} };
-  const ledgers = new Map<number, SteeredLedger>();
+  const ledgers = new Map<number, ControlledLedger>();
 
-  function ledgerOf(client: number): SteeredLedger {
+  function ledgerOf(client: number): ControlledLedger {
     const known = ledgers.get(client);
     if (known) return known;
     const opened = store.open({ name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock });
@@ -66,7 +66,7 @@ export function replay(history: History, fleet: Fleet, look: (world: World) => v
 }
 
 /** The answer of a ledger that answers before the call returns. */
-function ask(ledger: SteeredLedger, call: Call): CallReply {
+function ask(ledger: ControlledLedger, call: Call): CallReply {
   let answer: { error: Error | null; reply?: unknown } | undefined;
   askLedger(ledger, call, (error, reply) => {
     answer = { error, reply };

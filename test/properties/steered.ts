@@ -71,9 +71,9 @@ function carried(
 }
 
 /** The client drops what it is told stands no more: all that is void, if it asks as often as it should. */
-export function heed(world: World, client: number, { epoch, standing = Infinity }: ReserveReply): void {
+export function heed(world: World, client: number, { epoch, voidAfter = Infinity }: ReserveReply): void {
   const nowUs = world.serverUs + world.shift * 1000;
-  const fromUs = nowUs + Math.round(standing * 1000);
+  const fromUs = nowUs + Math.round(voidAfter * 1000);
   const isOlder = (grant: Grant) => grant.client === client && grant.epoch !== epoch;
   const ahead = world.standing.filter((grant) => isOlder(grant) && grant.trueUs > trueNow(world));
   const dropped = ahead.filter(({ ledgerMoment }) => ledgerMoment * 1000 >= fromUs);

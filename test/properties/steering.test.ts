@@ -73,14 +73,14 @@ promise('nothing that was booked before stands after a reset, and all is there',
   const known = [...world.clients].filter(([, { epoch }]) => epoch > 0);
   fleet.call({ kind: 'forget', client: someone, serverUs: world.serverUs, rate: false });
   assert.deepEqual(available(fleet), mostInForce(fleet));
-  for (const [client] of known) assert.equal(hear(fleet, client).standing, 0);
+  for (const [client] of known) assert.equal(hear(fleet, client).voidAfter, 0);
 });
 
 promise('a rate that keeps nothing gives a full limit at once', 1000, steered, (history) => {
   const fleet = openFleet(history);
   replay(history, fleet);
   const { world } = fleet;
-  const change = { limits: history.limits, ifNone: false, keepState: false };
+  const change = { limits: history.limits, ifAbsent: false, keepState: false };
   fleet.call({ kind: 'setRate', client: someone, serverUs: world.serverUs, change });
   outlastPause(fleet);
   assert.deepEqual(available(fleet), mostInForce(fleet));

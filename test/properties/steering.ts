@@ -22,7 +22,7 @@ const setRate = record({
   kind: fc.constant('setRate' as const),
   client,
   limits: fc.array(anyLimit, { minLength: 3, maxLength: 3 }),
-  ifNone: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.boolean()),
+  ifAbsent: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.boolean()),
   keepState: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.boolean()),
 });
 

@@ -31,12 +31,12 @@ export type Step =
   /** Forgets what was granted; with `rate`, the stored rate, too. */
   | { kind: 'forget'; client: number; rate: boolean }
   | { kind: 'getRate'; client: number }
-  /** Stores a rate; with `ifNone`, only where none is stored. */
+  /** Stores a rate; with `ifAbsent`, only where none is stored. */
   | {
       kind: 'setRate';
       client: number;
       limits: readonly LimitSpec[];
-      ifNone: boolean;
+      ifAbsent: boolean;
       keepState: boolean;
     };
 

@@ -84,11 +84,11 @@ inEachTwin('constants', (test, { fleet }) => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 6 });
     await clients.setRate(500, 2, { ...slow, permits: 2 });
-    assert.is((await clients.reserve(500, 1, { count: 0, epoch, held: 1 })).standing, 2000);
+    assert.is((await clients.reserve(500, 1, { count: 0, epoch, held: 1 })).voidAfter, 2000);
     // Those of 0, 1000 and 2000 count: the next is for 2000, where the new rate has room for one more.
     assert.equal(moments(await clients.reserve(1500, 3, { count: 3, horizon: 1e9 })).slice(0, 1), [2000]);
-    assert.is((await clients.reserve(1500, 1, { count: 0, epoch, held: 1 })).standing, 1000);
-    assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).standing, 0);
+    assert.is((await clients.reserve(1500, 1, { count: 0, epoch, held: 1 })).voidAfter, 1000);
+    assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
 
   test('what one change has made void stays so through the next, however late a client hears of it', async () => {
@@ -102,7 +102,7 @@ inEachTwin('constants', (test, { fleet }) => {
       // So that there is a ledger by then.
       await clients.reserve(1000, 2, { count: 12 });
       await clients.setRate(at, 2, { ...slow, permits: 3 });
-      assert.is((await clients.reserve(at, 1, { count: 0, epoch, held: 1 })).standing, standing, `at ${at}`);
+      assert.is((await clients.reserve(at, 1, { count: 0, epoch, held: 1 })).voidAfter, standing, `at ${at}`);
     }
   });
 
@@ -113,7 +113,7 @@ inEachTwin('constants', (test, { fleet }) => {
     await clients.setRate(1000, 2, { ...slow, permits: 3 });
     await clients.setRate(2600, 2, { ...slow, permits: 4 });
     // What is booked for 2500 or later is void since the first of them; by 4500 all have heard of that.
-    assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).standing, 0);
+    assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
 
   test('a ledger is kept until each client has heard of a change', async () => {
@@ -135,7 +135,7 @@ inEachTwin('constants', (test, { fleet }) => {
       const { epoch } = await clients.reserve(0, 1, { count: 2 });
       await clients.forget(1000, 2);
       const reply = await clients.reserve(at as number, 1, { count: 0, epoch, held: 1 });
-      assert.is(reply.standing, standing, `at ${at}`);
+      assert.is(reply.voidAfter, standing, `at ${at}`);
     }
   });
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
-import type { SteeredLedger } from '../../src/stores/store.ts';
+import type { ControlledLedger } from '../../src/stores/store.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('costs');
@@ -35,7 +35,7 @@ async function commandsOf(redis: Redis, call: () => Promise<unknown>): Promise<s
 function callsOf(redis: Redis, limit: Limit) {
   const clock = { ms: 1_700_000_000_000 };
   const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits: [limit] };
-  const ledger: SteeredLedger = openRedisLedger(config, scriptsOf(redis), () => clock.ms * 1000);
+  const ledger: ControlledLedger = openRedisLedger(config, scriptsOf(redis), () => clock.ms * 1000);
   let epoch = 0;
   const runs = [{ count: 1, cost: [1], maxWait: Infinity }];
   const take = () =>

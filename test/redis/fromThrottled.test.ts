@@ -22,7 +22,8 @@ test('two processes pull from their inputs only what they may together', async (
     }
   }
   const subscriptions = limiters.map((limiter) => fromThrottled(counted(), limiter).subscribe());
-  await sleep(300);
+  await until('they have pulled what they may', async () => pulled === 10, { every: 5 });
+  await sleep(100);
   assert.is(pulled, 10);
   for (const subscription of subscriptions) subscription.unsubscribe();
   await Promise.all(limiters.map((limiter) => limiter.close()));
@@ -38,13 +39,12 @@ test('what is not pulled, or does not come, is given back', async ({ redis }) =>
   assert.equal(got, [1, 2, 3, 4, 0, 1]);
   const input = byHand<number>();
   const subscription = fromThrottled(input, limiter).subscribe();
-  await sleep(100);
-  assert.is(input.pulled, 1);
+  await until('it is pulled', async () => input.pulled === 1, { every: 5 });
   assert.is(await limiter.availablePermits(), 3);
   subscription.unsubscribe();
-  await sleep(100);
+  await until('the permit is back', async () => (await limiter.availablePermits()) === 4);
+  assert.is(input.pulled, 1);
   assert.is(input.returned, 1);
-  assert.is(await limiter.availablePermits(), 4);
   await limiter.close();
 });
 
@@ -59,25 +59,31 @@ test('what is asked for ahead costs few calls, and is all given back in the end'
   await fromThrottled(Readable.from(got.slice(0, 100)), limiter).forEach(get);
   assert.equal(got.slice(700), got.slice(0, 100));
   // A call that was under way at the end is still answered.
-  await sleep(100);
-  assert.is(await limiter.availablePermits(), 1_200);
+  await until('all permits are back', async () => (await limiter.availablePermits()) === 1_200);
   await limiter.close();
 });
 
 test('a value that is late holds one permit, and nothing is left when it ends', async ({ redis }) => {
   const limiter = new RateLimiter({ name: 'api', limit: ten, redis });
+  let goOn = () => {};
+  const late = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
   async function* pages() {
     yield* [1, 2, 3];
-    await sleep(150);
+    await late;
     yield 4;
   }
   const got: number[] = [];
-  const done = fromThrottled(pages(), limiter).forEach((n) => void got.push(n));
-  await sleep(100);
-  assert.equal(got, [1, 2, 3]);
-  assert.is(await limiter.availablePermits(), 6);
+  // However long the machine takes, the permit is not too old.
+  const options = { maxAge: 60_000 };
+  const done = fromThrottled(pages(), limiter, options).forEach((n) => void got.push(n));
+  await until('three have come', async () => got.length === 3, { every: 5 });
+  await until('one permit is held', async () => (await limiter.availablePermits()) === 6);
+  goOn();
   await done;
-  assert.is(await limiter.availablePermits(), 6);
+  assert.equal(got, [1, 2, 3, 4]);
+  await until('no permit is held', async () => (await limiter.availablePermits()) === 6);
   await limiter.close();
 });
 

@@ -94,7 +94,7 @@ inEachTwin('given back', (test, { fleet }) => {
     await clients.refund(10, 1, { moment: 0, epoch, count: 1 }, 2);
     const moved = await clients.reserve(10, 1, { count: 4000, epoch });
     assert.ok(moved.epoch > epoch);
-    assert.is(moved.standing, 2000);
+    assert.is(moved.voidAfter, 2000);
     await clients.refund(20, 1, { moment: 0, epoch, count: 50 }, 3);
     assert.is((await clients.reserve(109, 2)).epoch, moved.epoch);
     assert.ok((await clients.reserve(110, 2)).epoch > moved.epoch);

@@ -1,13 +1,8 @@
 import { lift, noControl, pause, storeRate } from '../../src/stores/memory/control.ts';
 import { decide } from '../../src/stores/memory/decide.ts';
-import {
-  availableNow,
-  closeLedger,
-  instantOf,
-  type LedgerState,
-  openLedger,
-} from '../../src/stores/memory/ledgerState.ts';
+import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
+import { availableNow, closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
 import { reopen, takeNow } from '../../src/stores/memory/take.ts';
@@ -47,8 +42,8 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       return undefined;
     }
     if (call.kind === 'setRate') {
-      const { limits: rate, ifNone, keepState } = call.change;
-      if (ifNone && control.limits) return false;
+      const { limits: rate, ifAbsent, keepState } = call.change;
+      if (ifAbsent && control.limits) return false;
       storeRate(control, names, rate.map(limitOf), keepState, kept?.epoch ?? 0, serverUs);
     }
     const quick = taken && kept && takeQuickly({ names, limits }, call, kept);

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
-import type { ReserveReply, SteeredLedger } from '../../src/stores/store.ts';
+import type { ControlledLedger, ReserveReply } from '../../src/stores/store.ts';
 import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
 import type { Standing } from '../properties/oracle.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
@@ -44,7 +44,7 @@ export class MixedCalls {
   }
 
   /** Ledgers of two clients of the limiter. */
-  clients(redis: Redis, who: string): SteeredLedger[] {
+  clients(redis: Redis, who: string): ControlledLedger[] {
     return [1, 2].map((n) =>
       openRedisLedger(
         {
@@ -58,7 +58,7 @@ export class MixedCalls {
   }
 
   /** Makes so many calls, one after another. */
-  async make(count: number, clients: readonly SteeredLedger[]): Promise<void> {
+  async make(count: number, clients: readonly ControlledLedger[]): Promise<void> {
     for (let i = 0; i < count; i++) {
       this.#serverUs += this.#upTo(6) * 250_123;
       const client = this.#upTo(clients.length - 1);
@@ -66,7 +66,7 @@ export class MixedCalls {
     }
   }
 
-  async #perform(ledger: SteeredLedger, call: Call): Promise<void> {
+  async #perform(ledger: ControlledLedger, call: Call): Promise<void> {
     // Whoever gives permits back does without them, whatever comes of the call.
     if (call.kind === 'refund') for (const { moment, cost } of call.refunds) this.#giveBack(moment, cost[0]);
     await new Promise<void>((resolve) =>
@@ -135,7 +135,7 @@ export class MixedCalls {
       return {
         ...at,
         kind: 'setRate',
-        change: { limits: this.#fitting(this.#upTo(1) ? limits : fewer), ifNone: false, keepState: true },
+        change: { limits: this.#fitting(this.#upTo(1) ? limits : fewer), ifAbsent: false, keepState: true },
       };
     if (kind < 18) return { ...at, kind: 'pause', ms: 50 };
     if (kind < 19 && this.#upTo(4) === 0) return { ...at, kind: 'forget', rate: this.#upTo(1) === 1 };

@@ -1,7 +1,6 @@
 import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
-import type { Void } from '../../src/stores/memory/epochs.ts';
-import type { Hole, LedgerState } from '../../src/stores/memory/ledgerState.ts';
+import type { Hole, LedgerState, Void } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 
 /** A state as its numbers, in the order in which the ledger in Redis holds them; and the log of a sliding window. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { type Scripts, scriptsOf } from '../../src/stores/redis/scripts.ts';
-import type { SteeredLedger } from '../../src/stores/store.ts';
+import type { ControlledLedger } from '../../src/stores/store.ts';
 import { assemble } from '../../tools/lua.mjs';
 import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
 import { readControl } from './controlString.ts';
@@ -26,9 +26,9 @@ export function redisTwin(
 ): (config: Config, call: Call) => Promise<WatchedOutcome> {
   let serverUs = 0;
   const watch = watchOf(redis, way);
-  const ledgers = new Map<number, SteeredLedger>();
+  const ledgers = new Map<number, ControlledLedger>();
 
-  function ledgerOf(config: Config, client: number): SteeredLedger {
+  function ledgerOf(config: Config, client: number): ControlledLedger {
     const name = { name: 'n', prefix: 'p', scope, clientId: `client ${client}` };
     const ledger =
       ledgers.get(client) ?? openRedisLedger({ ...name, ...config }, watch.scripts, () => serverUs);

@@ -93,7 +93,7 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       await ask(at, client, { kind: 'refund', refunds, sequence });
     },
     async setRate(at, client, limit) {
-      const change = { limits: [limit], ifNone: false, keepState: true };
+      const change = { limits: [limit], ifAbsent: false, keepState: true };
       await ask(at, client, { kind: 'setRate', change });
     },
     async pause(at, client, ms) {

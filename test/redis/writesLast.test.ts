@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
-import type { Refund, SteeredLedger } from '../../src/stores/store.ts';
+import type { ControlledLedger, Refund } from '../../src/stores/store.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('writes last');
@@ -24,7 +24,7 @@ interface Timed {
 function timed(redis: Redis, limit: Limit): Timed {
   const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits: [limit] };
   const clock = { ms: start };
-  const ledger: SteeredLedger = openRedisLedger(config, scriptsOf(redis), () => clock.ms * 1000);
+  const ledger: ControlledLedger = openRedisLedger(config, scriptsOf(redis), () => clock.ms * 1000);
   let epoch = 0;
   let sequence = 0;
   const reserve = (count: number, maxWait: number) =>
@@ -48,7 +48,7 @@ function timed(redis: Redis, limit: Limit): Timed {
       }),
     setRate: (limit: Limit) =>
       new Promise<void>((resolve, reject) =>
-        ledger.setRate({ limits: [limit], ifNone: false, keepState: true }, (error) =>
+        ledger.setRate({ limits: [limit], ifAbsent: false, keepState: true }, (error) =>
           error ? reject(error) : resolve(),
         ),
       ),

@@ -76,8 +76,8 @@ function fatesOf(runs: readonly Run[], { segments }: ReserveReply): Fate[] {
       const segment = segments[next];
       answered += segment.count;
       if (segment.delay >= 0) fate.granted += segment.count;
-      else if (segment.delay === outcome.left) fate.left += segment.count;
-      else if (segment.delay === outcome.never) fate.never += segment.count;
+      else if (segment.delay === outcome.queued) fate.left += segment.count;
+      else if (segment.delay === outcome.exceedsLimit) fate.never += segment.count;
       else fate.refused += segment.count;
     }
     return fate;

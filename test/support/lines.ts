@@ -35,11 +35,11 @@ export function diary<T>(): Diary<T> {
   const endings: Ending<T>[] = [];
   const at = () => performance.now();
   return {
-    leavesTogether: true,
+    cancelsAll: true,
     endings,
     all: (what) => endings.filter((ending) => ending.what === what).map(({ data }) => data),
     granted: (grant, data) => endings.push({ data, at: at(), what: 'granted', grant }),
-    late: (retryAfter, data) => endings.push({ data, at: at(), what: 'late', retryAfter }),
-    refused: (error, data) => endings.push({ data, at: at(), what: 'refused', error }),
+    denied: (retryAfter, data) => endings.push({ data, at: at(), what: 'late', retryAfter }),
+    failed: (error, data) => endings.push({ data, at: at(), what: 'refused', error }),
   };
 }

@@ -44,7 +44,7 @@ export function booked(
 export function later(request: ReserveRequest, retryAfter: number): ReserveReply {
   return booked(
     request,
-    request.runs.map(() => outcome.left),
+    request.runs.map(() => outcome.queued),
     { retryAfter },
   );
 }

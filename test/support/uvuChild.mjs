@@ -30,6 +30,10 @@ process.on('message', async ({ file, seed, scale }) => {
   process.channel.ref();
 });
 
+/** Leaves out the count that uvu prints after each suite: the only count is that of the whole run. */
+const write = process.stdout.write.bind(process.stdout);
+process.stdout.write = (text, ...rest) => write(/^ {2}\(\d+ \/ \d+\)\n$/.test(text) ? '\n' : text, ...rest);
+
 /** Runs the suites of one file, as uvu does. */
 async function run(file) {
   globalThis.UVU_INDEX = globalThis.UVU_QUEUE.push([]) - 1;

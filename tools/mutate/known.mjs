@@ -121,7 +121,7 @@ export const known = [
     changes: [
       { file: 'lua/ledger/state.lua', find: 'ledger.shift + HEARD)', replace: 'ledger.shift)' },
       {
-        file: memory('ledgerState'),
+        file: memory('openLedger'),
         find: 'Math.max(now, changed + heard)',
         replace: 'Math.max(now, changed)',
       },
@@ -138,7 +138,7 @@ export const known = [
         replace: 'voidBookings(ledger, now, now,',
       },
       {
-        file: memory('ledgerState'),
+        file: memory('openLedger'),
         find: 'voidBookings(ledger, now, now + heard,',
         replace: 'voidBookings(ledger, now, now,',
       },
@@ -256,7 +256,7 @@ export const known = [
     changes: [
       { file: 'lua/ledger/state.lua', find: '  closeHoles(ledger, now, now)\n', replace: '' },
       {
-        file: memory('ledgerState'),
+        file: memory('openLedger'),
         find: '  closeHoles(ledger, now, now);\n',
         replace: '  void closeHoles;\n',
       },
@@ -485,21 +485,22 @@ export const known = [
   {
     area: 'limits',
     title: 'what is held of a bucket goes on in two steps under another rate',
-    tests: ['test/properties/pairs', 'test/properties/neverOver'],
+    tests: ['test/limits/bucketLine'],
     changes: [
       {
         file: bucket,
-        find: '  line.held0 += line.held1;\n  line.held1 = 0;\n  line.lastAt',
-        replace: '  line.lastAt',
+        find: 'line.sameSince = line.since1 = Math',
+        replace: 'line.sameSince = Math',
       },
+    ],
+  },
     ],
   },
   {
     area: 'redisson',
     title: 'timers of a limiter on Redisson’s keys are left after it was closed',
     tests: ['test/redisson/closed'],
-    changes: [
-      { file: 'src/redisson/retryTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' },
+    changes: [file: 'src/redisson/retryTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' ,
     ],
   },
 ];

@@ -37,8 +37,8 @@ export function startClient(options: ClientOptions): Client {
       options.granted(grant);
       ask();
     },
-    late() {},
-    refused() {},
+    denied() {},
+    failed() {},
   };
 
   function ask(): void {
@@ -57,8 +57,8 @@ export function startClient(options: ClientOptions): Client {
         entry = undefined;
         counted.granted(grant, undefined);
       },
-      late() {},
-      refused() {},
+      denied() {},
+      failed() {},
     };
     entry = dispatcher.ask(waiter, one, Infinity, undefined);
     stop = clock.after(random() * cancelWithin, () => {

@@ -12,49 +12,44 @@ import {
   type Run,
   type Segment,
 } from '../store.ts';
-import type { Circuit } from './circuit.ts';
-import { Rejecting } from './rejecting.ts';
+import type { Standby } from './fallbackLedger.ts';
 
-/** Serves in place of Redis: grants everything at once that the limits in force ever could; only a pause holds. */
-export class Allowing extends Rejecting {
+/** The standby of the mode `'allow'`: grants every request at once that the limits in force can ever grant, but for a pause. */
+export class Allowing implements Standby {
   readonly #inForce: () => readonly Limit[];
   readonly #clock: Clock;
   #pausedUntil = 0;
 
-  constructor(name: string, circuit: Circuit, inForce: () => readonly Limit[], clock: Clock) {
-    super(name, circuit);
+  /** `inForce` returns the limits in force. */
+  constructor(inForce: () => readonly Limit[], clock: Clock) {
     this.#inForce = inForce;
     this.#clock = clock;
   }
 
-  override get limits(): readonly Limit[] {
-    return this.#inForce();
-  }
-
-  override reserve({ runs }: ReserveRequest, reply: Reply<ReserveReply>): void {
+  reserve({ runs }: ReserveRequest, reply: Reply<ReserveReply>): void {
     const paused = this.#paused;
-    const segments = runs.map((run) => this.#answer(run, paused));
+    const segments = runs.map((run) => this.#segmentOf(run, paused));
     const now = this.#clock.origin + this.#clock.now();
     const held = paused > 0 ? { paused, retryAfter: paused } : {};
     reply(null, { now, epoch: 0, contenders: 1, segments, ...held });
   }
 
-  override refund(_refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
-    // Nothing was charged.
+  /** Does nothing: nothing was charged. */
+  refund(_refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
     reply(null);
   }
 
-  override decide(cost: Cost, reply: Reply<DecideReply>): void {
-    const retryAfter = exceeds(this.limits, cost) ? Infinity : this.#paused;
+  decide(cost: Cost, reply: Reply<DecideReply>): void {
+    const retryAfter = exceeds(this.#inForce(), cost) ? Infinity : this.#paused;
     const granted = retryAfter === 0;
     reply(null, { granted, available: this.#available, retryAfter, resetAfter: this.#paused });
   }
 
-  override peek(reply: Reply<number[]>): void {
+  peek(reply: Reply<number[]>): void {
     reply(null, this.#available);
   }
 
-  override pause(ms: number, reply: Reply<number>): void {
+  pause(ms: number, reply: Reply<number>): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + ms);
     reply(null, this.#paused);
   }
@@ -64,13 +59,13 @@ export class Allowing extends Rejecting {
   }
 
   get #available(): number[] {
-    return this.limits.map((limit) => (this.#paused > 0 ? 0 : capacityOf(limit)));
+    return this.#inForce().map((limit) => (this.#paused > 0 ? 0 : capacityOf(limit)));
   }
 
-  #answer({ count, cost, maxWait }: Run, paused: number): Segment {
-    if (exceeds(this.limits, cost)) return { count, delay: outcome.never, retryAfter: Infinity };
+  #segmentOf({ count, cost, maxWait }: Run, paused: number): Segment {
+    if (exceeds(this.#inForce(), cost)) return { count, delay: outcome.exceedsLimit, retryAfter: Infinity };
     if (paused === 0) return { count, delay: 0, retryAfter: 0 };
     if (maxWait < paused) return { count, delay: outcome.refused, retryAfter: paused };
-    return { count, delay: outcome.left, retryAfter: 0 };
+    return { count, delay: outcome.queued, retryAfter: 0 };
   }
 }

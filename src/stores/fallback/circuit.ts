@@ -1,18 +1,17 @@
-/** A call that may go to Redis: one of many while Redis serves, or the one that finds out whether it does again. */
-export type Pass = 'call' | 'probe';
-
 /**
- * Whether Redis serves: all limiters of one store share what their calls find out.
+ * A circuit breaker that the limiters of a store share.
  *
- * The first failure opens it, and what is asked for goes to the fallback; after the cooldown one call tries Redis again.
+ * The first failure opens it; while it is open, the fallback serves. After the cooldown, one call may try Redis again: the
+ * probe.
  */
 export class Circuit {
   readonly #cooldown: number;
-  readonly #returns = new Set<() => void>();
-  #open = false;
+  readonly #onClosed = new Set<() => void>();
   #probing = false;
   #probeAt = 0;
-  /** What the last failure was. */
+  /** Whether Redis is taken to be unavailable. */
+  isOpen = false;
+  /** The last failure. */
   cause: unknown;
 
   /** `cooldown` is in milliseconds. */
@@ -20,45 +19,40 @@ export class Circuit {
     this.#cooldown = cooldown;
   }
 
-  /** Whether Redis serves, as far as is known. */
-  get serves(): boolean {
-    return !this.#open;
-  }
-
-  /** Lets a call pass to Redis, or does not. Whoever passes says how it failed, and the probe whether it was answered. */
-  pass(now: number, ready: boolean): Pass | undefined {
-    if (!this.#open) return 'call';
-    if (!ready || this.#probing || now < this.#probeAt) return undefined;
+  /** What may be sent to Redis now. Each call and probe reports how it failed, and the probe that it was answered. */
+  permits(now: number, isReady: boolean): 'call' | 'probe' | 'nothing' {
+    if (!this.isOpen) return 'call';
+    if (!isReady || this.#probing || now < this.#probeAt) return 'nothing';
     this.#probing = true;
     return 'probe';
   }
 
-  /** Milliseconds until a call may pass; 0 where only the connection or a probe is waited for. */
+  /** Milliseconds until a probe is due, as far as only the cooldown delays it. */
   untilProbe(now: number): number {
-    return this.#open ? Math.max(0, this.#probeAt - now) : 0;
+    return this.isOpen ? Math.max(0, this.#probeAt - now) : 0;
   }
 
-  /** Redis has answered the probe, though perhaps with an error. */
-  answered(): void {
+  /** Redis has answered the probe, perhaps with an error. */
+  close(): void {
     this.#probing = false;
-    this.#open = false;
-    const works = [...this.#returns];
-    this.#returns.clear();
+    this.isOpen = false;
+    const works = [...this.#onClosed];
+    this.#onClosed.clear();
     for (const work of works) work();
   }
 
-  /** Redis could not be reached, or was too slow. */
-  failed(pass: Pass, cause: unknown, now: number): void {
-    // What was sent before the failure that opened it says nothing new.
-    if (pass === 'call' && this.#open) return;
-    if (pass === 'probe') this.#probing = false;
-    this.#open = true;
+  /** A call or the probe found Redis unreachable or too slow. */
+  failed(what: 'call' | 'probe', cause: unknown, now: number): void {
+    // A call that was sent before the circuit opened.
+    if (what === 'call' && this.isOpen) return;
+    if (what === 'probe') this.#probing = false;
+    this.isOpen = true;
     this.cause = cause;
     this.#probeAt = now + this.#cooldown;
   }
 
-  /** Calls back once, when Redis serves again. */
-  onReturn(work: () => void): void {
-    this.#returns.add(work);
+  /** Calls back once, when the circuit closes next. */
+  onClosed(work: () => void): void {
+    this.#onClosed.add(work);
   }
 }

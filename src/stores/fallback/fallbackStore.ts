@@ -1,42 +1,42 @@
 import type { Limit } from '../../limits/limit.ts';
 import { memoryStore } from '../memory/memoryStore.ts';
-import type { LedgerConfig, SteeredLedger, Store } from '../store.ts';
+import { connectionOf, type RedisConnection } from '../redis/connection.ts';
+import { TimedCalls } from '../redis/timedCalls.ts';
+import { TimedControlledLedger } from '../redis/timedLedger.ts';
+import type { LedgerConfig, Store } from '../store.ts';
 import { Allowing } from './allowing.ts';
 import { Circuit } from './circuit.ts';
-import { connectionOf, type RedisConnection } from './connection.ts';
-import { FallbackLedger } from './fallbackLedger.ts';
+import { FallbackLedger, type Standby } from './fallbackLedger.ts';
 import type { Fallback } from './fallbackOptions.ts';
-import { FallbackService } from './fallbackService.ts';
 import { Local } from './local.ts';
-import { Recovery } from './recovery.ts';
-import { Rejecting } from './rejecting.ts';
 
-/**
- * A store over Redis that goes on while Redis is away. All limiters that it opens share what is known of the connection;
- * each has a fallback of its own.
- */
+/** A store over Redis with a fallback. Its limiters share the circuit; each has a standby of its own. */
 export function fallbackStore(remote: Store, redis: RedisConnection, options: Fallback): Store {
   const { mode, ratio, timeout, cooldown } = options;
   const connection = connectionOf(redis);
   const circuit = new Circuit(cooldown);
   const memory = memoryStore();
-  const kept = { refunds: 0 };
+  const outage = {
+    get isOver() {
+      return connection.ready;
+    },
+    onRecovery: (work: () => void) => circuit.onClosed(work),
+    kept: 0,
+  };
+  let calls: TimedCalls | undefined;
 
-  function standbyOf(config: LedgerConfig, inForce: () => readonly Limit[]): SteeredLedger {
+  function standbyOf(config: LedgerConfig, inForce: () => readonly Limit[]): Standby | undefined {
     if (mode === 'local') return new Local(config, circuit, memory, inForce, ratio);
-    if (mode === 'allow') return new Allowing(config.name, circuit, inForce, config.clock);
-    return new Rejecting(config.name, circuit);
+    if (mode === 'allow') return new Allowing(inForce, config.clock);
+    return undefined;
   }
 
   return {
     open(config) {
-      const { name, clock } = config;
-      const ledger = remote.open(config);
-      const fallback = standbyOf(config, () => ledger.limits);
-      const returns = new Recovery(ledger, connection, circuit, kept);
-      const way = { name, connection, clock, timeout };
-      const service = new FallbackService(config, circuit, way, { redis: ledger, fallback });
-      return new FallbackLedger({ redis: ledger, fallback, service, returns, circuit, clock });
+      calls ??= new TimedCalls({ clock: config.clock, connection, timeout, failsFast: true });
+      const ledger = new TimedControlledLedger(config.name, remote.open(config), calls, outage);
+      const standby = standbyOf(config, () => ledger.limits);
+      return new FallbackLedger({ config, redis: ledger, standby, circuit, connection });
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Cost } from '../../limits/cost.ts';
 import { exceeds, type Limit } from '../../limits/limit.ts';
 import {
+  type ControlledLedger,
   type DecideReply,
   type LastMoment,
   type LedgerConfig,
@@ -13,34 +14,33 @@ import {
   type ReserveRequest,
   type Run,
   type Segment,
-  type SteeredLedger,
   type Store,
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
-import { Rejecting } from './rejecting.ts';
+import type { Standby } from './fallbackLedger.ts';
 import { scaledLimit } from './scaledLimit.ts';
 
-/** What is too much for this process alone is asked for so often: milliseconds. */
-const [leastPause, mostPause] = [20, 100];
+/** Milliseconds after which a request that is larger than the scaled limits is tried again. */
+const [leastRetry, mostRetry] = [20, 100];
 
-/** A ledger, under a part of limits. */
-interface Open {
+/** A ledger in memory under the scaled limits, and the limits in force that they were scaled from. */
+interface Scaled {
   inForce: readonly Limit[];
   limits: readonly Limit[];
-  ledger: SteeredLedger;
+  ledger: ControlledLedger;
 }
 
-/** Serves in place of Redis: grants in this process, from a part of the limits in force. */
-export class Local extends Rejecting {
+/** The standby of the mode `'local'`: grants in this process, under the limits in force scaled by `ratio`. */
+export class Local implements Standby {
   readonly #config: LedgerConfig;
   readonly #circuit: Circuit;
   readonly #memory: Store;
   readonly #inForce: () => readonly Limit[];
   readonly #ratio: number;
   readonly #clock: Clock;
-  #open: Open | undefined;
+  #lastScaled: Scaled | undefined;
 
-  /** `inForce` answers the limits of which `ratio` is granted here. */
+  /** `inForce` returns the limits in force. */
   constructor(
     config: LedgerConfig,
     circuit: Circuit,
@@ -48,7 +48,6 @@ export class Local extends Rejecting {
     inForce: () => readonly Limit[],
     ratio: number,
   ) {
-    super(config.name, circuit);
     this.#config = { ...config, name: `redis_fallback:${config.name}` };
     this.#circuit = circuit;
     this.#memory = memory;
@@ -57,86 +56,80 @@ export class Local extends Rejecting {
     this.#clock = config.clock;
   }
 
-  override get limits(): readonly Limit[] {
-    return this.#opened.limits;
-  }
-
   /**
-   * Books what can be had here. From the first request on that is too large for this process, all wait: for Redis, in
-   * their order, or until their time is over.
+   * Reserves what the scaled limits allow. A request that is larger than they can ever grant waits for Redis, or until its
+   * timeout, and so do the requests behind it.
    */
-  override reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
+  reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     const { runs } = request;
-    const large = runs.findIndex(({ cost }) => exceeds(this.limits, cost));
+    const { limits, ledger } = this.#scaled;
+    const large = runs.findIndex(({ cost }) => exceeds(limits, cost));
     const served = large < 0 ? runs : runs.slice(0, large);
-    // It knows no epoch: what Redis has booked stands, whatever becomes of the ledger here.
+    // Epoch 0 makes nothing void: what Redis has reserved is not affected by a change of this ledger.
     const { last, ...rest } = { ...request, runs: served, epoch: 0, last: this.#byClock(request.last) };
-    this.#opened.ledger.reserve(last ? { ...rest, last } : rest, (error, booked) => {
-      if (!booked) {
-        reply(error);
+    ledger.reserve(last ? { ...rest, last } : rest, (error, reserved) => {
+      if (!reserved || large < 0) {
+        reply(error, reserved);
         return;
       }
-      if (large < 0) {
-        reply(null, booked);
-        return;
-      }
-      const retryAfter = this.#pause;
-      const segments = [...booked.segments, ...runs.slice(large).map((run) => this.#held(run, retryAfter))];
-      reply(null, { ...booked, segments, retryAfter });
+      const retryAfter = this.#retryAfter;
+      const segments = [...reserved.segments, ...runs.slice(large).map((run) => this.#held(run, retryAfter))];
+      reply(null, { ...reserved, segments, retryAfter });
     });
   }
 
-  override refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    this.#opened.ledger.refund(refunds, sequence, reply);
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
+    this.#scaled.ledger.refund(refunds, sequence, reply);
   }
 
-  override decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
-    const retryAfter =
-      exceeds(this.limits, cost) && !exceeds(this.#inForce(), cost) ? this.#pause : undefined;
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
+    const { limits, ledger } = this.#scaled;
+    const isLarge = exceeds(limits, cost) && !exceeds(this.#inForce(), cost);
+    const retryAfter = isLarge ? this.#retryAfter : undefined;
     const decided: Reply<DecideReply> = (error, decision) => {
       reply(error, decision && { ...decision, retryAfter: retryAfter ?? decision.retryAfter });
     };
-    this.#opened.ledger.decide(cost, decided, this.#byClock(last));
+    ledger.decide(cost, decided, this.#byClock(last));
   }
 
-  override peek(reply: Reply<number[]>): void {
-    this.#opened.ledger.peek(reply);
+  peek(reply: Reply<number[]>): void {
+    this.#scaled.ledger.peek(reply);
   }
 
-  override pause(ms: number, reply: Reply<number>): void {
-    this.#opened.ledger.pause(ms, reply);
+  pause(ms: number, reply: Reply<number>): void {
+    this.#scaled.ledger.pause(ms, reply);
   }
 
-  /** The ledger under its part of the limits that are in force by now. */
-  get #opened(): Open {
+  /** The ledger under the scaled limits that are in force now. */
+  get #scaled(): Scaled {
     const inForce = this.#inForce();
-    if (this.#open?.inForce === inForce) return this.#open;
+    if (this.#lastScaled?.inForce === inForce) return this.#lastScaled;
     const limits = inForce.map((limit) => scaledLimit(limit, this.#ratio));
-    // What was granted under another rate goes on counting: it is the same ledger in the store.
-    this.#open = { inForce, limits, ledger: this.#memory.open({ ...this.#config, limits }) };
-    return this.#open;
+    // What was granted under another rate continues to count: the store keeps one ledger for a name.
+    this.#lastScaled = { inForce, limits, ledger: this.#memory.open({ ...this.#config, limits }) };
+    return this.#lastScaled;
   }
 
-  /** Milliseconds until those who wait for Redis are to ask again. */
-  get #pause(): number {
+  /** Milliseconds after which the requests that wait for Redis are tried again. */
+  get #retryAfter(): number {
     const probe = this.#circuit.untilProbe(this.#clock.now());
-    return Math.min(mostPause, Math.max(leastPause, probe));
+    return Math.min(mostRetry, Math.max(leastRetry, probe));
   }
 
-  /** The last moment of the line by this process's clock: that of Redis may be another. */
+  /** The last reserved moment by this process's clock: Redis may have another. */
   #byClock(last: LastMoment | undefined): LastMoment | undefined {
     if (!last || last.source === 'fallback') return last;
-    // It stands, whatever becomes of the ledger here.
+    // The infinite epoch keeps it valid, whatever becomes of the ledger here.
     return last.due === undefined
       ? undefined
       : { moment: Math.ceil(this.#clock.origin + last.due), epoch: Infinity };
   }
 
   #held({ count, cost, maxWait }: Run, retryAfter: number): Segment {
-    if (exceeds(this.#inForce(), cost)) return { count, delay: outcome.never, retryAfter: Infinity };
-    // Nobody passes those who wait, not even where it would be free.
+    if (exceeds(this.#inForce(), cost)) return { count, delay: outcome.exceedsLimit, retryAfter: Infinity };
+    // A request never overtakes a waiting one, even if its permits are free.
     return maxWait === 0
       ? { count, delay: outcome.refused, retryAfter }
-      : { count, delay: outcome.left, retryAfter: 0 };
+      : { count, delay: outcome.queued, retryAfter: 0 };
   }
 }

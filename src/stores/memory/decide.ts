@@ -3,8 +3,9 @@ import { exceeds } from '../../limits/limit.ts';
 import type { DecideReply, LastMoment } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { lastOf } from './epochs.ts';
-import { availableNow, fullAt, type Instant, type LedgerState } from './ledgerState.ts';
-import { commitAll, offer, refusingOf } from './offer.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
+import { commitAll, limitingOf, offer } from './offer.ts';
+import { availableNow, fullAt } from './openLedger.ts';
 import { noteGranted, strideOf } from './pace.ts';
 
 /** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
@@ -21,7 +22,7 @@ export function decide(
   const { t, wait } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
-  const refusing = granted ? undefined : refusingOf(ledger, instant, cost);
+  const limiting = granted ? undefined : limitingOf(ledger, instant, cost);
   if (granted) {
     commitAll(ledger, now, t, cost, 1);
     if (stride > 0) {
@@ -36,6 +37,6 @@ export function decide(
     available,
     retryAfter: tooMuch ? Infinity : wait / 1000,
     resetAfter: Math.max(0, full - instant.us / 1000),
-    ...(refusing === undefined ? {} : { refusing }),
+    ...(limiting === undefined ? {} : { limiting }),
   };
 }

@@ -7,13 +7,6 @@ export const heard = 2000;
 /** At most so many changes are told apart: beyond that the two oldest count as one. */
 const mostVoids = 8;
 
-/** A change that made void what was booked for the moment `from` or later under an epoch before `epoch`. */
-export interface Void {
-  epoch: number;
-  /** Milliseconds. */
-  from: number;
-}
-
 export function changeEpoch(ledger: LedgerState, serverUs: number): void {
   ledger.epoch = Math.max(ledger.epoch + 1, serverUs);
 }

@@ -1,161 +1,203 @@
 import { StoreError } from '../../errors.ts';
+import type { Cost } from '../../limits/cost.ts';
+import type { Limit } from '../../limits/limit.ts';
 import { otherNames } from '../limitNames.ts';
-import type { Grant, LedgerConfig, Reply, SteeredLedger } from '../store.ts';
+import type {
+  ControlledLedger,
+  DecideReply,
+  Grant,
+  LastMoment,
+  LedgerConfig,
+  Rate,
+  RateChange,
+  Refund,
+  RefundReply,
+  Reply,
+  ReserveReply,
+  ReserveRequest,
+} from '../store.ts';
 import { type Control, lift, noControl, pause, storeRate } from './control.ts';
 import { decide } from './decide.ts';
-import {
-  availableNow,
-  closeLedger,
-  type Instant,
-  instantOf,
-  type LedgerState,
-  openLedger,
-} from './ledgerState.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
+import { availableNow, closeLedger, instantOf, openLedger } from './openLedger.ts';
 import type { Place, Places } from './places.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { reserve } from './reserve.ts';
 import { reopen, takeNow } from './take.ts';
 
 /** The control of a limiter that nobody steers: never changed. */
-const unsteered: Control = noControl();
+const unsteered: Control = /* @__PURE__ */ noControl();
 
 type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
 
 /** The ledger of one limiter: each operation opens the state at the clock's time, works on it, and closes it. */
-export function openMemoryLedger(
-  { name, key, prefix, scope, clientId, names, limits, clock }: LedgerConfig,
-  origin: number,
-  places: Places,
-): SteeredLedger {
-  // Where each client has the limit for itself, all share its control, which lies in the limiter's own place.
-  let limiter: Place | undefined;
-  let own: Place | undefined;
-  let line: string | undefined;
-  let last: Grant | undefined;
+export class MemoryLedger implements ControlledLedger {
+  readonly sync = true;
+  readonly source = 'memory';
+  readonly #config: LedgerConfig;
+  readonly #origin: number;
+  readonly #places: Places;
+  /** The limiter's own place; where each client has the limit for itself, it holds the control that they share. */
+  #limiter: Place | undefined;
+  /** This client's place, where it has the limit for itself. */
+  #own: Place | undefined;
+  #line: string | undefined;
+  #last: Grant | undefined;
 
-  function placeOfLimiter(): Place {
-    if (!limiter?.isKept) limiter = places.of(JSON.stringify([prefix, name, key]));
-    return limiter;
+  /** `origin` is the zero of the clock in epoch milliseconds. */
+  constructor(config: LedgerConfig, origin: number, places: Places) {
+    this.#config = config;
+    this.#origin = origin;
+    this.#places = places;
   }
-  function place(): Place {
-    if (scope !== 'client') return placeOfLimiter();
-    if (!own?.isKept) own = places.of(JSON.stringify([prefix, name, key, clientId]));
-    return own;
+
+  get limits(): readonly Limit[] {
+    const { limits } = this.#control;
+    return limits && !this.#misnamed(this.#control) ? limits : this.#config.limits;
   }
-  /** The sequence counts from 1 in every limiter, of the same client too. */
-  function lineName(): string {
-    line ??= `${clientId}:${globalThis.crypto.randomUUID()}`;
-    return line;
+
+  take(cost: Cost): Grant | undefined {
+    const us = this.#serverUs();
+    const ledger = this.#reopened(us);
+    if (!ledger) return undefined;
+    const instant = instantOf(ledger, us);
+    if (!takeNow(ledger, instant, cost)) return undefined;
+    closeLedger(ledger, instant);
+    const moment = Math.ceil(us / 1000);
+    const last = this.#last;
+    if (last?.moment !== moment || last.epoch !== ledger.epoch || last.cost !== cost)
+      this.#last = { cost, moment, epoch: ledger.epoch, source: 'memory' };
+    return this.#last;
   }
-  function serverUs(): number {
-    const us = Math.round((origin + clock.now()) * 1000);
-    places.called(us / 1000);
+
+  reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
+    this.#onLedger(reply, (ledger, instant, us) => {
+      moveUp(ledger, instant.now, us);
+      return { now: us / 1000, ...reserve(ledger, instant, this.#config.clientId, request) };
+    });
+  }
+
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
+    // The sequence counts from 1 in every limiter, of the same client too.
+    this.#line ??= `${this.#config.clientId}:${globalThis.crypto.randomUUID()}`;
+    const line = this.#line;
+    this.#onLedger(reply, (ledger, instant) => {
+      const answer = refund(ledger, instant, line, refunds, sequence);
+      if (answer.restored) rememberSequence(ledger, instant, line, sequence);
+      return answer;
+    });
+  }
+
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
+    const us = this.#serverUs();
+    const { clientId } = this.#config;
+    const ledger = this.#reopened(us);
+    if (ledger) {
+      const instant = instantOf(ledger, us);
+      const decision = decide(ledger, instant, clientId, cost, last);
+      closeLedger(ledger, instant);
+      reply(null, decision);
+    } else this.#onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost, last));
+  }
+
+  peek(reply: Reply<number[]>): void {
+    this.#onLedger(reply, availableNow);
+  }
+
+  setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
+    // Before the control is looked up, as a call may drop one that says nothing yet.
+    const us = this.#serverUs();
+    const control = this.#controlled();
+    if (ifAbsent && control.limits) {
+      reply(null, false);
+      return;
+    }
+    storeRate(control, this.#config.names, limits, keepState, this.#place.ledger?.epoch ?? 0, us);
+    this.#onLedger(reply, () => true);
+  }
+
+  getRate(reply: Reply<Rate>): void {
+    const { limits } = this.#control;
+    const wrong = this.#misnamed(this.#control);
+    if (wrong) reply(new StoreError(this.#config.name, wrong));
+    else reply(null, { limits: limits ?? this.#config.limits, stored: limits !== undefined });
+  }
+
+  pause(ms: number, reply: Reply<number>): void {
+    const us = this.#serverUs();
+    reply(null, pause(this.#controlled(), ms, us));
+  }
+
+  forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
+    const us = this.#serverUs();
+    // Over, but its epoch is known: whatever comes next is of a later one, at the same time too.
+    const { ledger } = this.#place;
+    if (ledger) ledger.expires = 0;
+    lift(this.#controlled(), rate, us);
+    reply(null);
+  }
+
+  get #limiterPlace(): Place {
+    if (!this.#limiter?.isKept) this.#limiter = this.#places.of(this.#config);
+    return this.#limiter;
+  }
+
+  get #place(): Place {
+    const { clientId, scope } = this.#config;
+    if (scope !== 'client') return this.#limiterPlace;
+    if (!this.#own?.isKept) this.#own = this.#places.of(this.#config, clientId);
+    return this.#own;
+  }
+
+  get #control(): Control {
+    return this.#limiterPlace.control ?? unsteered;
+  }
+
+  #controlled(): Control {
+    const place = this.#limiterPlace;
+    place.control ??= noControl();
+    return place.control;
+  }
+
+  /** Under a stored rate of other names than ours nothing can be done. */
+  #misnamed({ limits, names }: Control): TypeError | undefined {
+    return limits && otherNames(this.#config.names, names);
+  }
+
+  #serverUs(): number {
+    const us = Math.round((this.#origin + this.#config.clock.now()) * 1000);
+    this.#places.called(us / 1000);
     return us;
   }
-  const control = () => placeOfLimiter().control ?? unsteered;
-  const controlled = () => {
-    const here = placeOfLimiter();
-    here.control ??= noControl();
-    return here.control;
-  };
-  /** Under a stored rate of other names than ours nothing can be done. */
-  const misnamed = ({ limits, names: stored }: Control) => limits && otherNames(names, stored);
+
+  /** The state brought up to the server's time, where that is simple. */
+  #reopened(us: number): LedgerState | undefined {
+    const { ledger } = this.#place;
+    const control = this.#control;
+    const { names, limits } = this.#config;
+    if (!ledger || this.#misnamed(control) || !reopen(ledger, names, limits, us, control)) return undefined;
+    return ledger;
+  }
 
   /** Opens the state at the clock's time, works on it, and closes it. */
-  function onLedger<T>(reply: Reply<T>, work: Work<T>): void {
-    onLedgerAt(serverUs(), reply, work);
+  #onLedger<T>(reply: Reply<T>, work: Work<T>): void {
+    this.#onLedgerAt(this.#serverUs(), reply, work);
   }
-  function onLedgerAt<T>(us: number, reply: Reply<T>, work: Work<T>): void {
-    const inForce = control();
-    const wrong = misnamed(inForce);
+
+  #onLedgerAt<T>(us: number, reply: Reply<T>, work: Work<T>): void {
+    const control = this.#control;
+    const wrong = this.#misnamed(control);
+    const { name, names, limits } = this.#config;
     if (wrong) {
       reply(new StoreError(name, wrong));
       return;
     }
-    const here = place();
-    const { ledger, instant } = openLedger(here.ledger, names, limits, us, inForce, places.lastEpoch);
-    here.ledger = ledger;
+    const place = this.#place;
+    const { ledger, instant } = openLedger(place.ledger, names, limits, us, control, this.#places.lastEpoch);
+    place.ledger = ledger;
     const answer = work(ledger, instant, us);
     closeLedger(ledger, instant);
     reply(null, answer);
   }
-
-  return {
-    sync: true,
-    source: 'memory',
-    get limits() {
-      const inForce = control();
-      return inForce.limits && !misnamed(inForce) ? inForce.limits : limits;
-    },
-    take(cost) {
-      const us = serverUs();
-      const inForce = control();
-      const { ledger } = place();
-      if (!ledger || misnamed(inForce) || !reopen(ledger, names, limits, us, inForce)) return undefined;
-      const instant = instantOf(ledger, us);
-      if (!takeNow(ledger, instant, cost)) return undefined;
-      closeLedger(ledger, instant);
-      const moment = Math.ceil(us / 1000);
-      if (last?.moment !== moment || last.epoch !== ledger.epoch || last.cost !== cost)
-        last = { cost, moment, epoch: ledger.epoch, source: 'memory' };
-      return last;
-    },
-    reserve(request, reply) {
-      onLedger(reply, (ledger, instant, us) => {
-        moveUp(ledger, instant.now, us);
-        return { now: us / 1000, ...reserve(ledger, instant, clientId, request) };
-      });
-    },
-    refund(refunds, sequence, reply) {
-      onLedger(reply, (ledger, instant) => {
-        const answer = refund(ledger, instant, lineName(), refunds, sequence);
-        if (answer.restored) rememberSequence(ledger, instant, lineName(), sequence);
-        return answer;
-      });
-    },
-    decide(cost, reply, last) {
-      const us = serverUs();
-      const { ledger } = place();
-      const inForce = control();
-      if (ledger && !misnamed(inForce) && reopen(ledger, names, limits, us, inForce)) {
-        const instant = instantOf(ledger, us);
-        const decision = decide(ledger, instant, clientId, cost, last);
-        closeLedger(ledger, instant);
-        reply(null, decision);
-      } else onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost, last));
-    },
-    peek(reply) {
-      onLedger(reply, availableNow);
-    },
-    setRate({ limits: rate, ifNone, keepState }, reply) {
-      // Before the control is looked up, as a call may drop one that says nothing yet.
-      const us = serverUs();
-      const inForce = controlled();
-      if (ifNone && inForce.limits) {
-        reply(null, false);
-        return;
-      }
-      storeRate(inForce, names, rate, keepState, place().ledger?.epoch ?? 0, us);
-      onLedger(reply, () => true);
-    },
-    getRate(reply) {
-      const inForce = control();
-      const wrong = misnamed(inForce);
-      if (wrong) reply(new StoreError(name, wrong));
-      else reply(null, { limits: inForce.limits ?? limits, stored: inForce.limits !== undefined });
-    },
-    pause(ms, reply) {
-      const us = serverUs();
-      reply(null, pause(controlled(), ms, us));
-    },
-    forget({ rate }, reply) {
-      const us = serverUs();
-      // Over, but its epoch is known: whatever comes next is of a later one, at the same time too.
-      const { ledger } = place();
-      if (ledger) ledger.expires = 0;
-      lift(controlled(), rate, us);
-      reply(null);
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../store.ts';
-import { openMemoryLedger } from './memoryLedger.ts';
+import { MemoryLedger } from './memoryLedger.ts';
 import { Places } from './places.ts';
 
 /**
@@ -19,7 +19,7 @@ export function memoryStore(): Store {
     open(config) {
       // One zero for all: a limiter that is made after a step of the wall clock shares the time of those before it.
       origin ??= config.clock.origin;
-      return openMemoryLedger(config, origin, places);
+      return new MemoryLedger(config, origin, places);
     },
   };
 }

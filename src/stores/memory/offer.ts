@@ -41,18 +41,18 @@ export function offer(
 }
 
 /** Of several limits, the index of the one that refuses the cost for longest, if any of them does. */
-export function refusingOf({ limits }: LedgerState, { now, at }: Instant, cost: Cost): number | undefined {
-  let refusing: number | undefined;
+export function limitingOf({ limits }: LedgerState, { now, at }: Instant, cost: Cost): number | undefined {
+  let limiting: number | undefined;
   let latest = now;
   for (let i = 0; i < cost.length && cost.length > 1; i++) {
     if (cost[i] === 0) continue;
     const free = algebraOf(limits[i]).earliest(limits[i], now, at, cost[i]);
     if (free > latest) {
       latest = free;
-      refusing = i;
+      limiting = i;
     }
   }
-  return refusing;
+  return limiting;
 }
 
 /** How many requests can be granted at the moment, of at most `most`. */

@@ -1,3 +1,4 @@
+import type { LedgerConfig } from '../store.ts';
 import { type Control, isIdle } from './control.ts';
 import type { LedgerState } from './ledgerState.ts';
 
@@ -26,7 +27,9 @@ export class Places {
   /** The latest epoch of any ledger that was dropped. */
   lastEpoch = 0;
 
-  of(text: string): Place {
+  /** The place of a limiter, or of one client of it that has the limit for itself. */
+  of({ prefix, name, key }: LedgerConfig, clientId?: string): Place {
+    const text = textOf(prefix) + textOf(name) + textOf(key) + textOf(clientId);
     const known = this.#all.get(text);
     if (known) return known;
     const place = new Place(text);
@@ -50,6 +53,11 @@ export class Places {
       }
     }
   }
+}
+
+/** A part of a place's text: its length keeps it apart from the next one. */
+function textOf(part: string | undefined): string {
+  return part === undefined ? '-' : `${part.length}:${part}`;
 }
 
 function isOver({ ledger, control }: Place, serverMs: number): boolean {

@@ -5,8 +5,9 @@ import { countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
 import { takeGap } from './gaps.ts';
 import { fillHole, holeFor } from './holes.ts';
-import { type Instant, type LedgerState, pausedFor, standingOf } from './ledgerState.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
 import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
+import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { loadOf, noteGranted, strideOf } from './pace.ts';
 
 /** Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds. */
@@ -38,13 +39,13 @@ export function reserve(
   noteContender(ledger.contenders, client, stays ? Math.max(now, line.last) + lingers : 0, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
-  const standing = standingOf(ledger, instant, request.epoch);
+  const voidAfter = voidAfterOf(ledger, instant, request.epoch);
   return {
     epoch,
     contenders,
     segments,
     ...(paused === undefined ? {} : { paused }),
-    ...(standing === undefined ? {} : { standing }),
+    ...(voidAfter === undefined ? {} : { voidAfter }),
   };
 }
 
@@ -72,7 +73,7 @@ function serve(
 ): void {
   const { now } = instant;
   if (exceeds(ledger.limits, cost)) {
-    segments.push({ count, delay: outcome.never, retryAfter: Infinity });
+    segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
   const stride = paced ? strideOf(ledger, cost) : 0;
@@ -99,7 +100,7 @@ function serve(
     }
     line.left ||= wait > 0 && line.held > 0 && line.held >= line.share;
     if (line.left) {
-      segments.push({ count: remaining, delay: outcome.left, retryAfter: 0 });
+      segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
       return;
     }
     let granted = hole

@@ -3,7 +3,8 @@ import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { isCalm } from './contenders.ts';
 import type { Control } from './control.ts';
-import { type Instant, isUnder, type LedgerState } from './ledgerState.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
+import { isUnder } from './openLedger.ts';
 
 /**
  * Brings a ledger up to the server's time where that is all there is to it: its clock has not stepped back, it is not over, no

@@ -28,7 +28,7 @@ export function encoded(word: string): string {
 }
 
 /** Whole numbers from 0 on, as most arguments are. */
-const small = Array.from({ length: 1_024 }, (_, n) => encoded(String(n)));
+const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, n) => encoded(String(n)));
 
 function encodedNumber(n: number): string {
   const known = small[n];

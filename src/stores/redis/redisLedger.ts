@@ -1,6 +1,7 @@
 import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type {
+  ControlledLedger,
   DecideReply,
   LastMoment,
   Rate,
@@ -10,7 +11,6 @@ import type {
   Reply,
   ReserveReply,
   ReserveRequest,
-  SteeredLedger,
 } from '../store.ts';
 import { type Answer, coversAll, listed, malformed, segmentsOf } from './replies.ts';
 import { type Seat, Tools } from './seat.ts';
@@ -30,7 +30,7 @@ function milliseconds(us: number): number | undefined {
 const head = 5;
 
 /** The ledger of one limiter in Redis. One that is not asked is a few words. */
-export class RedisLedger implements SteeredLedger {
+export class RedisLedger implements ControlledLedger {
   readonly #seat: Seat;
   /** The key of a group's limiter. */
   readonly #key: string | undefined;
@@ -80,12 +80,12 @@ export class RedisLedger implements SteeredLedger {
         const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
         return { now: answer / 1000, epoch, contenders: 1, segments };
       }
-      const [now, newEpoch, contenders, paused, standing] = answer;
+      const [now, newEpoch, contenders, paused, voidAfter] = answer;
       const segments = segmentsOf(answer, head);
-      if (standing === undefined || !coversAll(runs, segments)) throw malformed(answer);
+      if (voidAfter === undefined || !coversAll(runs, segments)) throw malformed(answer);
       const replied: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
       if (paused >= 0) replied.paused = milliseconds(paused);
-      if (standing >= 0) replied.standing = milliseconds(standing);
+      if (voidAfter >= 0) replied.voidAfter = milliseconds(voidAfter);
       return replied;
     };
     const { calls, ofClient } = this.#tools;
@@ -110,15 +110,15 @@ export class RedisLedger implements SteeredLedger {
       // Of several limits, the one that refuses for longest is named.
       const isNamed = length > 1 && Array.isArray(answer) && answer.length > 3 + length;
       const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0));
-      const refusing = isNamed ? rest.pop()! : -1;
-      if (refusing >= length) throw malformed(answer);
+      const limiting = isNamed ? rest.pop()! : -1;
+      if (limiting >= length) throw malformed(answer);
       const decision: DecideReply = {
         granted: granted === 1,
         available: rest,
         retryAfter: milliseconds(wait) ?? Infinity,
         resetAfter: reset / 1000,
       };
-      if (refusing >= 0) decision.refusing = refusing;
+      if (limiting >= 0) decision.limiting = limiting;
       return decision;
     };
     const tools = this.#toolsOnce;
@@ -137,13 +137,19 @@ export class RedisLedger implements SteeredLedger {
   setRate(change: RateChange, reply: Reply<boolean>): void {
     const { calls, shared } = this.#tools;
     const spec = specOf(this.#seat.names, change.limits);
-    const { ifNone, keepState } = change;
+    const { ifAbsent, keepState } = change;
     const read = (answer: Answer) => {
       const stored = listed(answer, 1)[0] === 1;
       if (stored) calls.follow(spec);
       return stored;
     };
-    calls.send(this.#seat.scripts.configure, shared, [spec, ifNone ? 1 : 0, keepState ? 1 : 0], read, reply);
+    calls.send(
+      this.#seat.scripts.configure,
+      shared,
+      [spec, ifAbsent ? 1 : 0, keepState ? 1 : 0],
+      read,
+      reply,
+    );
   }
 
   getRate(reply: Reply<Rate>): void {

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { LedgerConfig, SteeredLedger, Store } from '../store.ts';
+import type { ControlledLedger, LedgerConfig, Store } from '../store.ts';
 import { RedisLedger } from './redisLedger.ts';
 import { type Scripts, scriptsOf } from './scripts.ts';
 import { Seat } from './seat.ts';
@@ -26,6 +26,6 @@ export function openRedisLedger(
   config: Omit<LedgerConfig, 'clock'>,
   scripts: Scripts,
   serverTime?: () => number,
-): SteeredLedger {
+): ControlledLedger {
   return new RedisLedger(new Seat(config, scripts, serverTime), config.key);
 }

@@ -29,9 +29,9 @@ export function segmentsOf(answer: number[], head: number): Segment[] {
   for (let i = head; i + 1 < answer.length; i += 2) {
     const [count, delay] = [answer[i], answer[i + 1]];
     if (delay >= 0) segments.push({ count, delay: delay / 1000, retryAfter: 0 });
-    else if (delay === outcome.left) segments.push({ count, delay, retryAfter: 0 });
-    else if (delay === outcome.never) segments.push({ count, delay, retryAfter: Infinity });
-    else segments.push({ count, delay: outcome.refused, retryAfter: (outcome.never - delay) / 1000 });
+    else if (delay === outcome.queued) segments.push({ count, delay, retryAfter: 0 });
+    else if (delay === outcome.exceedsLimit) segments.push({ count, delay, retryAfter: Infinity });
+    else segments.push({ count, delay: outcome.refused, retryAfter: (outcome.exceedsLimit - delay) / 1000 });
   }
   return segments;
 }

@@ -13,6 +13,7 @@ import {
   tokenBucket,
 } from '../../../src/index.ts';
 import { answered, lateStore } from '../../support/lateStore.ts';
+import { ledgerWith } from '../../support/ledgerWith.ts';
 import { assertIdle } from '../../support/marbles.ts';
 
 const test = suite('throttleDistributed, maxQueue with a store that answers later');
@@ -126,7 +127,7 @@ for (const overflow of ['dropOldest', 'dropNewest'] as const) {
   test(`while the store does not answer, all that is asked for counts after a while: ${overflow}`, async () => {
     const silent = { ...lateStore(memoryStore()) };
     const { open } = silent;
-    silent.open = (config) => ({ ...open(config), reserve: () => {} });
+    silent.open = (config) => ledgerWith(open(config), { reserve: () => {} });
     const { scheduler, limiter, observer, dropped } = arrange(wide, silent);
     const source = new Subject<string>();
     const subscription = source

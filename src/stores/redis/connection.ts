@@ -1,4 +1,4 @@
-/** What the fallback needs of an ioredis `Redis` or `Cluster`. */
+/** What is used of an ioredis `Redis` or `Cluster` to follow its connection. */
 export interface RedisConnection {
   readonly status: string;
   connect(): Promise<unknown>;
@@ -7,7 +7,7 @@ export interface RedisConnection {
   listenerCount(event: string): number;
 }
 
-/** Who waits for the connection to come up, or for an answer over it. */
+/** Is called when the connection is ready, and when it is lost. */
 export interface Watcher {
   ready(): void;
   lost(reason: Error): void;
@@ -15,49 +15,46 @@ export interface Watcher {
 
 const connections = new WeakMap<RedisConnection, Connection>();
 
-/** One for all who ask for it: many limiters of one connection listen to it once. */
+/** The same for all stores of one ioredis object, so that many limiters add its listeners once. */
 export function connectionOf(redis: RedisConnection): Connection {
   const connection = connections.get(redis) ?? new Connection(redis);
   connections.set(redis, connection);
   return connection;
 }
 
-/**
- * Whether calls leave at once: what is called before, ioredis would keep, and send late.
- *
- * It listens only while somebody watches.
- */
+/** The state of an ioredis connection. It has listeners only while it has watchers. */
 export class Connection {
   readonly #redis: RedisConnection;
   readonly #watchers = new Set<Watcher>();
   #wasReady = false;
-  #reason: Error | undefined;
+  #error: Error | undefined;
 
   constructor(redis: RedisConnection) {
     this.#redis = redis;
   }
 
+  /** Whether ioredis sends a call at once. It queues a call that is made before. */
   get ready(): boolean {
     const ready = this.#redis.status === 'ready';
     this.#wasReady ||= ready;
-    if (ready) this.#reason = undefined;
+    if (ready) this.#error = undefined;
     return ready;
   }
 
-  /** Whether it comes up for the first time, and has not failed. */
+  /** Whether it is being opened for the first time, and has not failed. */
   get starts(): boolean {
     return !this.#wasReady && ['wait', 'connecting', 'connect'].includes(this.#redis.status);
   }
 
-  /** Why no call leaves now. */
+  /** Why it is not ready. */
   get reason(): Error {
-    return this.#reason ?? new Error(`the connection is not ready (${this.#redis.status})`);
+    return this.#error ?? new Error(`the connection is not ready (${this.#redis.status})`);
   }
 
   watch(watcher: Watcher): void {
     if (this.#watchers.size === 0) this.#listen();
     this.#watchers.add(watcher);
-    // A connection that is lazy waits for somebody who calls; whether it comes up, its events say.
+    // A lazy connection is opened by its first call. Its events report a failure.
     if (this.#redis.status === 'wait') this.#redis.connect().catch(() => {});
   }
 
@@ -68,7 +65,7 @@ export class Connection {
   #listen(): void {
     this.#redis.on('ready', this.#onReady);
     for (const event of ['close', 'end']) this.#redis.on(event, this.#onLost);
-    // ioredis prints the errors that nobody listens to: it must go on doing so.
+    // ioredis prints errors that have no listener, and has to go on doing so.
     if (this.#redis.listenerCount('error') > 0) this.#redis.on('error', this.#onError);
   }
 
@@ -79,7 +76,7 @@ export class Connection {
   }
 
   readonly #onError = (error: unknown): void => {
-    if (error instanceof Error) this.#reason = error;
+    if (error instanceof Error) this.#error = error;
   };
 
   readonly #onReady = (): void => {
@@ -87,7 +84,7 @@ export class Connection {
   };
 
   readonly #onLost = (): void => {
-    const reason = this.#reason ?? new Error('the connection was lost');
+    const reason = this.#error ?? new Error('the connection was lost');
     for (const watcher of this.#watchers) watcher.lost(reason);
   };
 }

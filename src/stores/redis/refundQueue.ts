@@ -1,0 +1,81 @@
+import { StoreUnavailableError } from '../../errors.ts';
+import type { Ledger, Refund, RefundReply, Reply } from '../store.ts';
+
+/** The most refunds that are kept while Redis is unavailable, of all limiters of a store. */
+const mostKept = 8192;
+
+/** What the limiters of a store with a fallback share: whether Redis is available, and how many refunds wait for it. */
+export interface Outage {
+  /** Whether a call is sent at once. */
+  readonly isOver: boolean;
+  /** Calls back once, when Redis is available again. */
+  onRecovery(work: () => void): void;
+  kept: number;
+}
+
+/** The refunds of one call. */
+interface Batch {
+  refunds: readonly Refund[];
+  /** The same each time it is sent, so that it counts once. */
+  sequence: number;
+  reply: Reply<RefundReply>;
+}
+
+/**
+ * The refunds of one limiter to Redis: sent in order, one call at a time.
+ *
+ * With an `outage`, refunds that Redis has not answered are sent again when it is available, up to a bound. A refund that is
+ * dropped costs capacity only until its permits come back by themselves.
+ */
+export class RefundQueue {
+  readonly #ledger: Ledger;
+  readonly #outage: Outage | undefined;
+  readonly #batches: Batch[] = [];
+  #sequence = 0;
+  #isSending = false;
+
+  constructor(ledger: Ledger, outage?: Outage) {
+    this.#ledger = ledger;
+    this.#outage = outage;
+  }
+
+  /** Sends refunds behind those that were added before. */
+  add(refunds: readonly Refund[], reply: Reply<RefundReply> = () => {}): void {
+    if (refunds.length === 0) return;
+    const outage = this.#outage;
+    if (outage) {
+      const waits = this.#batches.length > 0 || !outage.isOver;
+      if (waits && outage.kept + refunds.length > mostKept) {
+        reply(null);
+        return;
+      }
+      outage.kept += refunds.length;
+    }
+    this.#batches.push({ refunds, sequence: ++this.#sequence, reply });
+    this.#send();
+  }
+
+  readonly #send = (): void => {
+    const [batch] = this.#batches;
+    if (!batch || this.#isSending) return;
+    const outage = this.#outage;
+    // A connection that is ready takes it, even if Redis does not answer: it is carried out as soon as Redis can.
+    if (outage && !outage.isOver) {
+      outage.onRecovery(this.#send);
+      return;
+    }
+    this.#isSending = true;
+    this.#ledger.refund(batch.refunds, batch.sequence, (error, reply) => {
+      const isKept = outage !== undefined && error instanceof StoreUnavailableError;
+      if (isKept) outage.onRecovery(this.#send);
+      else {
+        this.#batches.shift();
+        if (outage) outage.kept -= batch.refunds.length;
+      }
+      // The reply may add refunds, which are sent behind this batch.
+      batch.reply(error, reply);
+      this.#isSending = false;
+      if (!isKept) this.#send();
+    });
+  };
+}

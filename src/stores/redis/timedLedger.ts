@@ -1,0 +1,114 @@
+import type { Cost } from '../../limits/cost.ts';
+import type { Limit } from '../../limits/limit.ts';
+import { eachSegment, momentOf } from '../segments.ts';
+import type {
+  ControlledLedger,
+  DecideReply,
+  LastMoment,
+  Ledger,
+  PermitSource,
+  Rate,
+  RateChange,
+  Refund,
+  RefundReply,
+  Reply,
+  ReserveReply,
+  ReserveRequest,
+  Run,
+} from '../store.ts';
+import { type Outage, RefundQueue } from './refundQueue.ts';
+import type { TimedCalls } from './timedCalls.ts';
+
+/** A ledger in Redis whose calls end in time. What a call reserves after its time is refunded. */
+export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
+  readonly ledger: L;
+  readonly #name: string;
+  readonly #calls: TimedCalls;
+  readonly #outage: Outage | undefined;
+  #refunds: RefundQueue | undefined;
+
+  constructor(name: string, ledger: L, calls: TimedCalls, outage?: Outage) {
+    this.#name = name;
+    this.ledger = ledger;
+    this.#calls = calls;
+    this.#outage = outage;
+  }
+
+  get sync(): boolean {
+    return false;
+  }
+
+  get source(): PermitSource {
+    return this.ledger.source;
+  }
+
+  get limits(): readonly Limit[] {
+    return this.ledger.limits;
+  }
+
+  get refunds(): RefundQueue {
+    this.#refunds ??= new RefundQueue(this.ledger, this.#outage);
+    return this.#refunds;
+  }
+
+  reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
+    const send = (done: Reply<ReserveReply>) => this.ledger.reserve(request, done);
+    this.timed(send, reply, (late) => this.refunds.add(refundsOf(request.runs, late)));
+  }
+
+  refund(refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
+    let added = false;
+    const add = (done?: Reply<RefundReply>) => {
+      added = true;
+      this.refunds.add(refunds, done);
+    };
+    this.timed(add, (error, restored) => {
+      // Without a connection it could not be sent: it waits for one.
+      if (!added) add();
+      reply(error, restored);
+    });
+  }
+
+  /** What a decision takes after its time comes back by itself: its moment is not known, and a release could take another's. */
+  decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
+    this.timed((done) => this.ledger.decide(cost, done, last), reply);
+  }
+
+  peek(reply: Reply<number[]>): void {
+    this.timed((done) => this.ledger.peek(done), reply);
+  }
+
+  /** Makes a call, which ends in time. */
+  protected timed<T>(send: (reply: Reply<T>) => void, reply: Reply<T>, late?: (value: T) => void): void {
+    this.#calls.call(this.#name, send, reply, late);
+  }
+}
+
+/** The same for a ledger that can be steered. A change of the fleet that fails for time may still be made. */
+export class TimedControlledLedger extends TimedLedger<ControlledLedger> implements ControlledLedger {
+  setRate(change: RateChange, reply: Reply<boolean>): void {
+    this.timed((done) => this.ledger.setRate(change, done), reply);
+  }
+
+  getRate(reply: Reply<Rate>): void {
+    this.timed((done) => this.ledger.getRate(done), reply);
+  }
+
+  pause(ms: number, reply: Reply<number>): void {
+    this.timed((done) => this.ledger.pause(ms, done), reply);
+  }
+
+  forget(what: { rate: boolean }, reply: Reply<void>): void {
+    this.timed((done) => this.ledger.forget(what, done), reply);
+  }
+}
+
+/** Refunds of all that a reply grants and reserves. */
+function refundsOf(runs: readonly Run[], reply: ReserveReply): Refund[] {
+  const refunds: Refund[] = [];
+  const { epoch } = reply;
+  eachSegment(runs, reply.segments, ({ cost }, { count, delay }) => {
+    if (delay >= 0) refunds.push({ moment: momentOf(reply, delay), epoch, source: 'redis', cost, count });
+  });
+  return refunds;
+}

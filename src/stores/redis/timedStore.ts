@@ -1,0 +1,17 @@
+import type { Store } from '../store.ts';
+import { connectionOf, type RedisConnection } from './connection.ts';
+import { TimedCalls } from './timedCalls.ts';
+import { TimedControlledLedger } from './timedLedger.ts';
+
+/** A store over Redis of which each call takes at most so many milliseconds. ioredis queues what cannot be sent at once. */
+export function timedStore(remote: Store, redis: RedisConnection, timeout: number): Store {
+  if (timeout === Infinity) return remote;
+  const connection = connectionOf(redis);
+  let calls: TimedCalls | undefined;
+  return {
+    open(config) {
+      calls ??= new TimedCalls({ clock: config.clock, connection, timeout, failsFast: false });
+      return new TimedControlledLedger(config.name, remote.open(config), calls);
+    },
+  };
+}

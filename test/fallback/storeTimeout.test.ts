@@ -1,0 +1,209 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
+import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
+import type { ControlledLedger, RefundReply, Reply, ReserveReply } from '../../src/stores/store.ts';
+import { assertRefuses, noDuration } from '../support/badInput.ts';
+import { fateOf, timed, times } from '../support/fakeTime.ts';
+import { answerOf, asking, granting, limit, setUpTimed } from './fakes.ts';
+
+/** The fake clock takes a millisecond for the turn after the timer. */
+const [timeout, over] = [5_000, 5_001];
+
+const calls: Record<string, (ledger: ControlledLedger, reply: Reply<unknown>) => void> = {
+  reserve: (ledger, reply) => ledger.reserve(asking(), reply),
+  refund: (ledger, reply) =>
+    ledger.refund([{ moment: 1, epoch: 7, source: 'redis', cost: [1], count: 1 }], 1, reply),
+  decide: (ledger, reply) => ledger.decide([1], reply),
+  peek: (ledger, reply) => ledger.peek(reply),
+  setRate: (ledger, reply) => ledger.setRate({ limits: [limit], ifAbsent: false, keepState: true }, reply),
+  getRate: (ledger, reply) => ledger.getRate(reply),
+  pause: (ledger, reply) => ledger.pause(10, reply),
+  forget: (ledger, reply) => ledger.forget({ rate: false }, reply),
+};
+
+for (const [name, call] of Object.entries(calls))
+  timed(`${name}: fails with StoreUnavailableError when its time is over`, (clock) => {
+    const { ledger, remote } = setUpTimed(timeout);
+    const answer = answerOf<unknown>((reply) => call(ledger, reply));
+    assert.is(remote.last.operation, name);
+    clock.tick(timeout - 1);
+    assert.is(answer.at, undefined);
+    clock.tick(2);
+    assert.is(answer.at, over);
+    assert.instance(answer.error, StoreUnavailableError);
+    assert.match(answer.error!.message, 'no answer within 5000 ms');
+    assert.is(clock.countTimers(), 0);
+  });
+
+timed('a reply in time passes, errors included, and leaves no timer', (clock) => {
+  const { ledger, remote } = setUpTimed(timeout);
+  const [good, bad] = [1, 2].map(() => answerOf<ReserveReply>((reply) => ledger.reserve(asking(), reply)));
+  clock.tick(timeout - 1);
+  const [first, second] = remote.calls;
+  const reply = granting(asking());
+  first.reply(null, reply);
+  const error = new StoreError('api', new Error('NOPERM'));
+  second.reply(error);
+  assert.is(good.value, reply);
+  assert.is(bad.error, error);
+  assert.is(clock.countTimers(), 0);
+});
+
+timed('a failure of ioredis passes as it is, and the next call is made', () => {
+  const { ledger, remote } = setUpTimed(timeout);
+  const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+  const error = new StoreUnavailableError('api', new Error('max retries'));
+  remote.last.reply(error);
+  assert.is(answer.error, error);
+  ledger.peek(() => {});
+  assert.is(remote.calls.length, 2);
+});
+
+timed('ioredis queues what is called while the connection is away, and loses nothing by its end', (clock) => {
+  for (const status of ['connecting', 'reconnecting', 'wait']) {
+    const { ledger, remote, redis } = setUpTimed(timeout, status);
+    const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+    assert.is(remote.calls.length, 1);
+    redis.become('close');
+    assert.is(answer.at, undefined);
+    redis.become('ready');
+    remote.last.reply(null, [10]);
+    assert.equal(answer.value, [10]);
+    assert.is(remote.calls.length, 1);
+    assert.is(redis.listening, 0);
+  }
+  assert.is(clock.countTimers(), 0);
+});
+
+timed('the error names the state of a connection that is away', (clock) => {
+  const { ledger } = setUpTimed(timeout, 'reconnecting');
+  const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+  clock.tick(over);
+  assert.match(answer.error!.message, 'the connection is not ready (reconnecting)');
+});
+
+timed('each call has its own time', (clock) => {
+  const { ledger } = setUpTimed(timeout);
+  const answers = [0, 1, 2].map(() => {
+    const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+    clock.tick(1_000);
+    return answer;
+  });
+  clock.tick(timeout);
+  assert.equal(
+    answers.map(({ at }) => Math.floor(at! / 1_000) * 1_000),
+    [5_000, 6_000, 7_000],
+  );
+});
+
+timed('what a late reserve grants and reserves is refunded, with the refunds of the limiter', (clock) => {
+  const { ledger, remote } = setUpTimed(timeout);
+  ledger.reserve(asking(3), () => {});
+  clock.tick(over);
+  const [reserve] = remote.calls;
+  reserve.reply(null, {
+    ...granting(asking()),
+    segments: [
+      { count: 1, delay: 0, retryAfter: 0 },
+      { count: 1, delay: 99.5, retryAfter: 0 },
+      { count: 1, delay: -1, retryAfter: 0 },
+    ],
+  });
+  const refund = { epoch: 7, source: 'redis', cost: [1], count: 1 } as const;
+  const late = remote.last;
+  assert.equal(late.args, [
+    [
+      { ...refund, moment: 1001 },
+      { ...refund, moment: 1100 },
+    ],
+    1,
+  ]);
+  // One call is under way at a time, and each has a sequence number of its own.
+  const own = answerOf<RefundReply>((reply) => ledger.refund([{ ...refund, moment: 5 }], 1, reply));
+  assert.is(remote.last, late);
+  late.reply(null);
+  assert.equal(remote.last.args, [[{ ...refund, moment: 5 }], 2]);
+  remote.last.reply(null);
+  assert.is(own.error, null);
+});
+
+timed('a refund that ioredis gives up is lost, and the next one is sent', () => {
+  const { ledger, remote } = setUpTimed(timeout);
+  const refund = { moment: 1, epoch: 7, source: 'redis', cost: [1], count: 1 } as const;
+  const answer = answerOf<RefundReply>((reply) => ledger.refund([refund], 1, reply));
+  ledger.refund([{ ...refund, moment: 2 }], 2, () => {});
+  const error = new StoreUnavailableError('api', new Error('max retries'));
+  remote.last.reply(error);
+  assert.is(answer.error, error);
+  assert.equal(remote.last.args, [[{ ...refund, moment: 2 }], 2]);
+});
+
+timed('a decision after its time is left to come back by itself', (clock) => {
+  const { ledger, remote } = setUpTimed(timeout);
+  ledger.decide([3], () => {});
+  clock.tick(over);
+  remote.last.reply(null, { granted: true, available: [7], retryAfter: 0, resetAfter: 1000 });
+  assert.is(remote.calls.length, 1);
+});
+
+timed('the reply to one call may make the next: one timer is left', (clock) => {
+  const { ledger } = setUpTimed(timeout);
+  let answered = 0;
+  const again = () => {
+    answered++;
+    ledger.peek(again);
+  };
+  ledger.peek(again);
+  clock.tick(over);
+  assert.is(answered, 1);
+  assert.is(clock.countTimers(), 1);
+  clock.tick(over);
+  assert.is(answered, 2);
+});
+
+timed('Infinity leaves the time to ioredis', (clock) => {
+  const { ledger } = setUpTimed(Infinity);
+  const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+  assert.is(clock.countTimers(), 0);
+  clock.tick(1e9);
+  assert.is(answer.at, undefined);
+});
+
+const redis = { defineCommand() {} } as never;
+const limiters: Record<string, (storeTimeout: number) => unknown> = {
+  RateLimiter: (storeTimeout) => new RateLimiter({ name: 'api', limit, redis, storeTimeout }),
+  RateLimiterGroup: (storeTimeout) => new RateLimiterGroup({ name: 'api', limit, redis, storeTimeout }),
+  RedissonRateLimiter: (storeTimeout) => new RedissonRateLimiter(redis, 'api', { storeTimeout }),
+};
+
+timed('5,000 ms by default', async (clock) => {
+  const silent: Record<string, unknown> & { defineCommand(name: string): void } = {
+    status: 'ready',
+    defineCommand(name) {
+      silent[name] = () => new Promise(() => {});
+    },
+  };
+  const redis = silent as never;
+  const all = [
+    new RateLimiter({ name: 'api', limit, redis }),
+    new RateLimiterGroup({ name: 'api', limit, redis }).get('key'),
+    new RedissonRateLimiter(redis, 'api'),
+  ];
+  const fates = all.map((limiter) => fateOf(limiter.availablePermits()));
+  await clock.tickAsync(timeout - 1);
+  assert.equal(times(fates), [undefined, undefined, undefined]);
+  await clock.tickAsync(2);
+  for (const { reason } of fates) assert.instance(reason, StoreUnavailableError);
+  await Promise.all(all.map((limiter) => limiter.close()));
+});
+
+for (const [name, make] of Object.entries(limiters))
+  test(`${name}: a storeTimeout that is no duration is refused`, async () => {
+    await assertRefuses(make as never, noDuration, 'storeTimeout', 'milliseconds, 0 or more');
+    for (const ms of [0, 0.5, Infinity]) assert.not.throws(() => make(ms));
+  });
+
+test.run();

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const src = fileURLToPath(new URL('../../src', import.meta.url));
+
+/** What each room may import besides itself and the files that lie directly in `src`, `index.ts` aside. */
+const mayImport: Record<string, readonly string[]> = {
+  '.': [],
+  limits: [],
+  stores: ['limits'],
+  'stores/memory': ['stores', 'limits'],
+  'stores/redis': ['stores', 'limits'],
+  'stores/fallback': ['stores/memory', 'stores/redis', 'stores', 'limits'],
+  port: ['stores', 'limits'],
+  dispatcher: ['port', 'stores', 'limits'],
+  limiter: ['dispatcher', 'port', 'stores/fallback', 'stores/memory', 'stores/redis', 'stores', 'limits'],
+  redisson: ['limiter', 'port', 'stores/redis', 'stores', 'limits'],
+  operators: ['limiter/acquisition.ts', 'port', 'limits'],
+  creation: ['limiter/acquisition.ts', 'port', 'limits'],
+  cli: ['index.ts', 'limits'],
+};
+
+const files = readdirSync(src, { recursive: true })
+  .map((file) => String(file).split(sep).join('/'))
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'));
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+/** The modules that a file names, types and re-exports included; those of `src` as paths in it. */
+function importsOf(file: string): string[] {
+  const { importedFiles } = ts.preProcessFile(readFileSync(join(src, file), 'utf8'), true, true);
+  return importedFiles
+    .map(({ fileName }) => fileName)
+    .map((name) => (name.startsWith('.') ? posix.join(dirname(file), name) : name));
+}
+
+/** The files that lead from a file back to it, or nothing. */
+function circleFrom(file: string, path: readonly string[], done: Set<string>): string[] | undefined {
+  if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+  if (done.has(file)) return undefined;
+  for (const imported of imports.get(file) ?? []) {
+    const circle = circleFrom(imported, [...path, file], done);
+    if (circle) return circle;
+  }
+  done.add(file);
+  return undefined;
+}
+
+test('rooms import each other in one direction', () => {
+  for (const [file, imported] of imports) {
+    if (file === 'index.ts') continue;
+    const room = posix.dirname(file);
+    assert.ok(mayImport[room], `${file} lies in a room that this test does not know`);
+    for (const to of imported.filter((name) => files.includes(name))) {
+      const shared = posix.dirname(to) === '.' && to !== 'index.ts';
+      const allowed =
+        shared || [room, ...mayImport[room]].some((one) => one === posix.dirname(to) || one === to);
+      assert.ok(allowed, `${file} imports ${to}`);
+    }
+  }
+});
+
+test('no file imports itself through others, types included', () => {
+  const done = new Set<string>();
+  for (const file of files) assert.is(circleFrom(file, [], done)?.join(' > '), undefined);
+});
+
+test('stores and limits do not use rxjs', () => {
+  for (const [file, imported] of imports)
+    if (/^(stores|limits)\//.test(file))
+      assert.not.ok(
+        imported.some((name) => /^rxjs\b/.test(name)),
+        file,
+      );
+});
+
+test('only the port, the limiter and what is made of them are exported, and index.ts does nothing else', () => {
+  const source = ts.createSourceFile(
+    'index.ts',
+    readFileSync(join(src, 'index.ts'), 'utf8'),
+    ts.ScriptTarget.Latest,
+  );
+  for (const statement of source.statements) assert.ok(ts.isExportDeclaration(statement));
+  for (const to of imports.get('index.ts')!) assert.not.match(to, /^(cli|dispatcher)\//);
+});
+
+test.run();
