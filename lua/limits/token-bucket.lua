@@ -35,7 +35,7 @@ local function tokenBucket()
       state.lastAfter, state.lastCount, state.sameSince)
   end
 
-  -- In a head of lua/heads.
+  -- As lua/heads says.
   local function fits(state)
     return state.booked < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59
   end
@@ -44,19 +44,18 @@ local function tokenBucket()
     return state.permits, state.interval, state.burst
   end
 
-  local function packHead(state, epoch, seen, expires, calm, slack)
-    return struct.pack(BUCKET_HEAD, BUCKET_KIND, VERSION, epoch, seen, expires, calm, slack, state.permits, state.interval,
-      state.burst, state.units, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt, state.lastAfter,
-      state.lastCount, state.booked)
+  local function packHead(state)
+    return struct.pack(BUCKET, state.units, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
+      state.lastAfter, state.lastCount, state.booked)
   end
 
-  local function unpackHead(data)
-    local letter, version, epoch, seen, expires, calm, slack, permits, interval, burst, units, tail, since1, held1, since0, held0,
-      lastAt, lastAfter, lastCount, booked, after = struct.unpack(BUCKET_HEAD, data)
+  local function unpackHead(data, position, permits, interval, burst, seen)
+    local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, after =
+      struct.unpack(BUCKET, data, position)
     checkSmall(permits + interval + burst + units + tail + since1 + held1 + since0 + held0 + lastAt + lastAfter)
     checkRate(permits, interval, burst - 1)
     checkCounts(held1, held0, 0)
-    return epoch, seen, expires, slack, {
+    return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, booked = booked,
       owedUntil = 0, tail = tail, since1 = since1, held1 = held1, since0 = since0, held0 = held0, lastAt = lastAt,
       lastAfter = lastAfter, lastCount = lastCount, sameSince = 0,

@@ -494,13 +494,12 @@ export const known = [
       },
     ],
   },
-    ],
-  },
   {
     area: 'redisson',
     title: 'timers of a limiter on Redisson’s keys are left after it was closed',
     tests: ['test/redisson/closed'],
-    changes: [file: 'src/redisson/retryTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' ,
+    changes: [
+      { file: 'src/redisson/retryTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' },
     ],
   },
 ];
