@@ -19,11 +19,13 @@
 -- @include "ledger/pace"
 
 local NEWEST, DEBT = -1, -2
--- A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time:
--- these are remembered at least as long as they may be sent again: milliseconds.
+-- A sequence is remembered for at least so many milliseconds. A release takes from what is there when it comes, a bucket that was
+-- never full since gives back a grant of any time, and a longer interval may have been stored since.
 local RESENT = 60000
 -- A debt is charged up to so many windows, or bursts.
 local MOST_DEBT = 1000
+-- Into so many parts a debt is split, unless a part would be more than a window, or a burst.
+local DEBT_PARTS = 100
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
@@ -32,7 +34,6 @@ local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
 
 local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
-local least = 1
 local known = readKey('sequence of refunds', 'GET', KEYS[2])
 local fresh = not known
 if known then
@@ -67,18 +68,27 @@ local function giveBack(moment, epoch, cost, requests)
   return back > 0 and 1 or 0
 end
 
--- Charges what was used without being granted, as soon as each limit allows: no request waits for it.
+-- Charges a limit for what is free now, and for the rest in parts, each at the moment at which it is free.
+local function chargeLimit(state, permits)
+  local algebra, now, at, most = algebraOf(state.kind), instant.now, instant.at, state.burst or state.permits
+  local left = math.min(permits, MOST_DEBT * most)
+  local part, free = math.min(most, math.ceil(left / DEBT_PARTS)), math.min(left, algebra.available(state, now, at))
+  if free > 0 then algebra.commit(state, now, at, free) end
+  left = left - free
+  while left > 0 do
+    local least = math.min(left, part)
+    local t = math.max(at, algebra.earliest(state, now, at, least))
+    local n = math.min(left, algebra.fit(state, now, t, 1))
+    if not (inRange(t, t) and n >= least) then error('the log does not agree with the ledger', 0) end
+    algebra.commit(state, now, t, n)
+    left = left - n
+  end
+end
+
+-- Charges what was used without being granted: no request waits for it.
 local function charge(cost, requests)
   for i, state in ipairs(ledger.limits) do
-    local algebra, most = algebraOf(state.kind), state.burst or state.permits
-    local left = math.min(cost[i] * requests, MOST_DEBT * most)
-    while left > 0 do
-      local n = math.min(left, most)
-      local free = algebra.earliest(state, instant.now, instant.at, n)
-      if not inRange(free, free) then error('a limit knows no moment', 0) end
-      algebra.commit(state, instant.now, math.max(instant.at, free), n)
-      left = left - n
-    end
+    if cost[i] > 0 then chargeLimit(state, cost[i] * requests) end
   end
   return 0
 end
@@ -88,7 +98,6 @@ if fresh then
   for i = 1, count do
     local moment, epoch, requests, cost = tonumber(ARGV[position]), tonumber(ARGV[position + 1]), tonumber(ARGV[position + 2]), {}
     for limit = 1, #logs do cost[limit] = tonumber(ARGV[position + 2 + limit]) end
-    if moment == NEWEST or moment == DEBT then least = RESENT end
     if moment == DEBT then restored[i] = charge(cost, requests) else restored[i] = giveBack(moment, epoch, cost, requests) end
     position = position + 3 + #logs
   end
@@ -96,10 +105,7 @@ end
 if fresh then
   -- Remembered for as long as the same call, sent again, could take anything back: until all that stood before it has
   -- come back, and for one interval more, as a window that it emptied may have started anew.
-  for i = 1, #ledger.limits do
-    if ledger.limits[i].kind == 't' then least = RESENT end
-  end
-  local till = instant.now + least
+  local till = instant.now + RESENT
   for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
   -- Saved before the ledger: where that fails, what was given back goes on counting, and the call sent again gives nothing.
   writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))

@@ -1,5 +1,5 @@
--- @include "heads/version"
+-- @include "heads/common"
 
--- The ledger of a token bucket that has no name: kind, version, epoch, seen, expires, calm, slack, the three numbers of the limit,
--- units, tail, room1, room0, lastAt, lastAfter, lastRoom, lastCount and booked. Its `ts` is `seen`.
-local BUCKET_KIND, BUCKET_HEAD, BUCKET_SIZE = 116, '<BBdddI6I4ddddddddddI4I4', 124
+-- A token bucket behind the head: units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount and booked. Its `ts` is
+-- `seen`.
+local BUCKET_KIND, BUCKET, BUCKET_SIZE = 116, '<ddddddddI4I4', 72

@@ -1,4 +1,4 @@
--- @include "heads/version"
+-- @include "heads/common"
 -- @include "ledger/reading"
 -- @include "ledger/algebras"
 -- @include "ledger/epochs"
@@ -15,8 +15,8 @@ local RARE = '<dddddddddddddddIc0'
 local LEDGER_SAYS = 'ledger of version ' .. VERSION
 -- No limiter has so many limits: a bound for what is read.
 local MOST_LIMITS = 1024
--- Milliseconds that a key lives for longer than it has to, at most, and moments of a small ledger lie below.
-local MOST_SLACK, LAST_MOMENT = 2 ^ 32 - 1, 2 ^ 48
+-- Moments of a small ledger lie below.
+local LAST_MOMENT = 2 ^ 48
 
 -- Whether the ledger has one limit without a name, of numbers that its head has room for.
 local function isSmall(ledger)
@@ -54,7 +54,9 @@ local function packLedger(ledger, now, small)
   if small then
     local state, calm = ledger.limits[1], calmFrom(ledger)
     local algebra = algebraOf(state.kind)
-    local head = algebra.packHead(state, ledger.epoch, ledger.seen, ledger.expires, calm, slack)
+    local permits, interval, extra = algebra.numbers(state)
+    local head = struct.pack(HEAD, state.kind:byte(), VERSION, ledger.epoch, ledger.seen, ledger.expires, calm, slack, permits,
+      interval, extra) .. algebra.packHead(state)
     local rare, isRare = algebra.packRare(state, now)
     if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
     return isRare and head .. rare or head
@@ -131,8 +133,9 @@ end
 
 -- The ledger that its head tells of, whose log may be `log`.
 local function unpackSmall(data, algebra, log)
-  local epoch, seen, expires, slack, state, position = algebra.unpackHead(data, log)
+  local letter, version, epoch, seen, expires, calm, slack, permits, interval, extra, behind = struct.unpack(HEAD, data)
   if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
+  local state, position = algebra.unpackHead(data, behind, permits, interval, extra, seen, log)
   local ledger = {
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = expires + slack,
     pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,

@@ -33,7 +33,7 @@ local function fixedWindow()
       state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift)
   end
 
-  -- In a head of lua/heads.
+  -- As lua/heads says.
   local function fits()
     return true
   end
@@ -42,19 +42,17 @@ local function fixedWindow()
     return state.permits, state.interval, state.epoch
   end
 
-  local function packHead(state, epoch, seen, expires, calm, slack)
-    return struct.pack(FIXED_HEAD, FIXED_KIND, VERSION, epoch, seen, expires, calm, slack, state.permits, state.interval,
-      state.epoch, state.start, state.stop, state.used, state.newest, state.booked)
+  local function packHead(state)
+    return struct.pack(FIXED, state.start, state.stop, state.used, state.newest, state.booked)
   end
 
-  local function unpackHead(data)
-    local letter, version, ledgerEpoch, seen, expires, calm, slack, permits, interval, epoch, start, stop, used, newest, booked,
-      after = struct.unpack(FIXED_HEAD, data)
+  local function unpackHead(data, position, permits, interval, epoch)
+    local start, stop, used, newest, booked, after = struct.unpack(FIXED, data, position)
     checkSmall(permits + interval + epoch + start + stop + used + newest + booked)
     checkRate(permits, interval, epoch)
     checkCounts(used, booked, 0)
     checkCounts(stop, newest, 0)
-    return ledgerEpoch, seen, expires, slack, {
+    return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
       newest = newest, booked = booked, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0,
     }, after

@@ -63,7 +63,7 @@ local function slidingWindow()
       state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
   end
 
-  -- In a head of lua/heads.
+  -- As lua/heads says.
   local function fits()
     return true
   end
@@ -72,20 +72,20 @@ local function slidingWindow()
     return state.permits, state.interval, state.resolution
   end
 
-  local function packHead(state, epoch, seen, expires, calm, slack)
+  local function packHead(state)
     local entries, parts = #state.pushed, {}
     if state.len > 0 then
       entries, parts[1] = IN_LIST, struct.pack(ENTRY, state.oldest, state.len)
     else
       for i = 1, entries do parts[i] = struct.pack(ENTRY, state.pushed[i][1], state.pushed[i][2]) end
     end
-    return struct.pack(WINDOW_HEAD, WINDOW_KIND, VERSION, epoch, seen, expires, calm, slack, state.permits, state.interval,
-      state.resolution, state.total, state.newest, state.purged, state.openTime, state.openCount, entries) .. table.concat(parts)
+    return struct.pack(WINDOW, state.total, state.newest, state.purged, state.openTime, state.openCount, entries)
+      .. table.concat(parts)
   end
 
-  local function unpackHead(data, log)
-    local letter, version, epoch, seen, expires, calm, slack, permits, interval, resolution, total, newest, purged, openTime,
-      openCount, entries, position = struct.unpack(WINDOW_HEAD, data)
+  local function unpackHead(data, position, permits, interval, resolution, seen, log)
+    local total, newest, purged, openTime, openCount, entries
+    total, newest, purged, openTime, openCount, entries, position = struct.unpack(WINDOW, data, position)
     checkSmall(permits + interval + resolution + total + newest + purged + openTime + openCount)
     checkRate(permits, interval, resolution - 1)
     checkCounts(total, openCount, openTime)
@@ -105,7 +105,7 @@ local function slidingWindow()
       state.pushed[i] = { time, count }
     end
     if state.pushed[1] then state.oldest = state.pushed[1][1] end
-    return epoch, seen, expires, slack, state, position
+    return state, position
   end
 
   -- The coarsest resolution, where that is not the one of now.

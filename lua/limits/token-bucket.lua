@@ -7,35 +7,35 @@
 
 local function tokenBucket()
   local function create(spec)
-    local cap = spec[5] * spec[4]
     return {
-      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = cap, ts = 0, booked = 0, owedUntil = 0,
-      tail = -1, since1 = 0, room1 = cap, since0 = 0, room0 = cap,
-      lastAt = -1, lastAfter = -1, lastRoom = cap, lastCount = 0, sameSince = 0,
+      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, booked = 0,
+      owedUntil = 0, tail = -1, since1 = 0, held1 = 0, since0 = 0, held0 = 0, lastAt = -1, lastAfter = -1, lastCount = 0,
+      sameSince = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0, lastAt, lastAfter,
-      lastRoom, lastCount, sameSince, after = struct.unpack('<ddddddddddddddddd', data, position)
-    checkFinite(permits + interval + burst + units + ts + booked + owedUntil + tail + since1 + room1 + since0 + room0
-      + lastAt + lastAfter + lastRoom + lastCount + sameSince)
+    local permits, interval, burst, units, ts, booked, owedUntil, tail, since1, held1, since0, held0, lastAt, lastAfter,
+      lastCount, sameSince, after = struct.unpack('<dddddddddddddddd', data, position)
+    checkFinite(permits + interval + burst + units + ts + booked + owedUntil + tail + since1 + held1 + since0 + held0
+      + lastAt + lastAfter + lastCount + sameSince)
     checkRate(permits, interval, burst - 1)
     checkCounts(booked, lastCount, ts)
+    checkCounts(held1, held0, 0)
     return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, booked = booked,
-      owedUntil = owedUntil, tail = tail, since1 = since1, room1 = room1, since0 = since0, room0 = room0, lastAt = lastAt,
-      lastAfter = lastAfter, lastRoom = lastRoom, lastCount = lastCount, sameSince = sameSince,
+      owedUntil = owedUntil, tail = tail, since1 = since1, held1 = held1, since0 = since0, held0 = held0, lastAt = lastAt,
+      lastAfter = lastAfter, lastCount = lastCount, sameSince = sameSince,
     }, after
   end
 
   local function encode(state)
-    return struct.pack('<ddddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
-      state.booked, state.owedUntil, state.tail, state.since1, state.room1, state.since0, state.room0, state.lastAt,
-      state.lastAfter, state.lastRoom, state.lastCount, state.sameSince)
+    return struct.pack('<dddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
+      state.booked, state.owedUntil, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
+      state.lastAfter, state.lastCount, state.sameSince)
   end
 
-  -- In a head of lua/heads.
+  -- As lua/heads says.
   local function fits(state)
     return state.booked < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59
   end
@@ -44,33 +44,32 @@ local function tokenBucket()
     return state.permits, state.interval, state.burst
   end
 
-  local function packHead(state, epoch, seen, expires, calm, slack)
-    return struct.pack(BUCKET_HEAD, BUCKET_KIND, VERSION, epoch, seen, expires, calm, slack, state.permits, state.interval,
-      state.burst, state.units, state.tail, state.room1, state.room0, state.lastAt, state.lastAfter, state.lastRoom,
-      state.lastCount, state.booked)
+  local function packHead(state)
+    return struct.pack(BUCKET, state.units, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
+      state.lastAfter, state.lastCount, state.booked)
   end
 
-  local function unpackHead(data)
-    local letter, version, epoch, seen, expires, calm, slack, permits, interval, burst, units, tail, room1, room0, lastAt,
-      lastAfter, lastRoom, lastCount, booked, after = struct.unpack(BUCKET_HEAD, data)
-    checkSmall(permits + interval + burst + units + tail + room1 + room0 + lastAt + lastAfter + lastRoom)
+  local function unpackHead(data, position, permits, interval, burst, seen)
+    local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, after =
+      struct.unpack(BUCKET, data, position)
+    checkSmall(permits + interval + burst + units + tail + since1 + held1 + since0 + held0 + lastAt + lastAfter)
     checkRate(permits, interval, burst - 1)
-    return epoch, seen, expires, slack, {
+    checkCounts(held1, held0, 0)
+    return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, booked = booked,
-      owedUntil = 0, tail = tail, since1 = 0, room1 = room1, since0 = 0, room0 = room0, lastAt = lastAt,
-      lastAfter = lastAfter, lastRoom = lastRoom, lastCount = lastCount, sameSince = 0,
+      owedUntil = 0, tail = tail, since1 = since1, held1 = held1, since0 = since0, held0 = held0, lastAt = lastAt,
+      lastAfter = lastAfter, lastCount = lastCount, sameSince = 0,
     }, after
   end
 
-  -- The steps of the line, and what a change of the limit has left.
+  -- What a change of the limit has left.
   local function packRare(state, now)
-    return struct.pack('<dddd', state.since1, state.since0, state.owedUntil, state.sameSince),
-      state.since1 ~= 0 or state.since0 ~= 0 or state.sameSince ~= 0 or state.owedUntil > now
+    return struct.pack('<dd', state.owedUntil, state.sameSince), state.sameSince ~= 0 or state.owedUntil > now
   end
 
   local function unpackRare(state, data, position)
-    state.since1, state.since0, state.owedUntil, state.sameSince, position = struct.unpack('<dddd', data, position)
-    checkFinite(state.since1 + state.since0 + state.owedUntil + state.sameSince)
+    state.owedUntil, state.sameSince, position = struct.unpack('<dd', data, position)
+    checkFinite(state.owedUntil + state.sameSince)
     return position
   end
 
@@ -98,67 +97,75 @@ local function tokenBucket()
   -- What a bucket knows of its grants, for giving back, is told in src/limits/bucketLine.ts.
 
   -- There are no last grants.
-  local function endLast(state, cap)
-    state.lastAt, state.lastRoom, state.lastCount = -1, cap, 0
+  local function endLast(state)
+    state.lastAt, state.lastCount = -1, 0
   end
 
-  -- The steps count the last grants, as others follow. Where the room has become small, and is large again, a step begins.
-  local function countLast(state, cap, nextRoom)
-    state.room0 = math.min(state.room0, state.lastRoom)
-    state.room1 = math.min(state.room1, state.lastRoom)
-    if state.room1 * 2 >= cap or (cap - nextRoom) * 2 > cap - state.room1 then return end
-    state.since0, state.room0 = state.since1, state.room1
-    state.since1, state.room1 = state.lastAfter + 1, cap
+  local function hold(state, t, n)
+    if t >= state.since1 then
+      state.held1 = math.max(0, state.held1 + n)
+    elseif t >= state.since0 then
+      state.held0 = math.max(0, state.held0 + n)
+    end
   end
 
-  -- A grant for the moment `t`, charged at another that may lie a millisecond earlier, with so much room before it.
-  local function join(state, cap, room, moment, t, n)
+  -- Where the step holds much, and all that came before it has been granted, another begins with the last grants.
+  local function beginStep(state, now)
+    if now < state.since1 or state.lastAfter < state.since1 or state.held1 * 2 <= state.burst then return end
+    local held = state.tail > state.lastAfter and state.lastCount or 0
+    state.since0, state.since1 = state.since1, state.lastAfter + 1
+    state.held0, state.held1 = state.held1 - held, held
+  end
+
+  -- A grant of `n` permits for the moment `t`, charged at another that may lie a millisecond earlier.
+  local function join(state, now, moment, t, n)
     if moment == state.lastAt then
       state.lastCount = state.lastCount + n
     else
-      countLast(state, cap, room)
-      state.lastAt, state.lastAfter, state.lastRoom, state.lastCount = moment, state.tail, room, n
+      beginStep(state, now)
+      state.lastAt, state.lastAfter, state.lastCount = moment, state.tail, n
     end
+    hold(state, t, n)
     state.tail = math.max(state.tail, t)
   end
 
-  -- What a grant of the moment `t` can give back at most for the sake of those that came after it.
-  local function roomSince(state, t)
-    if t > state.lastAfter then return math.huge end
-    if t >= state.since1 then return math.min(state.room1, state.lastRoom) end
-    if t >= state.since0 then return math.min(state.room0, state.lastRoom) end
-    return 0
+  -- Milliseconds whose permits have run in since a moment, or less than nothing for those that will have by then; at another rate
+  -- nobody knows what did.
+  local function ranSince(state, now, moment)
+    if moment > now then return now - moment end
+    return math.max(0, now - math.max(moment, state.sameSince))
   end
 
-  -- The level is raised by what was taken nobody knows when.
-  local function raise(state, back)
-    state.lastRoom, state.room1, state.room0 = state.lastRoom - back, state.room1 - back, state.room0 - back
+  -- The least room before any grant that came after `n` permits of the moment `t`, in units: `taken` are taken now.
+  local function roomAfter(state, now, t, n, taken)
+    if t > state.lastAfter then return math.huge end
+    if t < state.since0 then return 0 end
+    local later, room = state.held1, math.huge
+    if t >= state.since1 then later = later - n end
+    if later > 0 then room = taken + ranSince(state, now, state.tail) * state.permits - later * state.interval end
+    if t >= state.since1 or state.held0 <= n then return room end
+    local ran = ranSince(state, now, math.min(state.tail, state.since1 - 1))
+    return math.min(room, taken + ran * state.permits - (state.held0 - n + state.held1) * state.interval)
   end
 
   -- Nothing stands for later than that: what comes for later comes after all that was granted until now.
   local function shorten(state, tail)
     state.tail = tail
     state.lastAfter = math.min(state.lastAfter, tail)
-    state.since1 = math.min(state.since1, tail + 1)
-    state.since0 = math.min(state.since0, state.since1)
+    if state.since1 > tail + 1 then state.since1, state.held1 = tail + 1, 0 end
+    if state.since0 > tail + 1 then state.since0, state.held0 = tail + 1, 0 end
     state.sameSince = math.min(state.sameSince, tail + 1)
   end
 
-  -- `n` permits of the moment `t` are given back, which raises the level by `back`.
-  local function leave(state, cap, t, n, back)
-    if t <= state.lastAfter then
-      local room0 = state.room0 - back
-      state.lastRoom, state.room1 = state.lastRoom - back, state.room1 - back
-      if t >= state.since1 then room0 = math.min(state.room0, state.room1) end
-      state.room0 = room0
-      return
-    end
+  -- `n` permits of the moment `t` are given back.
+  local function leave(state, t, n)
+    hold(state, t, -n)
+    if t <= state.lastAfter then return end
     state.lastCount = state.lastCount - n
     -- With the last grants gone, those before them are the newest.
-    if state.lastCount <= 0 then
-      endLast(state, cap)
-      shorten(state, state.lastAfter)
-    end
+    if state.lastCount > 0 then return end
+    endLast(state)
+    shorten(state, state.lastAfter)
   end
 
   local function roll(state, now)
@@ -184,10 +191,10 @@ local function tokenBucket()
   end
 
   local function commit(state, now, t, n)
-    local cap, moment = state.burst * state.interval, chargedAt(state, now, t, n)
+    local moment = chargedAt(state, now, t, n)
     local level = levelAt(state, now, moment)
     if t > now then state.booked = (state.tail > now and state.booked or 0) + n end
-    join(state, cap, cap - level, moment, t, n)
+    join(state, now, moment, t, n)
     -- Waiting longer than the permits need overflows the bucket: that is not credited.
     state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
@@ -196,14 +203,14 @@ local function tokenBucket()
   local function refund(state, now, t, n)
     if t > state.tail then return 0 end
     local cap, cost = state.burst * state.interval, n * state.interval
-    local room = roomSince(state, t)
+    local room = roomAfter(state, now, t, n, cap - state.units)
     if t >= state.sameSince then
       -- What has run in since, or was booked for later, is at most that much: whatever came after, the rest has room.
       room = math.max(room, cost - (math.max(now, state.tail) - t + 1) * state.permits)
     end
     local back = math.max(0, math.min(cost, room, cap - state.units))
     state.units = state.units + back
-    leave(state, cap, t, n, back)
+    leave(state, t, n)
     if t > now then state.booked = math.max(0, state.booked - n) end
     return back / state.interval
   end
@@ -216,7 +223,6 @@ local function tokenBucket()
     local taken = math.max(0, cap - state.units - booked)
     local back = math.max(0, math.min(n * state.interval, taken) - math.max(0, state.tail - now) * state.permits)
     state.units = state.units + back
-    raise(state, back)
     return back / state.interval
   end
 
@@ -227,25 +233,8 @@ local function tokenBucket()
     if state.tail <= after then return end
     -- What is booked before that moment has left the level there above nothing, once nothing is owed any more.
     local least = -(math.max(after, state.owedUntil) - now) * state.permits
-    local cap, back = state.burst * state.interval, math.max(0, least - state.units)
-    state.units = state.units + back
-    -- As if what is cut had cost less: where that leaves room before all that came after it, the steps go on to hold.
-    local room = math.huge
-    if after < state.lastAfter then
-      room = math.min(after + 1 >= state.since1 and state.room1 or state.room0, state.lastRoom)
-    end
-    if back > room or after + 1 < state.since0 then
-      state.since0, state.since1 = state.tail + 1, state.tail + 1
-      state.room0, state.room1, state.lastAfter = cap, cap, state.tail
-      endLast(state, cap)
-    elseif after < state.lastAfter then
-      raise(state, back)
-    end
-    if state.lastAt > after then
-      state.room0 = math.min(state.room0, state.lastRoom)
-      state.room1 = math.min(state.room1, state.lastRoom)
-      endLast(state, cap)
-    end
+    state.units = math.max(state.units, least)
+    if state.lastAt > after then endLast(state) end
     -- A grant at once has its moment rounded up.
     local tail = math.max(after, now + 1)
     if tail < state.tail then shorten(state, tail) end
@@ -264,13 +253,11 @@ local function tokenBucket()
   end
 
   local function adopt(state, spec)
-    local taken, interval = takenOf(state), state.interval
+    local taken = takenOf(state)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
-    -- What is taken goes on to be taken: so do the rooms, which are what was taken before a grant.
-    state.room0 = math.floor(state.room0 / interval * state.interval)
-    state.room1 = math.floor(state.room1 / interval * state.interval)
-    state.lastRoom = math.floor(state.lastRoom / interval * state.interval)
-    state.sameSince, state.lastAt = state.tail + 1, -1
+    -- All that is held counts as taken now, whatever its moment: one step holds it.
+    state.sameSince = math.max(state.tail + 1, state.ts)
+    state.since1, state.held0, state.held1, state.lastAt = state.sameSince, state.held0 + state.held1, 0, -1
     state.units = state.burst * state.interval - math.ceil(taken * state.interval)
     state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))
   end

@@ -1,3 +1,5 @@
+-- @include "heads/common"
+
 -- The quick way: where nobody waits, nothing is booked ahead, no pause holds, and what is asked for is free now, it is taken
 -- here: with locals alone, as each function and table that is made costs as much as a command. All else goes the whole way,
 -- which begins behind it; nothing has been written then. What it answers and leaves is what the whole way would, but for
@@ -5,7 +7,7 @@
 --
 -- The numbers of the limit are those of the only one of the limiter, and it has no name: else they are 0.
 
-local us, now, at, kind, data, forgotten, fresh, taken, epoch, renewed, full, left
+local us, now, at, kind, data, forgotten, fresh, taken, epoch, seen, expires, calm, slack, own, renewed, full, left
 if asked > 0 and permits > 0 then
   local control = redis.pcall('GET', KEYS[3])
   data, forgotten = redis.pcall('GET', KEYS[1]), 0
@@ -28,4 +30,13 @@ if asked > 0 and permits > 0 then
   -- Nothing that this client asks for is granted before what it holds.
   if lastMoment > now or data and data.err then kind = nil end
   fresh = not data
+  if fresh then
+    expires, calm, slack = 0, 0, -1
+  elseif kind and #data >= HEAD_SIZE then
+    local letter, version, p, i, x
+    letter, version, epoch, seen, expires, calm, slack, p, i, x, own = struct.unpack(HEAD, data)
+    taken = letter == kind and version == VERSION and p == permits and i == interval and x == extra and now >= calm
+      and seen >= 0 and seen <= now and epoch >= forgotten and expires >= 0 and epoch + expires < 2 ^ 60
+      and (expires <= now or known == 0 or known == epoch)
+  end
 end

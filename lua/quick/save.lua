@@ -9,6 +9,13 @@ if taken and pushed then
   end
 end
 if taken then
+  local till = full > expires and full or expires
+  slack = slack - (till - expires)
+  if slack < 0 then
+    slack = math.min(till - now, MOST_SLACK)
+    renewed = till - now + slack
+  end
+  taken = struct.pack(HEAD, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra) .. taken
   if renewed then
     renewed = string.format('%.0f', renewed)
     if pushed then redis.call('PEXPIRE', KEYS[4], renewed) end

@@ -4,17 +4,15 @@
 
 local pushed, lengthBefore
 if kind == WINDOW_KIND then
-  local letter, version, seen, expires, calm, slack, p, i, x, total, newest, purged, openTime, openCount, entries, behind
+  local total, newest, purged, openTime, openCount, entries, behind
   local rest, oldest, gone = '', 0, now - interval
-  if not fresh and #data >= WINDOW_SIZE then
-    letter, version, epoch, seen, expires, calm, slack, p, i, x, total, newest, purged, openTime, openCount, entries, behind =
-      struct.unpack(WINDOW_HEAD, data)
-    taken = letter == WINDOW_KIND and version == VERSION and p == permits and i == interval and x == extra
-      and now >= calm and seen >= 0 and seen <= now and epoch >= forgotten and expires >= 0 and total >= 0 and newest >= 0
-      and purged >= -1 and openTime >= 0 and openCount >= 0
-      and epoch + expires + total + newest + purged + openTime + openCount < 2 ^ 60
+  taken = taken and #data >= HEAD_SIZE + WINDOW_SIZE
+  if taken then
+    total, newest, purged, openTime, openCount, entries, behind = struct.unpack(WINDOW, data, own)
+    taken = total >= 0 and newest >= 0 and purged >= -1 and openTime >= 0 and openCount >= 0
+      and total + newest + purged + openTime + openCount < 2 ^ 60
     if taken and expires <= now then
-      fresh, taken, forgotten = true, false, math.max(forgotten, epoch + 1)
+      fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
     elseif taken and entries == IN_LIST then
       taken = #data >= behind + ENTRY_SIZE - 1
       if taken then oldest, lengthBefore = struct.unpack(ENTRY, data, behind) end
@@ -25,12 +23,12 @@ if kind == WINDOW_KIND then
       oldest = openTime
     end
     -- What has expired leaves the log with the whole way: where it is counted exactly, or has become much.
-    taken = taken and (known == 0 or known == epoch) and total + asked <= permits and newest <= at and openTime > gone
+    taken = taken and total + asked <= permits and newest <= at and openTime > gone
       and oldest > (exact and gone or gone - interval / 8)
   end
   local slot = math.ceil(at / extra) * extra
   if fresh and asked <= permits then
-    taken, epoch, calm, expires, slack = true, math.max(forgotten, us), 0, 0, -1
+    taken, epoch = true, math.max(forgotten, us)
     total, newest, purged, openTime, openCount, entries = asked, at, -1, slot, asked, 0
   elseif taken then
     total = total + asked
@@ -51,16 +49,6 @@ if kind == WINDOW_KIND then
     end
   end
   full, left = openTime and openTime + interval, total and permits - total
-  if taken and full < TIME_BOUND then
-    local till = full > expires and full or expires
-    slack = slack - (till - expires)
-    if slack < 0 then
-      slack = math.min(till - now, COUNT_BOUND - 1)
-      renewed = till - now + slack
-    end
-    taken = struct.pack(WINDOW_HEAD, WINDOW_KIND, VERSION, epoch, now, till, calm, slack, permits, interval, extra, total, newest,
-      purged, openTime, openCount, entries) .. rest
-  else
-    taken = false
-  end
+  taken = taken and full < TIME_BOUND
+    and struct.pack(WINDOW, total, newest, purged, openTime, openCount, entries) .. rest
 end

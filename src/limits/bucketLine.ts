@@ -1,132 +1,123 @@
 /**
  * What a bucket knows of its grants, for giving back. Taking a grant out of the middle of the line raises the level before
- * every later one: what would then lie above the brim is lost. So it gives back at most the least room between the level and
- * the brim just before any later grant. Of that, the line keeps two steps, and the last grants apart from them.
+ * every grant of a later moment, and what would then lie above the brim is lost. So it gives back at most the least room
+ * between the level and the brim just before any of these.
  *
- * Rooms are in units of the bucket. "Later" is by the order in which grants were made; a refund knows only a moment: each
- * step begins after the moments of all that were made before it.
+ * Just before a grant, what is taken is at least what is taken now, less what is held of that moment or later. How much that is,
+ * two steps of the line tell, and the last grants apart from them.
  */
 export interface BucketLine {
   /** No moment of what is granted or booked is later. */
   tail: number;
-  /** The least room before any grant that came after those of the moment `since1` or later. */
+  /** Permits that are held of the moment `since1` or later. */
   since1: number;
-  room1: number;
-  /** The same of an earlier step. */
+  held1: number;
+  /** Permits that are held of moments from `since0` on, before `since1`. */
   since0: number;
-  room0: number;
+  held0: number;
   /** The last grants that were charged at one moment: nothing has run in between them. Later ones are none of them if it is -1. */
   lastAt: number;
   /** No moment of what was granted before them is later. */
   lastAfter: number;
-  /** The room before the first of them, which the steps do not count yet. */
-  lastRoom: number;
   /** Their permits. */
   lastCount: number;
   /** What was granted for this moment or later was granted at the rate of now. */
   sameSince: number;
 }
 
-export function emptyLine(cap: number): BucketLine {
+export function emptyLine(): BucketLine {
   return {
-    ...{ tail: -1, since1: 0, room1: cap, since0: 0, room0: cap },
-    ...{ lastAt: -1, lastAfter: -1, lastRoom: cap, lastCount: 0, sameSince: 0 },
+    ...{ tail: -1, since1: 0, held1: 0, since0: 0, held0: 0 },
+    ...{ lastAt: -1, lastAfter: -1, lastCount: 0, sameSince: 0 },
   };
 }
 
-/** A grant for the moment `t`, charged at another that may lie a millisecond earlier, with so much room before it. */
+/** A grant of `n` permits for the moment `t`, charged at another that may lie a millisecond earlier, of a bucket of `burst`. */
 export function join(
   line: BucketLine,
-  cap: number,
-  room: number,
+  now: number,
   moment: number,
   t: number,
   n: number,
+  burst: number,
 ): void {
   if (moment === line.lastAt) line.lastCount += n;
   else {
-    countLast(line, cap, room);
+    beginStep(line, now, burst);
     line.lastAt = moment;
     line.lastAfter = line.tail;
-    line.lastRoom = room;
     line.lastCount = n;
   }
+  hold(line, t, n);
   line.tail = Math.max(line.tail, t);
 }
 
-/** The steps count the last grants, as others follow. Where the room has become small, and is large again, a step begins. */
-function countLast(line: BucketLine, cap: number, nextRoom: number): void {
-  const { lastAfter, lastRoom } = line;
-  line.room0 = Math.min(line.room0, lastRoom);
-  line.room1 = Math.min(line.room1, lastRoom);
-  if (line.room1 * 2 >= cap || (cap - nextRoom) * 2 > cap - line.room1) return;
-  line.since0 = line.since1;
-  line.room0 = line.room1;
+/** Where the step holds much, and all that came before it has been granted, another begins with the last grants. */
+function beginStep(line: BucketLine, now: number, burst: number): void {
+  const { tail, since1, held1, lastAfter, lastCount } = line;
+  if (now < since1 || lastAfter < since1 || held1 * 2 <= burst) return;
+  line.since0 = since1;
   line.since1 = lastAfter + 1;
-  line.room1 = cap;
+  line.held1 = tail > lastAfter ? lastCount : 0;
+  line.held0 = held1 - line.held1;
 }
 
-/** What a grant of the moment `t` can give back at most for the sake of those that came after it. */
-export function roomSince(line: BucketLine, t: number): number {
-  if (t > line.lastAfter) return Infinity;
-  if (t >= line.since1) return Math.min(line.room1, line.lastRoom);
-  return t >= line.since0 ? Math.min(line.room0, line.lastRoom) : 0;
+function hold(line: BucketLine, t: number, n: number): void {
+  if (t >= line.since1) line.held1 = Math.max(0, line.held1 + n);
+  else if (t >= line.since0) line.held0 = Math.max(0, line.held0 + n);
 }
 
-/** `n` permits of the moment `t` are given back, which raises the level by `back`. */
-export function leave(line: BucketLine, cap: number, t: number, n: number, back: number): void {
-  if (t <= line.lastAfter) {
-    line.lastRoom -= back;
-    line.room1 -= back;
-    line.room0 = t >= line.since1 ? Math.min(line.room0, line.room1) : line.room0 - back;
-    return;
-  }
+/**
+ * The least room before any grant that came after `n` permits of the moment `t`, in units of 1/`interval` of a permit: `taken` are
+ * taken now, and `permits` run in with each millisecond.
+ */
+export function roomAfter(
+  line: BucketLine,
+  now: number,
+  t: number,
+  n: number,
+  taken: number,
+  { permits, interval }: { permits: number; interval: number },
+): number {
+  const { tail, since1, held1, since0, held0, lastAfter, sameSince } = line;
+  if (t > lastAfter) return Infinity;
+  if (t < since0) return 0;
+  // What has run in since a moment, or will have by then; at another rate nobody knows what did.
+  const ran = (moment: number) =>
+    moment > now ? now - moment : Math.max(0, now - Math.max(moment, sameSince));
+  const later = t < since1 ? held1 : held1 - n;
+  const room = later > 0 ? taken + ran(tail) * permits - later * interval : Infinity;
+  if (t >= since1 || held0 <= n) return room;
+  return Math.min(room, taken + ran(Math.min(tail, since1 - 1)) * permits - (held0 - n + held1) * interval);
+}
+
+/** `n` permits of the moment `t` are given back. */
+export function leave(line: BucketLine, t: number, n: number): void {
+  hold(line, t, -n);
+  if (t <= line.lastAfter) return;
   line.lastCount -= n;
   // With the last grants gone, those before them are the newest.
-  if (line.lastCount <= 0) {
-    endLast(line, cap);
-    shorten(line, line.lastAfter);
-  }
+  if (line.lastCount > 0) return;
+  endLast(line);
+  shorten(line, line.lastAfter);
 }
 
-/** The level is raised by what was taken nobody knows when. */
-export function raise(line: BucketLine, back: number): void {
-  line.lastRoom -= back;
-  line.room1 -= back;
-  line.room0 -= back;
-}
-
-/** Nothing stands that was booked for later than the moment `after`, the level is raised by `back` for it, and no moment is later than `tail`. */
-export function cut(line: BucketLine, cap: number, after: number, back: number, tail: number): void {
-  const { since0, since1, room0, room1, lastRoom, lastAfter } = line;
-  // As if what is cut had cost less: where that leaves room before all that came after it, the steps go on to hold.
-  const room = after >= lastAfter ? Infinity : Math.min(after + 1 >= since1 ? room1 : room0, lastRoom);
-  if (back > room || after + 1 < since0) {
-    line.since0 = line.since1 = line.tail + 1;
-    line.room0 = line.room1 = cap;
-    line.lastAfter = line.tail;
-    endLast(line, cap);
-  } else if (after < lastAfter) raise(line, back);
-  if (line.lastAt > after) {
-    line.room0 = Math.min(line.room0, line.lastRoom);
-    line.room1 = Math.min(line.room1, line.lastRoom);
-    endLast(line, cap);
-  }
+/** Nothing stands that was booked for later than the moment `after`, and no moment is later than `tail`. */
+export function cut(line: BucketLine, after: number, tail: number): void {
+  if (line.lastAt > after) endLast(line);
   if (tail < line.tail) shorten(line, tail);
 }
 
-/** Under another rate, what is taken goes on to be taken: so do the rooms, which are what was taken before a grant. */
-export function convert(line: BucketLine, roomOf: (room: number) => number): void {
-  line.room0 = roomOf(line.room0);
-  line.room1 = roomOf(line.room1);
-  line.lastRoom = roomOf(line.lastRoom);
-  line.sameSince = line.tail + 1;
+/** Another rate is in force from now on. All that is held counts as taken now, whatever its moment: one step holds it. */
+export function changeRate(line: BucketLine, now: number): void {
+  line.sameSince = line.since1 = Math.max(line.tail + 1, now);
+  line.held0 += line.held1;
+  line.held1 = 0;
   line.lastAt = -1;
 }
 
-function endLast(line: BucketLine, cap: number): void {
+function endLast(line: BucketLine): void {
   line.lastAt = -1;
-  line.lastRoom = cap;
   line.lastCount = 0;
 }
 
@@ -134,7 +125,13 @@ function endLast(line: BucketLine, cap: number): void {
 function shorten(line: BucketLine, tail: number): void {
   line.tail = tail;
   line.lastAfter = Math.min(line.lastAfter, tail);
-  line.since1 = Math.min(line.since1, tail + 1);
-  line.since0 = Math.min(line.since0, line.since1);
+  if (line.since1 > tail + 1) {
+    line.since1 = tail + 1;
+    line.held1 = 0;
+  }
+  if (line.since0 > tail + 1) {
+    line.since0 = tail + 1;
+    line.held0 = 0;
+  }
   line.sameSince = Math.min(line.sameSince, tail + 1);
 }

@@ -31,7 +31,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     ts: 0,
     booked: 0,
     owedUntil: 0,
-    ...line.emptyLine(burst * interval),
+    ...line.emptyLine(),
   }),
 
   earliest(state, now, _at, n) {
@@ -50,7 +50,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);
     if (t > now) state.booked = (state.tail > now ? state.booked : 0) + n;
-    line.join(state, capOf(state), capOf(state) - level, moment, t, n);
+    line.join(state, now, moment, t, n, state.burst);
     // Waiting longer than the permits need overflows the bucket: that is not credited.
     state.units = level - (moment - now) * state.permits - n * state.interval;
     state.ts = now;
@@ -62,10 +62,13 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const cost = n * interval;
     // What has run in since, or was booked for later, is at most that much: whatever came after, the rest has room.
     const ran = (Math.max(now, state.tail) - t + 1) * permits;
-    const room = Math.max(line.roomSince(state, t), t >= state.sameSince ? cost - ran : 0);
+    const room = Math.max(
+      line.roomAfter(state, now, t, n, capOf(state) - state.units, state),
+      t >= state.sameSince ? cost - ran : 0,
+    );
     const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
     state.units += back;
-    line.leave(state, capOf(state), t, n, back);
+    line.leave(state, t, n);
     if (t > now) state.booked = Math.max(0, state.booked - n);
     return back / interval;
   },
@@ -77,7 +80,6 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const taken = Math.max(0, capOf(state) - units - booked);
     const back = Math.max(0, Math.min(n * interval, taken) - Math.max(0, tail - now) * permits);
     state.units += back;
-    line.raise(state, back);
     return back / interval;
   },
 
@@ -88,10 +90,9 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     if (state.tail <= after) return;
     // What is booked before that moment has left the level there above nothing, once nothing is owed any more.
     const least = -(Math.max(after, state.owedUntil) - now) * state.permits;
-    const back = Math.max(0, least - state.units);
-    state.units += back;
+    state.units = Math.max(state.units, least);
     // A grant at once has its moment rounded up.
-    line.cut(state, capOf(state), after, back, Math.max(after, now + 1));
+    line.cut(state, after, Math.max(after, now + 1));
   },
 
   available(state, now) {
@@ -111,7 +112,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   adopt(state, { permits, interval, burst }) {
     const taken = takenOf(state);
-    line.convert(state, (room) => Math.floor((room / state.interval) * interval));
+    line.changeRate(state, state.ts);
     Object.assign(state, { permits, interval, burst });
     state.units = burst * interval - Math.ceil(taken * interval);
     state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / permits));

@@ -19,11 +19,36 @@ function giveBack(state: TokenBucketState, moment: number, permits: number): num
   return algebra.refund(state, state.ts, moment, permits);
 }
 
-test('what is given back leaves that much less room for the next to be given back', () => {
-  const state = taken({ permits: 1, interval: 4, burst: 4 }, [0, 4], [7, 1], [16, 3], [23, 1]);
-  // Before the grant of 16 a permit was missing until the bucket would have been full.
-  assert.is(giveBack(state, 0, 4), 1);
+test('a grant gives back what leaves room before each later grant', () => {
+  const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 8], [1, 1], [6, 6], [7, 1]);
+  // Before the grant of 7 eight permits were missing until the bucket would have been full.
+  assert.is(giveBack(state, 6, 6), 6);
+  assert.is(giveBack(state, 1, 1), 1);
+  assert.is(algebra.available(state, 7, 7), 8);
+});
+
+test('a reservation that has run in under a faster rate leaves no room for what was granted since', () => {
+  const state = algebra.create(tokenBucket({ permits: 1, interval: 3, burst: 1 }));
+  for (const moment of [0, 3, 6, 9]) algebra.commit(state, 0, moment, 1);
+  algebra.roll(state, 1, 0);
+  algebra.commit(state, 1, 12, 1);
+  algebra.adopt(state, tokenBucket({ permits: 2, interval: 3, burst: 1 }));
+  algebra.roll(state, 7, 0);
+  algebra.commit(state, 7, 8, 1);
+  assert.is(giveBack(state, 12, 1), 0);
+});
+
+test('what is released leaves that much less room', () => {
+  const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 8], [1, 1], [6, 6], [7, 1], [8, 1], [9, 1]);
+  assert.is(algebra.release(state, 9, 9, 7), 7);
+  // Two are missing now, and two grants came after that of 7.
   assert.is(giveBack(state, 7, 1), 0);
+  assert.is(giveBack(state, 9, 1), 1);
+});
+
+test('a grant from before the two steps gives back what cannot have run in since', () => {
+  const state = taken({ permits: 1, interval: 4, burst: 10 }, [0, 8], [8, 3], [12, 1], [28, 4], [29, 1]);
+  assert.is(giveBack(state, 0, 8), 0.5);
 });
 
 test('what was missing before the last grants is missing under another interval, too', () => {
@@ -38,13 +63,6 @@ test('what was missing before earlier grants is missing under another interval, 
   const state = taken({ permits: 1, interval: 5, burst: 4 }, [0, 3], [5, 1], [6, 1]);
   algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 4 }));
   assert.is(giveBack(state, 0, 3), 2);
-});
-
-test('what is released leaves that much less room for what was granted long before', () => {
-  const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 8], [1, 1], [6, 6], [7, 1]);
-  assert.is(algebra.release(state, 7, 7, 2), 2);
-  // Before the grant of 6 three permits were missing.
-  assert.is(giveBack(state, 0, 8), 1);
 });
 
 test('where more is cut than there was room for, what is granted afterwards is given back as ever', () => {

@@ -1,5 +1,5 @@
 import type { Cost } from '../../src/limits/cost.ts';
-import { newestGrants, type Refund } from '../../src/stores/store.ts';
+import { debt, newestGrants, type Refund } from '../../src/stores/store.ts';
 import type { Pick, Step } from './steps.ts';
 import type { Grant, World } from './world.ts';
 
@@ -41,6 +41,11 @@ export function release(world: World, permits: Cost): Refund[] {
   const ahead = world.standing.filter((grant) => !granted.includes(grant));
   world.standing = [...ahead, ...left.filter(({ cost }) => cost.some((n) => n > 0))];
   return [{ moment: newestGrants, epoch: 0, source: 'memory', cost: permits, count: 1 }];
+}
+
+/** Charges permits that were used beyond what was granted. */
+export function owe(permits: Cost): Refund[] {
+  return [{ moment: debt, epoch: 0, source: 'memory', cost: permits, count: 1 }];
 }
 
 function refundable({ standing, gone }: World, client: number): Grant[] {

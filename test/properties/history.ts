@@ -8,6 +8,8 @@ import type { History, Step } from './steps.ts';
 export interface Content {
   refunds?: boolean;
   stepsBack?: boolean;
+  /** Permits that were used beyond what was granted. */
+  debts?: boolean;
   /** Pauses, releases, resets, and rates that are stored. */
   steering?: boolean;
   /** The most steps of a history. */
@@ -69,6 +71,17 @@ const cancel = record({
   ahead: fc.boolean(),
 });
 const resend = record({ kind: fc.constant('resend' as const), client });
+const owe = record({
+  kind: fc.constant('owe' as const),
+  client,
+  permits: fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.integer({ min: 0, max: 4 }) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 200 }) },
+    ),
+    { minLength: 3, maxLength: 3 },
+  ),
+});
 const stepBack = record({ kind: fc.constant('stepBack' as const), ms: fc.integer({ min: 1, max: 80 }) });
 
 /** Near zero, where a test's clock starts; anywhere; and today. */
@@ -80,7 +93,7 @@ const startUs = fc.oneof(
 /** Random histories under the given limits. */
 export function histories(
   limits: fc.Arbitrary<readonly LimitSpec[]>,
-  { refunds = true, stepsBack = true, steering = false, maxLength = 60 }: Content = {},
+  { refunds = true, stepsBack = true, debts = false, steering = false, maxLength = 60 }: Content = {},
 ): fc.Arbitrary<History> {
   const step = fc.oneof(
     { weight: 8, arbitrary: advance },
@@ -90,6 +103,7 @@ export function histories(
     { weight: refunds ? 4 : 0, arbitrary: refund },
     { weight: refunds ? 2 : 0, arbitrary: cancel },
     { weight: refunds ? 1 : 0, arbitrary: resend },
+    { weight: debts ? 1 : 0, arbitrary: owe },
     { weight: stepsBack ? 1 : 0, arbitrary: stepBack },
     { weight: steering ? 3 : 0, arbitrary: steers },
   );
@@ -105,7 +119,8 @@ function fitting({ limits: own, steps }: History): Step[] {
     if (step.kind === 'decide') return { ...step, cost: costOf(step.cost, limits) };
     if (step.kind === 'reserve')
       return { ...step, runs: step.runs.map((one) => ({ ...one, cost: costOf(one.cost, limits) })) };
-    if (step.kind === 'release') return { ...step, permits: step.permits.slice(0, own.length) };
+    if (step.kind === 'release' || step.kind === 'owe')
+      return { ...step, permits: step.permits.slice(0, own.length) };
     if (step.kind === 'forget' && step.rate) stored = undefined;
     if (step.kind !== 'setRate') return step;
     const rate = step.limits.slice(0, own.length);

@@ -22,20 +22,30 @@ function neverOver(history: History): void {
   replay(history, openFleet(history), judge);
 }
 
-promise('a sliding window is never over', runs, historiesOf(exactSlidingWindows), neverOver);
-promise('a sliding window of slots is never over', runs, historiesOf(coarseSlidingWindows), neverOver);
+promise('a sliding window is never over', runs, historiesOf(exactSlidingWindows, { debts: true }), neverOver);
+promise(
+  'a sliding window of slots is never over',
+  runs,
+  historiesOf(coarseSlidingWindows, { debts: true }),
+  neverOver,
+);
 promise(
   'a fixed window from the first permit is never over',
   runs,
-  historiesOf(fixedWindows('first')),
+  historiesOf(fixedWindows('first'), { debts: true }),
   neverOver,
 );
-promise('a fixed window on the clock is never over', runs, historiesOf(fixedWindows('epoch')), neverOver);
-promise('a token bucket is never over', runs, historiesOf(tokenBuckets), neverOver);
-promise('a leaky bucket is never over', runs, historiesOf(leakyBuckets), neverOver);
-promise('up to three limits together are never over', runs, histories(fewLimits), neverOver);
+promise(
+  'a fixed window on the clock is never over',
+  runs,
+  historiesOf(fixedWindows('epoch'), { debts: true }),
+  neverOver,
+);
+promise('a token bucket is never over', runs, historiesOf(tokenBuckets, { debts: true }), neverOver);
+promise('a leaky bucket is never over', runs, historiesOf(leakyBuckets, { debts: true }), neverOver);
+promise('up to three limits together are never over', runs, histories(fewLimits, { debts: true }), neverOver);
 
-const steered: Content = { steering: true };
+const steered: Content = { steering: true, debts: true };
 
 promise(
   'one limit is never over, whatever rate is stored',

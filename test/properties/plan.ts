@@ -1,7 +1,7 @@
 import type { Cost } from '../../src/limits/cost.ts';
 import { type DecideReply, newestGrants, type ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
-import { cancel, give, release } from './givingBack.ts';
+import { cancel, give, owe, release } from './givingBack.ts';
 import { followMove, forgetAll, heed, pauseAll, storeRate } from './steered.ts';
 import type { Step } from './steps.ts';
 import { followClock, type Grant, inForce, knownBy, trueNow, type World } from './world.ts';
@@ -54,6 +54,7 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   knows.lastUs = trueUs;
   if (step.kind === 'cancel') knows.last = cancel(world, step);
+  else if (step.kind === 'owe') knows.last = owe(step.permits);
   else if (step.kind === 'release') knows.last = release(world, step.permits);
   else knows.last = step.picks.flatMap((pick) => give(world, client, pick));
   return { ...base, kind: 'refund', refunds: knows.last, sequence: ++knows.sequence };

@@ -25,6 +25,8 @@ export type Step =
   | { kind: 'resend'; client: number }
   /** Gives permits of each limit back, from what was granted last. */
   | { kind: 'release'; client: number; permits: readonly number[] }
+  /** Permits of each limit were used beyond what was granted. */
+  | { kind: 'owe'; client: number; permits: readonly number[] }
   | { kind: 'pause'; client: number; ms: number }
   /** Forgets what was granted; with `rate`, the stored rate, too. */
   | { kind: 'forget'; client: number; rate: boolean }

@@ -154,33 +154,35 @@ inEachTwin('constants', (test, { fleet }) => {
     }
   });
 
-  test('a refund of a bucket that is sent again within a minute takes nothing back, however long it has run in', async () => {
-    for (const [at, left] of [
-      [59_900, 1],
-      [60_100, 2],
-    ]) {
-      const clients = await fleet({ kind: 'tokenBucket', permits: 1, interval: 1000, burst: 3 });
-      const { epoch } = await clients.reserve(0, 1, { count: 2 });
-      await clients.reserve(1, 2);
-      await clients.refund(1, 1, { moment: 0, epoch, count: 1 });
-      // Never full since then: what was granted at first would be missed to this day.
-      for (let second = 1; second <= at / 1000; second++) await clients.reserve(1000 * second, 2);
-      assert.equal(await clients.peek(at), [1]);
-      await clients.refund(at, 1, { moment: 0, epoch, count: 1 });
-      assert.equal(await clients.peek(at), [left], `at ${at}`);
-    }
-  });
+  for (const longer of [
+    { ...window, interval: 600_000 },
+    { ...onTheHour, interval: 600_000 },
+  ] as LimitSpec[])
+    test(`a refund that is sent again within a minute takes nothing back under a longer interval: ${longer.kind}`, async () => {
+      for (const [at, left] of [
+        [59_900, 3],
+        [60_100, 6],
+      ]) {
+        const clients = await fleet({ ...longer, interval: 1000 });
+        const { epoch } = await clients.reserve(0, 1, { count: 10 });
+        await clients.refund(100, 1, { moment: 0, epoch, count: 3 });
+        await clients.setRate(200, 1, longer);
+        assert.equal(await clients.peek(at), [3]);
+        await clients.refund(at, 1, { moment: 0, epoch, count: 3 });
+        assert.equal(await clients.peek(at), [left], `at ${at}`);
+      }
+    });
 
   test('a refund that is sent again takes nothing back, nor in the interval after all has come back', async () => {
-    for (const at of [0, 900, 1990]) {
-      const clients = await fleet(window);
+    for (const at of [0, 90_000, 199_000]) {
+      const clients = await fleet({ ...window, interval: 100_000 });
       const { epoch } = await clients.reserve(0, 1, { count: 10 });
       await clients.refund(0, 1, { moment: 0, epoch, count: 3 });
       assert.equal(await clients.peek(0), [3]);
       // As many as there are again where the window has been opened anew, at the same time or later.
       if (at > 0) await clients.reserve(at, 2, { count: 20, maxWait: 0 });
       const before = await clients.peek(at);
-      await clients.refund(at, 1, { moment: at > 1000 ? at : 0, epoch, count: 3 });
+      await clients.refund(at, 1, { moment: at > 100_000 ? at : 0, epoch, count: 3 });
       assert.equal(await clients.peek(at), before, `at ${at}`);
     }
   });

@@ -45,7 +45,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 4) throw new Error(`a ledger of version ${version}`);
+  if (version !== 5) throw new Error(`a ledger of version ${version}`);
   const [epoch, seen, expires] = reader.doubles(3);
   const isWhole = kind === 'w';
   const calm = isWhole ? undefined : reader.integer(6);
@@ -67,7 +67,7 @@ function calmOf({ shift, holes, pausedUntil, soleUntil, crowdUntil, pacedUntil }
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const sizes: Record<string, number> = { s: 11, f: 14, t: 17 };
+  const sizes: Record<string, number> = { s: 11, f: 14, t: 16 };
   const spec = reader.text();
   const limits = [...reader.text()].map((kind, i) => limitOf(kind, reader.doubles(sizes[kind]), logs[i]));
   return { spec, limits, rare: readRare(reader, limits.length) };
@@ -96,11 +96,10 @@ function readSmall(
     return picture([...last, ...(rareOf(5) ?? [0, 0, 0, 0, 0])]);
   }
   if (kind === 't') {
-    const [units, tail, room1, room0, ...lasts] = reader.doubles(7);
+    const [units, ...line] = reader.doubles(8);
     const [lastCount, booked] = [reader.integer(4), reader.integer(4)];
-    const [since1, since0, owedUntil, sameSince] = rareOf(4) ?? [0, 0, 0, 0];
-    const line = [booked, owedUntil, tail, since1, room1, since0, room0, ...lasts, lastCount, sameSince];
-    return picture([units, seen, ...line]);
+    const [owedUntil, sameSince] = rareOf(2) ?? [0, 0];
+    return picture([units, seen, booked, owedUntil, ...line, lastCount, sameSince]);
   }
   const [total, newest, purged, openTime, openCount] = reader.doubles(5);
   const count = reader.integer(1);

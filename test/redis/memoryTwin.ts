@@ -62,7 +62,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       }
       if (call.kind === 'peek') return availableNow(ledger, instant);
       const answer = refund(ledger, instant, client, call.refunds, call.sequence);
-      if (answer.restored) rememberSequence(ledger, instant, client, call.refunds, call.sequence);
+      if (answer.restored) rememberSequence(ledger, instant, client, call.sequence);
       return answer;
     };
     const reply = answer();

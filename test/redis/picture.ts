@@ -68,8 +68,8 @@ function limitPicture(state: LimitState): LimitPicture {
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, booked, owedUntil, tail, since1, room1, since0, room0 } = state;
-  const { lastAt, lastAfter, lastRoom, lastCount, sameSince } = state;
+  const { burst, units, ts, booked, owedUntil, tail, since1, held1, since0, held0 } = state;
+  const { lastAt, lastAfter, lastCount, sameSince } = state;
   const numbers = [
     permits,
     interval,
@@ -80,11 +80,11 @@ function limitPicture(state: LimitState): LimitPicture {
     owedUntil,
     tail,
     since1,
-    room1,
+    held1,
     since0,
-    room0,
+    held0,
   ];
-  numbers.push(lastAt, lastAfter, lastRoom, lastCount, sameSince);
+  numbers.push(lastAt, lastAfter, lastCount, sameSince);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 

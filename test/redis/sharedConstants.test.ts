@@ -29,7 +29,7 @@ function valuesOf(name: string): Map<string, number> {
 const ofTwins = ['told', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids', 'mostHoles', 'lingers'];
 const ofAll = ['heard', 'leastMove', 'leastPause'];
 
-for (const name of [...ofTwins, 'mostDebt', 'resent', ...ofAll])
+for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
   test(`${name} is the same wherever it stands`, () => {
     const values = valuesOf(name);
     const places = [...values.keys()];

@@ -16,7 +16,7 @@ const manyPermits: fc.Arbitrary<LimitSpec> = record({
 /** Histories whose logs are longer than what a script reads of them at a time. */
 export const longLogs = histories(
   manyPermits.map((limit) => [limit]),
-  { maxLength: 250 },
+  { maxLength: 250, debts: true },
 ).map((history) => ({ ...history, steps: history.steps.map(shorter) }));
 
 function shorter(step: Step): Step {
@@ -83,7 +83,7 @@ const sameNames: fc.Arbitrary<Version[]> = fc
 export const steered: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
   .record({
     versions: sameNames,
-    history: scaled(histories(fc.constant(raw), { steering: true, maxLength: 80 })),
+    history: scaled(histories(fc.constant(raw), { steering: true, debts: true, maxLength: 80 })),
     turn: fc.integer({ min: 1, max: 5 }),
   })
   .map(({ history, versions, turn }) => ({
@@ -115,7 +115,7 @@ export const steeredBuckets = steered.map(({ history, versions }) => ({
 /** Histories in which one version of a program takes the place of another, while some of the old one still run. */
 export const changing: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
   .record({
-    history: scaled(histories(fc.constant(raw), { maxLength: 80 })),
+    history: scaled(histories(fc.constant(raw), { debts: true, maxLength: 80 })),
     versions: fc.array(version, { minLength: 2, maxLength: 3 }),
     stage: fc.integer({ min: 5, max: 40 }),
     straggler: fc.integer({ min: 3, max: 30 }),
@@ -137,7 +137,8 @@ function asVersion(step: Step, index: number, versions: Version[]): Step {
   const fitting = (cost: readonly number[]) => costOf(cost.slice(0, limits.length), limits);
   const moved = { ...step, client: step.client + index * clientsOfVersion };
   if (moved.kind === 'decide') return { ...moved, cost: fitting(moved.cost) };
-  if (moved.kind === 'release') return { ...moved, permits: moved.permits.slice(0, limits.length) };
+  if (moved.kind === 'release' || moved.kind === 'owe')
+    return { ...moved, permits: moved.permits.slice(0, limits.length) };
   if (moved.kind === 'setRate') return { ...moved, limits: moved.limits.slice(0, limits.length) };
   if (moved.kind !== 'reserve') return moved;
   return { ...moved, runs: moved.runs.map((run) => ({ ...run, cost: fitting(run.cost) })) };

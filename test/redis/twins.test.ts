@@ -43,7 +43,7 @@ function same(title: string, runs: number, values: fc.Arbitrary<History>): void 
   });
 }
 
-const one = (limit: fc.Arbitrary<specs.LimitSpec>) => scaled(historiesOf(limit));
+const one = (limit: fc.Arbitrary<specs.LimitSpec>) => scaled(historiesOf(limit, { debts: true }));
 
 same('a sliding window is the same in Lua and in TypeScript', 150, one(specs.exactSlidingWindows));
 same('a sliding window of slots is the same in Lua and in TypeScript', 150, one(specs.coarseSlidingWindows));
@@ -57,7 +57,7 @@ same('a token bucket is the same in Lua and in TypeScript', 150, one(specs.token
 same(
   'up to three limits together are the same in Lua and in TypeScript',
   200,
-  scaled(histories(specs.fewLimits)),
+  scaled(histories(specs.fewLimits, { debts: true })),
 );
 for (const [kind, limit] of [
   ['a sliding window', specs.exactSlidingWindows],

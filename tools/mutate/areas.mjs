@@ -19,7 +19,7 @@ export const areas = {
   },
   scripts: {
     files: [/^lua\/(?!redisson)/],
-    stages: [['test/redis/(twins|constants|givenBack)'], ['test/redis/'], ['test/faults/resent\\.']],
+    stages: [['test/redis/(twins|constants|givenBack|debts)'], ['test/redis/'], ['test/faults/resent\\.']],
   },
   redisson: {
     files: [/^lua\/redisson\//, /^src\/redisson\/RedissonRateLimiter\.ts$/],

@@ -21,18 +21,18 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: "a bucket's refund takes the earlier step of its line for all, in both twins",
+    title: "a bucket's refund takes all that is held for later, in both twins",
     tests: givenBack,
     changes: [
       {
         file: 'lua/limits/token-bucket.lua',
-        find: 'if t >= state.since1 then return math.min(state.room1, state.lastRoom) end',
+        find: 'if t >= state.since1 then later = later - n end',
         replace: '',
       },
       {
         file: 'src/limits/bucketLine.ts',
-        find: 'if (t >= line.since1) return Math.min(line.room1, line.lastRoom);',
-        replace: '',
+        find: 't < since1 ? held1 : held1 - n',
+        replace: 'held1',
       },
     ],
   },
@@ -198,27 +198,23 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a release that is sent again counts again at once, in both twins',
+    title: 'a release that is sent again counts again after half a minute, in both twins',
     tests: constants,
     changes: [
-      {
-        file: 'lua/refund.lua',
-        find: 'moment == DEBT then least = RESENT',
-        replace: 'moment == DEBT then least = 1',
-      },
-      { file: memory('refund'), find: 'hasBucket || hasNoMoment ?', replace: 'hasBucket ?' },
+      { file: 'lua/refund.lua', find: 'RESENT = 60000', replace: 'RESENT = 30000' },
+      { file: memory('refund'), find: 'resent = 60_000', replace: 'resent = 30_000' },
     ],
   },
   {
     area: 'scripts',
-    title: 'a refund that is sent again counts again at once, in both twins',
+    title: 'a refund that is sent again counts again after a minute, in both twins',
     tests: constants,
     changes: [
       { file: 'lua/refund.lua', find: 'ledger.expires + ledger.limits[i].interval', replace: '0' },
       {
         file: memory('refund'),
-        find: 'Math.max(now + least, ledger.expires + longest)',
-        replace: 'now + least + 0 * longest',
+        find: 'Math.max(now + resent, ledger.expires + longest)',
+        replace: 'now + resent + 0 * longest',
       },
     ],
   },
@@ -374,17 +370,26 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'a debt is charged in parts of a whole window, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: 'lua/refund.lua', find: 'DEBT_PARTS = 100', replace: 'DEBT_PARTS = 1' },
+      { file: memory('refund'), find: 'debtParts = 100', replace: 'debtParts = 1' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'a debt is not charged, in both twins',
-    tests: givenBack,
+    tests: ['test/redis/debts'],
     changes: [
       {
         file: 'lua/refund.lua',
-        find: 'left = math.min(cost[i] * requests, MOST_DEBT * most)',
+        find: 'left = math.min(permits, MOST_DEBT * most)',
         replace: 'left = 0',
       },
       {
         file: memory('refund'),
-        find: 'left = Math.min(permits * count, mostDebt * most)',
+        find: 'left = Math.min(permits, mostDebt * most)',
         replace: 'left = 0',
       },
     ],
@@ -392,7 +397,7 @@ export const known = [
   {
     area: 'scripts',
     title: 'a debt is charged up to a hundred windows, in both twins',
-    tests: givenBack,
+    tests: ['test/redis/debts'],
     changes: [
       { file: 'lua/refund.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 100' },
       { file: memory('refund'), find: 'mostDebt = 1000', replace: 'mostDebt = 100' },
@@ -414,19 +419,6 @@ export const known = [
     changes: [
       { file: 'lua/ledger/pace.lua', find: 'LEAST_PART = 0.05', replace: 'LEAST_PART = 0.2' },
       { file: memory('pace'), find: 'leastPart = 0.05', replace: 'leastPart = 0.2' },
-    ],
-  },
-  {
-    area: 'scripts',
-    title: 'a refund of a bucket that is sent again counts again once it has run in, in both twins',
-    tests: constants,
-    changes: [
-      {
-        file: 'lua/refund.lua',
-        find: "kind == 't' then least = RESENT",
-        replace: "kind == 't' then least = 1",
-      },
-      { file: memory('refund'), find: 'hasBucket || hasNoMoment ?', replace: 'hasNoMoment ?' },
     ],
   },
   {
@@ -474,57 +466,33 @@ export const known = [
   },
   {
     area: 'limits',
-    title: 'what is given back of a bucket leaves the room of the later step as it was',
+    title: 'a bucket gives back what later grants leave no room for',
+    tests: ['test/limits/bucketLine'],
+    changes: [{ file: bucket, find: 'if (t > lastAfter) return Infinity;', replace: 'return Infinity;' }],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket gives back what was granted before the steps of its line',
+    tests: ['test/limits/bucketLine'],
+    changes: [{ file: bucket, find: 'if (t < since0) return 0;', replace: '' }],
+  },
+  {
+    area: 'limits',
+    title: 'no step of a bucket’s line begins',
+    tests: ['test/redis/givenBack'],
+    changes: [{ file: bucket, find: 'held1 * 2 <= burst', replace: 'true' }],
+  },
+  {
+    area: 'limits',
+    title: 'what is held of a bucket goes on in two steps under another rate',
     tests: ['test/limits/bucketLine'],
     changes: [
       {
         file: bucket,
-        find: '    line.lastRoom -= back;\n    line.room1 -= back;\n    line.room0 = t',
-        replace: '    line.lastRoom -= back;\n    line.room0 = t',
+        find: 'line.sameSince = line.since1 = Math',
+        replace: 'line.sameSince = Math',
       },
     ],
-  },
-  {
-    area: 'limits',
-    title: 'what is released of a bucket leaves the room of the earlier step as it was',
-    tests: ['test/limits/bucketLine'],
-    changes: [
-      {
-        file: bucket,
-        find: '  line.room1 -= back;\n  line.room0 -= back;\n}',
-        replace: '  line.room1 -= back;\n}',
-      },
-    ],
-  },
-  {
-    area: 'limits',
-    title: 'what is cut from the end of a bucket’s line may be more than there was room for',
-    tests: ['test/limits/bucketLine'],
-    changes: [{ file: bucket, find: 'if (back > room || after', replace: 'if (after' }],
-  },
-  {
-    area: 'limits',
-    title: 'what is cut from the end of a bucket’s line had room whatever came after it',
-    tests: ['test/limits/bucketLine'],
-    changes: [{ file: bucket, find: 'after >= lastAfter ? Infinity :', replace: 'after >= 0 ? Infinity :' }],
-  },
-  {
-    area: 'limits',
-    title: 'the rooms of a bucket stay as they are under another interval',
-    tests: ['test/limits/bucketLine'],
-    changes: [
-      {
-        file: bucket,
-        find: '  line.room0 = roomOf(line.room0);\n  line.room1 = roomOf(line.room1);\n',
-        replace: '',
-      },
-    ],
-  },
-  {
-    area: 'limits',
-    title: 'the room of the last grants stays as it is under another interval',
-    tests: ['test/limits/bucketLine'],
-    changes: [{ file: bucket, find: '  line.lastRoom = roomOf(line.lastRoom);\n', replace: '' }],
   },
   {
     area: 'redisson',

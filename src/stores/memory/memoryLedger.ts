@@ -84,7 +84,7 @@ export class MemoryLedger implements ControlledLedger {
     const line = this.#line;
     this.#onLedger(reply, (ledger, instant) => {
       const answer = refund(ledger, instant, line, refunds, sequence);
-      if (answer.restored) rememberSequence(ledger, instant, line, refunds, sequence);
+      if (answer.restored) rememberSequence(ledger, instant, line, sequence);
       return answer;
     });
   }

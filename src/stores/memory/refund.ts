@@ -1,5 +1,5 @@
 import { capacityOf } from '../../limits/limit.ts';
-import { algebraOf } from '../../limits/states.ts';
+import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
 import { standingUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
@@ -9,6 +9,8 @@ import { noteFreed, noteReturned } from './pace.ts';
 
 /** A debt is charged up to so many windows, or bursts. */
 const mostDebt = 1000;
+/** Into so many parts a debt is split, unless a part would be more than a window, or a burst. */
+const debtParts = 100;
 
 /** Takes grants and reservations back, once for each sequence of a limiter. The twin of `lua/refund.lua`. */
 export function refund(
@@ -58,23 +60,35 @@ function giveBack(
   return back > 0;
 }
 
-/** Charges what was used without being granted, as soon as each limit allows: nobody waits for it. */
-function charge({ limits }: LedgerState, { now, at }: Instant, { cost, count }: Refund): boolean {
+/** Charges what was used without being granted: no request waits for it. */
+function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
   cost.forEach((permits, i) => {
-    const state = limits[i];
-    const algebra = algebraOf(state);
-    const most = capacityOf(state);
-    for (let left = Math.min(permits * count, mostDebt * most); left > 0; left -= most) {
-      const n = Math.min(left, most);
-      algebra.commit(state, now, Math.max(at, algebra.earliest(state, now, at, n)), n);
-    }
+    if (permits > 0) chargeLimit(limits[i], instant, permits * count);
   });
   return false;
 }
 
+/** Charges what is free now, and the rest in parts, each at the moment at which it is free. */
+function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): void {
+  const { available, commit, earliest, fit } = algebraOf(state);
+  const most = capacityOf(state);
+  let left = Math.min(permits, mostDebt * most);
+  const part = Math.min(most, Math.ceil(left / debtParts));
+  const free = Math.min(left, available(state, now, at));
+  if (free > 0) commit(state, now, at, free);
+  for (left -= free; left > 0; ) {
+    const least = Math.min(left, part);
+    const t = Math.max(at, earliest(state, now, at, least));
+    const n = Math.min(left, fit(state, now, t, 1));
+    if (!(n >= least)) throw new Error('the limits do not agree with what they offer');
+    commit(state, now, t, n);
+    left -= n;
+  }
+}
+
 /**
- * A release takes from what is there when it comes, and a bucket that was never full since gives back a grant of any time: these
- * are remembered at least as long as they may be sent again: milliseconds.
+ * A sequence is remembered for at least so many milliseconds. A release takes from what is there when it comes, a bucket that was
+ * never full since gives back a grant of any time, and a longer interval may have been stored since.
  */
 const resent = 60_000;
 
@@ -87,14 +101,10 @@ export function rememberSequence(
   ledger: LedgerState,
   { now }: Instant,
   line: string,
-  refunds: readonly Refund[],
   sequence: number,
 ): void {
   ledger.sequences ??= new Map();
   for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  const hasBucket = ledger.limits.some(({ kind }) => kind === 'tokenBucket');
-  const hasNoMoment = refunds.some(({ moment }) => moment === newestGrants || moment === debt);
-  const least = hasBucket || hasNoMoment ? resent : 1;
-  ledger.sequences.set(line, { last: sequence, until: Math.max(now + least, ledger.expires + longest) });
+  ledger.sequences.set(line, { last: sequence, until: Math.max(now + resent, ledger.expires + longest) });
 }

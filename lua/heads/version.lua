@@ -1,2 +1,0 @@
--- The version of what a ledger holds. What another one has written is refused.
-local VERSION = 4

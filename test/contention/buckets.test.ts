@@ -1,0 +1,39 @@
+// How much of a token bucket's rate is kept where most of the permits are given back after their grant, in virtual time.
+import assert from 'node:assert/strict';
+import { test } from 'uvu';
+import { tokenBucket } from '../../src/limits/limit.ts';
+import { contend } from './contend.ts';
+
+const measured = { roundTrip: 1, warmUp: 3000, span: 20_000, seed: 1 };
+
+/** The part of the rate that is kept by so many clients, each with so many requests, that give back that part of their permits. */
+function usedOf(permits: number, clients: number, waiting: number, refund: number): number {
+  const habits = {
+    ...{ waiting, costs: [[1]], cancel: 0, cancelWithin: 1, refund, refundWithin: 5, part: 1 },
+  };
+  const { kept } = contend({
+    limits: [tokenBucket({ permits, interval: 1000 })],
+    clients: Array.from({ length: clients }, () => habits),
+    ...measured,
+  });
+  return kept.reduce((sum, [n]) => sum + n, 0) / (permits * 20);
+}
+
+for (const [clients, waiting] of [
+  [16, 1],
+  [10, 2],
+  [16, 4],
+])
+  for (const refund of [0.45, 0.9])
+    test(`${clients} clients with ${waiting} in line that give ${refund * 100} % back keep the rate of a bucket of 50`, () => {
+      const used = usedOf(50, clients, waiting, refund);
+      assert.ok(used >= 0.95, `${used}`);
+    });
+
+test('as many reservations as a small bucket holds leave part of its rate unused', () => {
+  const used = usedOf(10, 10, 2, 0.9);
+  assert.ok(used >= 0.15, `${used}`);
+  assert.ok(usedOf(10, 10, 2, 0.45) >= 0.6, `${usedOf(10, 10, 2, 0.45)}`);
+});
+
+test.run();
