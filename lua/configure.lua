@@ -1,17 +1,16 @@
--- Stores a rate for the whole fleet, or says which one is stored. The twin of src/stores/memory/control.ts.
+-- Stores a rate for all clients of a limiter, or returns the stored one. The twin of src/stores/memory/control.ts.
 --
 -- KEYS[1]   the ledger
 -- KEYS[2]   the contenders (unused: every script takes the same keys)
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
 --
--- ARGV[1]   the limits to store, as in reserve.lua, or an empty text for none
--- ARGV[2]   1 to store them only where none are stored
--- ARGV[3]   1 where what is granted goes on counting
--- then, in tests only, the server's time in microseconds
+-- ARGV[1]   the limits to store, in the form of reserve.lua; empty to read the stored ones
+-- ARGV[2]   1 to store them only if none are stored
+-- ARGV[3]   1 to keep counting the permits that were granted before
+-- last, in tests only: the server's time in microseconds
 --
--- Reply: a list of 1 or 0, whether they were stored; or the limits that are stored, as text, an empty list for none, where
--- there were none to store.
+-- Reply: a list of 1 if the limits were stored, or 0. To a read: the stored limits as text, or an empty JSON list.
 
 -- @include "ledger/state"
 
@@ -30,7 +29,7 @@ if not keepState then
   control.forgotten = math.max(control.forgotten + 1, epoch + 1, serverUs)
 end
 saveControl(KEYS[3], control, math.floor(serverUs / 1000))
--- The ledger is brought under the new limits at once: a rate that is lowered holds from now on.
+-- Convert the ledger now, so that a lower rate takes effect at once.
 local ledger, instant = openLedger(KEYS, spec, '1', logs, serverUs, control)
 saveLedger(KEYS[1], ledger, instant)
 return { 1 }

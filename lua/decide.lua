@@ -1,4 +1,4 @@
--- Takes permits if they are there at once, and says what is left. The twin of src/stores/memory/decide.ts.
+-- Grants a request if its permits are free now, and returns what is left. The twin of src/stores/memory/decide.ts.
 --
 -- KEYS[1]   the ledger
 -- KEYS[2]   the contenders
@@ -6,16 +6,17 @@
 -- KEYS[4…]  the log of each limit
 --
 -- ARGV[1]   the client
--- ARGV[2]   the limits, and
--- ARGV[3]   whether they were stored, and
--- ARGV[4…6] the numbers of the only one, as in reserve.lua
+-- ARGV[2]   the limits that the client expects to be in force, as in reserve.lua
+-- ARGV[3]   1 if these were stored, 0 if they are the client's own
+-- ARGV[4…6] the three numbers of a single unnamed limit, otherwise 0, as in reserve.lua
 -- ARGV[7…]  the cost in permits for each limit
--- then, where the client has a line, the last moment that it holds booked, in milliseconds, and its epoch: nothing is granted before that
--- then, in tests only, the server's time in microseconds
+-- then, if the client has a queue: the last moment it has reserved, in milliseconds, and the epoch of that reservation;
+--           nothing is granted before that moment
+-- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force, as text, where they are others. Else a list: 1 if granted, else 0; the wait until it could be granted, or -1 for never, and the time until all has
--- come back, in microseconds; then the permits left at once, of each limit; and then, of several limits, the index of the one that
--- refuses for longest, from 0 on, where any of them refuses.
+-- Reply: the limits in force as text, if they differ from ARGV[2]. Otherwise a list: 1 if granted, else 0; the wait until the
+-- request could be granted, or -1 for never; the time until all permits are free; both in microseconds; then the permits of
+-- each limit that are free now; then, if one of several limits refuses, the index from 0 of the one that refuses for longest.
 
 -- @include "quick/decide"
 -- @include "ledger/state"

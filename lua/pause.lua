@@ -1,13 +1,13 @@
--- Lets nothing be granted to anyone until a moment. The twin of src/stores/memory/control.ts.
+-- Pauses a limiter: no client is granted a permit until the pause ends. The twin of src/stores/memory/control.ts.
 --
--- KEYS[1]   the ledger (unused, as all but the control: every script takes the same keys)
+-- KEYS[1]   the ledger (unused, like all keys but the control: every script takes the same keys)
 -- KEYS[2]   the contenders
 -- KEYS[3]   the control
 --
--- ARGV[1]   how long, in microseconds
--- then, in tests only, the server's time in microseconds
+-- ARGV[1]   the length of the pause in microseconds
+-- last, in tests only: the server's time in microseconds
 --
--- Reply: a list of the microseconds until the pause ends: that of the one that ends later, where there is one already.
+-- Reply: a list of the microseconds until the pause ends. Of two pauses, the one that ends later counts.
 
 -- @include "ledger/state"
 

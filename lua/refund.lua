@@ -1,30 +1,32 @@
--- Takes grants and reservations back, once for each sequence of a limiter. The twin of src/stores/memory/refund.ts.
+-- Refunds grants and reservations, once per sequence number of a limiter. The twin of src/stores/memory/refund.ts.
 --
 -- KEYS[1]   the ledger
--- KEYS[2]   the limiter's last sequence
+-- KEYS[2]   the limiter's last sequence number
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
 --
--- ARGV[1]   the limits, and
--- ARGV[2]   whether they were stored, as in reserve.lua
--- ARGV[3]   the sequence
--- ARGV[4]   how many refunds follow: each is the granted moment in milliseconds, or NEWEST for what was granted last, or DEBT
---           for what was used without being granted; the epoch, a count, and the cost in permits for each limit
--- then, in tests only, the server's time in microseconds
+-- ARGV[1]   the limits that the client expects to be in force, as in reserve.lua
+-- ARGV[2]   1 if these were stored, 0 if they are the client's own
+-- ARGV[3]   the sequence number of this call
+-- ARGV[4]   the number of refunds that follow. Each is: the granted moment in milliseconds, or NEWEST for the newest grants,
+--           or DEBT to charge permits that were used without a grant; the epoch; the number of requests; and the cost in
+--           permits for each limit
+-- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force, as text, where they are others; else a list of 1 or 0 for each refund, whether it gave anything
--- back to the limits, an empty one where the sequence was known already.
+-- Reply: the limits in force as text, if they differ from ARGV[1]. Otherwise a list with 1 for each refund that restored
+-- permits, else 0; an empty list if the sequence number was known already.
 
 -- @include "ledger/state"
 -- @include "ledger/pace"
 
 local NEWEST, DEBT = -1, -2
--- A sequence is remembered for at least so many milliseconds. A release takes from what is there when it comes, a bucket that was
--- never full since gives back a grant of any time, and a longer interval may have been stored since.
+-- The shortest time in milliseconds for which a sequence number is remembered. A repeated release would take
+-- from any newer grants, a bucket that has never been full since can restore a grant of any age, and a longer
+-- interval may have been stored in the meantime.
 local RESENT = 60000
--- A debt is charged up to so many windows, or bursts.
+-- The largest debt that is charged, in windows or bursts.
 local MOST_DEBT = 1000
--- Into so many parts a debt is split, unless a part would be more than a window, or a burst.
+-- The number of parts that a debt is split into, unless a part would exceed a window or a burst.
 local DEBT_PARTS = 100
 
 local logs = {}
@@ -41,16 +43,17 @@ if known then
   if not (whole and #known == 16 and inRange(math.min(last, till), last + till)) then refuseKey(KEYS[2], 'sequence of refunds') end
   fresh = till <= instant.now or sequence > last
 end
--- Takes a grant or reservation back, and says whether that gave anything back to a limit.
+-- Refunds one grant or reservation. Returns whether that restored permits to any limit.
 local function giveBack(moment, epoch, cost, requests)
   local now, t, back = instant.now, moment + ledger.shift, 0
-  -- Of what was forgotten or made void nothing counts any more.
+  -- Forgotten grants and void reservations no longer count.
   if moment ~= NEWEST and (epoch < ledger.refundable or t >= standingUntil(ledger, epoch)) then return 0 end
   local isAhead = moment ~= NEWEST and t > now
-  -- A release takes from all that is granted by the time rounded up: no hole may lose what it is charged with.
+  -- A release takes from all grants up to `at`. Refunding due holes first keeps it from taking the permits
+  -- that a hole is charged with.
   if moment == NEWEST then closeHoles(ledger, now, instant.at) end
   if now < ledger.pacedUntil then
-    -- What was booked under another rate may be more than this one allows.
+    -- A reservation made under another rate may exceed what this one allows, so it must not become a hole.
     local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)
     if isInside and addHole(ledger, t, cost, requests) then return 1 end
     noteReturned(ledger, now, cost, requests, isAhead)
@@ -68,7 +71,7 @@ local function giveBack(moment, epoch, cost, requests)
   return back > 0 and 1 or 0
 end
 
--- Charges a limit for what is free now, and for the rest in parts, each at the moment at which it is free.
+-- Charges the free permits now, and the rest in parts, each at the first moment at which it is free.
 local function chargeLimit(state, permits)
   local algebra, now, at, most = algebraOf(state.kind), instant.now, instant.at, state.burst or state.permits
   local left = math.min(permits, MOST_DEBT * most)
@@ -85,7 +88,7 @@ local function chargeLimit(state, permits)
   end
 end
 
--- Charges what was used without being granted: no request waits for it.
+-- Charges permits that were used without a grant. No request is waiting for them.
 local function charge(cost, requests)
   for i, state in ipairs(ledger.limits) do
     if cost[i] > 0 then chargeLimit(state, cost[i] * requests) end
@@ -103,11 +106,12 @@ if fresh then
   end
 end
 if fresh then
-  -- Remembered for as long as the same call, sent again, could take anything back: until all that stood before it has
-  -- come back, and for one interval more, as a window that it emptied may have started anew.
+  -- Remembers the sequence number for as long as a repeated call could restore anything: until all earlier
+  -- grants have expired, and one interval more, since a window that this call emptied may have started again.
   local till = instant.now + RESENT
   for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
-  -- Saved before the ledger: where that fails, what was given back goes on counting, and the call sent again gives nothing.
+  -- Written before the ledger. If writing the ledger fails, the refunded permits still count as taken, and a
+  -- repeated call restores nothing.
   writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
 end
 saveLedger(KEYS[1], ledger, instant)

@@ -1,4 +1,4 @@
--- Grants and books what a client asks for, in order, within its share of the near future.
+-- Grants and reserves permits for a client's requests, in order, up to its fair share of the near future.
 -- The twin of src/stores/memory/reserve.ts.
 --
 -- KEYS[1]   the ledger
@@ -7,25 +7,25 @@
 -- KEYS[4…]  the log of each limit
 --
 -- ARGV[1]   the client
--- ARGV[2]   the limits that it takes to be in force: JSON, [[name, kind, permits, interval, extra], …]
--- ARGV[3]   1 where those were stored, 0 where they are its own
--- ARGV[4]   permits, interval
--- ARGV[5]   and the number after them
--- ARGV[6]   of the only limit where it has no name, else 0
--- ARGV[7]   how far ahead the client would like to book: milliseconds of the full rate
--- ARGV[8]   what it holds booked: milliseconds of the full rate
--- ARGV[9]   the epoch it knows, or 0
--- ARGV[10]  the last moment that it holds booked, in milliseconds, or 0, and
--- ARGV[11]  its epoch: nothing is granted or booked before that moment
--- ARGV[12]  how many runs follow: each is a count, the longest wait in microseconds or -1 for any, and the cost in
---           permits for each limit
--- then, in tests only, the server's time in microseconds
+-- ARGV[2]   the limits that the client expects to be in force: JSON, [[name, kind, permits, interval, extra], …]
+-- ARGV[3]   1 if these were stored, 0 if they are the client's own
+-- ARGV[4]   permits of a single unnamed limit, otherwise 0
+-- ARGV[5]   its interval, otherwise 0
+-- ARGV[6]   its third number (extra), otherwise 0
+-- ARGV[7]   how far ahead the client would like to reserve: milliseconds at the full rate
+-- ARGV[8]   what it has already reserved: milliseconds at the full rate
+-- ARGV[9]   the epoch that the client knows, or 0
+-- ARGV[10]  the last moment that it has reserved, in milliseconds, or 0: nothing is granted or reserved before it
+-- ARGV[11]  the epoch of that reservation
+-- ARGV[12]  the number of runs that follow. Each is: the number of requests, the longest wait in microseconds or -1 for any,
+--           and the cost in permits for each limit
+-- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force, as text, where they are others, and nothing was done. When everything was granted at once to
--- the only contender, who knows the epoch, the time of the server in microseconds. Else a list: that time, the epoch, the
--- contenders, the microseconds until a pause ends, and those from which on nothing of an older epoch stands (-1 for none of
--- both), and then pairs of a count and a delay in microseconds, or LEFT, or NEVER, or, where the wait would be too long,
--- -2 - the wait in microseconds.
+-- Reply: the limits in force as text, if they differ from ARGV[2]; nothing was changed then. If all requests were granted now
+-- to the only contender, and it knows the epoch: the server's time in microseconds. Otherwise a list: that time; the epoch;
+-- the number of contenders; the microseconds until a pause ends, or -1; the microseconds after which reservations of the known
+-- epoch are void, or -1 if none are; then pairs of a number of requests and their delay in microseconds, LEFT (queued), NEVER
+-- (exceeds a limit), or -2 - the wait in microseconds (refused, as the wait would be too long).
 
 -- @include "quick/reserve"
 -- @include "ledger/state"
@@ -35,7 +35,8 @@
 -- @include "ledger/gaps"
 
 local LEFT, NEVER = -1, -2
--- Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds.
+-- How long after its last reservation is due a client counts as a contender, and windows stay paced:
+-- milliseconds.
 local LINGERS = 2000
 
 local logs = {}
@@ -66,7 +67,7 @@ share = share / contenders
 local paused = pausedFor(ledger, instant)
 local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known) }
 local last, left, plain = 0, false, contenders == 1 and paused < 0
--- What the client has in line behind another request stays behind it.
+-- Requests of one client keep their order.
 local after = lastOf(ledger, lastMoment, lastEpoch)
 local function answer(count, delay)
   reply[#reply + 1] = count
@@ -74,9 +75,10 @@ local function answer(count, delay)
   plain = plain and delay == 0
 end
 
--- Moves the frontier by requests at a moment: by those of at most `most` that the pace allows there, and says how many.
+-- Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number.
 local function keepPace(t, cost, stride, most)
-  -- A moment that only keeps the order, though there was room before it, starts no new pace.
+  -- If the windows had room before `t`, `t` only keeps the order of requests, and the frontier does not
+  -- restart there.
   local from = math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) and now or t)
   local unpaced = math.floor(ledger.credit / stride)
   local count = math.min(most, math.max(1, unpaced + math.ceil((t + 1 - from) / stride)))
@@ -93,9 +95,10 @@ local function serve(run)
   if paced then stride = strideOf(ledger, cost) end
   while remaining > 0 do
     local t, wait = offer(ledger, instant, cost, stride, after)
-    -- Somebody has given back a moment before that, and everybody's place behind it stays as it is.
+    -- A refunded reservation before `t` can be taken over without moving any other reservation.
     local hole = wait > 0 and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
-    -- What waits for nothing passes nobody, and what has something in line passes nothing of its own.
+    -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
+    -- client's own reservations.
     if wait > 0 and run.maxWait > 0 and not left and after <= now and takeGap(ledger, instant, cost, hole) then
       answer(1, 0)
       remaining = remaining - 1
@@ -104,12 +107,12 @@ local function serve(run)
         t = hole.moment
         wait = t * 1000 - instant.us
       end
-      -- Nobody passes those who are left in the line, not even where it would be free.
+      -- A request that may not wait never overtakes queued requests, even if its permits are free.
       if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
       left = left or (wait > 0 and held > 0 and held >= share)
       if left then return answer(remaining, LEFT) end
       local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
-      -- Keys that somebody else has written to must not keep the server busy for ever.
+      -- A damaged key must not keep this loop, and so the server, busy for ever.
       if not (granted >= 1) then error('the log does not agree with the ledger') end
       local load = 0
       if wait > 0 then

@@ -5,7 +5,7 @@
 local makers = { s = slidingWindow, f = fixedWindow, t = tokenBucket }
 local algebras = {}
 
--- The functions of the limits of a kind, made when they are first asked for.
+-- The functions of a kind of limit, created on first use, as each function made in a script costs time.
 local function algebraOf(kind)
   if not algebras[kind] then algebras[kind] = makers[kind]() end
   return algebras[kind]

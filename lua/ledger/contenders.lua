@@ -1,11 +1,13 @@
--- Who shares the near future: the clients that hold a reservation or wait for one. The twin of
--- src/stores/memory/contenders.ts. One client alone is kept in the ledger itself, so that a call without contention
--- pays nothing for the counting; several are kept in the sorted set `key`, scored by when they are forgotten.
+-- The contenders: the clients that hold a reservation or wait for one. The near future is divided among them.
+-- The twin of src/stores/memory/contenders.ts.
+--
+-- A single contender is stored in the ledger itself, so that a call without contention needs no further key.
+-- Several are stored in the sorted set `key`, scored by the moment until which they count.
 
--- So many that are past are dropped by one call: there may be a million.
+-- The most expired contenders that one call removes, as there may be a million.
 local DROPPED = 128
 
--- How many there are, with this client if it joins them; at least 1.
+-- The number of contenders, including this client if it joins them; at least 1.
 local function countContenders(ledger, key, client, joins, now)
   local others = 0
   if ledger.sole ~= client and ledger.soleUntil > now then others = 1 end
@@ -30,7 +32,7 @@ local function join(ledger, key, client, till, now)
   writeLater('PEXPIRE', key, string.format('%.0f', ledger.crowdUntil - now))
 end
 
--- Remembers the client until a moment; one that is past takes it out.
+-- Counts the client as a contender until a moment; a past moment removes it.
 local function noteContender(ledger, key, client, till, now)
   local stays = till > now
   if ledger.crowdUntil > now then

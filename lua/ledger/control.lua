@@ -1,12 +1,14 @@
--- What holds for all clients of a limiter: the rate that is stored, if one is, and a pause. The twin of
+-- What applies to all clients of a limiter: the stored rate, if there is one, and a pause. The twin of
 -- src/stores/memory/control.ts.
 --
--- Its times are the server's own: clients that each have a ledger of their own share it.
+-- Its times are the server's, without a ledger's shift: with the scope `client`, several ledgers share one
+-- control.
 
 local CONTROL_VERSION = 2
 local CONTROL = '<ddddddIc0'
 local CONTROL_SAYS = 'control of version ' .. CONTROL_VERSION
--- Milliseconds for which it is told that a pause was lifted: who is booked behind it asks more often, slow calls included.
+-- How long clients are told that a pause was lifted, in milliseconds: longer than the time between two calls
+-- of a client with reservations behind the pause, slow calls included.
 local TOLD = 5000
 
 local function openControl(key)
@@ -15,7 +17,7 @@ local function openControl(key)
   local whole, version, since, till, lifted, forgotten, changed, spec, after = pcall(struct.unpack, CONTROL, data)
   local holds = whole and version == CONTROL_VERSION and after == #data + 1
     and inRange(math.min(since, till, lifted, forgotten, changed), since + till + lifted + forgotten + changed)
-    -- The rest of the text is read by the clients alone.
+    -- Only the clients parse the rest of the text.
     and (spec == '' or spec:sub(1, 2) == '[[')
   if not holds then refuseKey(key, CONTROL_SAYS) end
   return {
@@ -23,7 +25,7 @@ local function openControl(key)
   }
 end
 
--- A stored rate stays until it is deleted; a pause by itself goes when it ends, or soon after it was lifted.
+-- A stored rate has no expiry. A pause alone expires when it ends, or TOLD milliseconds after it was lifted.
 local function saveControl(key, control, now)
   local data = struct.pack(CONTROL, CONTROL_VERSION, control.pausedSince, control.pausedUntil, control.liftedUntil,
     control.forgotten, control.changed, #control.spec, control.spec)
@@ -37,12 +39,13 @@ local function saveControl(key, control, now)
   end
 end
 
--- After a step of the clock back, a pause lasts no longer than it would have from its beginning. Whether that changes it.
+-- After the clock has stepped back, a pause ends after its original length, counted from now. Returns whether
+-- the control changed.
 local function followPause(control, now)
   if now >= control.pausedSince or control.pausedUntil == 0 then return false end
   control.pausedUntil = now + control.pausedUntil - control.pausedSince
   control.pausedSince = now
-  -- A ledger that has not seen the step would take this end for that of a pause that was lifted.
+  -- A ledger that has not seen the step would take the earlier end for a lifted pause.
   control.liftedUntil = 0
   return true
 end

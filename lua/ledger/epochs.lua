@@ -1,17 +1,20 @@
 -- @include "ledger/algebras"
 
--- Which reservations stand, by the epoch that they were booked under. The twin of src/stores/memory/epochs.ts.
+-- Which reservations are valid, by the epoch in which they were made. The twin of
+-- src/stores/memory/epochs.ts.
 
--- Within so many milliseconds every client with waiting requests has called again: what is booked further ahead can be made void.
+-- Every client with waiting requests calls again within this many milliseconds, so reservations further ahead
+-- can be voided.
 local HEARD = 2000
--- So many changes are told apart: beyond that the two oldest count as one.
+-- The most changes that are kept. If there are more, the two oldest are merged.
 local MOST_VOIDS = 8
 
 local function changeEpoch(ledger, serverUs)
   ledger.epoch = math.max(ledger.epoch + 1, serverUs)
 end
 
--- Makes void what is booked for later than the moment `after`, by which its clients have called again. Changes the epoch.
+-- Voids the reservations for `after` or later: their clients call again before that moment. Changes the
+-- epoch.
 local function voidBookings(ledger, now, after, serverUs)
   ledger.frontier = math.min(ledger.frontier, now)
   local holes, voids = {}, ledger.voids
@@ -28,7 +31,7 @@ local function voidBookings(ledger, now, after, serverUs)
   voids[1].from = math.min(voids[1].from, oldest.from)
 end
 
--- The moment from which on nothing stands that was booked under an epoch: milliseconds, or infinity.
+-- Reservations of an epoch are void from this moment on: milliseconds, or infinity.
 local function standingUntil(ledger, epoch)
   if epoch < ledger.born then return 0 end
   local till = math.huge
@@ -38,14 +41,14 @@ local function standingUntil(ledger, epoch)
   return till
 end
 
--- The last moment that a client holds, by the ledger's clock, as far as it stands: 0 for none.
+-- The last moment that a client has reserved, by the ledger's clock, or 0 if that reservation is void.
 local function lastOf(ledger, moment, epoch)
   local t = moment + ledger.shift
   if moment > 0 and epoch >= ledger.refundable and t < standingUntil(ledger, epoch) then return t end
   return 0
 end
 
--- The moment by which every client has received the last of these changes: milliseconds.
+-- The moment by which every client has received the last of these changes, in milliseconds.
 local function heardBy(ledger)
   local last = ledger.voids[#ledger.voids]
   return last and last.from + HEARD or 0

@@ -4,27 +4,29 @@
 -- @include "ledger/epochs"
 -- @include "ledger/holes"
 
--- How a ledger stands in its key. That of a limiter of one limit without a name is small: the head of lua/heads, and after it
--- what is rare, if there is any of it. Every other is whole: all that is known, one after another.
+-- How a ledger is stored in its key. A limiter with one unnamed limit has a small ledger: the head described
+-- in lua/heads, followed by rare fields if there are any. Every other ledger is whole: all fields, one after
+-- another.
 
 local WHOLE_KIND = 119
 local WHOLE = '<BBdddI4Ic0Ic0'
--- What is rare: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil, granted, returned, freed,
--- movedAt, credit, the numbers of voids and of holes, and the name of the sole contender.
+-- The rare fields: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
+-- granted, returned, freed, movedAt, credit, the numbers of voids and of holes, and the name of the sole
+-- contender.
 local RARE = '<dddddddddddddddIc0'
 local LEDGER_SAYS = 'ledger of version ' .. VERSION
--- No limiter has so many limits: a bound for what is read.
+-- No limiter has this many limits: a bound for a damaged ledger.
 local MOST_LIMITS = 1024
--- Moments of a small ledger lie below.
+-- Moments in a small ledger are below this.
 local LAST_MOMENT = 2 ^ 48
 
--- Whether the ledger has one limit without a name, of numbers that its head has room for.
+-- Whether the ledger has one unnamed limit, and its numbers fit into the head.
 local function isSmall(ledger)
   local state = ledger.limits[1]
   return #ledger.limits == 1 and ledger.spec:sub(1, 6) == '[["","' and ledger.expires < LAST_MOMENT and algebraOf(state.kind).fits(state)
 end
 
--- The moment from which on nobody contends or is booked, and no pause holds, as far as is known now.
+-- The moment from which there are no contenders, reservations or pause, as far as is known now.
 local function calmFrom(ledger)
   if #ledger.holes > 0 or ledger.shift > 0 then return LAST_MOMENT - 1 end
   local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil)
@@ -43,7 +45,7 @@ local function packRare(ledger)
   return table.concat(parts)
 end
 
--- Whether a ledger is told by its head alone.
+-- Whether the head alone describes the ledger.
 local function isPlain(ledger, now, calm)
   return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
     and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.credit == 0 and #ledger.voids == 0
@@ -72,7 +74,7 @@ local function packLedger(ledger, now, small)
   return table.concat(parts)
 end
 
--- The limits of a text that a ledger holds beside their states, where it is another than that of the caller.
+-- The limits in a ledger's text, checked against its states.
 local function heldLimits(spec, states)
   local limits = cjson.decode(spec)
   if #limits ~= #states then error('the limits do not agree with their states', 0) end
@@ -84,7 +86,7 @@ local function heldLimits(spec, states)
   return limits
 end
 
--- Numbers of a ledger, and the position after them.
+-- Reads `count` numbers. Returns them and the position after them.
 local function unpackNumbers(data, position, count)
   local numbers = { struct.unpack('<' .. string.rep('d', count), data, position) }
   for i = 1, count do
@@ -93,7 +95,7 @@ local function unpackNumbers(data, position, count)
   return numbers, numbers[count + 1]
 end
 
--- What was made void, and given back, of `limits` limits.
+-- Reads the voids and holes of a ledger with `limits` limits.
 local function unpackChanges(data, position, voidCount, holeCount, limits)
   if voidCount > MOST_VOIDS or holeCount > MOST_HOLES then error('a number that is out of range', 0) end
   local voids, holes, numbers = {}, {}, nil
@@ -114,7 +116,7 @@ local function unpackChanges(data, position, voidCount, holeCount, limits)
   return voids, holes, position
 end
 
--- What is rare of a ledger of `limits` limits, which it is added to. Answers the position after it.
+-- Reads the rare fields of a ledger with `limits` limits into it. Returns the position after them.
 local function unpackRare(ledger, data, position, limits)
   local voidCount, holeCount
   ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
@@ -131,7 +133,7 @@ local function unpackRare(ledger, data, position, limits)
   return position
 end
 
--- The ledger that its head tells of, whose log may be `log`.
+-- Reads a small ledger. `log` is the key of its log.
 local function unpackSmall(data, algebra, log)
   local letter, version, epoch, seen, expires, calm, slack, permits, interval, extra, behind = struct.unpack(HEAD, data)
   if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
@@ -157,7 +159,8 @@ local function unpackWhole(data, key, spec, logs)
   end
   position = unpackRare(ledger, data, position, #kinds)
   if held ~= spec then
-    -- Other limits than the caller's, or in another order: their logs are not those that it names.
+    -- The stored limits differ from the caller's or have another order, so they have other logs than the
+    -- caller named.
     for i, limit in ipairs(heldLimits(held, ledger.limits)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
   elseif #ledger.limits ~= #logs then
     error('the limits do not agree with their states', 0)
@@ -165,7 +168,8 @@ local function unpackWhole(data, key, spec, logs)
   return ledger, position
 end
 
--- Raises an error for what is no ledger. `spec` holds the limits of the caller, whose logs are `logs`.
+-- Reads a ledger, and raises an error if the data is not one. `spec` holds the caller's limits, `logs` the
+-- keys of their logs.
 local function unpackLedger(data, key, spec, logs)
   if data:byte(2) ~= VERSION then error('another version', 0) end
   local kind, ledger, position = data:sub(1, 1), nil, nil
@@ -180,7 +184,7 @@ local function unpackLedger(data, key, spec, logs)
   return ledger
 end
 
--- The ledger as it was saved, or nothing.
+-- The stored ledger, or nil.
 local function readLedger(key, spec, logs)
   local data = readKey(LEDGER_SAYS, 'GET', key)
   if not data then return nil end

@@ -1,7 +1,7 @@
 -- @include "ledger/holes"
 -- @include "ledger/offer"
 
--- Grants in front of what is booked. The twin of src/stores/memory/gaps.ts.
+-- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts.
 
 local function hasGap(ledger, instant, cost, before)
   for i = 1, #cost do
@@ -11,12 +11,12 @@ local function hasGap(ledger, instant, cost, before)
   return true
 end
 
--- Grants a request at once, in front of what is booked, where permits have come back that no booked moment needs: else
--- no request would use them until the line has come to its end. A hole further ahead may make the room. What is booked keeps
--- its moment. Says whether it did.
+-- Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
+-- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
+-- further ahead may make it. Reservations keep their moments. Returns whether the request was granted.
 local function takeGap(ledger, instant, cost, hole)
   local now, load = instant.now, loadOf(ledger, cost)
-  -- What the pace has held back is not what came back.
+  -- Permits that are free only because the pace holds grants back were not refunded.
   if not (ledger.freed >= load) or now >= ledger.pacedUntil or ledger.pausedUntil > now then return false end
   if not hasGap(ledger, instant, cost, math.huge) then
     if not hole or not hasGap(ledger, instant, cost, hole.moment) then return false end

@@ -1,10 +1,10 @@
 -- @include "ledger/newest"
 -- @include "ledger/algebras"
 
--- Reservations that were given back from the middle of the line: still charged, and free for the next request of the same
--- cost. The twin of src/stores/memory/holes.ts.
+-- Holes: reservations that were refunded before the newest one. A hole stays charged until the next request
+-- of the same cost takes it over. The twin of src/stores/memory/holes.ts.
 
--- So many holes are remembered: each is looked at by every call that waits.
+-- The most holes that are remembered, as every call that waits looks through them.
 local MOST_HOLES = 32
 
 local function sameCost(a, b)
@@ -14,7 +14,7 @@ local function sameCost(a, b)
   return true
 end
 
--- Remembers a reservation that was given back. Whether there was room for it.
+-- Remembers a refunded reservation as a hole. Returns false if there are too many.
 local function addHole(ledger, moment, cost, count)
   local holes, place = ledger.holes, 1
   while holes[place] and holes[place].moment <= moment do place = place + 1 end
@@ -29,7 +29,7 @@ local function addHole(ledger, moment, cost, count)
   return true
 end
 
--- The earliest hole of a cost from one moment on, and before another.
+-- The earliest hole of this cost from `from` on and before `before`.
 local function holeFor(ledger, from, before, cost)
   for _, hole in ipairs(ledger.holes) do
     if hole.moment >= from and hole.moment < before and sameCost(hole.cost, cost) then return hole end
@@ -37,7 +37,7 @@ local function holeFor(ledger, from, before, cost)
   return nil
 end
 
--- Lets requests take a hole over.
+-- Lets `count` requests take over a hole.
 local function fillHole(ledger, hole, count)
   hole.count = hole.count - count
   if hole.count > 0 then return end
@@ -46,7 +46,7 @@ local function fillHole(ledger, hole, count)
   end
 end
 
--- Gives the reservations of a hole back to the limits.
+-- Refunds the reservations of a hole in every limit.
 local function giveHoleBack(ledger, hole, now)
   for i = 1, #ledger.limits do
     local state, n = ledger.limits[i], hole.cost[i] * hole.count
@@ -54,20 +54,20 @@ local function giveHoleBack(ledger, hole, now)
   end
 end
 
--- Gives one reservation of a hole back, in exchange for a moment before it.
+-- Refunds one reservation of a hole, whose permits are granted at an earlier moment instead.
 local function bringForward(ledger, hole, now)
   fillHole(ledger, hole, 1)
   giveHoleBack(ledger, { moment = hole.moment, cost = hole.cost, count = 1 }, now)
 end
 
--- Gives the holes back whose moment has come by `till`, and that no request has taken over.
+-- Refunds the holes whose moment has come and that no request has taken over.
 local function closeHoles(ledger, now, till)
   while ledger.holes[1] and ledger.holes[1].moment <= till do
     giveHoleBack(ledger, table.remove(ledger.holes, 1), now)
   end
 end
 
--- Gives the holes back that the end of the line has come to: nothing stands behind them.
+-- Refunds the holes that no reservation follows any more.
 local function closeEnd(ledger, now)
   while #ledger.holes > 0 do
     local last = ledger.holes[#ledger.holes]

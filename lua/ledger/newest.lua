@@ -1,4 +1,5 @@
--- The newest moment that is booked in any limit that a cost is charged to; in its windows alone, where these are asked for.
+-- The newest moment granted or reserved in any limit that the cost is charged to, or in any of these windows
+-- if `windowsOnly`.
 local function newestOf(ledger, cost, windowsOnly)
   local newest = 0
   for i = 1, #cost do

@@ -1,10 +1,10 @@
 -- @include "ledger/newest"
 -- @include "ledger/pace"
 
--- What the limits of a ledger can grant together, and when. Shared by reserve and decide, as in
+-- What the limits of a ledger can grant together, and when; used by reserve and decide. The twin of
 -- src/stores/memory/offer.ts.
 
--- Whether a limit could never grant so much.
+-- Whether the cost exceeds what a limit can ever grant.
 local function isTooMuch(ledger, cost)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
@@ -13,27 +13,28 @@ local function isTooMuch(ledger, cost)
   return false
 end
 
--- The first moment, `after` or later, at which every limit can grant the cost, and the wait until then in microseconds.
+-- The first moment, `after` or later, at which every limit can grant the cost, and the wait until then in
+-- microseconds.
 local function offer(ledger, instant, cost, stride, after)
   local free = math.max(instant.now, ledger.pausedUntil, after)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
     if n > 0 then
       local moment = algebraOf(state.kind).earliest(state, instant.now, instant.at, n)
-      -- So that a number that is none is kept, and refused.
+      -- Unlike math.max, this keeps a NaN, which is refused below.
       if not (moment <= free) then free = moment end
     end
   end
   if not inRange(free, free) then error('a limit knows no moment', 0) end
   if stride > 0 then free = math.max(free, math.floor(ledger.frontier), newestOf(ledger, cost, true)) end
   local t = math.max(instant.at, free)
-  -- Free by the time rounded down: granted now, though its moment is rounded up.
+  -- If the permits are free at `now`, they are granted now, although the grant is recorded at `at`.
   if free <= instant.now then return t, 0 end
-  -- What a reply can hold, of a wait of many thousand years.
+  -- The largest wait that a reply can hold.
   return t, math.min(t * 1000 - instant.us, 2 ^ 62)
 end
 
--- Of several limits, the index from 0 on of the one that refuses the cost for longest, if any of them does.
+-- If one of several limits refuses the cost: the index, from 0, of the limit that refuses it for longest.
 local function refusingOf(ledger, instant, cost)
   local refusing, latest = nil, instant.now
   for i = 1, #cost > 1 and #cost or 0 do
@@ -46,7 +47,7 @@ local function refusingOf(ledger, instant, cost)
   return refusing
 end
 
--- How many requests can be granted at the moment, of at most `most`.
+-- How many requests, at most `most`, can be granted at the moment `t`.
 local function fitAll(ledger, now, t, cost, most)
   local count = most
   for i = 1, #cost do
@@ -59,14 +60,16 @@ local function fitAll(ledger, now, t, cost, most)
   return count
 end
 
--- Whether the windows that the cost is charged to have room for it before a moment: then that only keeps the order.
+-- Whether all windows that the cost is charged to have room for it before `t`. If so, `t` only keeps the
+-- order of requests.
 local function hasRoomBefore(ledger, instant, t, cost)
   if t <= instant.at then return false end
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
     if n > 0 and state.kind ~= 't' then
       local algebra, hasRoom = algebraOf(state.kind), false
-      -- A log's first moment is never before its newest one.
+      -- A sliding window's `earliest` is never before its newest reservation, so it is asked for the room
+      -- just before `t`.
       if state.kind == 'f' then
         hasRoom = algebra.earliest(state, instant.now, instant.at, n) < t
       else
@@ -78,7 +81,7 @@ local function hasRoomBefore(ledger, instant, t, cost)
   return true
 end
 
--- Records so many requests at a moment, in every limit that they are charged to.
+-- Records `count` requests at the moment `t` in every limit that they are charged to.
 local function commitAll(ledger, now, t, cost, count)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]

@@ -1,14 +1,17 @@
--- How fast windows are granted while several clients wait. The twin of src/stores/memory/pace.ts.
+-- The pace at which windows grant while several clients wait. The twin of src/stores/memory/pace.ts.
 
--- Under contention a window grants at most at 1/0.8 of its rate, so that no burst comes back every interval.
+-- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
+-- interval.
 local PACING = 0.8
--- The share of refunds is taken over so many milliseconds of the full rate, and over so many requests, or more.
+-- The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
+-- they take longer.
 local MEMORY = 1000
 local REQUESTS = 16
--- The least part of its stride that a request moves the frontier by.
+-- The least part of its stride by which a request moves the frontier.
 local LEAST_PART = 0.05
 
--- Milliseconds that a request takes of its limits' full rate: of the slowest of them.
+-- The load of a request: the milliseconds that its slowest limit needs at the full rate to produce the
+-- permits.
 local function loadOf(ledger, cost)
   local load = 0
   for i = 1, #cost do
@@ -18,7 +21,8 @@ local function loadOf(ledger, cost)
   return load
 end
 
--- Milliseconds by which a request moves the frontier: the pace counts the part that is likely to be kept.
+-- Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
+-- refunded counts.
 local function strideOf(ledger, cost)
   local stride = 0
   for i = 1, #cost do
@@ -31,7 +35,7 @@ local function strideOf(ledger, cost)
   return stride
 end
 
--- Counts requests that were granted or booked at a pace.
+-- Counts requests that were granted or reserved at a pace.
 local function noteGranted(ledger, cost, count)
   local load = loadOf(ledger, cost)
   ledger.granted = ledger.granted + load * count
@@ -39,8 +43,8 @@ local function noteGranted(ledger, cost, count)
   ledger.granted, ledger.returned = ledger.granted / 2, ledger.returned / 2
 end
 
--- Moves the pace back by what is given back: by its whole stride where its moment lies ahead, else by what it is likely to
--- be next time.
+-- Corrects the pace after a refund. A reservation that is still ahead moves the frontier back by its whole
+-- stride; otherwise the refund lowers future strides.
 local function noteReturned(ledger, now, cost, count, isAhead)
   local load = loadOf(ledger, cost) * count
   if isAhead then
@@ -51,7 +55,7 @@ local function noteReturned(ledger, now, cost, count, isAhead)
   end
 end
 
--- Counts what has come back of grants: a window's worth at most.
+-- Counts the load of refunded grants, up to one interval.
 local function noteFreed(ledger, cost, count)
   local longest = 0
   for i = 1, #ledger.limits do longest = math.max(longest, ledger.limits[i].interval) end

@@ -1,9 +1,10 @@
--- What is read of a key is checked once: anybody may have written to it, and a number that is none would pass for room.
+-- Every value read from a key is checked: any client may have written to it, and a NaN would pass for free
+-- permits.
 
--- Times and counts lie far below it, and the commands that are given them accept no more.
+-- The largest number accepted. Times and counts are far below it, and Redis commands accept no larger ones.
 local LARGEST = 2 ^ 60
 
--- Whether all numbers are from 0 to the largest. Each comparison is false for NaN.
+-- Whether numbers with this minimum and sum are in range. Both comparisons are false for NaN.
 local function inRange(least, sum)
   return least >= 0 and sum <= LARGEST
 end
@@ -12,7 +13,7 @@ local function refuseKey(key, expected, reason)
   error('the key ' .. key .. ' holds no ' .. expected .. (reason and ': ' .. tostring(reason) or ''), 0)
 end
 
--- What a command reads of a key. One of another type is named, with what was expected.
+-- Reads a key. The error for a key of another type names the key and the expected content.
 local function readKey(expected, command, key, ...)
   local reply = redis.pcall(command, key, ...)
   if type(reply) ~= 'table' or not reply.err then return reply end

@@ -5,11 +5,12 @@
 -- @include "ledger/holes"
 -- @include "ledger/format"
 
--- The ledger of one limiter: opened at the server's time under the limits in force, and saved once at the end.
--- The twin of src/stores/memory/ledgerState.ts. All but long logs lies in one string, so that a call is one GET and one SET.
+-- The ledger of one limiter. A script opens it at the server's time under the limits in force, and saves it
+-- once at the end. It is one string, except for long logs, so that a call needs one GET and one SET. The twin
+-- of src/stores/memory/ledgerState.ts.
 --
--- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …], the names as they stand in
--- the keys of their logs: as long as it is the text in the ledger, nobody has to read it.
+-- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …], with the names
+-- as in the keys of their logs. It is parsed only if it differs from the text in the ledger.
 
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
@@ -22,21 +23,21 @@ local function createLedger(spec, logs, epoch, serverUs)
   return ledger
 end
 
--- A clock that has stepped back is followed from where the ledger stood.
+-- Follows the server's clock. If it has stepped back, the ledger's own clock continues from where it was.
 local function followClock(ledger, serverUs)
   local now = math.floor(serverUs / 1000) + ledger.shift
   if now < ledger.seen then
     ledger.shift = ledger.shift + ledger.seen - now
     changeEpoch(ledger, serverUs)
     ledger.refundable = ledger.epoch
-    -- The grid of windows moves with the clock: what was booked before lies elsewhere on it.
+    -- The grid of windows moves with the clock, so earlier reservations no longer fit it.
     ledger.holes = {}
   else
     ledger.seen = now
   end
 end
 
--- A state of the limit that starts with permits taken: as many as it knows of, as one grant at the newest moment.
+-- A new state with `permits` already taken, up to its capacity, recorded as one grant at the newest moment.
 local function startWith(limit, log, permits, newest, now, shift)
   local algebra = algebraOf(limit[2])
   local state = algebra.create(limit, log)
@@ -46,7 +47,7 @@ local function startWith(limit, log, permits, newest, now, shift)
   return state
 end
 
--- Brings the ledger under other limits, by what is taken.
+-- Converts the ledger to other limits. The permits taken carry over.
 local function convert(ledger, spec, logs, now)
   local before, permits, newest = {}, 0, 0
   for i, limit in ipairs(cjson.decode(ledger.spec)) do
@@ -65,7 +66,7 @@ local function convert(ledger, spec, logs, now)
     else
       local p, t = permits, newest
       if old then p, t = algebraOf(old.state.kind).taken(old.state) end
-      -- Of what was granted before, nothing can be told apart in it.
+      -- The new state holds earlier grants as one, so they cannot be refunded one by one.
       ledger.refundable = ledger.epoch
       limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
     end
@@ -73,13 +74,14 @@ local function convert(ledger, spec, logs, now)
   ledger.limits, ledger.spec, ledger.holes = limits, spec, {}
 end
 
--- The ledger as it stands at the server's time in microseconds, and the time as the ledger sees it:
--- `us` the true now, `now` in milliseconds rounded down, `at` rounded up.
+-- Opens the ledger at the server's time in microseconds. Returns it, and the time by the ledger's clock: `us`
+-- in microseconds, `now` in milliseconds rounded down, `at` rounded up.
 --
--- `spec` holds the limits that the client takes to be in force, `stored` says whether they were stored ('1') or are its
--- own. Where others are in force: nothing, and the text of those that are stored, or an empty list for the client's own.
+-- `spec` holds the limits that the client expects to be in force; `stored` is '1' if these were stored, '0'
+-- if they are the client's own. If others are in force, it returns nil and the stored limits as text, or an
+-- empty list if the client's own apply.
 --
--- `control` is what will be in force: else that which is stored.
+-- `control` replaces the stored control, for a script that is about to change it.
 local function openLedger(keys, spec, stored, logs, serverUs, control)
   control = control or openControl(keys[3])
   local rules = control.spec ~= ''
@@ -87,12 +89,12 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
   if not rules and stored == '1' then return nil, '[]' end
   local ledger, forgotten = readLedger(keys[1], spec, logs), false
   if ledger then
-    -- Before the clock is followed, as a step gives it a new epoch.
+    -- Compared before the clock is followed, as a step back changes the epoch.
     forgotten = ledger.epoch < control.forgotten
     followClock(ledger, serverUs)
   end
   if not ledger or ledger.expires <= ledger.seen or forgotten then
-    -- Above the epoch of a ledger that is over, though the clock has stepped back since.
+    -- Later than the epoch of an expired ledger, even if the clock has stepped back since.
     local epoch = math.max((ledger and ledger.epoch or 0) + 1, control.forgotten, serverUs)
     ledger = createLedger(spec, logs, epoch, serverUs)
   end
@@ -103,12 +105,13 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
   closeHoles(ledger, now, now)
   local pausedUntil = control.pausedUntil + ledger.shift
   if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil and control.liftedUntil > serverMs then
-    -- Another client has lifted the pause: whoever is booked behind it hears of that in time.
+    -- Another client has lifted the pause. The reservations behind it become void, and their clients receive
+    -- the change in time.
     voidBookings(ledger, now, now + HEARD, serverUs)
   end
   ledger.pausedUntil = pausedUntil
   if ledger.spec ~= spec then
-    -- A client with a ledger of its own may come to it some time after the change.
+    -- With the scope `client`, a ledger may be opened some time after the change.
     if rules then
       voidBookings(ledger, now, math.max(now, math.min(control.changed, serverMs) + ledger.shift + HEARD), serverUs)
     else
@@ -119,25 +122,25 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
   return ledger, { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
 end
 
--- Microseconds from now from which on nothing stands that was booked by a client who knows an epoch, or -1.
+-- Microseconds after which the reservations of a known epoch are void, or -1 if none are.
 local function standingOf(ledger, instant, known)
   if known == 0 or known == ledger.epoch then return -1 end
   local till = standingUntil(ledger, known)
   return till == math.huge and -1 or math.max(0, till * 1000 - instant.us)
 end
 
--- Microseconds until the pause ends, or -1.
+-- Microseconds until the pause ends, or -1 if there is none.
 local function pausedFor(ledger, instant)
   local left = ledger.pausedUntil * 1000 - instant.us
   return left > 0 and left or -1
 end
 
--- A count as a reply: as text where it is so large that a client's parser may round it on the way.
+-- A count in a reply: as text if it is so large that a client's parser may round it.
 local function counted(n)
   return n < 2 ^ 52 and n or string.format('%.0f', n)
 end
 
--- The permits of each limit that could be granted at once.
+-- The permits of each limit that are free now.
 local function availableNow(ledger, instant)
   local permits, paused = {}, ledger.pausedUntil > instant.now
   for i, state in ipairs(ledger.limits) do
@@ -146,7 +149,7 @@ local function availableNow(ledger, instant)
   return permits
 end
 
--- The moment at which everything granted and booked will have come back.
+-- The moment at which all permits will be free again.
 local function fullAt(ledger, now)
   local full = now
   for i = 1, #ledger.limits do
@@ -156,10 +159,12 @@ local function fullAt(ledger, now)
   return full
 end
 
--- Saves the ledger for as long as it is needed: until all has come back, and all clients have heard of a change. All
--- other writes come before it: one that Redis refuses leaves the ledger as it was, which counts no less.
+-- Saves the ledger for as long as it is needed: until all grants have expired and all clients have received
+-- the last change. It is written after everything else, so that if Redis refuses it, the old ledger stays,
+-- which counts no fewer permits.
 --
--- Its keys live up to twice as long, so that few calls say anew how long: `kept` is the moment until which they do.
+-- The keys live up to twice as long as needed, so that few calls have to renew their expiry: `kept` is the
+-- moment at which they expire.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
   ledger.expires = math.max(now + 1, fullAt(ledger, now), heardBy(ledger))
@@ -180,7 +185,7 @@ local function saveLedger(key, ledger, instant)
   end
 end
 
--- The server's time in microseconds; a test may hand in its own.
+-- The server's time in microseconds. Tests pass their own.
 local function serverTime(own)
   if own then return tonumber(own) end
   local time = redis.call('TIME')

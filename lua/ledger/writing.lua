@@ -1,4 +1,5 @@
--- Writes wait until all that can fail has been read and computed: a script that fails before has changed nothing.
+-- Writes are collected until everything that can fail has been read and computed, so that a script that fails
+-- before has changed nothing.
 
 local writes = {}
 
@@ -6,7 +7,8 @@ local function writeLater(...)
   writes[#writes + 1] = { ... }
 end
 
--- Makes the writes, in order. Redis may refuse any of them to this user: what stands before it is done, what follows is not.
+-- Executes the writes in order. Redis may refuse one of them to this user: those before it are done, those
+-- after it are not.
 local function makeWrites()
   for i = 1, #writes do redis.call(unpack(writes[i])) end
 end

@@ -42,7 +42,7 @@ export interface Algebra<L extends Limit, S> {
   cut(state: S, now: number, after: number): void;
   /** Permits that could be granted at once. Changes nothing. */
   available(state: S, now: number, at: number): number;
-  /** The moment at which everything granted and booked will have come back. */
+  /** The moment at which all permits will be free again. */
   full(state: S, now: number): number;
   /** Brings the state up to `now`: forgets what no longer counts. `shift` is what its clock is ahead of the server's by. */
   roll(state: S, now: number, shift: number): void;

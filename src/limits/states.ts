@@ -27,7 +27,9 @@ export function isOf(state: LimitState, limit: Limit): boolean {
   return (state as TokenBucketState).burst === limit.burst;
 }
 
-/** A state of the limit that starts with permits taken: as many as it knows of, as one grant at the newest moment. */
+/**
+ * A new state with `permits` already taken, up to its capacity, recorded as one grant at the newest moment.
+ */
 export function startWith(
   limit: Limit,
   permits: number,

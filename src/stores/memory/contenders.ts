@@ -1,14 +1,15 @@
 /**
- * Who shares the near future: the clients that hold a reservation or wait for one.
+ * The contenders: the clients that hold a reservation or wait for one. The near future is divided among them.
  *
- * One client alone is kept by name, so that a call without contention pays nothing for the counting.
+ * A single contender is kept by name, so that a call without contention costs little. The twin of
+ * `lua/ledger/contenders.lua`.
  */
 export interface Contenders {
   sole: string;
   soleUntil: number;
-  /** Until when `crowd` may hold anyone who counts. */
+  /** The moment until which `crowd` may hold a client that still counts. */
   crowdUntil: number;
-  /** Nobody leaves the crowd before this moment: until then nobody has to be looked for. */
+  /** The moment at which the first client of `crowd` expires: until then none has to be searched for. */
   crowdFrom: number;
   crowd: Map<string, number>;
 }
@@ -17,15 +18,15 @@ export function noContenders(): Contenders {
   return { sole: '', soleUntil: 0, crowdUntil: 0, crowdFrom: 0, crowd: nobody };
 }
 
-/** Never added to: whoever starts a crowd makes one of its own. */
+/** Shared and never changed: the second contender creates a new map. */
 const nobody: Contenders['crowd'] = new Map();
 
-/** Whether no client has counted for a while, this one included. */
+/** Whether no client is a contender now. */
 export function isCalm({ soleUntil, crowdUntil }: Contenders, now: number): boolean {
   return soleUntil <= now && crowdUntil <= now;
 }
 
-/** How many contenders there are, with this client if it `joins` them; at least 1. */
+/** The number of contenders, including this client if it `joins` them; at least 1. */
 export function countContenders(contenders: Contenders, client: string, joins: boolean, now: number): number {
   let others = contenders.sole !== client && contenders.soleUntil > now ? 1 : 0;
   if (contenders.crowdUntil > now) {
@@ -48,7 +49,7 @@ function forgetPast(contenders: Contenders, now: number): void {
   }
 }
 
-/** Remembers the client until a moment; one that is past takes it out. */
+/** Counts the client as a contender until a moment; a past moment removes it. */
 export function noteContender(contenders: Contenders, client: string, until: number, now: number): void {
   const stays = until > now;
   if (contenders.crowdUntil > now) {

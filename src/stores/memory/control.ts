@@ -1,22 +1,28 @@
 import type { Limit } from '../../limits/limit.ts';
 
-/** Milliseconds for which it is told that a pause was lifted: who is booked behind it asks more often, slow calls included. */
+/**
+ * How long clients are told that a pause was lifted, in milliseconds: longer than the time between two calls
+ * of a client with reservations behind the pause, slow calls included.
+ */
 const told = 5000;
 
-/** What holds for all clients of a limiter, by the server's own time. The twin of `lua/ledger/control.lua`. */
+/**
+ * What applies to all clients of a limiter: the stored rate, if there is one, and a pause. Its times are the
+ * server's, without a ledger's shift. The twin of `lua/ledger/control.lua`.
+ */
 export interface Control {
-  /** The rate that is stored. */
+  /** The stored rate, if there is one. */
   limits: readonly Limit[] | undefined;
-  /** Its names. */
+  /** The names of its limits. */
   names: readonly string[];
-  /** Milliseconds. */
+  /** The pause, in milliseconds. */
   pausedSince: number;
   pausedUntil: number;
-  /** Until when it is told that a pause was lifted. */
+  /** Until when clients are told that a pause was lifted. */
   liftedUntil: number;
-  /** Ledgers of older epochs are forgotten. */
+  /** Grants in ledgers of an older epoch are forgotten. */
   forgotten: number;
-  /** When the rate was stored: milliseconds. */
+  /** When the rate was stored, in milliseconds. */
   changed: number;
 }
 
@@ -32,17 +38,20 @@ export function noControl(): Control {
   };
 }
 
-/** After a step of the clock back, a pause lasts no longer than it would have from its beginning. */
+/** After the clock has stepped back, a pause ends after its original length, counted from now. */
 export function followPause(control: Control, now: number): void {
   const { pausedSince, pausedUntil } = control;
   if (now >= pausedSince || pausedUntil === 0) return;
   control.pausedUntil = now + pausedUntil - pausedSince;
   control.pausedSince = now;
-  // A ledger that has not seen the step would take this end for that of a pause that was lifted.
+  // A ledger that has not seen the step would take the earlier end for a lifted pause.
   control.liftedUntil = 0;
 }
 
-/** Stores a rate, for ledgers of epochs up to `epoch`. The twin of `lua/configure.lua`, which opens the ledger afterwards. */
+/**
+ * Stores a rate. `epoch` is that of the present ledger. The twin of `lua/configure.lua`, which also opens the
+ * ledger.
+ */
 export function storeRate(
   control: Control,
   names: readonly string[],
@@ -57,7 +66,10 @@ export function storeRate(
   if (!keepState) control.forgotten = Math.max(control.forgotten + 1, epoch + 1, serverUs);
 }
 
-/** Lets nothing be granted for so many milliseconds, unless a pause ends later; answers how long it lasts. The twin of `lua/pause.lua`. */
+/**
+ * Pauses for `ms` milliseconds, unless an earlier pause ends later. Returns how long the pause lasts. The
+ * twin of `lua/pause.lua`.
+ */
 export function pause(control: Control, ms: number, serverUs: number): number {
   const now = Math.floor(serverUs / 1000);
   followPause(control, now);
@@ -70,7 +82,10 @@ export function pause(control: Control, ms: number, serverUs: number): number {
   return Math.max(0, control.pausedUntil * 1000 - serverUs) / 1000;
 }
 
-/** Lifts a pause, and forgets the rate where that is asked for. The twin of `lua/forget.lua`, which drops the ledger too. */
+/**
+ * Lifts a pause, and forgets the stored rate if `rate` is set. The twin of `lua/forget.lua`, which also
+ * deletes the ledger.
+ */
 export function lift(control: Control, rate: boolean, serverUs: number): void {
   const now = Math.floor(serverUs / 1000);
   if (control.pausedUntil > now) control.liftedUntil = now + told;
@@ -81,11 +96,11 @@ export function lift(control: Control, rate: boolean, serverUs: number): void {
     control.forgotten = 0;
     control.changed = 0;
   }
-  // Redis has no key for a control that says nothing.
+  // Redis deletes the key of an idle control, and `liftedUntil` with it.
   if (isIdle(control, now)) control.liftedUntil = 0;
 }
 
-/** Whether there is nothing to remember. */
+/** Whether the control holds neither a rate nor a pause. */
 export function isIdle({ limits, pausedUntil, liftedUntil }: Control, serverMs: number): boolean {
   return limits === undefined && Math.max(pausedUntil, liftedUntil) <= serverMs;
 }

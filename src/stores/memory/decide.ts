@@ -8,7 +8,7 @@ import { commitAll, limitingOf, offer } from './offer.ts';
 import { availableNow, fullAt } from './openLedger.ts';
 import { noteGranted, strideOf } from './pace.ts';
 
-/** Takes the cost if it is there at once, and says what is left. The twin of `lua/decide.lua`. */
+/** Grants the cost if its permits are free now, and returns what is left. The twin of `lua/decide.lua`. */
 export function decide(
   ledger: LedgerState,
   instant: Instant,

@@ -2,16 +2,22 @@ import { algebraOf } from '../../limits/states.ts';
 import type { LastMoment } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 
-/** Milliseconds within which every client with waiting requests has called again: what is booked further ahead can be made void. */
+/**
+ * Every client with waiting requests calls again within this many milliseconds, so reservations further ahead
+ * can be voided.
+ */
 export const heard = 2000;
-/** At most so many changes are told apart: beyond that the two oldest count as one. */
+/** The most changes that are kept. If there are more, the two oldest are merged. */
 const mostVoids = 8;
 
 export function changeEpoch(ledger: LedgerState, serverUs: number): void {
   ledger.epoch = Math.max(ledger.epoch + 1, serverUs);
 }
 
-/** Makes void what is booked for later than the moment `after`, by which its clients have called again. Changes the epoch. */
+/**
+ * Voids the reservations for `after` or later: their clients call again before that moment. Changes the
+ * epoch.
+ */
 export function voidBookings(ledger: LedgerState, now: number, after: number, serverUs: number): void {
   ledger.frontier = Math.min(ledger.frontier, now);
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
@@ -25,7 +31,7 @@ export function voidBookings(ledger: LedgerState, now: number, after: number, se
   voids[0].from = Math.min(voids[0].from, from);
 }
 
-/** The moment from which on nothing stands that was booked under an epoch: milliseconds, or Infinity. */
+/** Reservations of an epoch are void from this moment on: milliseconds, or Infinity. */
 export function standingUntil({ born, voids }: LedgerState, epoch: number): number {
   if (epoch < born) return 0;
   let until = Infinity;
@@ -33,14 +39,14 @@ export function standingUntil({ born, voids }: LedgerState, epoch: number): numb
   return until;
 }
 
-/** The last moment that a client holds, by the ledger's clock, as far as it stands. */
+/** The last moment that a client has reserved, by the ledger's clock, or 0 if that reservation is void. */
 export function lastOf(ledger: LedgerState, last: LastMoment | undefined): number {
   if (!last || last.epoch < ledger.refundable) return 0;
   const moment = last.moment + ledger.shift;
   return moment < standingUntil(ledger, last.epoch) ? moment : 0;
 }
 
-/** The moment by which every client has received the last of these changes: milliseconds. */
+/** The moment by which every client has received the last of these changes, in milliseconds. */
 export function heardBy({ voids }: LedgerState): number {
   return voids.length === 0 ? 0 : voids[voids.length - 1].from + heard;
 }

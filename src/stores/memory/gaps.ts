@@ -6,14 +6,15 @@ import { commitAll } from './offer.ts';
 import { loadOf, noteGranted } from './pace.ts';
 
 /**
- * Grants a request at once, in front of what is booked, where permits have come back that no booked moment needs: else
- * nobody would use them until the line has come to its end. A hole further ahead may make the room. What is booked keeps
- * its moment. Says whether it did. The twin of `lua/ledger/gaps.lua`.
+ * Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
+ * otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
+ * further ahead may make it. Reservations keep their moments. Returns whether the request was granted. The
+ * twin of `lua/ledger/gaps.lua`.
  */
 export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole: Hole | undefined): boolean {
   const { now, at } = instant;
   const load = loadOf(ledger, cost);
-  // What the pace has held back is not what came back.
+  // Permits that are free only because the pace holds grants back were not refunded.
   if (ledger.freed < load || now >= ledger.pacedUntil || ledger.pausedUntil > now) return false;
   if (!hasGap(ledger, instant, cost, Infinity)) {
     if (!hole || !hasGap(ledger, instant, cost, hole.moment)) return false;

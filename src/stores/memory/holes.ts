@@ -4,10 +4,13 @@ import { algebraOf } from '../../limits/states.ts';
 import type { Hole, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 
-/** At most so many holes are remembered: each is looked at by every call that waits. */
+/** The most holes that are remembered, as every call that waits looks through them. */
 const mostHoles = 32;
 
-/** Remembers a reservation that was given back from the middle of the line. Says whether there was room for it. */
+/**
+ * Remembers a refunded reservation as a hole: it stays charged until the next request of the same cost takes
+ * it over. Returns false if there are too many. The twin of `lua/ledger/holes.lua`.
+ */
 export function addHole(ledger: LedgerState, moment: number, cost: Cost, count: number): boolean {
   const { holes } = ledger;
   const index = holes.findIndex((hole) => hole.moment > moment);
@@ -19,38 +22,38 @@ export function addHole(ledger: LedgerState, moment: number, cost: Cost, count: 
   return true;
 }
 
-/** The earliest hole of a cost from one moment on, and before another. */
+/** The earliest hole of this cost from `from` on and before `before`. */
 export function holeFor({ holes }: LedgerState, from: number, before: number, cost: Cost): Hole | undefined {
   return holes.find(({ moment, cost: own }) => moment >= from && moment < before && sameCost(own, cost));
 }
 
-/** Lets requests take a hole over. */
+/** Lets `count` requests take over a hole. */
 export function fillHole(ledger: LedgerState, hole: Hole, count: number): void {
   hole.count -= count;
   if (hole.count === 0) ledger.holes.splice(ledger.holes.indexOf(hole), 1);
 }
 
-/** Gives one reservation of a hole back, in exchange for a moment before it. */
+/** Refunds one reservation of a hole, whose permits are granted at an earlier moment instead. */
 export function bringForward(ledger: LedgerState, hole: Hole, now: number): void {
   const { moment, cost } = hole;
   fillHole(ledger, hole, 1);
   giveHoleBack(ledger, { moment, cost, count: 1 }, now);
 }
 
-/** Gives the reservations of a hole back to the limits. */
+/** Refunds the reservations of a hole in every limit. */
 function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, now: number): void {
   cost.forEach((n, i) => {
     if (n > 0) algebraOf(limits[i]).refund(limits[i], now, moment, n * count);
   });
 }
 
-/** Gives the holes back whose moment has come by `until`, and that no request has taken over. */
+/** Refunds the holes whose moment has come and that no request has taken over. */
 export function closeHoles(ledger: LedgerState, now: number, until: number): void {
   while (ledger.holes.length > 0 && ledger.holes[0].moment <= until)
     giveHoleBack(ledger, ledger.holes.shift()!, now);
 }
 
-/** Gives the holes back that the end of the line has come to: nothing stands behind them. */
+/** Refunds the holes that no reservation follows any more. */
 export function closeEnd(ledger: LedgerState, now: number): void {
   const { holes } = ledger;
   for (

@@ -4,58 +4,77 @@ import type { LimitState } from '../../limits/states.ts';
 import type { Contenders } from './contenders.ts';
 
 /**
- * All that is known of one limiter. Times are milliseconds of the ledger's own clock: the server's, moved on by `shift`
- * whenever that has stepped back, so that nobody waits for it to catch up. The twin of `lua/ledger/state.lua`.
+ * The state of one limiter. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A
+ * step back of the server's clock increases `shift`, so that no request waits for the clock to catch up. The
+ * twin of `lua/ledger/state.lua`.
  */
 export interface LedgerState {
-  /** Unique; changes whenever bookings are made void, or counted in another way. */
+  /** Unique. Changes whenever reservations become void or are counted in another way. */
   epoch: number;
-  /** The first epoch: of older ones nothing is known. */
+  /** The first epoch of this ledger. Grants of older ones are not recorded in it. */
   born: number;
-  /** The epoch since which grants can be given back: older ones were told by another clock, or counted by another kind of limit. */
+  /**
+   * Grants of this epoch or later can be refunded. Older ones used another clock or were counted by another
+   * kind of limit.
+   */
   refundable: number;
   shift: number;
-  /** The latest now. */
+  /** The latest time at which the ledger was opened. */
   seen: number;
   /** When the ledger may be forgotten. */
   expires: number;
-  /** While there is contention, windows grant nothing before it. */
+  /** Under contention, windows grant nothing before this moment. */
   frontier: number;
-  /** Until when the frontier holds after the contention. */
+  /** Until when the frontier applies after contention has ended. */
   pacedUntil: number;
-  /** Milliseconds of load that were granted of late, and those of them that were given back: a pace counts what is kept. */
+  /**
+   * Milliseconds of load that were granted lately, and the part of them that was refunded. The pace counts
+   * what was kept.
+   */
   granted: number;
   returned: number;
-  /** Reservations that were given back from the middle of the line, by their moments: the next to come takes them over. */
+  /**
+   * Refunded reservations before the newest one, ordered by moment. The next request of the same cost takes
+   * one over.
+   */
   holes: Hole[];
   contenders: Contenders;
-  /** The last changes that made bookings void, the oldest first. */
+  /** The last changes that voided reservations, the oldest first. */
   voids: Void[];
-  /** Milliseconds of load that came back and is not granted again, since bookings were last made void for it; and when that was. */
+  /**
+   * Milliseconds of load that were refunded and not granted again since reservations last moved up, and the
+   * moment of that move.
+   */
   freed: number;
   movedAt: number;
-  /** Milliseconds by which the frontier need not move: room that a move of the line has left. */
+  /** Milliseconds by which the frontier need not move, as refunds have made room. */
   credit: number;
-  /** The end of a pause, of the limiter's control. */
+  /** The end of the pause in the limiter's control. */
   pausedUntil: number;
   names: readonly string[];
   limits: LimitState[];
-  /** The limits that these are the states of. */
+  /** The limits whose states these are. */
   under: readonly Limit[];
-  /** The last sequence of refunds of each limiter, and until when it is remembered; undefined until there is one. */
+  /**
+   * The last sequence number of refunds of each limiter, and until when it is remembered; undefined before
+   * the first.
+   */
   sequences: Map<string, { last: number; until: number }> | undefined;
 }
 
-/** Requests of a cost whose reservation is charged, and free for whoever asks for the same. */
+/**
+ * A refunded reservation for `count` requests of one cost. It is still charged, and the next request of the
+ * same cost takes it over.
+ */
 export interface Hole {
   moment: number;
   cost: Cost;
   count: number;
 }
 
-/** The server's time as the ledger sees it. */
+/** The server's time by the ledger's clock. */
 export interface Instant {
-  /** Microseconds, whole: the true now. */
+  /** Whole microseconds. */
   us: number;
   /** Milliseconds, rounded down. */
   now: number;
@@ -63,7 +82,7 @@ export interface Instant {
   at: number;
 }
 
-/** A change that made void what was booked for the moment `from` or later under an epoch before `epoch`. */
+/** A change that voided the reservations for `from` or later that were made before `epoch`. */
 export interface Void {
   epoch: number;
   /** Milliseconds. */

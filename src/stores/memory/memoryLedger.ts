@@ -26,26 +26,28 @@ import { refund, rememberSequence } from './refund.ts';
 import { reserve } from './reserve.ts';
 import { reopen, takeNow } from './take.ts';
 
-/** The control of a limiter that nobody steers: never changed. */
+/** The control of a limiter without a stored rate or pause. Never changed. */
 const unsteered: Control = /* @__PURE__ */ noControl();
 
 type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
 
-/** The ledger of one limiter: each operation opens the state at the clock's time, works on it, and closes it. */
+/**
+ * The ledger of one limiter. Each operation opens the state at the clock's time, works on it, and closes it.
+ */
 export class MemoryLedger implements ControlledLedger {
   readonly sync = true;
   readonly source = 'memory';
   readonly #config: LedgerConfig;
   readonly #origin: number;
   readonly #places: Places;
-  /** The limiter's own place; where each client has the limit for itself, it holds the control that they share. */
+  /** The limiter's place. With the scope `client`, it holds the control that all clients share. */
   #limiter: Place | undefined;
-  /** This client's place, where it has the limit for itself. */
+  /** This client's own place, with the scope `client`. */
   #own: Place | undefined;
   #line: string | undefined;
   #last: Grant | undefined;
 
-  /** `origin` is the zero of the clock in epoch milliseconds. */
+  /** `origin` is the clock's zero in epoch milliseconds. */
   constructor(config: LedgerConfig, origin: number, places: Places) {
     this.#config = config;
     this.#origin = origin;
@@ -79,7 +81,7 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    // The sequence counts from 1 in every limiter, of the same client too.
+    // Each limiter counts its sequence from 1, so two limiters of the same client need different names here.
     this.#line ??= `${this.#config.clientId}:${globalThis.crypto.randomUUID()}`;
     const line = this.#line;
     this.#onLedger(reply, (ledger, instant) => {
@@ -106,7 +108,7 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
-    // Before the control is looked up, as a call may drop one that says nothing yet.
+    // Read before the control is looked up, as it may drop an idle place.
     const us = this.#serverUs();
     const control = this.#controlled();
     if (ifAbsent && control.limits) {
@@ -131,7 +133,7 @@ export class MemoryLedger implements ControlledLedger {
 
   forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
     const us = this.#serverUs();
-    // Over, but its epoch is known: whatever comes next is of a later one, at the same time too.
+    // The ledger is expired but kept: the next one gets a later epoch, even at the same time.
     const { ledger } = this.#place;
     if (ledger) ledger.expires = 0;
     lift(this.#controlled(), rate, us);
@@ -160,7 +162,7 @@ export class MemoryLedger implements ControlledLedger {
     return place.control;
   }
 
-  /** Under a stored rate of other names than ours nothing can be done. */
+  /** The error if the stored rate has other limit names than this limiter. No operation is possible then. */
   #misnamed({ limits, names }: Control): TypeError | undefined {
     return limits && otherNames(this.#config.names, names);
   }
@@ -171,7 +173,7 @@ export class MemoryLedger implements ControlledLedger {
     return us;
   }
 
-  /** The state brought up to the server's time, where that is simple. */
+  /** The state at the server's time, if it can be reopened without conversion. */
   #reopened(us: number): LedgerState | undefined {
     const { ledger } = this.#place;
     const control = this.#control;
@@ -180,7 +182,6 @@ export class MemoryLedger implements ControlledLedger {
     return ledger;
   }
 
-  /** Opens the state at the clock's time, works on it, and closes it. */
   #onLedger<T>(reply: Reply<T>, work: Work<T>): void {
     this.#onLedgerAt(this.#serverUs(), reply, work);
   }

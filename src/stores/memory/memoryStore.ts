@@ -3,9 +3,9 @@ import { MemoryLedger } from './memoryLedger.ts';
 import { Places } from './places.ts';
 
 /**
- * A store inside this process: limiters that are given the same one, and the same name, share their limit.
+ * A store in this process. Limiters with the same store and name share one limit.
  *
- * It answers synchronously. A limiter without `redis` and `store` has one of its own.
+ * It answers synchronously. A limiter without `redis` and `store` creates its own.
  *
  * @example
  * const store = memoryStore();
@@ -17,7 +17,8 @@ export function memoryStore(): Store {
   let origin: number | undefined;
   return {
     open(config) {
-      // One zero for all: a limiter that is made after a step of the wall clock shares the time of those before it.
+      // All limiters use one origin, so that a limiter created after a step of the wall clock agrees with the
+      // older ones.
       origin ??= config.clock.origin;
       return new MemoryLedger(config, origin, places);
     },

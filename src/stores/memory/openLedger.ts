@@ -7,8 +7,8 @@ import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
 /**
- * The ledger as it stands at the server's time, under the limits in force. `serverUs` is in whole microseconds. A new one is
- * of a later epoch than the one it takes the place of, or than `after` where that was dropped.
+ * Opens the ledger at the server's time, in whole microseconds, under the limits in force. A new ledger has a
+ * later epoch than the one it replaces, or than `after` if that one was dropped.
  */
 export function openLedger(
   kept: LedgerState | undefined,
@@ -20,11 +20,11 @@ export function openLedger(
 ): { ledger: LedgerState; instant: Instant } {
   const limits = control.limits ?? own;
   let ledger = kept;
-  // Before the clock is followed, as a step gives it a new epoch.
+  // Compared before the clock is followed, as a step back changes the epoch.
   const isForgotten = kept !== undefined && kept.epoch < control.forgotten;
   if (ledger) followClock(ledger, serverUs);
   if (!ledger || ledger.expires <= ledger.seen || isForgotten) {
-    // Above the epoch of a ledger that is over, though the clock has stepped back since.
+    // Later than the epoch of an expired ledger, even if the clock has stepped back since.
     const epoch = Math.max((kept?.epoch ?? after) + 1, control.forgotten, serverUs);
     ledger = createLedger(names, limits, epoch, serverUs, kept?.sequences);
   }
@@ -36,7 +36,7 @@ export function openLedger(
   closeHoles(ledger, now, now);
   followLifted(ledger, control, now, serverUs);
   if (!isUnder(ledger, names, limits)) {
-    // A client with a ledger of its own may come to it some time after the change.
+    // With the scope `client`, a ledger may be opened some time after the change.
     const changed = Math.min(control.changed, serverMs) + shift;
     if (control.limits) voidBookings(ledger, now, Math.max(now, changed + heard), serverUs);
     else changeEpoch(ledger, serverUs);
@@ -45,7 +45,7 @@ export function openLedger(
   return { ledger, instant: instantOf(ledger, serverUs) };
 }
 
-/** The server's time as a ledger sees it that is open. */
+/** The server's time by the clock of an open ledger. */
 export function instantOf({ shift }: LedgerState, serverUs: number): Instant {
   return {
     us: serverUs + shift * 1000,
@@ -92,12 +92,15 @@ function followClock(ledger: LedgerState, serverUs: number): void {
     ledger.shift += ledger.seen - now;
     changeEpoch(ledger, serverUs);
     ledger.refundable = ledger.epoch;
-    // The grid of windows moves with the clock: what was booked before lies elsewhere on it.
+    // The grid of windows moves with the clock, so earlier reservations no longer fit it.
     ledger.holes = [];
   } else ledger.seen = now;
 }
 
-/** Where another client has lifted the pause, whoever is booked behind it hears of that in time. */
+/**
+ * If another client has lifted the pause, voids the reservations behind it. Their clients receive the change
+ * in time.
+ */
 function followLifted(ledger: LedgerState, control: Control, now: number, serverUs: number): void {
   const pausedUntil = control.pausedUntil + ledger.shift;
   const isLifted = control.liftedUntil > Math.floor(serverUs / 1000);
@@ -107,7 +110,7 @@ function followLifted(ledger: LedgerState, control: Control, now: number, server
   ledger.pausedUntil = pausedUntil;
 }
 
-/** Whether the ledger is kept under just these limits. */
+/** Whether the ledger was kept under exactly these limits. */
 export function isUnder(ledger: LedgerState, names: readonly string[], limits: readonly Limit[]): boolean {
   if (ledger.under === limits && ledger.names === names) return true;
   if (names.length !== ledger.names.length || names.some((name, i) => name !== ledger.names[i])) return false;
@@ -117,7 +120,7 @@ export function isUnder(ledger: LedgerState, names: readonly string[], limits: r
   return true;
 }
 
-/** Brings the ledger under other limits, by what is taken. */
+/** Converts the ledger to other limits. The permits taken carry over. */
 function convert(ledger: LedgerState, names: readonly string[], limits: readonly Limit[], now: number): void {
   const before = new Map(ledger.names.map((name, i) => [name, ledger.limits[i]]));
   const all = ledger.limits.map((state) => algebraOf(state).taken(state));
@@ -132,7 +135,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
       return state;
     }
     const { permits, newest } = state ? algebraOf(state).taken(state) : most;
-    // Of what was granted before, nothing can be told apart in it.
+    // The new state holds earlier grants as one, so they cannot be refunded one by one.
     ledger.refundable = ledger.epoch;
     return startWith(limit, permits, newest, now, ledger.shift);
   });
@@ -141,7 +144,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   ledger.holes = [];
 }
 
-/** Milliseconds from now from which on nothing stands that was booked by a client who knows an epoch; undefined if all does. */
+/** Milliseconds after which the reservations of a known epoch are void; undefined if none are. */
 export function voidAfterOf(ledger: LedgerState, { us }: Instant, known: number): number | undefined {
   if (known === 0 || known === ledger.epoch) return undefined;
   const until = standingUntil(ledger, known);
@@ -154,7 +157,7 @@ export function pausedFor({ pausedUntil }: LedgerState, { us }: Instant): number
   return left > 0 ? left / 1000 : undefined;
 }
 
-/** The permits of each limit that could be granted at once. */
+/** The permits of each limit that are free now. */
 export function availableNow({ limits, pausedUntil }: LedgerState, { now, at }: Instant): number[] {
   const available: number[] = [];
   for (const state of limits)
@@ -162,14 +165,17 @@ export function availableNow({ limits, pausedUntil }: LedgerState, { now, at }: 
   return available;
 }
 
-/** The moment at which everything granted and booked will have come back. */
+/** The moment at which all permits will be free again. */
 export function fullAt(ledger: LedgerState, now: number): number {
   let full = now;
   for (const state of ledger.limits) full = Math.max(full, algebraOf(state).full(state, now));
   return full;
 }
 
-/** Notes until when the ledger is needed: until all has come back, and all clients have heard of a change. */
+/**
+ * Sets how long the ledger is needed: until all grants have expired and all clients have received the last
+ * change.
+ */
 export function closeLedger(ledger: LedgerState, { now }: Instant): void {
   ledger.expires = Math.max(now + 1, fullAt(ledger, now), heardBy(ledger));
 }

@@ -1,15 +1,24 @@
 import type { Cost } from '../../limits/cost.ts';
 import type { LedgerState } from './ledgerState.ts';
 
-/** Under contention a window grants at most at 1/0.8 of its rate, so that no burst comes back every interval. */
+/**
+ * Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
+ * interval.
+ */
 const pacing = 0.8;
-/** The share of refunds is taken over so many milliseconds of the full rate, and over so many requests, or more. */
+/**
+ * The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
+ * they take longer.
+ */
 const memory = 1000;
 const requests = 16;
-/** The least part of its stride that a request moves the frontier by. */
+/** The least part of its stride by which a request moves the frontier. */
 const leastPart = 0.05;
 
-/** Milliseconds that a request takes of its limits' full rate: of the slowest of them. */
+/**
+ * The load of a request: the milliseconds that its slowest limit needs at the full rate to produce the
+ * permits.
+ */
 export function loadOf({ limits }: LedgerState, cost: Cost): number {
   let load = 0;
   for (let i = 0; i < cost.length; i++)
@@ -17,7 +26,10 @@ export function loadOf({ limits }: LedgerState, cost: Cost): number {
   return load;
 }
 
-/** Milliseconds by which a request moves the frontier: the pace counts the part that is likely to be kept. */
+/**
+ * Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
+ * refunded counts.
+ */
 export function strideOf({ limits, granted, returned }: LedgerState, cost: Cost): number {
   let stride = 0;
   for (let i = 0; i < cost.length; i++)
@@ -26,7 +38,7 @@ export function strideOf({ limits, granted, returned }: LedgerState, cost: Cost)
   return stride * (granted > 0 ? Math.max(leastPart, 1 - returned / granted) : 1);
 }
 
-/** Counts requests that were granted or booked at a pace. */
+/** Counts requests that were granted or reserved at a pace. */
 export function noteGranted(ledger: LedgerState, cost: Cost, count: number): void {
   const load = loadOf(ledger, cost);
   ledger.granted += load * count;
@@ -35,7 +47,10 @@ export function noteGranted(ledger: LedgerState, cost: Cost, count: number): voi
   ledger.returned /= 2;
 }
 
-/** Moves the pace back by what is given back: by its whole stride where its moment lies ahead, else by what it is likely to be next time. */
+/**
+ * Corrects the pace after a refund. A reservation that is still ahead moves the frontier back by its whole
+ * stride; otherwise the refund lowers future strides.
+ */
 export function noteReturned(
   ledger: LedgerState,
   now: number,
@@ -50,7 +65,7 @@ export function noteReturned(
   } else ledger.returned = Math.min(ledger.granted, ledger.returned + load);
 }
 
-/** Counts what has come back of grants: a window's worth at most. */
+/** Counts the load of refunded grants, up to one interval. */
 export function noteFreed(ledger: LedgerState, cost: Cost, count: number): void {
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
   ledger.freed = Math.min(longest, ledger.freed + loadOf(ledger, cost) * count);

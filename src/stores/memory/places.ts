@@ -2,32 +2,32 @@ import type { LedgerConfig } from '../store.ts';
 import { type Control, isIdle } from './control.ts';
 import type { LedgerState } from './ledgerState.ts';
 
-/** What is kept of a limiter, or of one client of it, that has the limit for itself. */
+/** The state of a limiter, or of one of its clients with the scope `client`. */
 export class Place {
   control: Control | undefined;
   ledger: LedgerState | undefined;
-  /** Whether it is the one that is found: what was dropped is found anew. */
+  /** Whether the store still holds this place. If it was dropped, it must be looked up again. */
   isKept = true;
 
   constructor(readonly text: string) {}
 }
 
-/** So many calls pass between two looks for places that may be dropped; each sees two for every call. */
+/** Calls between two searches for idle places. Each search visits two places per call. */
 const lookEvery = 32;
 const looks = 2 * lookEvery;
 
 /**
- * The places of a store, by their texts. Each call moves a hand on, as of a clock, that drops those that say nothing any more:
- * so no timer is needed, and no call pays for all of them.
+ * The places of a store, by key. Every few calls visit some of them in turn and drop the idle ones, so that
+ * no timer is needed and no call visits all.
  */
 export class Places {
   readonly #all = new Map<string, Place>();
   #hand = this.#all.values();
   #calls = 0;
-  /** The latest epoch of any ledger that was dropped. */
+  /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
 
-  /** The place of a limiter, or of one client of it that has the limit for itself. */
+  /** The place of a limiter, or of one of its clients with the scope `client`. */
   of({ prefix, name, key }: LedgerConfig, clientId?: string): Place {
     const text = textOf(prefix) + textOf(name) + textOf(key) + textOf(clientId);
     const known = this.#all.get(text);
@@ -37,7 +37,7 @@ export class Places {
     return place;
   }
 
-  /** Counts a call; `serverMs` is the time of it. */
+  /** Counts a call made at `serverMs`. */
   called(serverMs: number): void {
     if (++this.#calls % lookEvery === 0) this.#look(serverMs);
   }
@@ -55,7 +55,7 @@ export class Places {
   }
 }
 
-/** A part of a place's text: its length keeps it apart from the next one. */
+/** One part of a place's key. The length prefix keeps the parts unambiguous. */
 function textOf(part: string | undefined): string {
   return part === undefined ? '-' : `${part.length}:${part}`;
 }

@@ -7,12 +7,12 @@ import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { noteFreed, noteReturned } from './pace.ts';
 
-/** A debt is charged up to so many windows, or bursts. */
+/** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
-/** Into so many parts a debt is split, unless a part would be more than a window, or a burst. */
+/** The number of parts that a debt is split into, unless a part would exceed a window or a burst. */
 const debtParts = 100;
 
-/** Takes grants and reservations back, once for each sequence of a limiter. The twin of `lua/refund.lua`. */
+/** Refunds grants and reservations, once per sequence number of a limiter. The twin of `lua/refund.lua`. */
 export function refund(
   ledger: LedgerState,
   instant: Instant,
@@ -28,7 +28,7 @@ export function refund(
   return { restored };
 }
 
-/** Takes one back, and says whether that gave anything back to a limit. */
+/** Refunds one grant or reservation. Returns whether that restored permits to any limit. */
 function giveBack(
   ledger: LedgerState,
   { now, at }: Instant,
@@ -36,13 +36,14 @@ function giveBack(
 ): boolean {
   const isNewest = moment === newestGrants;
   const t = moment + ledger.shift;
-  // Of what was forgotten or made void nothing counts any more.
+  // Forgotten grants and void reservations no longer count.
   if (!isNewest && (epoch < ledger.refundable || t >= standingUntil(ledger, epoch))) return false;
   const isAhead = !isNewest && t > now;
-  // A release takes from all that is granted by the time rounded up: no hole may lose what it is charged with.
+  // A release takes from all grants up to `at`. Refunding due holes first keeps it from taking the permits
+  // that a hole is charged with.
   if (isNewest) closeHoles(ledger, now, at);
   if (now < ledger.pacedUntil) {
-    // What was booked under another rate may be more than this one allows.
+    // A reservation made under another rate may exceed what this one allows, so it must not become a hole.
     const isInside = isAhead && epoch === ledger.epoch && t < newestOf(ledger, cost, false);
     if (isInside && addHole(ledger, t, cost, count)) return true;
     noteReturned(ledger, now, cost, count, isAhead);
@@ -60,7 +61,7 @@ function giveBack(
   return back > 0;
 }
 
-/** Charges what was used without being granted: no request waits for it. */
+/** Charges permits that were used without a grant. No request is waiting for them. */
 function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
   cost.forEach((permits, i) => {
     if (permits > 0) chargeLimit(limits[i], instant, permits * count);
@@ -68,7 +69,7 @@ function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refu
   return false;
 }
 
-/** Charges what is free now, and the rest in parts, each at the moment at which it is free. */
+/** Charges the free permits now, and the rest in parts, each at the first moment at which it is free. */
 function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): void {
   const { available, commit, earliest, fit } = algebraOf(state);
   const most = capacityOf(state);
@@ -87,15 +88,16 @@ function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): 
 }
 
 /**
- * A sequence is remembered for at least so many milliseconds. A release takes from what is there when it comes, a bucket that was
- * never full since gives back a grant of any time, and a longer interval may have been stored since.
+ * The shortest time in milliseconds for which a sequence number is remembered. A repeated release would take
+ * from any newer grants, a bucket that has never been full since can restore a grant of any age, and a longer
+ * interval may have been stored in the meantime.
  */
 const resent = 60_000;
 
 /**
- * Remembers the sequence for as long as the same call, made again, could take anything back: until all that stood before
- * it has come back, and for one interval more, as a window that it emptied may have started anew. Call it before the
- * ledger is closed.
+ * Remembers the sequence number for as long as a repeated call could restore anything: until all earlier
+ * grants have expired, and one interval more, since a window that this call emptied may have started again.
+ * Must be called before the ledger is closed.
  */
 export function rememberSequence(
   ledger: LedgerState,

@@ -10,10 +10,16 @@ import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { loadOf, noteGranted, strideOf } from './pace.ts';
 
-/** Clients count as contenders, and windows are paced, for so long after the last reservation is due: milliseconds. */
+/**
+ * How long after its last reservation is due a client counts as a contender, and windows stay paced:
+ * milliseconds.
+ */
 const lingers = 2000;
 
-/** Grants and books what a client asks for, in order, within its share of the near future. The twin of `lua/reserve.lua`. */
+/**
+ * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The
+ * twin of `lua/reserve.lua`.
+ */
 export function reserve(
   ledger: LedgerState,
   instant: Instant,
@@ -49,17 +55,17 @@ export function reserve(
   };
 }
 
-/** Where a client's line stands during a call. */
+/** The client's reservations during a call. */
 interface Line {
-  /** Milliseconds of load that it may book ahead. */
+  /** Milliseconds of load that the client may reserve ahead. */
   share: number;
-  /** Milliseconds of load that it has booked. */
+  /** Milliseconds of load that the client has reserved. */
   held: number;
-  /** Nothing is granted or booked before this moment: what the client's line has behind another request stays behind it. */
+  /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
   after: number;
-  /** The newest moment booked by this call. */
+  /** The newest moment that this call has reserved. */
   last: number;
-  /** Whether the share is used up, so that what follows stays in the line. */
+  /** Whether the fair share is used up, so that the remaining requests stay queued. */
   left: boolean;
 }
 
@@ -80,10 +86,11 @@ function serve(
   let remaining = count;
   while (remaining > 0) {
     let { t, wait } = offer(ledger, instant, cost, stride, line.after);
-    // Somebody has given back a moment before that, and everybody's place behind it stays as it is.
+    // A refunded reservation before `t` can be taken over without moving any other reservation.
     const hole =
       wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, line.after), t, cost) : undefined;
-    // What waits for nothing passes nobody, and what has something in line passes nothing of its own.
+    // A request that may not wait must not overtake queued ones, and a client's request must not overtake the
+    // client's own reservations.
     if (wait > 0 && maxWait > 0 && !line.left && line.after <= now && takeGap(ledger, instant, cost, hole)) {
       segments.push({ count: 1, delay: 0, retryAfter: 0 });
       remaining--;
@@ -93,7 +100,7 @@ function serve(
       t = hole.moment;
       wait = t * 1000 - instant.us;
     }
-    // Nobody passes those who are left in the line, not even where it would be free.
+    // A request that may not wait never overtakes queued requests, even if its permits are free.
     if (wait > maxWait * 1000 || (line.left && maxWait === 0)) {
       segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
       return;
@@ -106,7 +113,7 @@ function serve(
     let granted = hole
       ? Math.min(hole.count, remaining)
       : fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
-    // A limit that grants nothing at the moment that it offers would be asked for ever.
+    // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
@@ -125,7 +132,7 @@ function serve(
   }
 }
 
-/** Moves the frontier by requests at a moment: by those of at most `most` that the pace allows there, and says how many. */
+/** Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number. */
 function keepPace(
   ledger: LedgerState,
   instant: Instant,
@@ -134,7 +141,8 @@ function keepPace(
   stride: number,
   most: number,
 ): number {
-  // A moment that only keeps the order, though there was room before it, starts no new pace.
+  // If the windows had room before `t`, `t` only keeps the order of requests, and the frontier does not
+  // restart there.
   const from = Math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) ? instant.now : t);
   const unpaced = Math.floor(ledger.credit / stride);
   const count = Math.min(most, Math.max(1, unpaced + Math.ceil((t + 1 - from) / stride)));

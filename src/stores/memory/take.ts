@@ -7,8 +7,9 @@ import type { Instant, LedgerState } from './ledgerState.ts';
 import { isUnder } from './openLedger.ts';
 
 /**
- * Brings a ledger up to the server's time where that is all there is to it: its clock has not stepped back, it is not over, no
- * pause holds, no rate has changed, and no hole waits to be filled. Else it is left as it is, for `openLedger`.
+ * Brings a ledger up to the server's time if nothing else has to change: its clock has not stepped back, it
+ * has not expired, there is no pause or hole, and the limits are the same. Otherwise leaves it unchanged for
+ * `openLedger`. Returns whether it did.
  */
 export function reopen(
   ledger: LedgerState,
@@ -29,7 +30,10 @@ export function reopen(
   return true;
 }
 
-/** Grants one request now, in a ledger that has been reopened: if nobody contends, and no limit makes it wait. */
+/**
+ * Grants one request now in a reopened ledger, if there is no contention and no limit makes it wait. Returns
+ * whether it did.
+ */
 export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): boolean {
   const { limits } = ledger;
   if (ledger.pacedUntil > now || !isCalm(ledger.contenders, now)) return false;
