@@ -1,5 +1,6 @@
--- How the ledger of a limiter of one limit without a name begins: the letter of its kind, version, epoch, seen, expires, calm,
--- slack, and the three numbers of the limit. What another version has written is refused.
+-- The head of a small ledger, which is that of a limiter with one unnamed limit: the letter of its kind,
+-- version, epoch, seen, expires, calm, slack, and the three numbers of the limit. Data of another version is
+-- refused.
 local VERSION, HEAD, HEAD_SIZE = 5, '<BBdddI6I4ddd', 60
--- Milliseconds that a key lives for longer than it has to, at most.
+-- The most milliseconds that a key lives longer than needed.
 local MOST_SLACK = 2 ^ 32 - 1

@@ -7,8 +7,8 @@
 local CONTROL_VERSION = 2
 local CONTROL = '<ddddddIc0'
 local CONTROL_SAYS = 'control of version ' .. CONTROL_VERSION
--- How long clients are told that a pause was lifted, in milliseconds: longer than the time between two calls
--- of a client with reservations behind the pause, slow calls included.
+-- How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
+-- calls of a client with reservations behind the pause, slow calls included.
 local TOLD = 5000
 
 local function openControl(key)

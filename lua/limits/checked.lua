@@ -1,21 +1,21 @@
--- What is read of a state: keys that somebody else has written to must grant nothing.
+-- Checks of a state that was read: a key that another program has changed must grant nothing.
 
--- Raises unless the sum is that of finite numbers.
+-- Raises an error if one of the numbers in the sum is not finite.
 local function checkFinite(sum)
   if sum - sum ~= 0 then error('the ledger holds a number that is not finite') end
 end
 
--- Raises unless the sum is that of numbers of a head, which are not large.
+-- Raises an error if the sum of numbers of a head is too large.
 local function checkSmall(sum)
   if not (sum > -2 ^ 60 and sum < 2 ^ 60) then error('the ledger holds a number that is out of range') end
 end
 
--- Raises unless all are numbers from zero on.
+-- Raises an error if one of them is negative or NaN.
 local function checkCounts(a, b, c)
   if not (a >= 0 and b >= 0 and c >= 0) then error('the ledger holds a count below zero') end
 end
 
--- Raises unless the rate of a limit can be one.
+-- Raises an error if the numbers are no valid limit.
 local function checkRate(permits, interval, extra)
   if not (permits >= 1 and interval >= 1 and extra >= 0) then error('the ledger holds a limit that is none') end
 end

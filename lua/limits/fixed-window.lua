@@ -1,10 +1,10 @@
 -- @include "limits/checked"
 -- @include "heads/fixed-window"
 
--- The fixed window: the last window in use, and the one in use before it; those before them are past or full. The twin of
--- src/limits/fixedWindow.ts.
+-- The fixed window. The state holds the last window in use and the one in use before it. All earlier windows are past or full.
+-- The twin of src/limits/fixedWindow.ts.
 --
--- A function that makes the functions of the limit, so that a script makes only those of the limits that it meets.
+-- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
 
 local function fixedWindow()
   local function create(spec)
@@ -33,7 +33,7 @@ local function fixedWindow()
       state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift)
   end
 
-  -- As lua/heads says.
+  -- The format of lua/heads.
   local function fits()
     return true
   end
@@ -58,7 +58,7 @@ local function fixedWindow()
     }, after
   end
 
-  -- The window before the last, where that is not over.
+  -- The window before the last, if it has not ended.
   local function packRare(state, now)
     return struct.pack('<ddddd', state.start0, state.stop0, state.used0, state.newest0, state.booked0), state.stop0 > now
   end
@@ -80,24 +80,24 @@ local function fixedWindow()
 
   local function roll(state, now, shift)
     state.shift = shift
-    -- After a step of the clock a window lies across the grid: the next one waits for the grid.
+    -- After a step of the clock, a window may not be aligned with the grid. The next one starts on the grid.
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
-    -- The window before the last one is over.
     if now >= state.stop0 then
       state.start0, state.stop0, state.used0, state.newest0, state.booked0 = 0, 0, 0, 0, 0
     end
     if now < state.stop then return end
     state.used = 0
-    -- Nor may a window that a later step opens begin before the one of now.
+    -- After a later step of the clock, no window may start before the present one.
     if state.epoch == 1 then state.stop = alignDown(state, now) end
   end
 
-  -- Of what lay before the last window nothing is known but that it is past or full: the next one may start where that did.
+  -- All that is known of the windows before the last is that they are past or full. The next window may start
+  -- where the last one did.
   local function forgetBefore(state)
     state.start0, state.stop0, state.used0, state.newest0, state.booked0 = state.start, state.start, 0, state.newest, 0
   end
 
-  -- With nothing in it, the last window is none: the one before it is the last, if it is not over.
+  -- The last window has become empty. The one before it becomes the last, unless it has ended.
   local function close(state, now)
     state.start, state.stop, state.used = state.start0, state.stop0, state.used0
     state.newest, state.booked = state.newest0, state.booked0
@@ -105,7 +105,7 @@ local function fixedWindow()
     roll(state, now, state.shift)
   end
 
-  -- A window opens at the moment `t`.
+  -- Opens a window at the moment `t`.
   local function open(state, t)
     state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
     state.newest0, state.booked0 = state.newest, state.booked
@@ -114,14 +114,14 @@ local function fixedWindow()
     state.stop = state.start + state.interval
   end
 
-  -- The moment up to which no window that is in use lies ahead.
+  -- The start of the last window if it is in use, otherwise the earliest start of the next one.
   local function edgeOf(state)
     if state.used > 0 then return state.start end
     return state.stop
   end
 
   local function earliest(state, now, at, n)
-    -- A window of the grid opens with its first millisecond, not with the fraction before it.
+    -- An aligned window opens at its first millisecond, not at the fraction before it.
     local soonest = now
     if state.epoch == 1 and alignDown(state, at) > now then soonest = at end
     if soonest >= state.stop then return soonest end
@@ -143,15 +143,16 @@ local function fixedWindow()
     if state.used > 0 and state.start <= now then
       return at < state.stop and (before < state.stop or state.used + n <= state.permits)
     end
-    -- After a step of the clock it lies across the grid.
+    -- After a step of the clock, a window may not be aligned with the grid.
     if state.epoch == 1 and alignDown(state, state.start0) ~= state.start0 then return false end
-    -- Under a shorter interval it may reach into the last one, in which a moment counts from its start on.
+    -- After the interval was shortened, the window may overlap the last one, and moments from the start of
+    -- the last one count there.
     local stop = math.min(state.stop0, state.start)
     return state.start0 <= now and at < stop and (before < stop or state.used0 + n <= state.permits)
   end
 
   local function commit(state, now, t, n)
-    -- In front of what is booked in the last window.
+    -- A grant ahead of the reservations in the last window.
     if state.used > 0 and t < state.start then
       state.used0 = state.used0 + n
       if t > now then state.booked0 = (state.newest0 > now and state.booked0 or 0) + n end
@@ -182,7 +183,8 @@ local function fixedWindow()
 
   local function release(state, now, at, n)
     local back = 0
-    -- Which of them have come since is not known: while any is ahead, all that were booked with it are left.
+    -- The state does not tell which reservations have come due. While one is ahead, all that were made with
+    -- it are left.
     if state.start <= at then
       local granted = state.used
       if state.newest > at then granted = math.max(0, state.used - state.booked) end
@@ -199,14 +201,14 @@ local function fixedWindow()
     return back
   end
 
-  -- Forgets the windows that begin after a moment.
+  -- Forgets the windows that start after a moment.
   local function cut(state, now, after)
     if state.used > 0 and state.start > after then close(state, now) end
-    -- What is booked for later stands no more, though it goes on counting in a window that began before.
+    -- Later reservations are void, but they still count in a window that began before `after`.
     state.newest = math.min(state.newest, after)
     local edge = edgeOf(state)
     if edge <= after then return end
-    -- The window before those that are forgotten is taken to be full.
+    -- The window before the forgotten ones counts as full, since how much of it is used is not known.
     state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
     state.stop = state.start + state.interval
     state.used, state.newest, state.booked = state.permits, after, state.permits
@@ -227,7 +229,8 @@ local function fixedWindow()
 
   local function adopt(state, spec)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
-    -- What was granted in a longer window counts in that one: no other begins before it.
+    -- Earlier grants count in the window in which they were made, so the next one starts after the newest of
+    -- them.
     if state.used > 0 then state.stop = math.max(state.start + state.interval, state.newest + 1) end
     if state.used0 > 0 then state.stop0 = math.max(state.start0 + state.interval, state.newest0 + 1) end
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end

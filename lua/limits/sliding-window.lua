@@ -1,14 +1,20 @@
 -- @include "limits/checked"
 -- @include "heads/sliding-window"
 
--- The sliding window: a log of (time, count), one entry per resolution. The twin of src/limits/slidingWindow.ts.
+-- The sliding window: a log of (time, count), one entry per resolution. The twin of
+-- src/limits/slidingWindow.ts.
 --
--- The newest entry is kept open in the state; those before it lie in a list, each as two doubles, or, while they are few, in
--- the ledger itself: then they are those `pushed`, and there is no list. The list is read in chunks, as far as the question needs. What changes is noted in the state, and written by `save`: nothing can fail half-way
--- but for a write itself. So `save` writes in such an order that what is left then never counts less, and `oldest` tells a
--- list that is not the state's: all that the state knows of counts as granted at its newest entry.
+-- The newest entry is kept open in the state. The entries before it are in a list, each as two doubles; a few
+-- of them are stored in the ledger instead, as `pushed`, and then there is no list. The list is read in
+-- chunks, as far as needed.
 --
--- A function that makes the functions of the limit, so that a script makes only those of the limits that it meets.
+-- Changes are kept in the state and written by `save`, so that only a failed write can interrupt a change.
+-- `save` writes in an order in which an interruption never leaves fewer permits counted. If the first entry
+-- of the list is not `oldest`, the list is not the one of this state, and all permits of the state count as
+-- granted at its newest entry.
+--
+-- A function that creates the functions of this limit, so that a script creates only those of the kinds it
+-- needs.
 
 local function slidingWindow()
   local CHUNK = 16
@@ -16,18 +22,19 @@ local function slidingWindow()
   local POP_LIMIT = 64
   local RELEASE_LIMIT = 1024
   local GAP_LIMIT = 256
-  -- No walk looks at more entries: the list may be somebody else's.
+  -- The most entries that any loop examines, as another program may have changed the list.
   local WALK_LIMIT = 1048576
 
-  -- A call that books many moments asks again and again how far the log has to empty: each question goes on from where the
-  -- last one has come to, and begins anew when an entry that it has passed may have changed. `needAt` is the first entry that
-  -- may stay for a request, `fitAt` the first that still counts at a moment; `needed` and `fitted` are the permits before these.
+  -- A call with many reservations asks repeatedly how far the log has to empty. Each search continues where
+  -- the last one ended, and starts again if an entry that it has passed may have changed. `needAt` is the
+  -- first entry that may stay for a request, `fitAt` the first that still counts at a moment; `needed` and
+  -- `fitted` are the permits before these entries.
   local function beginAnew(state)
     state.needAt, state.needed, state.fitAt, state.fitted = 0, 0, 0, 0
   end
 
-  -- What a call knows of the list: its length as it was, the entries read, those changed, and how many are to be cut off at
-  -- the front. `len` is how many of it still count.
+  -- The list as far as this call knows it: its length before the call, the entries that were read, those
+  -- changed, and the number to be cut off at the front. `len` is the number of entries that still count.
   local function attach(state, log)
     state.log, state.was, state.front = log, state.len, 0
     state.times, state.counts, state.changed, state.pushed = {}, {}, {}, {}
@@ -36,7 +43,7 @@ local function slidingWindow()
   end
 
   local function create(spec, log)
-    -- Whatever the list holds is of another ledger.
+    -- A list that exists already belongs to another ledger.
     return attach({
       kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5], coarsest = spec[5], total = 0, newest = 0,
       purged = -1, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
@@ -63,7 +70,7 @@ local function slidingWindow()
       state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
   end
 
-  -- As lua/heads says.
+  -- The format of lua/heads.
   local function fits()
     return true
   end
@@ -108,7 +115,7 @@ local function slidingWindow()
     return state, position
   end
 
-  -- The coarsest resolution, where that is not the one of now.
+  -- The coarsest resolution, if it differs from the present one.
   local function packRare(state)
     return struct.pack('<d', state.coarsest), state.coarsest ~= state.resolution
   end
@@ -123,7 +130,7 @@ local function slidingWindow()
     return math.ceil(t / state.resolution) * state.resolution
   end
 
-  -- Nothing of the list counts any more.
+  -- Discards the list.
   local function dropList(state)
     state.front, state.len = state.was, 0
     state.changed, state.pushed = {}, {}
@@ -136,14 +143,14 @@ local function slidingWindow()
     state.total, state.newest, state.oldest, state.openTime, state.openCount = 0, 0, 0, 0, 0
   end
 
-  -- The list is not the one that the state knows: all that it held counts until the newest entry does not.
+  -- The list is not the one of this state. All of its permits now count until the newest entry expires.
   local function collapse(state)
     dropList(state)
     state.foreign = true
     state.openCount, state.oldest = state.total, state.openTime
   end
 
-  -- The entry at an index from the oldest on: its time and count, or nothing after the last.
+  -- The time and count of the entry at an index, from the oldest on; nil after the last.
   local function entry(state, index)
     if index > WALK_LIMIT then error('the log does not agree with the ledger') end
     if index < state.len then
@@ -171,7 +178,7 @@ local function slidingWindow()
     return nil
   end
 
-  -- Takes so many permits from the entry at an index that has been read.
+  -- Removes `back` permits from the entry at an index that has been read.
   local function lessen(state, index, back)
     local place, later = state.front + index, state.pushed[index - state.len + 1]
     state.total = state.total - back
@@ -186,12 +193,12 @@ local function slidingWindow()
     end
   end
 
-  -- How many entries there are.
+  -- The number of entries.
   local function lengthOf(state)
     return state.len + #state.pushed + (state.openTime > 0 and 1 or 0)
   end
 
-  -- Takes off the newest entry; says whether the list was the state's.
+  -- Removes the newest entry. Returns whether the list was the one of this state.
   local function pop(state)
     local before = lengthOf(state) - 2
     beginAnew(state)
@@ -241,7 +248,7 @@ local function slidingWindow()
   local function earliest(state, now, at, n)
     local index, needed, len, time, count = state.needAt, state.needed, state.len, nil, nil
     local spare = state.permits - n - state.total
-    -- A smaller request may do with less than the last one.
+    -- A smaller request may need fewer entries to expire than the last one.
     while index > 0 do
       time, count = entry(state, index - 1)
       if state.len ~= len then return earliest(state, now, at, n) end
@@ -256,7 +263,7 @@ local function slidingWindow()
     end
     state.needAt, state.needed = index, needed
     local free = index > 0 and time + state.interval or now
-    -- The log only grows at its end, and nobody passes those who are booked.
+    -- The log grows at its end only, and no request overtakes a reservation.
     if state.newest > at then return math.max(free, state.newest) end
     return free
   end
@@ -269,7 +276,7 @@ local function slidingWindow()
       if time <= gone then break end
       index, fitted = index - 1, fitted - count
     end
-    -- Where the oldest still counts, the list need not be read.
+    -- If the oldest entry still counts, the list is not read.
     while state.oldest <= gone do
       local time, count = entry(state, index)
       if state.len ~= len then return fit(state, now, t, n) end
@@ -280,9 +287,9 @@ local function slidingWindow()
     return math.floor((state.permits - state.total + fitted) / n)
   end
 
-  -- Whether `n` permits more leave every window within the limit: the one that ends now, and each that ends with what is
-  -- booked for a later moment before `before`. Of an entry only its slot is known: it may come with the first millisecond of
-  -- that.
+  -- Whether every window stays within the limit with `n` more permits: the window that ends now, and each
+  -- window that ends with a reservation earlier than `before`. Of an entry only the slot is known, so its
+  -- grants may lie at the first millisecond of the slot.
   local function hasGap(state, now, at, n, before)
     local taken, length, len = state.total, lengthOf(state), state.len
     local ahead = length
@@ -311,8 +318,8 @@ local function slidingWindow()
     return true
   end
 
-  -- Makes the entry at the end that of a slot that lies before it, or the one in front of it: those behind it are taken off,
-  -- and answered, the last first.
+  -- Removes the entries after a slot, so that the open entry is the one of the slot or an earlier one.
+  -- Returns the removed entries, the last first.
   local function openBefore(state, slot)
     local behind, newest = {}, state.newest
     while state.openTime > slot do
@@ -340,22 +347,22 @@ local function slidingWindow()
   local function commit(state, now, t, n)
     local behind = {}
     if t < state.newest then behind = openBefore(state, slotOf(state, t)) end
-    -- A change of resolution can leave a last slot that lies after this one.
+    -- After a change of resolution, the last slot may be later than this one.
     commitLast(state, math.max(slotOf(state, t), state.openTime), n)
     for i = #behind, 1, -1 do commitLast(state, behind[i][1], behind[i][2]) end
     state.total = state.total + n
     state.newest = math.max(state.newest, t)
   end
 
-  -- With the last reservations gone, those that follow need not stand behind them.
+  -- After the last reservations are refunded, later requests need not wait behind them.
   local function dropEmptyEnd(state)
     for _ = 1, POP_LIMIT do
       if state.openTime == 0 or state.openCount > 0 or not pop(state) then return end
     end
   end
 
-  -- The index of the first entry of the moment or a later one, by halves: the one that a grant of that moment was recorded
-  -- in, or an earlier.
+  -- The index of the first entry at `t` or later, by binary search. A grant at `t` was recorded in that entry
+  -- or an earlier one.
   local function find(state, t)
     local low, high = 0, lengthOf(state)
     while low < high do
@@ -368,7 +375,7 @@ local function slidingWindow()
   end
 
   local function refund(state, now, t, n)
-    -- Of what is older the entry may be gone, and the one found another's.
+    -- The entry of an older grant may have been removed, and the entry found be that of another grant.
     if t <= state.purged then return 0 end
     local index = find(state, t)
     if not index then return 0 end
@@ -380,7 +387,7 @@ local function slidingWindow()
     return back
   end
 
-  -- From the newest entries that hold no reservation.
+  -- Takes from the newest entries without a reservation.
   local function release(state, now, at, n)
     local limit, left, last = at, n, lengthOf(state) - 1
     if state.newest <= at then limit = math.huge end
@@ -397,10 +404,10 @@ local function slidingWindow()
     return n - left
   end
 
-  -- Forgets the slots that hold only what is booked for later than `after`.
+  -- Forgets the slots that hold only reservations later than `after`.
   local function cut(state, now, after)
     local isCut = false
-    -- What is booked for later stands no more, though its slot may have to stay.
+    -- Later reservations are void, but their slot may have to stay.
     state.newest = math.min(state.newest, after)
     for _ = 1, WALK_LIMIT do
       if state.openTime == 0 or state.openTime - state.coarsest < after then break end
@@ -438,8 +445,8 @@ local function slidingWindow()
     return true
   end
 
-  -- Writes what has changed, and lets the list live as long as the ledger: `lives` where that begins anew, else `left`.
-  -- A `small` ledger holds a few entries itself.
+  -- Writes the changes, and gives the list the lifetime of the ledger: `lives` if it is renewed, otherwise
+  -- `left`. A `small` ledger holds a few entries itself.
   local function save(state, small, lives, left)
     local log, pushed, stop = state.log, state.pushed, state.front + state.len
     local inline = small and isInline(state)
@@ -448,7 +455,7 @@ local function slidingWindow()
         redis.call('LSET', log, place, struct.pack('<dd', state.times[place], state.counts[place]))
       end
     end
-    -- What a call that failed has pushed goes, too, before anything comes after it.
+    -- Also removes entries that a failed call has pushed, before others are added.
     local begins = state.len == 0 and #pushed > 0 and not inline
     if state.len == 0 and (state.foreign or state.was > 0) or begins then
       redis.call('DEL', log)

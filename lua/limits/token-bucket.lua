@@ -3,7 +3,7 @@
 
 -- The token bucket, in units of 1/interval of a permit. The twin of src/limits/tokenBucket.ts.
 --
--- A function that makes the functions of the limit, so that a script makes only those of the limits that it meets.
+-- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
 
 local function tokenBucket()
   local function create(spec)
@@ -35,7 +35,7 @@ local function tokenBucket()
       state.lastAfter, state.lastCount, state.sameSince)
   end
 
-  -- As lua/heads says.
+  -- The format of lua/heads.
   local function fits(state)
     return state.booked < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59
   end
@@ -62,7 +62,7 @@ local function tokenBucket()
     }, after
   end
 
-  -- What a change of the limit has left.
+  -- Fields that are set only after the limit was changed.
   local function packRare(state, now)
     return struct.pack('<dd', state.owedUntil, state.sameSince), state.sameSince ~= 0 or state.owedUntil > now
   end
@@ -75,28 +75,28 @@ local function tokenBucket()
 
   local function unitsAt(state, now)
     local cap = state.burst * state.interval
-    -- Compared before it is multiplied: a product of a long time would not be exact.
+    -- Compared before multiplying, as the product of a long time would not be exact.
     if now - state.ts >= (cap - state.units) / state.permits then return cap end
     return state.units + (now - state.ts) * state.permits
   end
 
-  -- What the bucket holds at t, just before a grant there. What is booked lies on a whole millisecond: what has run in since
-  -- the moment between two of them at which there was enough may lie above the brim.
+  -- The level just before a grant at `t`. A reservation is made for a whole millisecond, so the refill since
+  -- the fraction at which there were enough permits may exceed the capacity.
   local function levelAt(state, now, t)
     local brim = state.burst * state.interval
     if t > now then brim = brim + state.permits - 1 end
     return math.min(brim, unitsAt(state, now) + (t - now) * state.permits)
   end
 
-  -- A grant at once, whose moment is rounded up, is charged at the time rounded down: in between, a full bucket loses nothing.
+  -- A grant made now is recorded at a time rounded up, but charged at `now`, so that a full bucket loses no
+  -- refill in between.
   local function chargedAt(state, now, t, n)
     if t == now + 1 and n * state.interval <= unitsAt(state, now) then return now end
     return t
   end
 
-  -- What a bucket knows of its grants, for giving back, is told in src/limits/bucketLine.ts.
+  -- For what a bucket remembers of its grants, see src/limits/bucketLine.ts.
 
-  -- There are no last grants.
   local function endLast(state)
     state.lastAt, state.lastCount = -1, 0
   end
@@ -109,7 +109,8 @@ local function tokenBucket()
     end
   end
 
-  -- Where the step holds much, and all that came before it has been granted, another begins with the last grants.
+  -- Starts another step with the last grants, if the present step holds more than half a burst and all
+  -- earlier grants are due.
   local function beginStep(state, now)
     if now < state.since1 or state.lastAfter < state.since1 or state.held1 * 2 <= state.burst then return end
     local held = state.tail > state.lastAfter and state.lastCount or 0
@@ -117,7 +118,7 @@ local function tokenBucket()
     state.held0, state.held1 = state.held1 - held, held
   end
 
-  -- A grant of `n` permits for the moment `t`, charged at another that may lie a millisecond earlier.
+  -- Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier.
   local function join(state, now, moment, t, n)
     if moment == state.lastAt then
       state.lastCount = state.lastCount + n
@@ -129,14 +130,15 @@ local function tokenBucket()
     state.tail = math.max(state.tail, t)
   end
 
-  -- Milliseconds whose permits have run in since a moment, or less than nothing for those that will have by then; at another rate
-  -- nobody knows what did.
+  -- Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
+  -- counted, as its amount is not known.
   local function ranSince(state, now, moment)
     if moment > now then return now - moment end
     return math.max(0, now - math.max(moment, state.sameSince))
   end
 
-  -- The least room before any grant that came after `n` permits of the moment `t`, in units: `taken` are taken now.
+  -- A lower bound, in units, of the room in the bucket just before each grant that followed `n` permits
+  -- granted at `t`. `taken` is what is taken now.
   local function roomAfter(state, now, t, n, taken)
     if t > state.lastAfter then return math.huge end
     if t < state.since0 then return 0 end
@@ -148,7 +150,7 @@ local function tokenBucket()
     return math.min(room, taken + ran * state.permits - (state.held0 - n + state.held1) * state.interval)
   end
 
-  -- Nothing stands for later than that: what comes for later comes after all that was granted until now.
+  -- No moment is later than `tail` any more. Later grants come after all grants made until now.
   local function shorten(state, tail)
     state.tail = tail
     state.lastAfter = math.min(state.lastAfter, tail)
@@ -157,19 +159,19 @@ local function tokenBucket()
     state.sameSince = math.min(state.sameSince, tail + 1)
   end
 
-  -- `n` permits of the moment `t` are given back.
+  -- Removes `n` permits granted at `t`.
   local function leave(state, t, n)
     hold(state, t, -n)
     if t <= state.lastAfter then return end
     state.lastCount = state.lastCount - n
-    -- With the last grants gone, those before them are the newest.
+    -- The last grants are all refunded, so the ones before them are now the newest.
     if state.lastCount > 0 then return end
     endLast(state)
     shorten(state, state.lastAfter)
   end
 
   local function roll(state, now)
-    -- Of the bookings whose moment has come, a grant at once is none.
+    -- A new grant must not join reservations whose moment has come.
     if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = -1 end
     state.units = unitsAt(state, now)
     state.ts = now
@@ -185,7 +187,7 @@ local function tokenBucket()
     return math.floor(levelAt(state, now, t) / (n * state.interval))
   end
 
-  -- All that is booked counts by now: what is there besides is needed by none of it.
+  -- `units` already includes all reservations, so none of them needs what is left.
   local function hasGap(state, now, at, n)
     return unitsAt(state, now) >= n * state.interval
   end
@@ -195,7 +197,7 @@ local function tokenBucket()
     local level = levelAt(state, now, moment)
     if t > now then state.booked = (state.tail > now and state.booked or 0) + n end
     join(state, now, moment, t, n)
-    -- Waiting longer than the permits need overflows the bucket: that is not credited.
+    -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
   end
@@ -205,7 +207,8 @@ local function tokenBucket()
     local cap, cost = state.burst * state.interval, n * state.interval
     local room = roomAfter(state, now, t, n, cap - state.units)
     if t >= state.sameSince then
-      -- What has run in since, or was booked for later, is at most that much: whatever came after, the rest has room.
+      -- At most this much was or will be refilled since `t`, up to now or the newest reservation. No more
+      -- than that can overflow, so the rest of the cost has room.
       room = math.max(room, cost - (math.max(now, state.tail) - t + 1) * state.permits)
     end
     local back = math.max(0, math.min(cost, room, cap - state.units))
@@ -217,7 +220,8 @@ local function tokenBucket()
 
   local function release(state, now, at, n)
     local cap = state.burst * state.interval
-    -- Which of the bookings have come since is not known: while any is ahead, all that were booked with it are left.
+    -- The state does not tell which reservations have come due. While one is ahead, all that were made with
+    -- it are left.
     local booked = 0
     if state.tail > now then booked = state.booked * state.interval end
     local taken = math.max(0, cap - state.units - booked)
@@ -226,16 +230,17 @@ local function tokenBucket()
     return back / state.interval
   end
 
-  -- Forgets what is booked for later than a moment.
+  -- Forgets reservations later than a moment.
   local function cut(state, now, after)
-    -- Of the newest bookings it is known how many they are.
+    -- The number of permits of the newest reservations is known, so they are refunded exactly.
     if state.lastAt > math.max(after, state.lastAfter) then refund(state, now, state.lastAt, state.lastCount) end
     if state.tail <= after then return end
-    -- What is booked before that moment has left the level there above nothing, once nothing is owed any more.
+    -- At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
+    -- permits taken under an earlier limit are still to be refilled.
     local least = -(math.max(after, state.owedUntil) - now) * state.permits
     state.units = math.max(state.units, least)
     if state.lastAt > after then endLast(state) end
-    -- A grant at once has its moment rounded up.
+    -- A grant made now is recorded at `now` rounded up.
     local tail = math.max(after, now + 1)
     if tail < state.tail then shorten(state, tail) end
   end
@@ -255,7 +260,7 @@ local function tokenBucket()
   local function adopt(state, spec)
     local taken = takenOf(state)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
-    -- All that is held counts as taken now, whatever its moment: one step holds it.
+    -- All grants that are held count as taken now, whatever their moments, so one step holds them.
     state.sameSince = math.max(state.tail + 1, state.ts)
     state.since1, state.held0, state.held1, state.lastAt = state.sameSince, state.held0 + state.held1, 0, -1
     state.units = state.burst * state.interval - math.ceil(taken * state.interval)

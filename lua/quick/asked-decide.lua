@@ -1,4 +1,4 @@
--- What a call of decide asks for where the quick way may serve it. Its arguments are told in decide.lua.
+-- The arguments of decide.lua that the fast path needs; see there.
 
 local asked, ownUs, exact = ARGV[7] + 0, ARGV[8], true
 local spec, stored, known, lastMoment = ARGV[2], ARGV[3], 0, 0

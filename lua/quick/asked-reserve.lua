@@ -1,5 +1,5 @@
--- What a call of reserve asks for where the quick way may serve it: like requests of a client that holds nothing booked.
--- Its arguments are told in reserve.lua.
+-- The arguments of reserve.lua that the fast path needs; see there. It serves like requests of a client
+-- without reservations.
 
 local asked, ownUs, exact = 0, nil, false
 local spec, stored, known, lastMoment = ARGV[2], ARGV[3], ARGV[9] + 0, ARGV[10] + 0

@@ -1,10 +1,10 @@
 -- @include "heads/fixed-window"
 
--- The quick way of lua/limits/fixed-window.lua.
+-- The fast path of lua/limits/fixed-window.lua.
 
 if kind == FIXED_KIND then
   local start, stop, used, newest, booked, behind
-  -- On the clock, a window opens with its first millisecond, not with the fraction before it.
+  -- An aligned window opens at its first millisecond, not at the fraction before it.
   local rest, edge = '', extra == 1 and math.floor(at / interval) * interval or now
   taken = taken and #data >= HEAD_SIZE + FIXED_SIZE
   if taken then

@@ -1,11 +1,12 @@
 -- @include "heads/common"
 
--- The quick way: where nobody waits, nothing is booked ahead, no pause holds, and what is asked for is free now, it is taken
--- here: with locals alone, as each function and table that is made costs as much as a command. All else goes the whole way,
--- which begins behind it; nothing has been written then. What it answers and leaves is what the whole way would, but for
--- entries of a log that have expired and stay until there is need of room. It reads and writes what lua/heads says.
+-- The fast path: grants the request here if there are no waiting requests, reservations or pause, and its
+-- permits are free now. It uses locals only, as each function or table that a script creates costs as much as
+-- a command. Any other call continues with the slow path, which is included after this one; nothing has been
+-- written then. The fast path replies and writes what the slow path would, except that expired log entries
+-- stay until their room is needed. Its formats are in lua/heads.
 --
--- The numbers of the limit are those of the only one of the limiter, and it has no name: else they are 0.
+-- The numbers of the limit are those of a single unnamed limit, otherwise 0.
 
 local us, now, at, kind, data, forgotten, fresh, taken, epoch, seen, expires, calm, slack, own, renewed, full, left
 if asked > 0 and permits > 0 then
@@ -27,7 +28,7 @@ if asked > 0 and permits > 0 then
     local holds = version == 2 and length == #spec and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0
     if holds and since <= now and till <= now and lifted <= now and forgotten < 2 ^ 60 then kind = string.byte(spec, 7) end
   end
-  -- Nothing that this client asks for is granted before what it holds.
+  -- A request is not granted before the client's own reservations.
   if lastMoment > now or data and data.err then kind = nil end
   fresh = not data
   if fresh then

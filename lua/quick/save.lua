@@ -1,9 +1,10 @@
--- Writes what the quick way has taken. A key lives twice as long as it has to, so that few calls say anew how long.
+-- Writes what the fast path has granted. A key lives up to twice as long as needed, so that few calls have to
+-- renew its expiry.
 
 if taken and pushed then
   local length = redis.pcall('RPUSH', KEYS[4], pushed)
   if length ~= lengthBefore + 1 then
-    -- Not the list that the ledger knows, or none that can be written to.
+    -- The key holds another list than the one that the ledger describes, or cannot be written to.
     if type(length) == 'number' then redis.call('LTRIM', KEYS[4], 0, -2) end
     taken = false
   end

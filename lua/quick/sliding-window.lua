@@ -1,6 +1,6 @@
 -- @include "heads/sliding-window"
 
--- The quick way of lua/limits/sliding-window.lua.
+-- The fast path of lua/limits/sliding-window.lua.
 
 local pushed, lengthBefore
 if kind == WINDOW_KIND then
@@ -22,7 +22,8 @@ if kind == WINDOW_KIND then
     else
       oldest = openTime
     end
-    -- What has expired leaves the log with the whole way: where it is counted exactly, or has become much.
+    -- The slow path removes expired entries. It is needed for any of them if the count must be exact,
+    -- otherwise for those that expired more than an eighth of the interval ago.
     taken = taken and total + asked <= permits and newest <= at and openTime > gone
       and oldest > (exact and gone or gone - interval / 8)
   end

@@ -1,6 +1,6 @@
 -- @include "heads/token-bucket"
 
--- The quick way of lua/limits/token-bucket.lua.
+-- The fast path of lua/limits/token-bucket.lua.
 
 if kind == BUCKET_KIND then
   local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, behind

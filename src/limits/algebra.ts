@@ -1,53 +1,64 @@
 import type { Limit } from './limit.ts';
 
-/** What a state has taken, in the terms that every kind of limit understands: for a change of kind. */
+/** The permits that a state has taken, in terms common to all kinds of limit: for a change of kind. */
 export interface Taken {
   /** Permits, rounded up. */
   permits: number;
-  /** The newest moment at which any of them counts as granted or booked. */
+  /** The newest moment at which any of them was granted or reserved. */
   newest: number;
 }
 
 /**
- * A limit: functions of a state and a time, and what a change of the limit needs.
+ * A kind of limit: functions of a state and a time.
  *
- * Times are whole milliseconds of the state's own clock, which never goes back. `now` is the true time rounded down,
- * `at` the true time rounded up: the first moment that can still be granted. The same functions stand in `lua/limits`.
+ * Times are whole milliseconds of the state's own clock, which never goes back. `now` is the true time
+ * rounded down, `at` the true time rounded up: the first moment that can still be granted. `lua/limits`
+ * implements the same functions.
  */
 export interface Algebra<L extends Limit, S> {
-  /** The state of a limit of which nothing is taken. */
+  /** The state of a limit with no permits taken. */
   create(limit: L): S;
-  /** A time up to `now` where `n` permits are free; else the first moment when they will be, after all that is booked. */
+  /**
+   * A time up to `now` if `n` permits are free, otherwise the first moment when they will be, after all
+   * reservations.
+   */
   earliest(state: S, now: number, at: number, n: number): number;
   /** How many requests of `n` permits each can be granted at the moment `t`. */
   fit(state: S, now: number, t: number, n: number): number;
   /**
-   * Whether `n` permits more at `at` leave room for all that is booked ahead; for what is booked before the moment `before` alone,
-   * where as many are given back for that one.
+   * Whether `n` more permits can be granted at `at` and all reservations still fit. With `before`, only the
+   * reservations earlier than that moment are checked, as the caller then refunds as many permits there.
    */
   hasGap(state: S, now: number, at: number, n: number, before: number): boolean;
-  /** Records `n` permits granted at `t`, which may lie ahead. */
+  /** Records `n` permits granted at `t`, which may be ahead. */
   commit(state: S, now: number, t: number, n: number): void;
   /**
-   * Takes a grant or a reservation of `n` permits at `t` back, as far as that cannot break the limit. Returns how many permits
-   * that restores: 0 where what was granted no longer counts; a bucket may restore a part of a permit.
+   * Refunds a grant or a reservation of `n` permits at `t`, as far as that cannot break the limit. Returns
+   * how many permits were restored: 0 if the grant no longer counts. A bucket may restore a fraction of a
+   * permit.
    */
   refund(state: S, now: number, t: number, n: number): number;
   /**
-   * Takes `n` permits back from the newest grants up to now, none of them from a reservation, as far as that cannot break the
-   * limit. Returns how many that restores.
+   * Refunds `n` permits of the newest grants up to now, and none of a reservation, as far as that cannot
+   * break the limit. Returns how many permits were restored.
    */
   release(state: S, now: number, at: number, n: number): number;
-  /** Forgets what is booked for later than the moment `after`, which lies ahead; perhaps not all of it. */
+  /**
+   * Forgets reservations later than the moment `after`, which is ahead. It may keep some that it cannot tell
+   * apart.
+   */
   cut(state: S, now: number, after: number): void;
-  /** Permits that could be granted at once. Changes nothing. */
+  /** The permits that are free now. Changes nothing. */
   available(state: S, now: number, at: number): number;
   /** The moment at which all permits will be free again. */
   full(state: S, now: number): number;
-  /** Brings the state up to `now`: forgets what no longer counts. `shift` is what its clock is ahead of the server's by. */
+  /**
+   * Brings the state up to `now`: forgets grants that no longer count. `shift` is how far its clock is ahead
+   * of the server's.
+   */
   roll(state: S, now: number, shift: number): void;
-  /** The same state under another limit of the same kind, by what is taken. */
+  /** Changes the state to another limit of the same kind. The permits taken carry over. */
   adopt(state: S, limit: L): void;
-  /** What is taken, for a change of kind. */
+  /** The permits taken, for a change of kind. */
   taken(state: S): Taken;
 }

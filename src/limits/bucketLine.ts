@@ -1,27 +1,32 @@
 /**
- * What a bucket knows of its grants, for giving back. Taking a grant out of the middle of the line raises the level before
- * every grant of a later moment, and what would then lie above the brim is lost. So it gives back at most the least room
- * between the level and the brim just before any of these.
+ * What a bucket remembers of its grants, for refunds.
  *
- * Just before a grant, what is taken is at least what is taken now, less what is held of that moment or later. How much that is,
- * two steps of the line tell, and the last grants apart from them.
+ * Without the refunded grant, the level before every later grant would have been higher, and any surplus
+ * above the capacity would have been lost. So a refund restores at most the least room between the level and
+ * the capacity just before any of these grants.
+ *
+ * Just before a grant, at least as much is taken as now, minus the permits held for that moment or later. Two
+ * steps, and the last grants separately, record how many these are.
  */
 export interface BucketLine {
-  /** No moment of what is granted or booked is later. */
+  /** The newest moment granted or reserved, or later. */
   tail: number;
-  /** Permits that are held of the moment `since1` or later. */
+  /** Permits held for `since1` or later. */
   since1: number;
   held1: number;
-  /** Permits that are held of moments from `since0` on, before `since1`. */
+  /** Permits held for `since0` or later, before `since1`. */
   since0: number;
   held0: number;
-  /** The last grants that were charged at one moment: nothing has run in between them. Later ones are none of them if it is -1. */
+  /**
+   * The moment at which the last grants were charged, with no refill between them. -1 if later grants must
+   * not join them.
+   */
   lastAt: number;
-  /** No moment of what was granted before them is later. */
+  /** The newest moment granted or reserved before the last grants, or later. */
   lastAfter: number;
-  /** Their permits. */
+  /** The permits of the last grants. */
   lastCount: number;
-  /** What was granted for this moment or later was granted at the rate of now. */
+  /** Grants for this moment or later were made at the present rate. */
   sameSince: number;
 }
 
@@ -32,7 +37,10 @@ export function emptyLine(): BucketLine {
   };
 }
 
-/** A grant of `n` permits for the moment `t`, charged at another that may lie a millisecond earlier, of a bucket of `burst`. */
+/**
+ * Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier. `burst`
+ * is the bucket's capacity.
+ */
 export function join(
   line: BucketLine,
   now: number,
@@ -52,7 +60,10 @@ export function join(
   line.tail = Math.max(line.tail, t);
 }
 
-/** Where the step holds much, and all that came before it has been granted, another begins with the last grants. */
+/**
+ * Starts another step with the last grants, if the present step holds more than half a burst and all earlier
+ * grants are due.
+ */
 function beginStep(line: BucketLine, now: number, burst: number): void {
   const { tail, since1, held1, lastAfter, lastCount } = line;
   if (now < since1 || lastAfter < since1 || held1 * 2 <= burst) return;
@@ -68,8 +79,8 @@ function hold(line: BucketLine, t: number, n: number): void {
 }
 
 /**
- * The least room before any grant that came after `n` permits of the moment `t`, in units of 1/`interval` of a permit: `taken` are
- * taken now, and `permits` run in with each millisecond.
+ * A lower bound of the room in the bucket just before each grant that followed `n` permits granted at `t`, in
+ * units of 1/`interval` of a permit. `taken` is what is taken now; `permits` are refilled per millisecond.
  */
 export function roomAfter(
   line: BucketLine,
@@ -82,7 +93,8 @@ export function roomAfter(
   const { tail, since1, held1, since0, held0, lastAfter, sameSince } = line;
   if (t > lastAfter) return Infinity;
   if (t < since0) return 0;
-  // What has run in since a moment, or will have by then; at another rate nobody knows what did.
+  // Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
+  // counted, as its amount is not known.
   const ran = (moment: number) =>
     moment > now ? now - moment : Math.max(0, now - Math.max(moment, sameSince));
   const later = t < since1 ? held1 : held1 - n;
@@ -91,24 +103,27 @@ export function roomAfter(
   return Math.min(room, taken + ran(Math.min(tail, since1 - 1)) * permits - (held0 - n + held1) * interval);
 }
 
-/** `n` permits of the moment `t` are given back. */
+/** Removes `n` permits granted at `t`. */
 export function leave(line: BucketLine, t: number, n: number): void {
   hold(line, t, -n);
   if (t <= line.lastAfter) return;
   line.lastCount -= n;
-  // With the last grants gone, those before them are the newest.
+  // The last grants are all refunded, so the ones before them are now the newest.
   if (line.lastCount > 0) return;
   endLast(line);
   shorten(line, line.lastAfter);
 }
 
-/** Nothing stands that was booked for later than the moment `after`, and no moment is later than `tail`. */
+/** Reservations later than `after` are void, and no moment is later than `tail`. */
 export function cut(line: BucketLine, after: number, tail: number): void {
   if (line.lastAt > after) endLast(line);
   if (tail < line.tail) shorten(line, tail);
 }
 
-/** Another rate is in force from now on. All that is held counts as taken now, whatever its moment: one step holds it. */
+/**
+ * Another rate is in force from now on. All grants that are held count as taken now, whatever their moments,
+ * so one step holds them.
+ */
 export function changeRate(line: BucketLine, now: number): void {
   line.sameSince = line.since1 = Math.max(line.tail + 1, now);
   line.held0 += line.held1;
@@ -121,7 +136,7 @@ function endLast(line: BucketLine): void {
   line.lastCount = 0;
 }
 
-/** Nothing stands for later than that: what comes for later comes after all that was granted until now. */
+/** No moment is later than `tail` any more. Later grants come after all grants made until now. */
 function shorten(line: BucketLine, tail: number): void {
   line.tail = tail;
   line.lastAfter = Math.min(line.lastAfter, tail);

@@ -1,33 +1,45 @@
 import type { Algebra } from './algebra.ts';
 import type { FixedWindow } from './limit.ts';
 
-/** The last window in use, and the one in use before it; those before them are past or full. */
+/** The last window in use and the one in use before it. All earlier windows are past or full. */
 export interface FixedWindowState {
   kind: 'fixedWindow';
   permits: number;
   interval: number;
   align: 'first' | 'epoch';
-  /** The moment at which the window starts. */
+  /** The moment at which the last window starts. */
   start: number;
-  /** The moment before which the next window may not start. A step of the clock never brings it forward. */
+  /** The next window may not start before this moment. A step of the clock never makes it earlier. */
   end: number;
-  /** Permits granted and booked in it. */
+  /** Permits granted and reserved in the last window. */
   used: number;
-  /** The newest moment granted or booked. */
+  /** The newest moment granted or reserved in it. */
   newest: number;
-  /** Permits of this window that were booked since nothing was booked ahead: those whose moment has come since included. */
+  /**
+   * Permits of this window that were reserved since there was last no reservation ahead, including those
+   * whose moment has come since.
+   */
   booked: number;
-  /** The same of the window before it: when all is given back that was booked in the last one, it is the last again. */
+  /**
+   * The same for the window before it, which becomes the last one again if all reservations in the last one
+   * are refunded.
+   */
   start0: number;
   end0: number;
   used0: number;
   newest0: number;
   booked0: number;
-  /** What the state's clock is ahead of the server's by: windows are aligned to the server's. */
+  /**
+   * Milliseconds by which the state's clock is ahead of the server's. Windows are aligned to the server's
+   * clock.
+   */
   shift: number;
 }
 
-/** A counter per window. A request never straddles two, and what is booked ahead opens later windows. */
+/**
+ * A counter per window. A request is never divided between two windows, and reservations ahead open later
+ * windows. The twin of `lua/limits/fixed-window.lua`.
+ */
 export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   create: ({ permits, interval, align }) => ({
     kind: 'fixedWindow',
@@ -49,7 +61,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   earliest(state, now, at, n) {
     const { start, end, used, permits } = state;
-    // A window of the grid opens with its first millisecond, not with the fraction before it.
+    // An aligned window opens at its first millisecond, not at the fraction before it.
     const soonest = state.align === 'epoch' && alignDown(state, at) > now ? at : now;
     if (soonest >= end) return soonest;
     if (used > 0 && used + n <= permits) return start <= at ? soonest : start;
@@ -63,15 +75,16 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   hasGap(state, now, at, n, before) {
     const { permits, start, end, used, start0, end0, used0, align } = state;
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
-    // After a step of the clock it lies across the grid.
+    // After a step of the clock, a window may not be aligned with the grid.
     if (align === 'epoch' && alignDown(state, start0) !== start0) return false;
-    // Under a shorter interval it may reach into the last one, in which a moment counts from its start on.
+    // After the interval was shortened, the window may overlap the last one, and moments from the start of
+    // the last one count there.
     const stop = Math.min(end0, start);
     return start0 <= now && at < stop && (before < stop || used0 + n <= permits);
   },
 
   commit(state, now, t, n) {
-    // In front of what is booked in the last window.
+    // A grant ahead of the reservations in the last window.
     if (state.used > 0 && t < state.start) {
       state.used0 += n;
       if (t > now) state.booked0 = (state.newest0 > now ? state.booked0 : 0) + n;
@@ -103,7 +116,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   release(state, now, at, n) {
     const { start, end, used, newest, booked, start0, end0, used0, newest0, booked0 } = state;
-    // Which of them have come since is not known: while any is ahead, all that were booked with it are left.
+    // The state does not tell which reservations have come due. While one is ahead, all that were made with
+    // it are left.
     if (start <= at) {
       const granted = newest > at ? Math.max(0, used - booked) : used;
       const back = now < end ? Math.min(n, granted) : 0;
@@ -120,11 +134,11 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   cut(state, now, after) {
     if (state.used > 0 && state.start > after) close(state, now);
-    // What is booked for later stands no more, though it goes on counting in a window that began before.
+    // Later reservations are void, but they still count in a window that began before `after`.
     state.newest = Math.min(state.newest, after);
     const edge = edgeOf(state);
     if (edge <= after) return;
-    // The window before those that are forgotten is taken to be full.
+    // The window before the forgotten ones counts as full, since how much of it is used is not known.
     state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
     state.end = state.start + state.interval;
     state.used = state.permits;
@@ -145,19 +159,19 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   roll(state, now, shift) {
     state.shift = shift;
-    // After a step of the clock a window lies across the grid: the next one waits for the grid.
+    // After a step of the clock, a window may not be aligned with the grid. The next one starts on the grid.
     if (state.align === 'epoch') state.end = alignUp(state, state.end);
-    // The window before the last one is over.
     if (now >= state.end0) Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, booked0: 0 });
     if (now < state.end) return;
     state.used = 0;
-    // Nor may a window that a later step opens begin before the one of now.
+    // After a later step of the clock, no window may start before the present one.
     if (state.align === 'epoch') state.end = alignDown(state, now);
   },
 
   adopt(state, { permits, interval, align }) {
     Object.assign(state, { permits, interval, align });
-    // What was granted in a longer window counts in that one: no other begins before it.
+    // Earlier grants count in the window in which they were made, so the next one starts after the newest of
+    // them.
     if (state.used > 0) state.end = Math.max(state.start + interval, state.newest + 1);
     if (state.used0 > 0) state.end0 = Math.max(state.start0 + interval, state.newest0 + 1);
     if (align === 'epoch') state.end = alignUp(state, state.end);
@@ -166,7 +180,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   taken: ({ used, newest }) => ({ permits: used, newest }),
 };
 
-/** A window opens at the moment `t`. */
+/** Opens a window at the moment `t`. */
 function open(state: FixedWindowState, t: number): void {
   state.start0 = state.start;
   state.end0 = state.end;
@@ -179,7 +193,7 @@ function open(state: FixedWindowState, t: number): void {
   state.booked = 0;
 }
 
-/** With nothing in it, the last window is none: the one before it is the last, if it is not over. */
+/** The last window has become empty. The one before it becomes the last, unless it has ended. */
 function close(state: FixedWindowState, now: number): void {
   state.start = state.start0;
   state.end = state.end0;
@@ -190,7 +204,10 @@ function close(state: FixedWindowState, now: number): void {
   fixedWindowAlgebra.roll(state, now, state.shift);
 }
 
-/** Of what lay before the last window nothing is known but that it is past or full: the next one may start where that did. */
+/**
+ * All that is known of the windows before the last is that they are past or full. The next window may start
+ * where the last one did.
+ */
 function forgetBefore(state: FixedWindowState): void {
   state.start0 = state.start;
   state.end0 = state.start;
@@ -199,7 +216,7 @@ function forgetBefore(state: FixedWindowState): void {
   state.booked0 = 0;
 }
 
-/** The moment up to which no window that is in use lies ahead. */
+/** The start of the last window if it is in use, otherwise the earliest start of the next one. */
 function edgeOf({ used, start, end }: FixedWindowState): number {
   return used > 0 ? start : end;
 }

@@ -1,4 +1,4 @@
-/** The part of a sliding window's state that is its log. */
+/** The log in the state of a sliding window. */
 interface Log {
   readonly permits: number;
   readonly interval: number;
@@ -9,12 +9,13 @@ interface Log {
   readonly head: number;
 }
 
-/** At most so many entries that lie ahead are looked at, and as many of the oldest. */
+/** The most entries ahead that are examined, and the most of the oldest ones. */
 const gapLimit = 256;
 
 /**
- * Whether `n` permits more leave every window within the limit: the one that ends now, and each that ends with what is booked
- * for a later moment before `before`. Of an entry only its slot is known: it may come with the first millisecond of that.
+ * Whether every window stays within the limit with `n` more permits: the window that ends now, and each
+ * window that ends with a reservation earlier than `before`. Of an entry only the slot is known, so its
+ * grants may lie at the first millisecond of the slot.
  */
 export function hasGap(state: Log, now: number, at: number, n: number, before: number): boolean {
   const { times, counts, head, coarsest, interval, permits, total } = state;
@@ -39,7 +40,7 @@ export function hasGap(state: Log, now: number, at: number, n: number, before: n
   return true;
 }
 
-/** Records `n` permits in a slot that lies before the last one. */
+/** Records `n` permits in a slot before the last one. */
 export function insert(
   { times, counts, head }: Pick<Log, 'times' | 'counts' | 'head'>,
   slot: number,

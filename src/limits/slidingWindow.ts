@@ -2,7 +2,7 @@ import type { Algebra } from './algebra.ts';
 import type { SlidingWindow } from './limit.ts';
 import { hasGap, insert } from './slidingGap.ts';
 
-/** The log of a sliding window: from `head` on, slots in the order of time, each with its count. */
+/** The log of a sliding window: from `head` on, slots in order of time, each with its count. */
 export interface SlidingWindowState {
   kind: 'slidingWindow';
   permits: number;
@@ -12,23 +12,29 @@ export interface SlidingWindowState {
   coarsest: number;
   /** The sum of the counts. */
   total: number;
-  /** The newest moment granted or booked, not rounded. */
+  /** The newest moment granted or reserved, not rounded. */
   newest: number;
-  /** The newest time of any entry that the log has forgotten. */
+  /** The newest time of any entry that was removed from the log. */
   purged: number;
   times: number[];
   counts: number[];
   head: number;
 }
 
-/** At most so many entries are forgotten by one call: what is left is freed by the walk, so the answer is exact all the same. */
+/**
+ * The most expired entries that one call removes. `fit` and `earliest` skip the rest, so the reply is exact
+ * all the same.
+ */
 const purgeLimit = 1024;
-/** At most so many emptied entries are taken off the end by one refund. */
+/** The most empty entries that one refund removes at the end. */
 const popLimit = 64;
-/** At most so many entries are looked at by one release. */
+/** The most entries that one release examines. */
 const releaseLimit = 1024;
 
-/** A log of (time, count), one entry per `resolution`: the sliding-window log of the literature with rounded times. */
+/**
+ * A log of (time, count), one entry per `resolution`: the usual sliding-window log with rounded times. The
+ * twin of `lua/limits/sliding-window.lua`.
+ */
 export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = {
   create: ({ permits, interval, resolution }) => ({
     kind: 'slidingWindow',
@@ -51,7 +57,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
       taken -= state.counts[i];
       free = state.times[i] + state.interval;
     }
-    // The log only grows at its end, and nobody passes those who are booked.
+    // The log grows at its end only, and no request overtakes a reservation.
     return state.newest > at ? Math.max(free, state.newest) : free;
   },
 
@@ -71,7 +77,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
       insert(state, slotOf(state, t), n);
       return;
     }
-    // A change of resolution can leave a last slot that lies after this one.
+    // After a change of resolution, the last slot may be later than this one.
     const slot = last < state.head ? slotOf(state, t) : Math.max(slotOf(state, t), state.times[last]);
     if (last >= state.head && state.times[last] === slot) state.counts[last] += n;
     else {
@@ -82,7 +88,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   refund(state, now, t, n) {
-    // Of what is older the entry may be gone, and the one found another's.
+    // The entry of an older grant may have been removed, and the entry found be that of another grant.
     if (t <= state.purged) return 0;
     const index = find(state, t);
     const time = state.times[index];
@@ -96,7 +102,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   release(state, _now, at, n) {
     const { times, counts, head, newest } = state;
-    // From the newest entries that hold no reservation.
+    // Takes from the newest entries without a reservation.
     const limit = newest <= at ? Infinity : at;
     let left = n;
     const last = times.length - 1;
@@ -113,10 +119,10 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   cut(state, _now, after) {
     const { times, counts, head, coarsest } = state;
-    // What is booked for later stands no more, though its slot may have to stay.
+    // Later reservations are void, but their slot may have to stay.
     state.newest = Math.min(state.newest, after);
     let cut = false;
-    // Only slots that hold nothing else.
+    // Only slots without any earlier grant.
     while (times.length > head && times[times.length - 1] - coarsest >= after) {
       times.pop();
       state.total -= counts.pop()!;
@@ -167,7 +173,9 @@ function slotOf({ resolution }: SlidingWindowState, t: number): number {
   return Math.ceil(t / resolution) * resolution;
 }
 
-/** The index of the first entry of the moment or a later one: the one that a grant of that moment was recorded in, or an earlier. */
+/**
+ * The index of the first entry at `t` or later. A grant at `t` was recorded in that entry or an earlier one.
+ */
 function find({ times, head }: SlidingWindowState, t: number): number {
   let low = head;
   let high = times.length;
@@ -179,7 +187,7 @@ function find({ times, head }: SlidingWindowState, t: number): number {
   return low;
 }
 
-/** With the last reservations gone, those that follow need not stand behind them. */
+/** After the last reservations are refunded, later requests need not wait behind them. */
 function dropEmptyEnd(state: SlidingWindowState): void {
   const { times, counts } = state;
   for (let i = 0; i < popLimit && times.length > state.head && counts[counts.length - 1] === 0; i++) {

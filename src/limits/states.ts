@@ -4,7 +4,7 @@ import { capacityOf, type Limit } from './limit.ts';
 import { type SlidingWindowState, slidingWindowAlgebra } from './slidingWindow.ts';
 import { type TokenBucketState, tokenBucketAlgebra } from './tokenBucket.ts';
 
-/** The state of a limit of any kind. It says of which limit it is. */
+/** The state of a limit of any kind, with the numbers of that limit. */
 export type LimitState = SlidingWindowState | FixedWindowState | TokenBucketState;
 
 const algebras: Record<Limit['kind'], Algebra<Limit, LimitState>> = {
@@ -13,12 +13,12 @@ const algebras: Record<Limit['kind'], Algebra<Limit, LimitState>> = {
   tokenBucket: tokenBucketAlgebra as Algebra<Limit, LimitState>,
 };
 
-/** The functions of the limit that a state is of. */
+/** The functions of this kind of limit. */
 export function algebraOf({ kind }: { kind: Limit['kind'] }): Algebra<Limit, LimitState> {
   return algebras[kind];
 }
 
-/** Whether a state was kept under just this limit. */
+/** Whether a state was kept under exactly this limit. */
 export function isOf(state: LimitState, limit: Limit): boolean {
   if (state.kind !== limit.kind || state.permits !== limit.permits || state.interval !== limit.interval)
     return false;

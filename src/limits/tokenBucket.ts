@@ -2,24 +2,31 @@ import type { Algebra } from './algebra.ts';
 import * as line from './bucketLine.ts';
 import type { TokenBucket } from './limit.ts';
 
-/** A bucket, in units of 1/interval of a permit, so that no rate is ever rounded. */
+/** A bucket. Its unit is 1/interval of a permit, so that no rate is rounded. */
 export interface TokenBucketState extends line.BucketLine {
   kind: 'tokenBucket';
   permits: number;
   interval: number;
   burst: number;
-  /** What it holds at `ts`; negative when booked ahead. */
+  /** Units in the bucket at `ts`; negative if permits are reserved ahead. */
   units: number;
   ts: number;
-  /** Permits that were booked since nothing was booked ahead: those whose moment has come since included. */
+  /**
+   * Permits that were reserved since there was last no reservation ahead, including those whose moment has
+   * come since.
+   */
   booked: number;
-  /** When what was taken under another limit will have run in: until then it may hold less than nothing. */
+  /**
+   * When the permits taken under an earlier limit will be refilled. Until then, `units` may be negative
+   * without a reservation.
+   */
   owedUntil: number;
 }
 
 /**
- * A token bucket with reservations, after the lazy refill of Guava's SmoothRateLimiter and the cancellation of Go's
- * `x/time/rate`; what it knows of its line is our own, and lets a fleet that gives back from the middle of it keep its rate.
+ * A token bucket with reservations, after the lazy refill of Guava's SmoothRateLimiter and the cancellation
+ * of Go's `x/time/rate`. It remembers more of its grants than these (see bucketLine.ts), so that a fleet
+ * which refunds reservations before the newest one keeps its rate. The twin of `lua/limits/token-bucket.lua`.
  */
 export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   create: ({ permits, interval, burst }) => ({
@@ -43,7 +50,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     return Math.floor(levelAt(state, now, t) / (n * state.interval));
   },
 
-  // All that is booked counts by now: what is there besides is needed by none of it.
+  // `units` already includes all reservations, so none of them needs what is left.
   hasGap: (state, now, _at, n) => unitsAt(state, now) >= n * state.interval,
 
   commit(state, now, t, n) {
@@ -51,7 +58,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const level = levelAt(state, now, moment);
     if (t > now) state.booked = (state.tail > now ? state.booked : 0) + n;
     line.join(state, now, moment, t, n, state.burst);
-    // Waiting longer than the permits need overflows the bucket: that is not credited.
+    // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval;
     state.ts = now;
   },
@@ -60,7 +67,8 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     if (t > state.tail) return 0;
     const { permits, interval } = state;
     const cost = n * interval;
-    // What has run in since, or was booked for later, is at most that much: whatever came after, the rest has room.
+    // At most this much was or will be refilled since `t`, up to now or the newest reservation. No more than
+    // that can overflow, so the rest of the cost has room.
     const ran = (Math.max(now, state.tail) - t + 1) * permits;
     const room = Math.max(
       line.roomAfter(state, now, t, n, capOf(state) - state.units, state),
@@ -75,7 +83,8 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   release(state, now, _at, n) {
     const { permits, interval, units, tail } = state;
-    // Which of the bookings have come since is not known: while any is ahead, all that were booked with it are left.
+    // The state does not tell which reservations have come due. While one is ahead, all that were made with
+    // it are left.
     const booked = tail > now ? state.booked * interval : 0;
     const taken = Math.max(0, capOf(state) - units - booked);
     const back = Math.max(0, Math.min(n * interval, taken) - Math.max(0, tail - now) * permits);
@@ -84,14 +93,15 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   cut(state, now, after) {
-    // Of the newest bookings it is known how many they are.
+    // The number of permits of the newest reservations is known, so they are refunded exactly.
     if (state.lastAt > Math.max(after, state.lastAfter))
       tokenBucketAlgebra.refund(state, now, state.lastAt, state.lastCount);
     if (state.tail <= after) return;
-    // What is booked before that moment has left the level there above nothing, once nothing is owed any more.
+    // At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
+    // permits taken under an earlier limit are still to be refilled.
     const least = -(Math.max(after, state.owedUntil) - now) * state.permits;
     state.units = Math.max(state.units, least);
-    // A grant at once has its moment rounded up.
+    // A grant made now is recorded at `now` rounded up.
     line.cut(state, after, Math.max(after, now + 1));
   },
 
@@ -104,7 +114,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   roll(state, now) {
-    // Of the bookings whose moment has come, a grant at once is none.
+    // A new grant must not join reservations whose moment has come.
     if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = -1;
     state.units = unitsAt(state, now);
     state.ts = now;
@@ -127,25 +137,28 @@ function capOf({ burst, interval }: TokenBucketState): number {
 
 function unitsAt({ units, ts, permits, interval, burst }: TokenBucketState, now: number): number {
   const missing = burst * interval - units;
-  // Compared before it is multiplied: a product of a long time would not be exact.
+  // Compared before multiplying, as the product of a long time would not be exact.
   return now - ts >= missing / permits ? burst * interval : units + (now - ts) * permits;
 }
 
 /**
- * What the bucket holds at t, just before a grant there. What is booked lies on a whole millisecond: what has run in since the
- * moment between two of them at which there was enough may lie above the brim.
+ * The level just before a grant at `t`. A reservation is made for a whole millisecond, so the refill since
+ * the fraction at which there were enough permits may exceed the capacity.
  */
 function levelAt(state: TokenBucketState, now: number, t: number): number {
   const brim = capOf(state) + (t > now ? state.permits - 1 : 0);
   return Math.min(brim, unitsAt(state, now) + (t - now) * state.permits);
 }
 
-/** A grant at once, whose moment is rounded up, is charged at the time rounded down: in between, a full bucket loses nothing. */
+/**
+ * A grant made now is recorded at a time rounded up, but charged at `now`, so that a full bucket loses no
+ * refill in between.
+ */
 function chargedAt(state: TokenBucketState, now: number, t: number, n: number): number {
   return t === now + 1 && n * state.interval <= unitsAt(state, now) ? now : t;
 }
 
-/** Permits taken, not rounded. */
+/** The permits taken, not rounded. */
 function takenOf({ units, interval, burst }: TokenBucketState): number {
   return (burst * interval - units) / interval;
 }

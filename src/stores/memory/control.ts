@@ -1,8 +1,8 @@
 import type { Limit } from '../../limits/limit.ts';
 
 /**
- * How long clients are told that a pause was lifted, in milliseconds: longer than the time between two calls
- * of a client with reservations behind the pause, slow calls included.
+ * How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
+ * calls of a client with reservations behind the pause, slow calls included.
  */
 const told = 5000;
 
@@ -18,7 +18,7 @@ export interface Control {
   /** The pause, in milliseconds. */
   pausedSince: number;
   pausedUntil: number;
-  /** Until when clients are told that a pause was lifted. */
+  /** Until when clients are notified that a pause was lifted. */
   liftedUntil: number;
   /** Grants in ledgers of an older epoch are forgotten. */
   forgotten: number;
