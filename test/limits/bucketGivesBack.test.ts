@@ -38,14 +38,14 @@ function keptOf(rate: { permits: number; interval: number }, given: number, afte
 
 for (const permits of [100, 1000])
   for (const given of [0.4, 0.6, 0.9])
-    test(`${permits} permits a second are kept where ${given * 100} % are given back at once or soon`, () => {
+    test(`${permits} permits a second are kept when ${given * 100} % are refunded at once or soon`, () => {
       for (const after of [1, 5, 20]) {
         const kept = keptOf({ permits, interval: 1000 }, given, after);
         assert.ok(kept >= 0.95 && kept <= 1, `${kept} within ${after} ms`);
       }
     });
 
-test('what is given back while others are booked is there at once', () => {
+test('permits refunded while others are reserved are free at once', () => {
   const state = algebra.create(tokenBucket({ permits: 10, interval: 5000 }));
   const start = 1_000_000;
   algebra.roll(state, start, 0);
@@ -61,7 +61,7 @@ test('what is given back while others are booked is there at once', () => {
   assert.is(algebra.available(state, start + 3, start + 3), 9);
 });
 
-test('a bucket of one gets a moment back while it lies ahead, and none whose time has gone by unused', () => {
+test('a bucket with burst 1 restores a reservation that is ahead, and none whose moment has passed', () => {
   const state = algebra.create(tokenBucket({ permits: 1, interval: 100, burst: 1 }));
   algebra.roll(state, 1000, 0);
   for (const moment of [1000, 1100, 1200]) algebra.commit(state, 1000, moment, 1);
@@ -77,7 +77,7 @@ test('a bucket of one gets a moment back while it lies ahead, and none whose tim
   assert.is(algebra.available(state, 1250, 1250), 1);
 });
 
-test('what is booked for later than is cut is given back whole where it is known how much it was', () => {
+test('reservations after a cut are refunded in full if their number is known', () => {
   const state = algebra.create(tokenBucket({ permits: 10, interval: 5000 }));
   algebra.roll(state, 1000, 0);
   algebra.commit(state, 1000, 1000, 10);

@@ -19,7 +19,7 @@ function giveBack(state: TokenBucketState, moment: number, permits: number): num
   return algebra.refund(state, state.ts, moment, permits);
 }
 
-test('a grant gives back what leaves room before each later grant', () => {
+test('a refund restores what leaves room before each later grant', () => {
   const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 8], [1, 1], [6, 6], [7, 1]);
   // Before the grant of 7 eight permits were missing until the bucket would have been full.
   assert.is(giveBack(state, 6, 6), 6);
@@ -27,7 +27,7 @@ test('a grant gives back what leaves room before each later grant', () => {
   assert.is(algebra.available(state, 7, 7), 8);
 });
 
-test('a reservation that has run in under a faster rate leaves no room for what was granted since', () => {
+test('a reservation refilled at a faster rate leaves no room before later grants', () => {
   const state = algebra.create(tokenBucket({ permits: 1, interval: 3, burst: 1 }));
   for (const moment of [0, 3, 6, 9]) algebra.commit(state, 0, moment, 1);
   algebra.roll(state, 1, 0);
@@ -38,7 +38,7 @@ test('a reservation that has run in under a faster rate leaves no room for what 
   assert.is(giveBack(state, 12, 1), 0);
 });
 
-test('what is released leaves that much less room', () => {
+test('released permits reduce the room by as much', () => {
   const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 8], [1, 1], [6, 6], [7, 1], [8, 1], [9, 1]);
   assert.is(algebra.release(state, 9, 9, 7), 7);
   // Two are missing now, and two grants came after that of 7.
@@ -46,12 +46,12 @@ test('what is released leaves that much less room', () => {
   assert.is(giveBack(state, 9, 1), 1);
 });
 
-test('a grant from before the two steps gives back what cannot have run in since', () => {
+test('a grant older than the two steps restores only what cannot have been refilled since', () => {
   const state = taken({ permits: 1, interval: 4, burst: 10 }, [0, 8], [8, 3], [12, 1], [28, 4], [29, 1]);
   assert.is(giveBack(state, 0, 8), 0.5);
 });
 
-test('what was missing before the last grants is missing under another interval, too', () => {
+test('permits missing before the last grants are missing under another interval too', () => {
   const state = taken({ permits: 1, interval: 5, burst: 4 }, [0, 3], [2, 1]);
   algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 1 }));
   algebra.roll(state, 3, 0);
@@ -59,13 +59,13 @@ test('what was missing before the last grants is missing under another interval,
   assert.is(algebra.earliest(state, 3, 3, 1), 7);
 });
 
-test('what was missing before earlier grants is missing under another interval, too', () => {
+test('permits missing before earlier grants are missing under another interval too', () => {
   const state = taken({ permits: 1, interval: 5, burst: 4 }, [0, 3], [5, 1], [6, 1]);
   algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 4 }));
   assert.is(giveBack(state, 0, 3), 2);
 });
 
-test('where more is cut than there was room for, what is granted afterwards is given back as ever', () => {
+test('after a cut of more than there was room for, later grants can be refunded as usual', () => {
   const state = taken({ permits: 1, interval: 1, burst: 10 }, [0, 1], [1, 10]);
   for (const booked of [7, 13, 19]) algebra.commit(state, 1, booked, 6);
   algebra.cut(state, 1, 8);

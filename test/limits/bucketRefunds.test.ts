@@ -41,14 +41,14 @@ function neverOver([rate, us, steps]: [Rate, number, BucketStep[]]): void {
 }
 
 promise(
-  'whatever is given back, any two grants of a bucket that stand keep its bound',
+  'after any refunds, any two remaining grants of a bucket keep its bound',
   5000,
   fc.tuple(rates, starts, bucketSteps(['take', 'take', 'refund'])),
   neverOver,
 );
 
 promise(
-  'whatever is given back, released or made void, any two grants of a bucket that stand keep its bound',
+  'after any refunds, releases and voided reservations, any two remaining grants of a bucket keep its bound',
   5000,
   fc.tuple(rates, starts, bucketSteps(['take', 'take', 'take', 'refund', 'refund', 'release', 'cut'])),
   neverOver,
@@ -86,7 +86,7 @@ function overOwed({ standing, phases }: Course): string | undefined {
 }
 
 promise(
-  'whatever is given back across changes of the rate, a bucket owes what stood before them',
+  'after refunds across changes of the rate, a bucket still owes its earlier grants',
   5000,
   fc.tuple(rates, starts, bucketSteps(['take', 'take', 'take', 'refund', 'refund', 'cut', 'adopt'])),
   ([rate, us, steps]) => {

@@ -46,7 +46,7 @@ promise(
   },
 );
 
-promise('what is granted at once is not charged for the time until its moment', 500, fractions, (us) => {
+promise('a grant made now is not charged for the time until its moment', 500, fractions, (us) => {
   const fleet = bucket(2, 1000, 1_000_000_000 + us);
   assert.equal(
     delaysOf(fleet, 3).map((ms) => Math.round(ms * 1000)),

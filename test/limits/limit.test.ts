@@ -36,7 +36,7 @@ test('a fixed window starts at its first permit unless it is aligned to the epoc
   assert.is(fixedWindow({ permits: 3, interval: 1000, align: 'epoch' }).align, 'epoch');
 });
 
-test('a token bucket holds its permits unless it is given a burst', () => {
+test('a token bucket holds its permits unless a burst is set', () => {
   assert.equal(
     { ...tokenBucket({ permits: 3, interval: 1000 }) },
     { kind: 'tokenBucket', permits: 3, interval: 1000, burst: 3 },
@@ -58,7 +58,7 @@ test('an option that is undefined counts as left out', () => {
   assert.is(tokenBucket({ ...rate, burst: undefined }).burst, 3);
 });
 
-test('limits are frozen, and the options they were made of are not kept', () => {
+test('limits are frozen, and independent of the options they were made of', () => {
   for (const [kind, factory] of Object.entries(factories)) {
     const options = { permits: 3, interval: 1000 };
     const limit = factory(options);
@@ -68,7 +68,7 @@ test('limits are frozen, and the options they were made of are not kept', () => 
   }
 });
 
-test('what a limit was not made by is no limit, however it looks', () => {
+test('an object is a limit only if a limit function made it', () => {
   const real = slidingWindow({ permits: 3, interval: 1000 });
   for (const fake of [{ ...real }, Object.create(real), JSON.parse(JSON.stringify(real))]) {
     const make = (limit: Limit) => () => new RateLimiter({ name: 'api', limit });

@@ -13,7 +13,7 @@ function giving(factory: (options: never) => unknown, option: string) {
 }
 
 for (const [kind, factory] of factories) {
-  test(`${kind} refuses what is no object of options`, () =>
+  test(`${kind} refuses options that are not an object`, () =>
     assertRefuses((options) => factory(options as never), [missing, ...noObject], 'options', 'an object'));
 
   for (const option of ['permits', 'interval'])
@@ -49,7 +49,7 @@ test('slidingWindow refuses a resolution longer than its interval', () =>
     'at most the interval, 1000 ms',
   ));
 
-test('fixedWindow refuses an alignment that it does not know', () =>
+test('fixedWindow refuses an unknown alignment', () =>
   assertRefuses(
     giving(fixedWindow, 'align'),
     [

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { algebraOf } from '../../src/limits/states.ts';
 
-test('what is past does not stay in a log that never runs empty', () => {
+test('expired entries leave a log that never becomes empty', () => {
   const limit = slidingWindow({ permits: 100, interval: 100, resolution: 1 });
   const algebra = algebraOf(limit);
   const state = algebra.create(limit);

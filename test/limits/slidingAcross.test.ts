@@ -20,7 +20,7 @@ test('a refund finds the entry of its moment under another resolution, and takes
   assert.is(algebra.refund(state, start + 1050, start - 60, 5), 0);
 });
 
-test('what was forgotten under a shorter interval is not given back under a longer one', () => {
+test('grants forgotten under a shorter interval are not refunded under a longer one', () => {
   const state = algebra.create(slidingWindow({ permits: 10, interval: 100, resolution: 100 }));
   algebra.roll(state, start - 90, 0);
   algebra.commit(state, start - 90, start - 90, 4);
@@ -43,7 +43,7 @@ test('a long log in memory is compacted', () => {
   }
 });
 
-test('a bucket under another rate gives back what still counts, and no more', () => {
+test('a bucket under another rate refunds what still counts, and no more', () => {
   const limit = tokenBucket({ permits: 10, interval: 1000 });
   const bucket = algebraOf(limit);
   const state = bucket.create(limit);

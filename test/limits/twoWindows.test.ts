@@ -17,7 +17,7 @@ function booked(align: 'first' | 'epoch'): FixedWindowState {
 }
 
 for (const align of ['first', 'epoch'] as const) {
-  test(`${align}: what is given back of a window is free once nothing is booked in the next`, () => {
+  test(`${align}: refunded permits of a window are free once nothing is reserved in the next`, () => {
     const state = booked(align);
     assert.is(algebra.refund(state, start + 1, start + 5000, 5), 5);
     assert.is(algebra.refund(state, start + 1, start, 9), 9);
@@ -26,7 +26,7 @@ for (const align of ['first', 'epoch'] as const) {
     assert.is(algebra.earliest(state, start + 1, start + 1, 10), start + 5000);
   });
 
-  test(`${align}: the other way round, too, and when all is given back`, () => {
+  test(`${align}: the same in the other order, and when all permits are refunded`, () => {
     const state = booked(align);
     assert.is(algebra.refund(state, start + 1, start, 10), 10);
     assert.is(algebra.refund(state, start + 1, start, 1), 0);
@@ -36,14 +36,14 @@ for (const align of ['first', 'epoch'] as const) {
     assert.is(algebra.available(state, start + 1, start + 1), 10);
   });
 
-  test(`${align}: a release takes from the window before the booked one`, () => {
+  test(`${align}: a release takes from the window before the reserved one`, () => {
     const state = booked(align);
     assert.is(algebra.release(state, start + 1, start + 1, 12), 10);
     algebra.refund(state, start + 1, start + 5000, 5);
     assert.is(algebra.available(state, start + 1, start + 1), 10);
   });
 
-  test(`${align}: where the booked window is void, the one before it is as it was`, () => {
+  test(`${align}: if the reserved window is voided, the one before it is unchanged`, () => {
     const state = booked(align);
     assert.is(algebra.refund(state, start + 1, start, 4), 4);
     algebra.cut(state, start + 1, start + 2001);
@@ -51,7 +51,7 @@ for (const align of ['first', 'epoch'] as const) {
     assert.is(algebra.earliest(state, start + 1, start + 1, 5), start + 5000);
   });
 
-  test(`${align}: a window that is over gives nothing back`, () => {
+  test(`${align}: a window that has ended refunds nothing`, () => {
     const state = booked(align);
     algebra.roll(state, start + 5000, 0);
     assert.is(algebra.refund(state, start + 5000, start, 10), 0);

@@ -25,7 +25,7 @@ for (const align of ['first', 'epoch'] as const) {
     assert.is(algebra.earliest(state, first + 4, first + 4, 1), first + 5);
   });
 
-  test(`${align}: what is given back of the old window takes nothing of a new one`, () => {
+  test(`${align}: a refund of the old window takes nothing from a new one`, () => {
     const state = granted(align, 4);
     const first = state.start;
     algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }));
@@ -35,7 +35,7 @@ for (const align of ['first', 'epoch'] as const) {
     assert.is(algebra.earliest(state, first + 4, first + 4, 1), next + 1);
   });
 
-  test(`${align}: the window before the last one goes on until its newest grant, too`, () => {
+  test(`${align}: the window before the last one also goes on until its newest grant`, () => {
     const state = granted(align, 4);
     const first = state.start;
     algebra.commit(state, first + 4, first + 6, 2);
@@ -45,7 +45,7 @@ for (const align of ['first', 'epoch'] as const) {
   });
 }
 
-test('a window that becomes one on the clock goes on until the grid has passed its newest grant', () => {
+test('a window that becomes aligned goes on until the grid has passed its newest grant', () => {
   const state = algebra.create(fixedWindow({ permits: 2, interval: 100, align: 'first' }));
   algebra.roll(state, start, 0);
   for (const t of [start, start + 90]) algebra.commit(state, start, t, 1);
@@ -53,7 +53,7 @@ test('a window that becomes one on the clock goes on until the grid has passed i
   assert.is(algebra.earliest(state, start, start, 1), start + 100);
 });
 
-test('another kind of limit starts with what the window has granted at its newest moment', () => {
+test("another kind of limit starts with the window's permits, granted at its newest moment", () => {
   const state = granted('first', 4);
   assert.equal(algebra.taken(state), { permits: 2, newest: state.start + 4 });
 });

@@ -57,7 +57,7 @@ function askAndGiveBack(history: History, fleet: Fleet, maxWait: number): void {
 }
 
 promise(
-  'a sliding window gets all of what was booked and cancelled back',
+  'a sliding window restores all cancelled reservations',
   2000,
   historiesOf(exactSlidingWindows),
   (history) => {
@@ -69,7 +69,7 @@ promise(
   },
 );
 
-promise('a fresh limit gets all of what was granted and not used back', 1000, anyLimit, (limit) => {
+promise('a new limit restores all grants that were not used', 1000, anyLimit, (limit) => {
   const history: History = { startUs: 1_000_000_000, limits: [limit], steps: [] };
   const fleet = openFleet(history);
   askAndGiveBack(history, fleet, 0);
@@ -78,7 +78,7 @@ promise('a fresh limit gets all of what was granted and not used back', 1000, an
 
 const leaving = fc.record({ history: histories(fewLimits, still), client: fc.integer({ min: 0, max: 2 }) });
 
-promise('giving back never takes anything away', 2000, leaving, ({ history, client }) => {
+promise('a refund never reduces the free permits', 2000, leaving, ({ history, client }) => {
   const fleet = openFleet(history);
   replay(history, fleet);
   const before = available(fleet);

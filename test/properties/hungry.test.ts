@@ -66,7 +66,7 @@ type Bucket = LimitSpec & { kind: 'tokenBucket' };
 const anyBuckets = fc.oneof(tokenBuckets, leakyBuckets).map((limit) => limit as Bucket);
 
 promise(
-  'a bucket gives a full burst and then all that runs in',
+  'a bucket gives a full burst and then every refilled permit',
   300,
   fc.tuple(anyBuckets, starts),
   ([limit, from]) => {
@@ -87,7 +87,7 @@ promise(
 );
 
 promise(
-  'a window on the clock gives its permits every interval, and at once in one that has begun',
+  'an aligned window gives its permits every interval, and at once in an interval that has begun',
   300,
   fc.tuple(fixedWindows('epoch'), starts),
   ([limit, from]) => {

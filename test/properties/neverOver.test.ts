@@ -22,45 +22,65 @@ function neverOver(history: History): void {
   replay(history, openFleet(history), judge);
 }
 
-promise('a sliding window is never over', runs, historiesOf(exactSlidingWindows, { debts: true }), neverOver);
 promise(
-  'a sliding window of slots is never over',
+  'a sliding window never exceeds its limit',
+  runs,
+  historiesOf(exactSlidingWindows, { debts: true }),
+  neverOver,
+);
+promise(
+  'a sliding window of slots never exceeds its limit',
   runs,
   historiesOf(coarseSlidingWindows, { debts: true }),
   neverOver,
 );
 promise(
-  'a fixed window from the first permit is never over',
+  'a fixed window from the first permit never exceeds its limit',
   runs,
   historiesOf(fixedWindows('first'), { debts: true }),
   neverOver,
 );
 promise(
-  'a fixed window on the clock is never over',
+  'an aligned fixed window never exceeds its limit',
   runs,
   historiesOf(fixedWindows('epoch'), { debts: true }),
   neverOver,
 );
-promise('a token bucket is never over', runs, historiesOf(tokenBuckets, { debts: true }), neverOver);
-promise('a leaky bucket is never over', runs, historiesOf(leakyBuckets, { debts: true }), neverOver);
-promise('up to three limits together are never over', runs, histories(fewLimits, { debts: true }), neverOver);
+promise(
+  'a token bucket never exceeds its limit',
+  runs,
+  historiesOf(tokenBuckets, { debts: true }),
+  neverOver,
+);
+promise(
+  'a leaky bucket never exceeds its limit',
+  runs,
+  historiesOf(leakyBuckets, { debts: true }),
+  neverOver,
+);
+promise(
+  'up to three limits together are never exceeded',
+  runs,
+  histories(fewLimits, { debts: true }),
+  neverOver,
+);
 
 const steered: Content = { steering: true, debts: true };
 
 promise(
-  'one limit is never over, whatever rate is stored',
+  'one limit is never exceeded, whatever rate is stored',
   3000,
   scaled(historiesOf(anyLimit, steered)),
   neverOver,
 );
 promise(
-  'up to three limits together are never over, whatever rate is stored',
+  'up to three limits together are never exceeded, whatever rate is stored',
   3000,
   scaled(histories(fewLimits, steered)),
   neverOver,
 );
 
-test('a pause whose end a step of the clock has moved was not lifted: what is booked behind it stands', () => {
+test('a step of the clock that moves the end of a pause does not lift it: reservations behind it stay valid', () => {
   const bucket = { kind: 'tokenBucket', permits: 1, interval: 1000, burst: 1 } as const;
   const [reserve, lasting] = [
     { kind: 'reserve', horizon: 3000, held: 0 } as const,

@@ -34,6 +34,11 @@ function neverOverTheNew(both: Change): void {
 
 for (const [from, old] of Object.entries(kinds))
   for (const [to, young] of Object.entries(kinds))
-    promise(`from ${from} to ${to}, the new limit is never over`, 300, changes(old, young), neverOverTheNew);
+    promise(
+      `from ${from} to ${to}, the new limit is never exceeded`,
+      300,
+      changes(old, young),
+      neverOverTheNew,
+    );
 
 test.run();

@@ -11,7 +11,7 @@ import { fewLimits, limitOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
 import { createWorld } from './world.ts';
 
-/** What the quick way answers, and what it leaves behind, is what the whole way does. */
+/** What the fast path answers, and what it leaves behind, is what the slow path does. */
 function comparable({ reply, state, control }: Outcome, { serverUs }: Call): unknown {
   if (!state) return { reply, control };
   const now = Math.floor(serverUs / 1000) + state.shift;
@@ -20,14 +20,14 @@ function comparable({ reply, state, control }: Outcome, { serverUs }: Call): unk
   return { reply: told(reply), control, state: { ...state, soleUntil } };
 }
 
-/** Of a client that has nothing booked, the quick way does not say what became of bookings. */
+/** Of a client that has nothing booked, the fast path does not say what became of bookings. */
 function told(reply: Outcome['reply']): unknown {
   if (typeof reply !== 'object' || !('segments' in reply)) return reply;
   const { voidAfter: _, ...rest } = reply;
   return rest;
 }
 
-/** Replays a history with the quick way and without it; answers how often that was open. */
+/** Replays a history with the fast path and without it; answers how often that was open. */
 function replayBoth(history: History, scope: Scope): number {
   const config = {
     names: history.limits.length === 1 ? [''] : history.limits.map((_, i) => `limit ${i}`),
@@ -65,7 +65,7 @@ const mixed = fc.tuple(histories(fewLimits, content), fc.integer({ min: 1, max: 
 let open = 0;
 for (const scope of ['fleet', 'client'] as const)
   promise(
-    `the quick way answers and leaves what the whole way does, for each ${scope}`,
+    `the fast path replies and writes what the slow path does, for each ${scope}`,
     2000,
     mixed,
     (history) => {
@@ -73,7 +73,7 @@ for (const scope of ['fleet', 'client'] as const)
     },
   );
 
-test('the quick way was open now and then', () => {
+test('the fast path served some of the calls', () => {
   assert.ok(open > 100, `${open} times`);
 });
 

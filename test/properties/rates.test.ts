@@ -39,7 +39,7 @@ function raised({ before, after }: Change): Change {
 }
 
 promise(
-  'who comes after a rate was stored waits for nothing that is void',
+  'a request made after a rate was stored does not wait for void reservations',
   3000,
   fc.record({ both: changes(anyKind, anyKind).map(raised), part: fc.integer({ min: 1, max: 12 }) }),
   ({ both, part }) => {
@@ -66,7 +66,7 @@ const buckets: fc.Arbitrary<readonly History[]> = record({
   span: spans,
 }).map(({ histories, span }) => histories.map((history) => slower(history, span)));
 
-promise('what is taken of a bucket is owed through every change', 2000, buckets, (histories) => {
+promise('permits taken from a bucket stay owed through every change', 2000, buckets, (histories) => {
   const fleet = openFleet(histories[0]);
   const { world } = fleet;
   let carried: Standing[] = [];

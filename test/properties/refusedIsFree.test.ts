@@ -46,7 +46,7 @@ function around({ history, when }: Visit, visit: (fleet: Fleet) => void): unknow
   return [before, available, after];
 }
 
-promise('a refused request changes nothing for anybody', 4000, visits, (visit) => {
+promise('a refused request changes nothing for any client', 4000, visits, (visit) => {
   const { run } = visit;
   const reserve = (fleet: Fleet, count: number): number => {
     const { serverUs } = fleet.world;
@@ -64,7 +64,7 @@ promise('a refused request changes nothing for anybody', 4000, visits, (visit) =
   assert.deepEqual(asked, spared);
 });
 
-promise('a denied decision changes nothing for anybody', 3000, visits, (visit) => {
+promise('a denied decision changes nothing for any client', 3000, visits, (visit) => {
   const decide = (fleet: Fleet): boolean => {
     const { serverUs } = fleet.world;
     const call = { kind: 'decide', client: visitor, serverUs, cost: visit.run.cost } as const;

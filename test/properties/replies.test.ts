@@ -25,7 +25,7 @@ function decide(fleet: Fleet, cost: readonly number[]): DecideReply {
 }
 
 promise(
-  'every request of a call is answered, and none waits longer than it may',
+  'every request of a call gets a reply, and none waits longer than it may',
   3000,
   histories(fewLimits),
   (history) => {
@@ -43,7 +43,7 @@ promise(
   },
 );
 
-promise('what is booked ahead is due on a whole millisecond', 2000, histories(fewLimits), (history) => {
+promise('a reservation is due on a whole millisecond', 2000, histories(fewLimits), (history) => {
   eachReserve(history, (_, { now, segments }) => {
     for (const { delay } of segments) if (delay > 0) assert.equal(Math.round((now + delay) * 1000) % 1000, 0);
   });
@@ -65,7 +65,7 @@ promise('one limit grants in the order of arrival', 3000, historiesOf(anyLimit, 
 
 const still = histories(fewLimits, { stepsBack: false });
 
-promise('nobody passes those who stand in the line of a sliding window', 3000, still, (history) => {
+promise('no request overtakes the reservations of a sliding window', 3000, still, (history) => {
   const sliding = history.limits.map(({ kind }) => kind === 'slidingWindow');
   const fleet = openFleet(history);
   const { standing } = fleet.world;
@@ -88,7 +88,7 @@ function meet(a: readonly number[], b: readonly number[], among: readonly boolea
   return among.some((counts, i) => counts && a[i] > 0 && b[i] > 0);
 }
 
-promise('a denial says when the same will be granted', 3000, still, (history) => {
+promise('a denial reports when the same request will be granted', 3000, still, (history) => {
   const fleet = openFleet(history);
   replay(history, fleet);
   const cost = history.limits.map(mostOf);

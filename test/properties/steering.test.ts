@@ -39,7 +39,7 @@ promise('no more is ever available than the limit', 1500, steered, (history) => 
   }
 });
 
-promise('the rate that is told is the one in force', 500, steered, (history) => {
+promise('the reported rate is the one in force', 500, steered, (history) => {
   const fleet = openFleet(history);
   replay(history, fleet);
   const { world } = fleet;
@@ -47,7 +47,7 @@ promise('the rate that is told is the one in force', 500, steered, (history) => 
   assert.deepEqual(rate, { limits: inForce(world).map(limitOf), stored: world.stored !== undefined });
 });
 
-promise('a reply tells of a pause, which books nothing before its end', 2000, steered, (history) => {
+promise('a reply reports a pause, and nothing is reserved before its end', 2000, steered, (history) => {
   const fleet = openFleet(history);
   const { world } = fleet;
   let longest = 0;
@@ -66,7 +66,7 @@ promise('a reply tells of a pause, which books nothing before its end', 2000, st
   }
 });
 
-promise('nothing that was booked before stands after a reset, and all is there', 1000, steered, (history) => {
+promise('after a reset, earlier reservations are void and all permits are free', 1000, steered, (history) => {
   const fleet = openFleet(history);
   replay(history, fleet);
   const { world } = fleet;
@@ -76,7 +76,7 @@ promise('nothing that was booked before stands after a reset, and all is there',
   for (const [client] of known) assert.equal(hear(fleet, client).voidAfter, 0);
 });
 
-promise('a rate that keeps nothing gives a full limit at once', 1000, steered, (history) => {
+promise('a rate stored without the state gives a full limit at once', 1000, steered, (history) => {
   const fleet = openFleet(history);
   replay(history, fleet);
   const { world } = fleet;
@@ -86,7 +86,7 @@ promise('a rate that keeps nothing gives a full limit at once', 1000, steered, (
   assert.deepEqual(available(fleet), mostInForce(fleet));
 });
 
-promise('what was granted before a reset restores nothing', 2000, scaled(steered), (history) => {
+promise('a grant made before a reset restores nothing', 2000, scaled(steered), (history) => {
   const fleet = openFleet(history);
   const { world } = fleet;
   replay(history, fleet);

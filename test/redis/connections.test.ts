@@ -59,14 +59,14 @@ test('the commands on the connection carry a hash, so that two versions can shar
   assert.ok(await limiter.tryAcquire());
 });
 
-test('limiters of one connection and one name count their refunds apart', async ({ redis }) => {
+test('limiters of one connection and one name number their refunds separately', async ({ redis }) => {
   const [a, b] = [1, 2].map(() => new RateLimiter({ name: 'api', limit, redis }));
   const permits = [await a.acquire(), await a.acquire(), await b.acquire()];
   for (const permit of permits) await permit.refund();
   assert.is(await a.availablePermits(), 3);
 });
 
-test('the time is that of Redis: a clock that is an hour wrong changes nothing', async ({
+test('times are those of Redis: a clock that is an hour wrong changes nothing', async ({
   redis,
   connect,
 }) => {
@@ -108,7 +108,10 @@ test('waits are measured by a monotonic clock: a step of Date in mid-wait change
   assert.ok(waited > 150 && waited < 2_000, `waited ${waited} ms`);
 });
 
-test('a server that lost its data starts anew, and its limiters go on', async ({ redis, server }) => {
+test('after the server has lost its data, its limiters go on from an empty ledger', async ({
+  redis,
+  server,
+}) => {
   const limiter = new RateLimiter({ name: 'api', limit, redis });
   for (let i = 0; i < 3; i++) assert.ok(await limiter.tryAcquire());
   assert.not(await limiter.tryAcquire());

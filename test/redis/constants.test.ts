@@ -26,7 +26,7 @@ inEachTwin('constants', (test, { fleet }) => {
       assert.equal(moments(reply), [1000, 1080, 1160, 1240, 1320]);
     });
 
-  test('the spacing lasts for two seconds after the last reservation that was booked under contention', async () => {
+  test('the spacing lasts for two seconds after the last reservation made under contention', async () => {
     for (const [at, expected] of [
       [11_990, [11_990, 12_790, 13_590]],
       [12_010, [12_010, 12_010, 12_010]],
@@ -51,7 +51,7 @@ inEachTwin('constants', (test, { fleet }) => {
     }
   });
 
-  test('each of several clients counts for as long', async () => {
+  test('each of several clients counts for the same time', async () => {
     for (const [at, contenders] of [
       [11_999, 3],
       [12_000, 2],
@@ -63,13 +63,13 @@ inEachTwin('constants', (test, { fleet }) => {
     }
   });
 
-  test('a client that has finished is no contender any more', async () => {
+  test('a client that has finished is no longer a contender', async () => {
     const clients = await waiting();
     await clients.finish(10, 1);
     assert.is((await clients.reserve(10, 2)).contenders, 1);
   });
 
-  test('nor is one of several', async () => {
+  test('one of several clients that has finished is no longer a contender', async () => {
     const clients = await waiting();
     await clients.reserve(0, 2);
     await clients.reserve(0, 3);
@@ -80,7 +80,7 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is((await clients.reserve(30, 1, { held: 100 })).contenders, 1);
   });
 
-  test('what is booked for the two seconds after a change of the rate stands, and nothing later', async () => {
+  test('reservations for the two seconds after a change of the rate stay valid, and no later ones', async () => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 6 });
     await clients.setRate(500, 2, { ...slow, permits: 2 });
@@ -91,7 +91,7 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
 
-  test('what one change has made void stays so through the next, however late a client hears of it', async () => {
+  test('reservations that one change has voided stay void after the next, however late a client calls', async () => {
     for (const [at, standing] of [
       [4490, 0],
       [4510, 0],
@@ -106,7 +106,7 @@ inEachTwin('constants', (test, { fleet }) => {
     }
   });
 
-  test('nor does it stand again where one more change follows', async () => {
+  test('void reservations stay void when one more change follows', async () => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 6 });
     await clients.setRate(500, 2, { ...slow, permits: 2 });
@@ -116,7 +116,7 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
 
-  test('a ledger is kept until each client has heard of a change', async () => {
+  test('a ledger is kept until each client has received a change', async () => {
     const clients = await fleet(window);
     await clients.reserve(0, 1, { count: 5 });
     assert.is(await clients.keptUntil(0), 1000);
@@ -124,7 +124,7 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is(await clients.keptUntil(500), 4500);
   });
 
-  test('for five seconds a client is told that a pause was lifted by another, and for two what is booked stands', async () => {
+  test('for five seconds a client is notified that another has lifted a pause, and reservations for the next two stay valid', async () => {
     for (const [at, standing] of [
       [5990, 2000],
       [6010, undefined],
@@ -139,7 +139,7 @@ inEachTwin('constants', (test, { fleet }) => {
     }
   });
 
-  test('a release that is sent again within a minute takes nothing back, however long ago the grants were', async () => {
+  test('a release that is sent again within a minute restores nothing, however old the grants are', async () => {
     for (const [at, left] of [
       [59_900, 0],
       [60_100, 3],
@@ -158,7 +158,7 @@ inEachTwin('constants', (test, { fleet }) => {
     { ...window, interval: 600_000 },
     { ...onTheHour, interval: 600_000 },
   ] as LimitSpec[])
-    test(`a refund that is sent again within a minute takes nothing back under a longer interval: ${longer.kind}`, async () => {
+    test(`a refund that is sent again within a minute restores nothing under a longer interval: ${longer.kind}`, async () => {
       for (const [at, left] of [
         [59_900, 3],
         [60_100, 6],
@@ -173,7 +173,7 @@ inEachTwin('constants', (test, { fleet }) => {
       }
     });
 
-  test('a refund that is sent again takes nothing back, nor in the interval after all has come back', async () => {
+  test('a refund that is sent again restores nothing, even in the interval after all permits are free', async () => {
     for (const at of [0, 90_000, 199_000]) {
       const clients = await fleet({ ...window, interval: 100_000 });
       const { epoch } = await clients.reserve(0, 1, { count: 10 });

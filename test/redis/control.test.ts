@@ -51,7 +51,7 @@ for (const [title, put, what] of others)
       assert.equal(after, before);
     });
 
-test('a stored rate stays, a pause goes by itself, and takes no rate with it', async ({ redis }) => {
+test('a stored rate stays, and a pause expires without removing it', async ({ redis }) => {
   const limiter = open(redis);
   await limiter.pauseFor(5_000);
   const left = await redis.pttl(control);
@@ -72,10 +72,7 @@ test('a stored rate stays, a pause goes by itself, and takes no rate with it', a
   await until('the pause is forgotten', async () => (await redis.exists(control)) === 0);
 });
 
-test('delete leaves no key of the limiter but those that expire soon by themselves', async ({
-  redis,
-  connect,
-}) => {
+test('delete leaves only keys of the limiter that expire soon', async ({ redis, connect }) => {
   const record = { requests: limit, tokens: tokenBucket({ permits: 100, interval: 60_000 }) };
   const limiters = [redis, connect()].map((redis) => new RateLimiter({ name: 'api', limit: record, redis }));
   for (const limiter of limiters) {
@@ -97,7 +94,7 @@ test('delete leaves no key of the limiter but those that expire soon by themselv
   }
 });
 
-test('a stored rate of other names is refused with what to do about it, and can be deleted', async ({
+test('a stored rate with other names is refused with advice, and can be deleted', async ({
   redis,
   connect,
 }) => {
@@ -122,7 +119,7 @@ test('a stored rate of other names is refused with what to do about it, and can 
   assert.is((await pair.getRate()).stored, false);
 });
 
-test('a rate that is stored in the place of one of other names holds', async ({ redis, connect }) => {
+test('a rate that replaces one with other names is in force', async ({ redis, connect }) => {
   await open(redis).setRate(limit);
   const record = { requests: limit, tokens: limit };
   const pair = new RateLimiter({ name: 'api', limit: record, redis: connect() });

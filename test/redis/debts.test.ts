@@ -10,7 +10,7 @@ const fixed: LimitSpec = { kind: 'fixedWindow', ...rate, align: 'first' };
 const bucket: LimitSpec = { kind: 'tokenBucket', ...rate, burst: 10 };
 
 inEachTwin('debts', (test, { fleet }) => {
-  test('a debt is charged at once where it is free, and up to a thousand bursts', async () => {
+  test('a debt is charged at once from free permits, and up to a thousand bursts', async () => {
     const clients = await fleet(bucket);
     await clients.owe(0, 1, 4);
     assert.equal(await clients.peek(0), [6]);
@@ -19,7 +19,7 @@ inEachTwin('debts', (test, { fleet }) => {
     assert.equal(moments(await others.reserve(0, 1)), [999_100]);
   });
 
-  test('a debt takes what is free of a sliding window, and each permit as it leaves the window', async () => {
+  test('a debt takes the free permits of a sliding window, then each permit as it leaves the window', async () => {
     const clients = await fleet(sliding);
     await clients.reserve(0, 1, { count: 4 });
     await clients.reserve(500, 1, { count: 4 });

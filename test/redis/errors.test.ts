@@ -41,7 +41,7 @@ for (const [title, put, what] of others)
     });
 
 for (const [title, put] of others.slice(0, 4))
-  test(`refund says that the key of its sequence holds ${title}`, async ({ redis }) => {
+  test(`refund reports that the key of its sequence holds ${title}`, async ({ redis }) => {
     const ledger = ledgerOf(redis, { '': limit });
     const reply = await ledger.reserve([1]);
     await ledger.refund(refundsOf(reply, [1]), 1);
@@ -52,7 +52,7 @@ for (const [title, put] of others.slice(0, 4))
     assert.match(error.message, `the key ${key} holds no sequence of refunds`);
   });
 
-test('a log of another kind is refused as long as it is needed, and nothing is granted over it', async ({
+test('a log of another type is refused as long as it is needed, and no limit is exceeded', async ({
   redis,
 }) => {
   for (const put of [
@@ -74,7 +74,7 @@ test('a log of another kind is refused as long as it is needed, and nothing is g
   }
 });
 
-test('contenders of another kind are refused', async ({ redis }) => {
+test('contenders of another type are refused', async ({ redis }) => {
   const clients = ['a', 'b'].map((clientId) => ledgerOf(redis, { '': limit }, { clientId }));
   for (const ledger of clients) await ledger.reserve([3], { count: 2, maxWait: Infinity });
   await redis.set('{p:n}:contenders', 'x');
@@ -84,7 +84,7 @@ test('contenders of another kind are refused', async ({ redis }) => {
 });
 
 for (const missing of ['-eval -evalsha', '-set', '-get', '~other:*'])
-  test(`a user who may not (${missing}) is told so`, async ({ server, connect }) => {
+  test(`the error for a user without permission (${missing}) says so`, async ({ server, connect }) => {
     const keys = missing.startsWith('~') ? [missing] : ['~*', ...missing.split(' ')];
     await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', ...keys);
     const redis = connect({ username: 'limited', password: 'secret' });
@@ -122,7 +122,7 @@ const malformed: [string, (ledger: AskedLedger) => Promise<unknown>, unknown[]][
 ];
 
 for (const [operation, call, answers] of malformed)
-  test(`an answer to ${operation} that makes no sense is refused`, async () => {
+  test(`an invalid reply to ${operation} is refused`, async () => {
     for (const answer of [...nonsense, ...answers]) {
       const redis = {
         defineCommand: (name: string) => Object.assign(redis, { [name]: async () => answer }),
@@ -131,7 +131,7 @@ for (const [operation, call, answers] of malformed)
     }
   });
 
-test('a server that is not there is unavailable, not wrong', async ({ server, connect }) => {
+test('a missing server is reported as unavailable, not as wrong', async ({ server, connect }) => {
   const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
   await redis.ping();
   const ledger = ledgerOf(redis, { '': limit });
@@ -142,7 +142,7 @@ test('a server that is not there is unavailable, not wrong', async ({ server, co
   await server.start();
 });
 
-test('a flush of all scripts goes unseen', async ({ redis, server }) => {
+test('a flush of all scripts has no visible effect', async ({ redis, server }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 100, interval: 60_000 }) });
   let granted = 0;
   for (let i = 0; i < 10; i++) {

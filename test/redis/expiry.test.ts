@@ -46,7 +46,7 @@ for (const [title, limit, recovery] of limits)
     assertLives(left.get('{p:n}'), Math.ceil(resetAfter));
   });
 
-test('a window on the clock is forgotten when it ends', async ({ redis }) => {
+test('an aligned window is forgotten when it ends', async ({ redis }) => {
   const limit = fixedWindow({ permits: 2, interval: minute, align: 'epoch' });
   await ledgerOf(redis, { '': limit }).decide([1]);
   const [seconds, micros] = await redis.time();
@@ -54,9 +54,7 @@ test('a window on the clock is forgotten when it ends', async ({ redis }) => {
   assertLives((await lives(redis)).get('{p:n}'), Math.ceil(left) + 1000);
 });
 
-test('reservations live until all of them have come back, with the log that holds them', async ({
-  redis,
-}) => {
+test('the keys of reservations and their log live until all permits are free', async ({ redis }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 1, interval: minute, resolution: 1 }) });
   await ledger.reserve([1], { count: 12, maxWait: Infinity });
   const left = await lives(redis);
@@ -64,7 +62,7 @@ test('reservations live until all of them have come back, with the log that hold
   for (const ms of left.values()) assertLives(ms, 12 * minute);
 });
 
-test('a ledger that got everything back is forgotten at once', async ({ redis }) => {
+test('a ledger whose grants are all refunded is forgotten at once', async ({ redis }) => {
   const ledger = ledgerOf(redis, { '': tokenBucket({ permits: 2, interval: minute }) });
   const reply = await ledger.reserve([1], { count: 2 });
   await ledger.refund(refundsOf(reply, [1]), 1);
@@ -72,7 +70,7 @@ test('a ledger that got everything back is forgotten at once', async ({ redis })
   assert.match([...(await lives(redis)).keys()][0], /^\{p:n\}:sequence:/);
 });
 
-test('a limiter whose interval has passed leaves the sequence of its refunds alone, for a minute at most', async ({
+test('after its interval, a limiter leaves only the sequence of its refunds, for a minute at most', async ({
   redis,
 }) => {
   const windows = {
@@ -99,7 +97,7 @@ const operation = fc.record({
   maxWait: fc.constantFrom(0, 30, Infinity),
 });
 
-test('whatever was done, every key expires by itself', async ({ redis }) => {
+test('after any operations, every key expires', async ({ redis }) => {
   const windows = (interval: number) => ({
     a: slidingWindow({ permits: 3, interval, resolution: 1 }),
     b: tokenBucket({ permits: 3, interval }),

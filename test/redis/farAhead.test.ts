@@ -25,7 +25,7 @@ async function costOf(redis: Redis, count: number): Promise<number> {
   return ((await worked(redis)) - before) / segments.length;
 }
 
-test('a call that books many moments works in proportion to them, however long the log is', async ({
+test('a call with many reservations does work in proportion to their number, however long the log is', async ({
   redis,
 }) => {
   const costs: number[] = [];

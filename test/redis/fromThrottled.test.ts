@@ -10,7 +10,7 @@ import { redisSuite } from './redisSuite.ts';
 const test = redisSuite('fromThrottled');
 const ten = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
 
-test('two processes pull from their inputs only what they may together', async ({ redis, connect }) => {
+test('two processes together pull only as many values as the limit allows', async ({ redis, connect }) => {
   const limiters = [redis, connect()].map(
     (connection) => new RateLimiter({ name: 'api', limit: ten, redis: connection }),
   );
@@ -29,7 +29,7 @@ test('two processes pull from their inputs only what they may together', async (
   await Promise.all(limiters.map((limiter) => limiter.close()));
 });
 
-test('what is not pulled, or does not come, is given back', async ({ redis }) => {
+test('permits for values that are not pulled, or do not arrive, are refunded', async ({ redis }) => {
   const limiter = new RateLimiter({ name: 'api', limit: ten, redis });
   const got: number[] = [];
   await fromThrottled([1, 2, 3, 4], limiter).forEach((n) => void got.push(n));
@@ -48,7 +48,7 @@ test('what is not pulled, or does not come, is given back', async ({ redis }) =>
   await limiter.close();
 });
 
-test('what is asked for ahead costs few calls, and is all given back in the end', async ({ redis }) => {
+test('prefetched permits cost few calls, and unused ones are all refunded', async ({ redis }) => {
   const limit = slidingWindow({ permits: 2_000, interval: 60_000, resolution: 1 });
   const limiter = new RateLimiter({ name: 'api', limit, redis });
   const got: number[] = [];
@@ -63,7 +63,7 @@ test('what is asked for ahead costs few calls, and is all given back in the end'
   await limiter.close();
 });
 
-test('a value that is late holds one permit, and nothing is left when it ends', async ({ redis }) => {
+test('a late value holds one permit, and no permit is held after the end', async ({ redis }) => {
   const limiter = new RateLimiter({ name: 'api', limit: ten, redis });
   let goOn = () => {};
   const late = new Promise<void>((resolve) => {
@@ -87,7 +87,7 @@ test('a value that is late holds one permit, and nothing is left when it ends', 
   await limiter.close();
 });
 
-test("a value that is very late waits for a fresh permit; its own was given back, on Redisson's keys too", async ({
+test("a very late value waits for a new permit; its own was refunded, also on Redisson's keys", async ({
   redis,
 }) => {
   const redisson = new RedissonRateLimiter(redis, 'redisson');

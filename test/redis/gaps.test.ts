@@ -20,7 +20,7 @@ inEachTwin('gaps', (test, { fleet }) => {
   };
 
   for (const spec of kinds) {
-    test(`a permit that has come back is granted at once, and once: ${spec.kind}`, async () => {
+    test(`a refunded permit is granted at once, and once: ${spec.kind}`, async () => {
       const { clients, epoch } = await full(spec);
       await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
       const [first, second] = moments(await clients.reserve(100, 3, { count: 2 }));
@@ -28,19 +28,19 @@ inEachTwin('gaps', (test, { fleet }) => {
       assert.ok(second > 1000, `${second}`);
     });
 
-    test(`what has not come back is not granted: ${spec.kind}`, async () => {
+    test(`permits that were not refunded are not granted: ${spec.kind}`, async () => {
       const { clients } = await full(spec);
       const [moment] = moments(await clients.reserve(100, 3));
       assert.ok(moment > 1000, `${moment}`);
     });
 
-    test(`a request that will not wait passes nobody: ${spec.kind}`, async () => {
+    test(`a request that may not wait overtakes no reservation: ${spec.kind}`, async () => {
       const { clients, epoch } = await full(spec);
       await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
       assert.equal(moments(await clients.reserve(100, 3, { maxWait: 0 })), []);
     });
 
-    test(`nor does a request pass what its own client has booked: ${spec.kind}`, async () => {
+    test(`a request does not overtake its own client's reservations: ${spec.kind}`, async () => {
       const { clients, epoch } = await full(spec);
       await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
       const last = { moment: 1000, epoch };
@@ -49,7 +49,7 @@ inEachTwin('gaps', (test, { fleet }) => {
     });
   }
 
-  test('what is booked a window later than the grant that came back needs its permit', async () => {
+  test('a reservation one window after the refunded grant needs its permit', async () => {
     const clients = await fleet(kinds[0]);
     const { epoch } = await clients.reserve(0, 1, { count: 20 });
     await clients.reserve(0, 2);
@@ -59,7 +59,7 @@ inEachTwin('gaps', (test, { fleet }) => {
     assert.ok(moment > 1000, `${moment}`);
   });
 
-  test('unless one of those is given back for it', async () => {
+  test('a hole in the later window frees the permit', async () => {
     const clients = await fleet(kinds[0]);
     const { epoch } = await clients.reserve(0, 1, { count: 20 });
     await clients.reserve(0, 2);
@@ -70,7 +70,7 @@ inEachTwin('gaps', (test, { fleet }) => {
     assert.ok(second > 1000, `${second}`);
   });
 
-  test('a moment that is rounded up into the next window is not in front of it', async () => {
+  test('a moment that is rounded up into the next window is not before it', async () => {
     const clients = await fleet({ kind: 'fixedWindow', permits: 2, interval: 30, align: 'first' });
     const { epoch } = await clients.reserve(0, 1, { count: 3 });
     await clients.reserve(0, 2);

@@ -20,14 +20,14 @@ inEachTwin('given back', (test, { fleet }) => {
     return { clients, epoch };
   }
 
-  test('what is given back from the middle of a line goes to the next request of its cost', async () => {
+  test('a refunded reservation before the newest goes to the next request of its cost', async () => {
     const { clients, epoch } = await lineOfTwo();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
     assert.equal(moments(await clients.reserve(1000, 4, { permits: 2 })), [2200]);
     assert.equal(moments(await clients.reserve(1000, 3, { count: 2 })), [1700, 2300]);
   });
 
-  test('at most 32 moments in the middle of a line are remembered', async () => {
+  test('at most 32 refunded reservations before the newest are remembered', async () => {
     const clients = await fleet(bucket);
     const { epoch } = await clients.reserve(0, 1, { count: 60 });
     await clients.reserve(0, 2);
@@ -40,7 +40,7 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok(taken[32] > 4900, `the last one at ${taken[32]}`);
   });
 
-  test('a release takes nothing of a moment in the line that the next request takes over', async () => {
+  test('a release takes nothing from a refunded reservation that the next request takes over', async () => {
     const clients = await fleet({ ...window, permits: 4, interval: 3 });
     assert.equal(moments(await clients.reserve(0, 1, { count: 3, permits: 2 })), [0, 0, 3]);
     // In the middle of a millisecond: what is granted at once has its moment rounded up.
@@ -52,20 +52,20 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(3.5, 1, { count: 3 })), [4, 6, 7]);
   });
 
-  test('what nobody has taken over by its moment has come back', async () => {
+  test('a refunded reservation that is not taken over by its moment is restored', async () => {
     const { clients, epoch } = await lineOfTwo();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
     assert.equal(moments(await clients.reserve(1701, 3)), [2000]);
   });
 
-  test('with the end of the line, what was given back in front of it comes back', async () => {
+  test('with the newest reservation, the refunded ones before it are restored', async () => {
     const { clients, epoch } = await lineOfTwo();
     await clients.refund(1000, 2, { moment: 1900, epoch, count: 1 });
     await clients.refund(1000, 2, { moment: 2000, epoch, count: 1 }, 2);
     assert.equal(moments(await clients.reserve(1000, 3, { permits: 2 })), [2000]);
   });
 
-  test('a moment that was booked under another rate is not handed over', async () => {
+  test('a reservation made under another rate is not taken over', async () => {
     const clients = await fleet(window);
     const { epoch } = await clients.reserve(0, 1, { count: 20 });
     await clients.reserve(0, 2, { count: 5 });
@@ -74,7 +74,7 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok(moments(await clients.reserve(600, 3))[0] > 2000);
   });
 
-  test('no request is granted before what its client has in line, as far as that stands', async () => {
+  test("no request is granted before its client's valid reservations", async () => {
     const { clients, epoch } = await lineOfTwo();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
     const last = { moment: 1900, epoch };
@@ -85,7 +85,7 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok(moments(await clients.reserve(1001, 2, { last: void5000 }))[0] < 3000);
   });
 
-  test('the line moves up by what came back, by 20 milliseconds or more, and not twice within 100', async () => {
+  test('reservations move up by the refunded time, by 20 milliseconds or more, and not twice within 100', async () => {
     const clients = await fleet({ ...window, permits: 1000 });
     const { epoch } = await clients.reserve(0, 1, { count: 4000 });
     await clients.reserve(0, 2);
@@ -115,7 +115,7 @@ inEachTwin('given back', (test, { fleet }) => {
       assert.equal(taken, [...new Array(count + 1).fill(1900), 1900 + spacing]);
     });
 
-  test('a reservation that is given back from the end leaves its place in the pace to the next', async () => {
+  test('the newest reservation, if refunded, leaves its place in the pace to the next', async () => {
     const clients = await fleet(window);
     const { epoch } = await clients.reserve(0, 1, { count: 11 });
     const booked = moments(await clients.reserve(0, 2, { count: 5 }));
@@ -124,7 +124,7 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(100, 3, { count: 1 })), [1320]);
   });
 
-  test('what was granted before a change of the rate can be given back after it', async () => {
+  test('a grant made before a change of the rate can be refunded after it', async () => {
     const clients = await fleet(window);
     const { epoch } = await clients.reserve(0, 1, { count: 10 });
     await clients.setRate(500, 1, { ...window, permits: 20 });
@@ -132,7 +132,7 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(600), [13]);
   });
 
-  test('what a change has made void gives nothing back, though its moment is booked anew', async () => {
+  test('a void reservation restores nothing, even if its moment is reserved again', async () => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 6 });
     await clients.setRate(500, 2, { ...slow, permits: 2 });
@@ -140,7 +140,7 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.is(await clients.refund(600, 1, { moment: 3000, epoch, count: 1 }), false);
   });
 
-  test('a grant since which the bucket was never near its brim comes back whole', async () => {
+  test('a grant since which the bucket was never nearly full is refunded in full', async () => {
     const clients = await fleet(bucket);
     const { epoch } = await clients.reserve(0, 1, { count: 5 });
     await clients.reserve(100, 1, { count: 5 });

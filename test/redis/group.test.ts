@@ -105,7 +105,7 @@ for (const keys of [1, 40])
     await all();
   });
 
-test('a thousand keys asked in one turn leave in few writes, of what Redis reads at once', async ({
+test('calls for a thousand keys in one turn are sent in few writes, each as large as Redis reads at once', async ({
   redis,
 }) => {
   const group = new RateLimiterGroup({ name: 'api', limit: hardly, redis });

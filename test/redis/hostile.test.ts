@@ -40,7 +40,7 @@ async function survives({ server, connect }: OnRedis, calls: MixedCalls, count =
 /** Numbers that would pass every comparison, or none. */
 const wrong = [NaN, Infinity, -Infinity, -1, 1e300];
 
-test('a number in a ledger that is none is refused, wherever it stands in the head', async (context) => {
+test('an invalid number in a ledger is refused, anywhere in the head', async (context) => {
   const { redis } = context;
   const calls = await lively(redis, 1);
   const whole = (await redis.getBuffer(ledger))!;
@@ -63,7 +63,7 @@ test('a number in a ledger that is none is refused, wherever it stands in the he
 });
 
 for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_000, align: 'first' }] as const)
-  test(`nor does the quick way take from a number that is none: ${limit.kind}`, async ({ redis }) => {
+  test(`the fast path does not grant from an invalid number: ${limit.kind}`, async ({ redis }) => {
     const ofOne = ledgerOf(redis, { '': limitOf(limit) });
     await ofOne.decide([1]);
     const whole = (await redis.getBuffer(ledger))!;
@@ -82,7 +82,7 @@ for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_00
       }
   });
 
-test('what is no string, and no ledger of a limit, is refused by the quick way as by the whole', async ({
+test('a value that is not a string or not a ledger is refused by the fast and the slow path', async ({
   redis,
 }) => {
   const ofOne = ledgerOf(redis, { '': limitOf(sliding) });
@@ -113,7 +113,7 @@ test('what is no string, and no ledger of a limit, is refused by the quick way a
   await refused(control);
 });
 
-test('a number in a control that is none is refused, wherever it stands', async ({ redis }) => {
+test('an invalid number in a control is refused, anywhere', async ({ redis }) => {
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');
   await new Promise((resolve) => client.pause(50_000, resolve));
@@ -147,7 +147,7 @@ for (const key of [ledger, control])
     }
   });
 
-test('bytes that were changed are survived', async (context) => {
+test('changed bytes do no lasting damage', async (context) => {
   const { redis } = context;
   for (let seed = 1; seed <= 90; seed++) {
     const calls = await lively(redis, seed, seed > 60);
@@ -162,7 +162,7 @@ test('bytes that were changed are survived', async (context) => {
   }
 });
 
-test('contenders by the million, past and to come, hold nobody up', async (context) => {
+test('a million contenders, expired or not, delay no call', async (context) => {
   const { redis } = context;
   for (const [score, thousands] of [
     ['1', 1000],
@@ -181,7 +181,7 @@ test('contenders by the million, past and to come, hold nobody up', async (conte
   }
 });
 
-test('a log that is none, or longer or shorter than the ledger says, holds nobody up', async (context) => {
+test('an invalid log, or one longer or shorter than the ledger says, delays no call', async (context) => {
   const { redis } = context;
   const double = (...numbers: number[]) => Buffer.from(Float64Array.from(numbers).buffer);
   const changes: (() => Promise<unknown>)[] = [

@@ -77,7 +77,7 @@ function assertTogether(keys: readonly string[], tag: string): void {
   }
 }
 
-test('all keys of a limiter begin with {prefix:name} and lie in one slot', () => {
+test('all keys of a limiter begin with {prefix:name} and are in one slot', () => {
   assert.is(keysOf('sluice', 'stripe', ['']).ledger, '{sluice:stripe}');
   for (const prefix of ['', 'sluice', ...weird])
     for (const name of weird) {
@@ -87,7 +87,7 @@ test('all keys of a limiter begin with {prefix:name} and lie in one slot', () =>
     }
 });
 
-test('the keys of a client lie under {prefix:name}:client, and no two are the same', () => {
+test('the keys of a client begin with {prefix:name}:client, and no two are the same', () => {
   const clients = new Set(['', 'a', 'a:log:', 'a:log', 'a:contenders', ...weird]);
   const keys = [...clients].flatMap((client) => {
     const { ledger, contenders, logs, sequence } = keysOf('sluice', 'api', ['', 'b'], client);
@@ -116,7 +116,7 @@ const anything = fc.oneof(
   fc.array(fc.constantFrom(...':{}%2357da'), { maxLength: 4 }).map((characters) => characters.join('')),
 );
 
-test('whatever two limiters are called, they share no key', () => {
+test('two limiters with any different names share no key', () => {
   const limiter = fc.record({ prefix: anything, name: anything.filter((name) => name !== '') });
   fc.assert(
     fc.property(limiter, limiter, (a, b) => {
@@ -132,7 +132,7 @@ test('whatever two limiters are called, they share no key', () => {
   );
 });
 
-test('limiters with any names keep to themselves in Redis', async ({ redis }) => {
+test('limiters with any names are independent in Redis', async ({ redis }) => {
   const limit = slidingWindow({ permits: 2, interval: 60_000, resolution: 1 });
   const named = weird.flatMap((name) => [
     { prefix: 'p', name },
@@ -150,7 +150,7 @@ test('limiters with any names keep to themselves in Redis', async ({ redis }) =>
   );
 });
 
-test('limits with any names keep to themselves, in any order', async ({ redis }) => {
+test('limits with any names are independent, in any order', async ({ redis }) => {
   const limit = slidingWindow({ permits: 1000, interval: 60_000, resolution: 1 });
   const names = [...new Set(weird)];
   const record = (order: readonly string[]) =>

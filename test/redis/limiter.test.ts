@@ -26,7 +26,7 @@ function standing(moments: number[]): { t: number; n: number }[] {
 }
 
 for (const [title, limit, over] of shared)
-  test(`two processes share ${title}, and are never over it`, async ({ redis, connect }) => {
+  test(`two processes share ${title}, and never exceed it`, async ({ redis, connect }) => {
     const limiters = [redis, connect()].map(
       (connection) => new RateLimiter({ name: 'api', limit, redis: connection }),
     );
@@ -51,7 +51,7 @@ for (const [title, limit, over] of shared)
 
 const five = slidingWindow({ permits: 5, interval: 60_000, resolution: 1 });
 
-test('what is refused is not charged, and what is refunded comes back once', async ({ redis }) => {
+test('a refused request is not charged, and a refund restores permits once', async ({ redis }) => {
   const limiter = new RateLimiter({ name: 'api', limit: five, redis });
   const permit = await limiter.acquire(4);
   assert.not(await limiter.tryAcquire(2));
@@ -73,7 +73,7 @@ const cancellations: [string, () => Promise<unknown>][] = [
 ];
 
 for (const [where, moment] of cancellations)
-  test(`what is cancelled ${where} is given back`, async ({ redis, connect }) => {
+  test(`a request cancelled ${where} is refunded`, async ({ redis, connect }) => {
     const limit = tokenBucket({ permits: 5, interval: 60_000, burst: 5 });
     const limiter = new RateLimiter({ name: 'api', limit, redis });
     await limiter.acquire(4);
@@ -93,7 +93,7 @@ for (const [where, moment] of cancellations)
     assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
   });
 
-test('close gives back what is booked, leaves the connection open and no key without expiry', async ({
+test('close refunds reservations, leaves the connection open and no key without expiry', async ({
   redis,
   connect,
 }) => {

@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 /**
- * The memory store's ledgers, open to be looked at. With `taken`, single requests go the quick way where that is open, and each
+ * The memory store's ledgers, open to be looked at. With `taken`, single requests take the fast path where it is open, and each
  * that did is told.
  */
 export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, call: Call) => Outcome {

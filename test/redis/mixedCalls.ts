@@ -27,7 +27,7 @@ export class MixedCalls {
 
   readonly #single: boolean;
 
-  /** With a `single` limit without a name, calls go the quick way where they can. */
+  /** With a `single` limit without a name, calls take the fast path where they can. */
   constructor(seed: number, { single = false } = {}) {
     this.#random = seed;
     this.#single = single;

@@ -13,7 +13,7 @@ async function after(permit: Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-test('what is given back goes to the request that waits, within a round trip', async ({ redis }) => {
+test('refunded permits go to the waiting request within a round trip', async ({ redis }) => {
   const limiter = new RateLimiter({ name: 'api', limit, redis });
   const permit = await limiter.acquire(10);
   const waits = limiter.acquire(5);
@@ -24,7 +24,7 @@ test('what is given back goes to the request that waits, within a round trip', a
   await limiter.close();
 });
 
-test('what is given back reaches the waiters of both processes, in a few calls', async ({
+test('refunded permits reach the waiting requests of both processes, in a few calls', async ({
   redis,
   connect,
 }) => {
@@ -41,7 +41,7 @@ test('what is given back reaches the waiters of both processes, in a few calls',
   await Promise.all([a.close(), b.close()]);
 });
 
-test('what was used beyond an estimate counts in Redis, too', async ({ redis, connect }) => {
+test('permits used beyond an estimate count in Redis too', async ({ redis, connect }) => {
   const [a, b] = [redis, connect()].map(
     (connection) => new RateLimiter({ name: 'api', limit, redis: connection }),
   );

@@ -24,7 +24,7 @@ async function serverTime({ redis }: OnRedis): Promise<number> {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
-test('nobody is granted anything before a pause ends, whoever called for it', async (context) => {
+test('no client is granted a permit before a pause ends, whichever client called for it', async (context) => {
   const [a, b] = pair(context);
   const from = await serverTime(context);
   await a.pauseFor(1200);
@@ -37,7 +37,7 @@ test('nobody is granted anything before a pause ends, whoever called for it', as
   for (const { grantedAt } of permits) assert.ok(grantedAt >= from + 1200, `${grantedAt - from} ms`);
 });
 
-test('in the process that pauses, what is booked or on its way is held at once', async (context) => {
+test('in the process that pauses, reservations and calls on their way are held at once', async (context) => {
   const [a] = pair(context);
   const early: number[] = [];
   const late: number[] = [];
@@ -60,7 +60,7 @@ test('in the process that pauses, what is booked or on its way is held at once',
   );
 });
 
-test('those who wait in another process are held within two seconds, and keep their place', async (context) => {
+test('waiting requests of another process are held within two seconds, and keep their place', async (context) => {
   const slow = slidingWindow({ permits: 1, interval: 4_000, resolution: 1 });
   const [a, b] = pair(context, slow);
   await b.acquire();
@@ -79,7 +79,7 @@ test('those who wait in another process are held within two seconds, and keep th
   await hurried;
 });
 
-test('the later end counts, and reset lifts it for both', async (context) => {
+test('the later end of two pauses counts, and reset lifts it for both clients', async (context) => {
   const [a, b] = pair(context);
   await Promise.all([a.pauseFor(3_600_000), b.pauseFor(10)]);
   await sleep(30);

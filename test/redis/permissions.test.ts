@@ -24,7 +24,7 @@ for (const script of Object.values(scriptsOf(reader as unknown as Redis))) scrip
 const refused = /NOPERM|ACL|permission|can't (run|access)/;
 
 for (const word of words)
-  test(`without the permission for ${word}, calls are refused or done, and never over`, async ({
+  test(`without the permission for ${word}, calls are refused or done, and never exceed the limit`, async ({
     redis,
     server,
     connect,

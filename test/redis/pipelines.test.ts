@@ -5,7 +5,7 @@ import { redisSuite } from './redisSuite.ts';
 const test = redisSuite('automatic pipelines');
 const limit = fixedWindow({ permits: 10, interval: 60_000 });
 
-test("calls go beside the caller's pipeline, whoever opens it", async ({ connect }) => {
+test("calls are sent beside the caller's pipeline, however it was opened", async ({ connect }) => {
   const redis = connect({ enableAutoPipelining: true });
   await redis.ping();
   const limiter = new RateLimiter({ name: 'api', limit, redis });
@@ -14,7 +14,7 @@ test("calls go beside the caller's pipeline, whoever opens it", async ({ connect
   assert.is(available, 10);
 });
 
-test('a flush of the scripts goes unseen with them too', async ({ connect }) => {
+test('a flush of the scripts has no visible effect with pipelines either', async ({ connect }) => {
   const redis = connect({ enableAutoPipelining: true });
   const limiter = new RateLimiter({ name: 'api', limit, redis });
   await limiter.acquire();

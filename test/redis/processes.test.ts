@@ -21,7 +21,7 @@ test('a process whose limiter is closed ends by itself', async ({ server }) => {
   for (const key of keys) assert.ok(Number(await server.command('PTTL', key)) > 0, key);
 });
 
-test('a million values from a synchronous source pass, and leave no memory behind', async ({ server }) => {
+test('a million values from a synchronous source pass without a memory leak', async ({ server }) => {
   const { queued, perValue, left, values, inOrder } = JSON.parse(
     await printed('million.ts', server.url, 60_000),
   );

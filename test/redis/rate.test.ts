@@ -63,7 +63,7 @@ test('a client that is made later is not refused for the time that its own limit
   assert.is(permits.length, 4);
 });
 
-test('a lower rate holds at once in the other client, and counts what was granted', async (context) => {
+test('a lower rate is in force at once for the other client, and counts earlier grants', async (context) => {
   const [a, b] = limiters(context, ten, ten);
   assert.ok(await a.tryAcquire(3));
   await b.setRate(five);

@@ -24,7 +24,7 @@ const raised: [string, Limit][] = [
 ];
 
 for (const [kind, limit] of raised)
-  test(`a raised rate reaches those who are booked an hour ahead, without a storm: ${kind}`, async (context) => {
+  test(`a raised rate reaches reservations an hour ahead, without a burst of calls: ${kind}`, async (context) => {
     const [a, b] = limiters(context, five, five);
     await a.acquire(5);
     const order: number[] = [];
@@ -53,7 +53,7 @@ const kinds: [string, (permits: number, interval: number) => Limit][] = [
   ['leaky bucket', (permits, interval) => tokenBucket({ permits, interval, burst: 3 })],
 ];
 
-test('every kind can be switched to every other while many wait: nobody is lost, and all keep their place', async (context) => {
+test('every kind can be switched to every other while many requests wait: none is lost, and all keep their place', async (context) => {
   const pairs = kinds.flatMap(([, from]) => kinds.map(([, to]) => [from, to] as const));
   const [a, b] = limiters(context, five, five);
   const orders: number[][] = [[], []];

@@ -10,10 +10,10 @@ import { type Held, readLedger } from './ledgerString.ts';
 import type { Outcome } from './memoryTwin.ts';
 import type { Config, Scope } from './twins.ts';
 
-/** The scripts as they are, or without their quick way. */
+/** The scripts as they are, or without their fast path. */
 export type Way = 'quick' | 'whole';
 
-/** What a call answered and left, and whether it went the quick way. */
+/** What a call answered and left, and whether it took the fast path. */
 export interface WatchedOutcome extends Outcome {
   wasQuick: boolean;
 }
@@ -89,18 +89,18 @@ function watchOf(redis: Redis, way: Way): Watch {
   return watch;
 }
 
-/** The parts of the quick way in a script. */
+/** The parts of the fast path in a script. */
 const quickParts = ['reserve', 'decide'].flatMap((script) =>
   assemble(fileURLToPath(new URL(`../../lua/${script}.lua`, import.meta.url))).parts.filter(({ file }) =>
     file.includes('/lua/quick/'),
   ),
 );
 
-/** Where the quick way writes what it has taken. */
+/** Where the fast path writes what it has taken. */
 const write = /^if taken then$/m;
-const quickMark = 'went the quick way';
+const quickMark = 'took the fast path';
 
-/** A script without its quick way; or one that leaves a mark where it goes it. */
+/** A script without its fast path, or one that leaves a mark where it takes it. */
 function textOf(lua: string, way: Way): string {
   const parts = quickParts.filter(({ text }) => lua.includes(text));
   if (way === 'quick') return lua.replace(write, (line) => `${line} redis.call('SET', '${quickMark}', '1')`);

@@ -21,7 +21,7 @@ for (const [title, limit] of limits)
     assert.is(await leftAfterResending(context, limit, { granted: 4, held: 1, taken: 4 }), 0);
   });
 
-test('a refund that leaves a bucket almost full restores once, though the others have drunk from it', async (context) => {
+test('a refund that leaves a bucket almost full restores once, even if other clients have taken from it', async (context) => {
   // It refills in 60 ms: the bucket is full again before the refund arrives for the second time.
   const limit = tokenBucket({ permits: 500, interval: 30_000 });
   const left = await leftAfterResending(context, limit, { granted: 499, held: 1, taken: 400 });

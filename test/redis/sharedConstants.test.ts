@@ -40,7 +40,7 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
     assert.is(new Set(values.values()).size, 1, JSON.stringify([...values]));
   });
 
-test('a line that waits asks again before what was booked two seconds ago can be void', () => {
+test('a client with waiting requests calls again before its reservations can be void', () => {
   const calls = readFileSync(new URL('src/dispatcher/reserveCalls.ts', root), 'utf8');
   const heartbeat = Number(/const heartbeat = ([\d_]+);/.exec(calls)![1].replaceAll('_', ''));
   const [heard] = valuesOf('heard').values();

@@ -6,7 +6,7 @@ import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('stretched');
 
-test('a log lives on as long as a longer interval needs it, though nothing is added to it', async ({
+test('a log lives as long as a longer interval needs it, even if nothing is added to it', async ({
   redis,
 }) => {
   const [minute, hour] = [60_000, 3_600_000];

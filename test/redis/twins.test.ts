@@ -27,7 +27,7 @@ const namesOf = ({ limits }: History) => (limits.length === 1 ? [''] : limits.ma
 /** Of the histories that have room most of the time. */
 const tallies = new Map<string, Tally>();
 
-/** The same with the scripts' quick way, and in some of the runs without it. */
+/** The same with the scripts' fast path, and in some of the runs without it. */
 function same(title: string, runs: number, values: fc.Arbitrary<History>): void {
   const tally: Tally = { calls: 0, quick: 0 };
   if (title.includes('room')) tallies.set(title, tally);
@@ -37,7 +37,7 @@ function same(title: string, runs: number, values: fc.Arbitrary<History>): void 
     tally.calls += calls;
     tally.quick += quick;
   });
-  promise(`${title}, without the quick way`, Math.ceil(runs / 5), values, async (history) => {
+  promise(`${title}, without the fast path`, Math.ceil(runs / 5), values, async (history) => {
     const config = [{ names: namesOf(history), limits: history.limits }];
     assert.is((await sameInBoth(redis, history, config, 'fleet', 'whole')).quick, 0);
   });
@@ -48,11 +48,7 @@ const one = (limit: fc.Arbitrary<specs.LimitSpec>) => scaled(historiesOf(limit, 
 same('a sliding window is the same in Lua and in TypeScript', 150, one(specs.exactSlidingWindows));
 same('a sliding window of slots is the same in Lua and in TypeScript', 150, one(specs.coarseSlidingWindows));
 same('a fixed window is the same in Lua and in TypeScript', 150, one(specs.fixedWindows('first')));
-same(
-  'a fixed window on the clock is the same in Lua and in TypeScript',
-  100,
-  one(specs.fixedWindows('epoch')),
-);
+same('an aligned fixed window is the same in Lua and in TypeScript', 100, one(specs.fixedWindows('epoch')));
 same('a token bucket is the same in Lua and in TypeScript', 150, one(specs.tokenBuckets));
 same(
   'up to three limits together are the same in Lua and in TypeScript',
@@ -85,19 +81,19 @@ for (const scope of ['fleet', 'client'] as const)
   );
 
 promise(
-  'one bucket after another is the same in Lua and in TypeScript, with its stored rates',
+  'successive buckets and their stored rates are the same in Lua and in TypeScript',
   200,
   steeredBuckets,
   async ({ history, versions }) => void (await sameInBoth(redis, history, versions)),
 );
 
-test('the quick way is gone in a good part of the calls, for each kind of limit', () => {
+test('the fast path serves a good part of the calls, for each kind of limit', () => {
   assert.is(tallies.size, 5);
   for (const [title, { calls, quick }] of tallies)
     assert.ok(quick >= calls / 10, `${title}: ${quick} of ${calls}`);
 });
 
-test('what is remembered of a pause that was lifted goes with it in both', async () => {
+test('the record of a lifted pause is removed in both', async () => {
   const { limits } = thousandsOfEntries();
   const forget: Step = { kind: 'forget', client: 0, rate: false };
   const pause: Step = { kind: 'pause', client: 0, ms: 1000 };
@@ -106,7 +102,7 @@ test('what is remembered of a pause that was lifted goes with it in both', async
   await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
 });
 
-test('a log of which one call forgets a single entry is the same in Lua and in TypeScript', async () => {
+test('a log from which one call removes a single entry is the same in Lua and in TypeScript', async () => {
   const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
   const take: Step = { kind: 'decide', client: 0, cost: [1] };
   const peek: Step = { kind: 'peek', client: 1 };

@@ -29,7 +29,7 @@ export type Scope = 'fleet' | 'client';
 /** How many clients run each version of a program. */
 export const clientsOfVersion = 3;
 
-/** How many calls may have gone the quick way, and how many did. */
+/** How many calls may have taken the fast path, and how many did. */
 export interface Tally {
   calls: number;
   quick: number;

@@ -21,12 +21,12 @@ function forgetful(times: number) {
   return { peek, calls: () => calls };
 }
 
-test('a call whose script the server forgets again and again is made again', async () => {
+test('a call whose script the server forgets repeatedly is retried', async () => {
   const { peek } = forgetful(3);
   assert.equal(await peek(), { error: null, permits: [3] });
 });
 
-test('but not without end', async () => {
+test('such a call is not retried without end', async () => {
   const { peek, calls } = forgetful(Infinity);
   const { error } = await peek();
   assert.match(error!.message, 'NOSCRIPT');

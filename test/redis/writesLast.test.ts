@@ -100,9 +100,7 @@ for (const command of ['ltrim', 'lset', 'rpush', 'pexpire', 'del', 'lrange', 'se
     await redis.flushall();
   });
 
-test('a list that is gone, or shorter than the ledger knows, frees nothing before its time', async ({
-  redis,
-}) => {
+test('a list that is missing, or shorter than the ledger says, frees no permit early', async ({ redis }) => {
   for (const spoil of [() => redis.del(log), () => redis.ltrim(log, 5, -1), () => redis.ltrim(log, 0, 5)]) {
     await redis.flushall();
     const ledger = timed(redis, exact);
@@ -118,7 +116,10 @@ test('a list that is gone, or shorter than the ledger knows, frees nothing befor
   }
 });
 
-test('what a call pushed that failed after it is not taken for granted', async ({ server, connect }) => {
+test('entries pushed by a call that failed afterwards do not count as granted', async ({
+  server,
+  connect,
+}) => {
   await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*');
   const ledger = timed(connect({ username: 'limited', password: 'secret' }), exact);
   const takeAt = (ms: number, count: number) => {
@@ -136,7 +137,7 @@ test('what a call pushed that failed after it is not taken for granted', async (
   assert.is(await takeAt(1201, 60), 48);
 });
 
-test('the list lives as long as the interval that has become longer', async ({ redis }) => {
+test('after the interval was lengthened, the list lives as long', async ({ redis }) => {
   const ledger = timed(redis, slidingWindow({ permits: 12, interval: 1000, resolution: 1 }));
   for (let i = 0; i < 12; i++) {
     ledger.ms += 1;
@@ -147,7 +148,7 @@ test('the list lives as long as the interval that has become longer', async ({ r
   assert.ok(left > 3_500_000, `${left} ms`);
 });
 
-test('the list holds no more than counts, however long the limiter works', async ({ redis }) => {
+test('the list holds only entries that count, however long the limiter works', async ({ redis }) => {
   const ledger = timed(redis, slidingWindow({ permits: 10, interval: 100, resolution: 1 }));
   for (let i = 0; i < 300; i++) {
     ledger.ms += 10;
