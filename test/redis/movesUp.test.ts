@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { RateLimiter, slidingWindow } from '../../src/index.ts';
 import { redisSuite } from './redisSuite.ts';
 
-const test = redisSuite('the line moves up');
+const test = redisSuite('reservations move up');
 
 const limit = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
 

@@ -32,7 +32,7 @@ test('a stored rate overrides the own limit of another client, from its next cal
   assert.is(await b.availablePermits(), 1);
 });
 
-test('a client is not refused at its door for what its own limit was a moment ago', async (context) => {
+test('a client does not refuse requests by its own earlier limit', async (context) => {
   const [a, b] = limiters(context, five, five);
   assert.ok(await b.tryAcquire());
   await a.setRate(ten);
@@ -43,7 +43,7 @@ test('a client is not refused at its door for what its own limit was a moment ag
   assert.is(error.limit, 5);
 });
 
-test('a decision about more than the limit can ever grant is an error, as for all others', async (context) => {
+test('a decision about more permits than the limit is an error, as for other requests', async (context) => {
   const [limiter] = limiters(context, five);
   const error = (await rejection(limiter.decide(6))) as PermitsExceedLimitError;
   assert.instance(error, PermitsExceedLimitError);
@@ -93,10 +93,7 @@ test('a stored rate and a pause survive a flush of the scripts', async (context)
   assert.is(await a.availablePermits(), 5);
 });
 
-test('each client has the whole of a stored rate for itself, where the scope says so', async ({
-  connect,
-  afterwards,
-}) => {
+test('with the scope client, each client has the stored rate for itself', async ({ connect, afterwards }) => {
   const clients = ['a', 'b'].map((clientId) => {
     const limiter = new RateLimiter({ name: 'api', limit: two, redis: connect(), scope: 'client', clientId });
     afterwards(() => limiter.close());

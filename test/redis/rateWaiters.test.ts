@@ -4,7 +4,7 @@ import { fixedWindow, type Limit, RateLimiter, slidingWindow, tokenBucket } from
 import { until } from '../support/until.ts';
 import { type OnRedis, redisSuite } from './redisSuite.ts';
 
-const test = redisSuite('rate, for those who wait');
+const test = redisSuite('rate, for waiting requests');
 const hour = 3_600_000;
 const five = slidingWindow({ permits: 5, interval: hour });
 

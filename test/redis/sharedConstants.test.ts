@@ -1,5 +1,5 @@
 // The scripts, the memory's ledger and the dispatcher have to agree on some numbers: where one of them has another, no
-// call fails, but the line moves up too often, or a client goes on to count on what is void.
+// call fails, but reservations move up too often, or a client relies on void reservations.
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +30,7 @@ const ofTwins = ['told', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids
 const ofAll = ['heard', 'leastMove', 'leastPause'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
-  test(`${name} is the same wherever it stands`, () => {
+  test(`${name} is the same in all files`, () => {
     const values = valuesOf(name);
     const places = [...values.keys()];
     assert.ok(

@@ -4,7 +4,7 @@ import { rejection } from '../support/badInput.ts';
 import { controlString } from './controlString.ts';
 import { redisSuite } from './redisSuite.ts';
 
-const test = redisSuite('a stored rate that is none');
+const test = redisSuite('an invalid stored rate');
 const limit = slidingWindow({ permits: 5, interval: 60_000, resolution: 1 });
 
 /** Texts that no version of this package has stored. */
@@ -55,7 +55,7 @@ for (const text of texts)
   });
 
 for (const text of ['garbage', '{}', '[]', '0', 'null'])
-  test(`a control with ${text} in the place of a rate is none`, async ({ redis }) => {
+  test(`a control with ${text} as its rate is invalid`, async ({ redis }) => {
     const limiter = new RateLimiter({ name: 'api', limit, redis, fallback: 'allow' });
     await redis.set('{sluice:api}:control', controlString({ spec: text }));
     for (const call of [() => limiter.acquire(), () => limiter.getRate(), () => limiter.delete()]) {

@@ -282,7 +282,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'the line moves up by as little as a millisecond, in both twins',
+    title: 'reservations move up by as little as a millisecond, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/ledger/move-up.lua', find: 'LEAST_MOVE = 20', replace: 'LEAST_MOVE = 1' },
@@ -291,7 +291,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'the line moves up twice within 100 milliseconds, in both twins',
+    title: 'reservations move up twice within 100 milliseconds, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/ledger/move-up.lua', find: 'LEAST_PAUSE = 100', replace: 'LEAST_PAUSE = 10' },
