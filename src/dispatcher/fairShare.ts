@@ -3,8 +3,12 @@ import type { Ledger } from '../stores/store.ts';
 
 /** The least horizon: milliseconds. */
 const leastHorizon = 20;
-/** The horizon in mean round trips. */
+/** The horizon in round trips. */
 const tripsAhead = 4;
+/** The longest horizon, in milliseconds: reservations within two seconds cannot be made void for others. */
+const longestHorizon = 1_000;
+/** The horizon follows the median of so many round trips: one during which the event loop was blocked has no effect on it. */
+const medianOf = 5;
 /** The part of a window that a client without contenders asks for at once. */
 const batchFraction = 1 / 16;
 /** The weight of the previous mean in the mean round trip. */
@@ -21,14 +25,13 @@ export class FairShare {
   contenders = 1;
   /** The mean round trip: milliseconds. */
   roundTrip = 0;
+  /** How far ahead a client without contenders reserves: milliseconds. */
+  horizon = leastHorizon;
+  /** The last round trips, the newest last. */
+  readonly #recent: number[] = [];
 
   constructor(ledger: Pick<Ledger, 'limits'>) {
     this.#ledger = ledger;
-  }
-
-  /** How far ahead a client without contenders reserves: milliseconds. */
-  get horizon(): number {
-    return Math.max(leastHorizon, tripsAhead * this.roundTrip);
   }
 
   /** The shortest interval of the limits: milliseconds. */
@@ -72,5 +75,9 @@ export class FairShare {
 
   measure(roundTrip: number): void {
     this.roundTrip = this.roundTrip === 0 ? roundTrip : memory * this.roundTrip + (1 - memory) * roundTrip;
+    this.#recent.push(roundTrip);
+    if (this.#recent.length > medianOf) this.#recent.shift();
+    const median = [...this.#recent].sort((a, b) => a - b)[(this.#recent.length - 1) >> 1];
+    this.horizon = Math.min(longestHorizon, Math.max(leastHorizon, tripsAhead * median));
   }
 }

@@ -34,6 +34,21 @@ timed('the horizon is four round trips, and 20 ms at least', (clock) => {
   assert.ok(line.stats.roundTrip > 95 && line.stats.roundTrip <= 100);
 });
 
+timed('one long round trip does not move the horizon, and no horizon is longer than a second', (clock) => {
+  const { recorded, line, last } = open(1);
+  const horizons: number[] = [];
+  for (const trip of [10, 10, 5_000, 10, 5_000, 5_000]) {
+    clock.tick(0);
+    clock.tick(trip);
+    const { request, reply } = last();
+    line.ask(recorded, [1], Infinity, 1);
+    reply(null, replyTo(request, [0]));
+    clock.tick(0);
+    horizons.push(last().request.horizon);
+  }
+  assert.equal(horizons, [40, 40, 40, 40, 40, 1_000]);
+});
+
 timed('a client without contenders asks for a sixteenth of the permits at once', (clock) => {
   const { sent } = open(1000);
   clock.tick(0);

@@ -159,7 +159,8 @@ export class RedisLedger implements ControlledLedger, Caller {
   }
 
   forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
-    const read = () => {
+    const read = (answer: Answer) => {
+      if (answer !== 1) throw malformed(answer);
       if (rate) this.follow('[]');
     };
     this.#send(this.setting.scripts.forget, [rate ? 1 : 0], read, reply);
