@@ -34,7 +34,7 @@ async function compare(
   open: (limit: keyof typeof limits) => (user: string) => Promise<unknown>,
 ): Promise<void> {
   for (const callers of [1, 64, 512]) {
-    // One at a time takes a while.
+    // Sequential calls are slow.
     const rounds = callers === 1 && where === 'Redis' ? 1 : 5;
     const rates = await sideBySide(
       {
@@ -57,7 +57,7 @@ async function compare(
   }
 }
 
-/** Microseconds that each of so many takes to be made, and what each leaves on the heap: bytes. */
+/** Microseconds to create each of them, and the bytes that each leaves on the heap. */
 function making(make: (i: number) => unknown, count: number): { us: number; bytes: number } {
   const kept: unknown[] = new Array(count);
   globalThis.gc?.();

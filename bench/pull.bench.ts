@@ -11,7 +11,7 @@ export const question = 'How many values a second are pulled from an input, besi
 const { RateLimiter, fromThrottled, slidingWindow, throttleDistributed, tokenBucket } = library;
 type Limiter = InstanceType<typeof RateLimiter>;
 
-/** A time-out that never comes lets it ask for one permit at a time. */
+/** A timeout that never fires makes it request one permit at a time. */
 const never = 2 ** 31;
 const ways: [string, (values: number[], limiter: Limiter) => Observable<number>][] = [
   ['throttleDistributed', (values, limiter) => from(values).pipe(throttleDistributed(limiter))],

@@ -17,10 +17,10 @@ const limit = {
 };
 const jobs = 100;
 const used = 150;
-/** Milliseconds that a job takes. */
+/** Milliseconds of a job. */
 const takes = 20;
 
-/** Seconds until all jobs are done, shared out among the limiters, and calls to the store for each of them. */
+/** Seconds until all jobs are done, divided among the limiters, and calls to the store for each of them. */
 async function measure(limiters: Limiter[], estimate: number): Promise<{ seconds: number; calls: number }> {
   const start = performance.now();
   await Promise.all(

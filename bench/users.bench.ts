@@ -20,7 +20,7 @@ async function ask(decide: (user: string) => Promise<unknown>): Promise<number> 
   return (users.length * 1_000) / (performance.now() - start);
 }
 
-/** The two questions to a limiter that is made anew for each round. */
+/** Measures a limiter that is created again for each round, twice. */
 function twice(name: string, open: () => (user: string) => Promise<unknown>): Way[] {
   let decide = open();
   const fresh = () => {

@@ -1,6 +1,6 @@
 /*
- * Changes that tests once let pass, and those that no operator would make. Each says which tests are expected to notice it;
- * each `find` is in its file just once, or the script says so.
+ * Mutants that tests once failed to detect, and those that no operator makes. Each names the tests that are expected to
+ * detect it; the script fails unless each `find` occurs exactly once in its file.
  */
 
 const lua = 'lua/limits/sliding-window.lua';
