@@ -74,7 +74,7 @@ async function limitsOf(name, stages) {
   return limits;
 }
 
-/** The stage that detected a mutant, if any. */
+/** The test or the reason that detects a mutant, if any. */
 function noticedBy(tree, { texts }, stages, limits) {
   return tree.with(texts, async () => {
     for (const stage of stages) {
