@@ -3,7 +3,7 @@ import type { Permits } from '../src/index.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'What do events cost: while nobody listens, and while somebody does?';
+export const question = 'What do events cost, with and without subscribers?';
 
 const { RateLimiter, throttleDistributed, tokenBucket } = library;
 const limit = tokenBucket({ permits: 1e9, interval: 1_000 });

@@ -6,7 +6,7 @@ import { startRedis } from '../test/support/redisServer.ts';
 import type { Share } from './support/fleetProcess.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'What do eight processes get that want more than the limit, and how late?';
+export const question = 'How much of a limit do eight saturated processes use, how fairly, and how late?';
 
 const worker = fileURLToPath(new URL('./support/fleetProcess.ts', import.meta.url));
 const register = new URL('../test/support/register.mjs', import.meta.url).href;

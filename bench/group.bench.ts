@@ -5,7 +5,8 @@ import { library } from './support/library.ts';
 import { median, sideBySide } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'What does a limit for each of 20,000 users cost, and what does one more limiter?';
+export const question =
+  'What does a limit for each of 20,000 users cost, and what does one more limiter cost?';
 
 const { fixedWindow, RateLimiter, RateLimiterGroup, slidingWindow, tokenBucket } = library;
 const users = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);

@@ -3,7 +3,7 @@ import { startRedis } from '../test/support/redisServer.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'How much does Redis remember of a window that is full, grant by grant?';
+export const question = 'How much memory does Redis use for a full window of single grants?';
 
 const { RateLimiter, RateType, RedissonRateLimiter, slidingWindow } = library;
 const interval = 600_000;

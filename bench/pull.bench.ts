@@ -6,7 +6,7 @@ import { farAway } from './support/farAway.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'How many values a second are pulled from an input, beside those that are pushed?';
+export const question = 'How many values a second are pulled from an input, compared with a pushed input?';
 
 const { RateLimiter, fromThrottled, slidingWindow, throttleDistributed, tokenBucket } = library;
 type Limiter = InstanceType<typeof RateLimiter>;

@@ -10,7 +10,7 @@ import { redissonKeys } from '../test/support/redissonKeys.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How long does one request on the keys of Redisson keep the server, beside what the original does?';
+  'How much server time does one request on the keys of Redisson take, compared with the original?';
 
 const name = 'api';
 const minute = 60_000;

@@ -6,7 +6,7 @@ import type { Ledger } from '../src/stores/store.ts';
 import { startRedis } from '../test/support/redisServer.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'How long does one reserve keep the server, and how much does it remember?';
+export const question = 'How much of the server’s time does one reserve take, and how much memory?';
 
 const calls = 20_000;
 const batch = 500;

@@ -11,7 +11,7 @@ import { median } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How long does a call keep the server, beside the script of Redisson and that of rate-limiter-flexible, and how much is kept for one user?';
+  'How much server time does a call take, compared with the scripts of Redisson and rate-limiter-flexible, and how much memory does one user take?';
 
 const rounds = 31;
 const batch = 200;

@@ -5,7 +5,7 @@ import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How long do 100 jobs take that ask for 400 tokens and use 150, beside the same jobs that know it before?';
+  'How long do 100 jobs take that request 400 tokens and use 150, compared with jobs that request 150?';
 
 const { RateLimiter, slidingWindow } = library;
 type Limiter = InstanceType<typeof RateLimiter<'requests' | 'tokens'>>;

@@ -4,7 +4,7 @@ import { medians, type Way } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How many decisions a second for 20,000 users in a process, new ones and the same again?';
+  'How many decisions a second for 20,000 users in a process, for new and for known users?';
 
 const { fixedWindow, RateLimiterGroup } = library;
 const users = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);
