@@ -297,5 +297,5 @@ redisson.trySetRate(RateType.OVERALL, 1, 1, { keepState: true });
 redisson.setRate(2, 1, 1);
 // @ts-expect-error permits are a number: it has one limit
 redisson.acquire({ tokens: 1 });
-// @ts-expect-error it is paused by nobody
+// @ts-expect-error it cannot be paused
 redisson.pause(1);
