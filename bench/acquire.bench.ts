@@ -10,7 +10,7 @@ export const question = 'How many permits a second can one process acquire, at a
 const { RateLimiter, slidingWindow, tokenBucket } = library;
 const permits = 1e9;
 
-/** Each way to ask for one permit, by its name. */
+/** Each way to acquire one permit, by its name. */
 function ways(redis: Redis): [string, () => Promise<unknown>][] {
   const memory = new RateLimiter({ name: 'memory', limit: tokenBucket({ permits, interval: 1_000 }) });
   const bucket = new RateLimiter({ name: 'bucket', redis, limit: tokenBucket({ permits, interval: 1_000 }) });

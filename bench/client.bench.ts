@@ -13,7 +13,7 @@ const { RateLimiter, slidingWindow, tokenBucket } = library;
 const permits = 1e9;
 const interval = 1_000;
 
-/** What is done so many times, one after the other, in microseconds a time. */
+/** Runs an operation so many times in sequence; returns microseconds each. */
 async function each(work: () => Promise<unknown>, times = 100): Promise<number> {
   const start = performance.now();
   for (let i = 0; i < times; i++) await work();

@@ -3,14 +3,14 @@ import type { Permits } from '../src/index.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'What do events cost: while nobody listens, and while somebody does?';
+export const question = 'What do events cost, with and without subscribers?';
 
 const { RateLimiter, throttleDistributed, tokenBucket } = library;
 const limit = tokenBucket({ permits: 1e9, interval: 1_000 });
 const values = 500_000;
 const rounds = 9;
 
-/** How a limiter is listened to. */
+/** The ways to subscribe to a limiter's events. */
 const ways = {
   'nobody has ever listened': () => {},
   'somebody listened, and left': (limiter: InstanceType<typeof RateLimiter>) =>
@@ -28,7 +28,7 @@ async function rateOf(listen: (limiter: InstanceType<typeof RateLimiter>) => voi
 
 export async function run(): Promise<void> {
   const rates = Object.keys(ways).map((): number[] => []);
-  // In turns, so that whatever else the machine does meets all alike; the first round is for warming up.
+  // In turns, so that other load of the machine affects all alike; the first round warms up.
   for (let round = 0; round <= rounds; round++)
     for (const [i, listen] of Object.values(ways).entries()) {
       const rate = await rateOf(listen);

@@ -6,14 +6,14 @@ import { startRedis } from '../test/support/redisServer.ts';
 import type { Share } from './support/fleetProcess.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'What do eight processes get that want more than the limit, and how late?';
+export const question = 'How much of a limit do eight saturated processes use, how fairly, and how late?';
 
 const worker = fileURLToPath(new URL('./support/fleetProcess.ts', import.meta.url));
 const register = new URL('../test/support/register.mjs', import.meta.url).href;
 const processes = 8;
 const lasts = 8_000;
 
-/** Lets a fleet take all that a limit of so many permits a second allows. */
+/** Runs a fleet that uses a whole limit of so many permits a second. */
 async function shares(port: number, permits: number): Promise<Share[]> {
   const children = Array.from({ length: processes }, () =>
     fork(worker, [port, permits, lasts].map(String), { execArgv: ['--import', register] }),
@@ -34,7 +34,7 @@ export async function run(): Promise<void> {
     const all = await shares(server.port, permits);
     await server.stop();
     const first = Math.min(...all.flatMap(({ seconds }) => Object.keys(seconds).map(Number)));
-    // Whole seconds in which everybody takes part.
+    // Whole seconds in which every process takes part.
     const whole = Array.from({ length: lasts / 1_000 - 3 }, (_, i) => first + 2 + i);
     const within = ({ seconds }: Share) => whole.reduce((sum, second) => sum + (seconds[second] ?? 0), 0);
     const parts = all.map(within);

@@ -5,7 +5,8 @@ import { library } from './support/library.ts';
 import { median, sideBySide } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'What does a limit for each of 20,000 users cost, and what does one more limiter?';
+export const question =
+  'What does a limit for each of 20,000 users cost, and what does one more limiter cost?';
 
 const { fixedWindow, RateLimiter, RateLimiterGroup, slidingWindow, tokenBucket } = library;
 const users = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);
@@ -34,7 +35,7 @@ async function compare(
   open: (limit: keyof typeof limits) => (user: string) => Promise<unknown>,
 ): Promise<void> {
   for (const callers of [1, 64, 512]) {
-    // One at a time takes a while.
+    // Sequential calls are slow.
     const rounds = callers === 1 && where === 'Redis' ? 1 : 5;
     const rates = await sideBySide(
       {
@@ -57,7 +58,7 @@ async function compare(
   }
 }
 
-/** Microseconds that each of so many takes to be made, and what each leaves on the heap: bytes. */
+/** Microseconds to create each of them, and the bytes that each leaves on the heap. */
 function making(make: (i: number) => unknown, count: number): { us: number; bytes: number } {
   const kept: unknown[] = new Array(count);
   globalThis.gc?.();

@@ -9,7 +9,7 @@ const { RateLimiter, fixedWindow, slidingWindow, tokenBucket } = library;
 const rate = { permits: 1e9, interval: 1_000 };
 const calls = 300_000;
 
-/** One caller, who waits for each answer before the next call. */
+/** One caller that waits for each reply before the next call. */
 function caller(name: string, call: () => Promise<unknown>): Way {
   return [
     name,

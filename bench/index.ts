@@ -1,5 +1,5 @@
-// `npm run bench` asks every question, and keeps the answers in bench/results.json, as charts too; `npm run bench -- acquire`
-// asks only those whose name contains the word, `npm run bench -- quick` those that are answered within two minutes together.
+// `npm run bench` runs every benchmark, and writes the results to bench/results.json and to charts; `npm run bench --
+// acquire` runs only those whose name contains the word, `npm run bench -- quick` those that take two minutes together.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { writeChart } from '../tools/chart.ts';
@@ -35,6 +35,6 @@ for (const name of names) {
     const file = `${name}${count++ === 0 ? '' : `-${count}`}.svg`;
     writeChart(new URL(`charts/${file}`, import.meta.url).pathname, `${question} ${table.heads[0]}`, chart);
   }
-  // After each question, as they take long together.
+  // After each benchmark, as all of them take long.
   writeFileSync(results, `${JSON.stringify(answers, null, 2)}\n`);
 }

@@ -3,13 +3,13 @@ import { startRedis } from '../test/support/redisServer.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'How much does Redis remember of a window that is full, grant by grant?';
+export const question = 'How much memory does Redis use for a full window of single grants?';
 
 const { RateLimiter, RateType, RedissonRateLimiter, slidingWindow } = library;
 const interval = 600_000;
 const batch = 200;
 
-/** Ways to take one permit after the other, at a limit of so many. */
+/** Ways to acquire permits in sequence, at a limit of so many. */
 const ways: [string, (redis: Redis, permits: number) => Promise<() => Promise<unknown>>][] = [
   [
     'RedissonRateLimiter',

@@ -6,12 +6,12 @@ import { farAway } from './support/farAway.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'How many values a second are pulled from an input, beside those that are pushed?';
+export const question = 'How many values a second are pulled from an input, compared with a pushed input?';
 
 const { RateLimiter, fromThrottled, slidingWindow, throttleDistributed, tokenBucket } = library;
 type Limiter = InstanceType<typeof RateLimiter>;
 
-/** A time-out that never comes lets it ask for one permit at a time. */
+/** A timeout that never fires makes it request one permit at a time. */
 const never = 2 ** 31;
 const ways: [string, (values: number[], limiter: Limiter) => Observable<number>][] = [
   ['throttleDistributed', (values, limiter) => from(values).pipe(throttleDistributed(limiter))],

@@ -10,17 +10,17 @@ import { redissonKeys } from '../test/support/redissonKeys.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How long does one request on the keys of Redisson keep the server, beside what the original does?';
+  'How much server time does one request on the keys of Redisson take, compared with the original?';
 
 const name = 'api';
 const minute = 60_000;
-/** Rounds in which each client makes a batch of calls: what else the machine does falls on all of them alike. */
+/** Rounds in which each client makes a batch of calls: other load of the machine affects all alike. */
 const rounds = 60;
 const batch = 500;
 
 type Ask = () => Promise<unknown>;
 
-/** Asks for one permit as a JVM client does; over the connection as ours does, so that only the scripts differ. */
+/** Requests one permit as a JVM client does; over the same connection as ours, so that only the scripts differ. */
 function original(redis: Redis): Ask {
   const script = scriptOf(redis, 'original', acquireScript('4.6'));
   const { config, value, clientValue, permits, clientPermits } = redissonKeys(name);
@@ -32,7 +32,7 @@ function original(redis: Redis): Ask {
     );
 }
 
-/** Asks for one permit as a line of ours does. */
+/** Requests one permit as our queue does. */
 function ours(redis: Redis): Ask {
   const { acquire } = redissonScripts(redis);
   const { all } = keysOf(name, 'bench');
@@ -42,7 +42,7 @@ function ours(redis: Redis): Ask {
 
 const clients = [original, ours];
 
-/** A limiter whose log holds so many permits of the last half minute, or of other moments. */
+/** A limiter whose log has so many permits of the last half minute, or of other moments. */
 async function prepare(
   redis: Redis,
   rate: number,
@@ -82,7 +82,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-/** Each client on a database of its own, in turns. The ratio is that of the rounds, one by one. */
+/** Each client on its own database, in turns. The ratio is that of the rounds, one by one. */
 async function perCall(connect: (db: number) => Redis): Promise<void> {
   const redises = clients.map((_, db) => connect(db));
   const asks = clients.map((client, i) => client(redises[i]));
@@ -90,12 +90,12 @@ async function perCall(connect: (db: number) => Redis): Promise<void> {
   for (const [title, prepared, unsealed] of histories) {
     const times: number[][] = clients.map(() => []);
     for (const redis of redises) await prepared(redis);
-    // Until `value` is sealed, which takes a while where the log is long: before, this is another case.
+    // Until `value` is sealed, which takes a while for a long log: before, this is another case.
     do for (const [i, redis] of redises.entries()) await serverTime(redis, asks[i]);
     while (Number(await redises[1].call('PEXPIRETIME', redissonKeys(name).value)) < 0);
     for (let round = 0; round < rounds; round++)
       for (const [i, redis] of redises.entries()) {
-        // As a JVM client leaves it that has made something of `value`.
+        // As left by a JVM client that has changed `value`.
         if (unsealed) await redis.persist(redissonKeys(name).value);
         times[i].push(await serverTime(redis, asks[i]));
       }
@@ -107,7 +107,7 @@ async function perCall(connect: (db: number) => Redis): Promise<void> {
   printTable(['µs a call', 'original', 'ours', 'ratio', 'best: original', 'ours', 'ratio'], rows);
 }
 
-/** What is there before the first call: a log of 100,000 grants within an interval, and the last of them so long ago. */
+/** The state before the first call: a log of 100,000 grants within an interval, the last of them so long ago. */
 const first: [string, { ago: number; lost: boolean }][] = [
   ['all of 100,000 have expired', { ago: minute, lost: false }],
   ['all but 500', { ago: minute * 0.995, lost: false }],
@@ -116,7 +116,7 @@ const first: [string, { ago: number; lost: boolean }][] = [
   ['none, and `value` is lost', { ago: 0, lost: true }],
 ];
 
-/** The longest that a call keeps the server, of the first dozen after that: what is put off is done by the next ones. */
+/** The longest server time of a call, of the first dozen after that: deferred work is done by the next ones. */
 async function firstCalls(redis: Redis): Promise<void> {
   const count = 100_000;
   const rows: (string | number)[][] = [];
@@ -124,7 +124,7 @@ async function firstCalls(redis: Redis): Promise<void> {
     const times: number[] = [];
     for (const client of clients) {
       const ask = client(redis);
-      // The first script of a connection is compiled; that is not what this is about.
+      // The first script of a connection is compiled, which is not measured here.
       await prepare(redis, 1, 0);
       await ask();
       const runs: number[] = [];
@@ -134,7 +134,7 @@ async function firstCalls(redis: Redis): Promise<void> {
         const work = async () => {
           for (let i = 0; i < 12; i++) await ask();
         };
-        // A JVM client's script fails on an empty log; it has kept the server for as long.
+        // A JVM client's script fails on an empty log, after the same server time.
         runs.push(await longestScript(redis, () => work().catch(() => {})));
       }
       times.push(median(runs));

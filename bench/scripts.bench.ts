@@ -6,12 +6,12 @@ import type { Ledger } from '../src/stores/store.ts';
 import { startRedis } from '../test/support/redisServer.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'How long does one reserve keep the server, and how much does it remember?';
+export const question = 'How much of the server’s time does one reserve take, and how much memory?';
 
 const calls = 20_000;
 const batch = 500;
 
-/** Each limit with the milliseconds that pass between two calls: none, or just enough for a new slot. */
+/** Each limit with the milliseconds between two calls: none, or just enough for a new slot. */
 const cases: [string, Limit, number][] = [
   ['slidingWindow, same slot', slidingWindow({ permits: 1e6, interval: 60_000 }), 0],
   ['slidingWindow, new slot', slidingWindow({ permits: 1e6, interval: 60_000 }), 60],
@@ -28,7 +28,7 @@ async function serverTime(redis: Redis, call: () => Promise<unknown>): Promise<n
   return Number(stats[2]) / Number(stats[1]);
 }
 
-/** Asks for one permit that will not wait. */
+/** Requests one permit that may not wait. */
 function reserveOne(ledger: Ledger): Promise<void> {
   const runs = [{ count: 1, cost: [1], maxWait: 0 }];
   return new Promise((resolve) => ledger.reserve({ runs, horizon: 20, held: 0, epoch: 0 }, () => resolve()));

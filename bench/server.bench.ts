@@ -11,7 +11,7 @@ import { median } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How long does a call keep the server, beside the script of Redisson and that of rate-limiter-flexible, and how much is kept for one user?';
+  'How much server time does a call take, compared with the scripts of Redisson and rate-limiter-flexible, and how much memory does one user take?';
 
 const rounds = 31;
 const batch = 200;
@@ -32,7 +32,7 @@ async function serverTime(redis: Redis, ask: Ask, calls = batch): Promise<number
   return median(times);
 }
 
-/** A clock in microseconds that each call moves on, or the server's. */
+/** A clock in microseconds advanced by each call, or the server's. */
 type Clock = (() => number) | undefined;
 
 function steppingClock(step: number): Clock {
@@ -54,7 +54,7 @@ function ledgerOf(
   return openRedisLedger(config, scripts, clock);
 }
 
-/** Asks for one permit, knowing the epoch. */
+/** Requests one permit with a known epoch. */
 function reserver(ledger: ControlledLedger): Ask {
   let epoch = 0;
   const runs = [{ count: 1, cost: [1], maxWait: Infinity }];
@@ -69,7 +69,7 @@ function reserver(ledger: ControlledLedger): Ask {
     );
 }
 
-/** Asks for one permit as a JVM client does, over the connection as ours does. */
+/** Requests one permit as a JVM client does, over the same connection as ours. */
 function original(redis: Redis, step: number): Ask {
   const script = scriptOf(redis, 'original', acquireScript('4.6'));
   const { config, value, clientValue, permits, clientPermits } = redissonKeys('api');
@@ -82,7 +82,7 @@ function original(redis: Redis, step: number): Ask {
   };
 }
 
-/** One limiter, beside Redisson's script, in turns: each on a database of its own. */
+/** One limiter, compared with Redisson's script, in turns: each on its own database. */
 async function oneLimiter(connect: (db: number) => Redis): Promise<void> {
   const rows: (string | number)[][] = [];
   for (const [title, limit, step] of [
@@ -163,7 +163,7 @@ async function manyUsers(connect: (db: number) => Redis): Promise<void> {
   );
 }
 
-/** What the keys of one limiter take, after so many calls a second apart. */
+/** The memory of the keys of one limiter, after so many calls a second apart. */
 async function bytesOf(server: RedisServer, redis: Redis, limit: Limit, calls: number): Promise<number> {
   await redis.flushall();
   const ledger = ledgerOf(redis, limit, steppingClock(1_000), 'user 12345');

@@ -5,7 +5,7 @@ import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How long do 100 jobs take that ask for 400 tokens and use 150, beside the same jobs that know it before?';
+  'How long do 100 jobs take that request 400 tokens and use 150, compared with jobs that request 150?';
 
 const { RateLimiter, slidingWindow } = library;
 type Limiter = InstanceType<typeof RateLimiter<'requests' | 'tokens'>>;
@@ -17,10 +17,10 @@ const limit = {
 };
 const jobs = 100;
 const used = 150;
-/** Milliseconds that a job takes. */
+/** Milliseconds of a job. */
 const takes = 20;
 
-/** Seconds until all jobs are done, shared out among the limiters, and calls to the store for each of them. */
+/** Seconds until all jobs are done, divided among the limiters, and calls to the store for each of them. */
 async function measure(limiters: Limiter[], estimate: number): Promise<{ seconds: number; calls: number }> {
   const start = performance.now();
   await Promise.all(

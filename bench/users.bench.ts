@@ -4,7 +4,7 @@ import { medians, type Way } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How many decisions a second for 20,000 users in a process, new ones and the same again?';
+  'How many decisions a second for 20,000 users in a process, for new and for known users?';
 
 const { fixedWindow, RateLimiterGroup } = library;
 const users = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);
@@ -20,7 +20,7 @@ async function ask(decide: (user: string) => Promise<unknown>): Promise<number> 
   return (users.length * 1_000) / (performance.now() - start);
 }
 
-/** The two questions to a limiter that is made anew for each round. */
+/** Measures a limiter that is created again for each round, twice. */
 function twice(name: string, open: () => (user: string) => Promise<unknown>): Way[] {
   let decide = open();
   const fresh = () => {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import domino from '@mixmark-io/domino';
 import * as Plot from '@observablehq/plot';
 
-/** Writes a chart as an SVG file that can be shown by itself, on a light or a dark page. */
+/** Writes a chart as a self-contained SVG file for light and dark pages. */
 export function writeChart(file: string, label: string, { style, ...options }: Plot.PlotOptions): void {
   const { document } = domino.createWindow('<html><body></body></html>');
   const look = { background: '#ffffff', color: '#1f2328', padding: '8px', ...(style as object) };

@@ -5,11 +5,11 @@ const include = /^\s*--\s*@include\s+"([^"]+)"\s*$/;
 
 /**
  * The text of a Lua script with its `-- @include "path"` lines replaced by the files they name, each once.
- * Paths are relative to the `lua` folder. Comments and blank lines are left out: they would only travel.
+ * Paths are relative to the `lua` folder. Comments and blank lines are removed, to send fewer bytes.
  *
  * @param {string} file absolute path of the script
  * @param {string} root absolute path of the `lua` folder
- * @returns {{ text: string, parts: { file: string, text: string }[] }} the script, and what each file gives to it, in order
+ * @returns {{ text: string, parts: { file: string, text: string }[] }} the script, and the part of each file, in order
  */
 export function assemble(file, root = luaRoot(file)) {
   /** @type {Map<string, string>} */
@@ -23,7 +23,7 @@ export function assemble(file, root = luaRoot(file)) {
     const code = [];
     for (const line of readFileSync(path, 'utf8').split('\n')) {
       const named = include.exec(line);
-      // What a file includes comes before it: its own lines stay together.
+      // Includes come before the file: its own lines stay together.
       if (named && code.length > 0)
         throw new Error(`${path} includes ${named[1]} after its first line of code`);
       if (named) read(resolve(root, `${named[1]}.lua`), path);
@@ -38,7 +38,7 @@ export function assemble(file, root = luaRoot(file)) {
   };
 }
 
-/** Every script of a `lua` folder that is loaded by itself: those that no other file includes. */
+/** The scripts of a `lua` folder: the files that no other file includes. */
 export function scripts(root) {
   const found = readdirSync(root, { recursive: true })
     .filter((name) => name.endsWith('.lua'))

@@ -18,14 +18,14 @@ test.after(async ({ cluster, redis }) => {
   await cluster.stop();
 });
 
-test('a master that is lost is away, and served from when it is back', async ({ cluster, redis }) => {
+test('a lost master is unavailable, and is used again after its return', async ({ cluster, redis }) => {
   const limiter = new RateLimiter({
     name: 'lost',
     limit,
     redis,
     fallback: { timeout: 300, cooldown: 300 },
   });
-  // On a busy machine, the first call may take longer than the timeout.
+  // On a busy machine, the first call may exceed the timeout.
   await until('Redis serves', async () => (await limiter.acquire()).source === 'redis');
   const owner = await cluster.ownerOf(await cluster.slotOf('{sluice:lost}'));
   await owner.kill();
@@ -36,7 +36,7 @@ test('a master that is lost is away, and served from when it is back', async ({ 
   await limiter.close();
 });
 
-test('a cluster that comes up is waited for', async ({ cluster }) => {
+test('waits for a cluster that is starting', async ({ cluster }) => {
   const redis = new Cluster(cluster.addresses, { lazyConnect: true });
   const limiter = new RateLimiter({ name: 'lazy', limit, redis, fallback: { timeout: 5_000 } });
   assert.is((await limiter.acquire()).source, 'redis');
@@ -44,7 +44,7 @@ test('a cluster that comes up is waited for', async ({ cluster }) => {
   redis.disconnect();
 });
 
-test('a cluster that is not there is away at once', async () => {
+test('an absent cluster is unavailable at once', async () => {
   const redis = new Cluster([{ host: '127.0.0.1', port: 1 }], { clusterRetryStrategy: () => 50 });
   redis.on('error', () => {});
   const limiter = new RateLimiter({ name: 'nowhere', limit, redis, fallback: { timeout: 10_000 } });

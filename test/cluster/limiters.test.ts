@@ -34,7 +34,7 @@ const settings: [string, ClusterOptions][] = [
 ];
 
 for (const [title, options] of settings)
-  test(`limiters on all nodes of ${title} grant what they may`, async ({ cluster, connect }) => {
+  test(`limiters on all nodes of ${title} grant within their limits`, async ({ cluster, connect }) => {
     const redis = connect(options);
     const names = Array.from({ length: 12 }, (_, i) => `${title} ${i}`);
     const owners = names.map(async (name) => cluster.ownerOf(await cluster.slotOf(`{sluice:${name}}`)));
@@ -56,7 +56,7 @@ for (const [title, options] of settings)
     );
   });
 
-test('a rate and a pause lie in the slot of their limiter, on whatever node that is', async ({ connect }) => {
+test('a rate and a pause are in the slot of their limiter, on any node', async ({ connect }) => {
   const redis = connect();
   const limit = slidingWindow({ permits: 5, interval: 60_000 });
   const rate = tokenBucket({ permits: 9, interval: 60_000 });
@@ -79,10 +79,7 @@ test('a rate and a pause lie in the slot of their limiter, on whatever node that
   );
 });
 
-test('a slot that moves while its limiter is in use costs nobody a permit, and grants none too many', async ({
-  cluster,
-  connect,
-}) => {
+test('a slot that moves during use loses no permit, and adds none', async ({ cluster, connect }) => {
   const limits = {
     window: slidingWindow({ permits: 30, interval: 300, resolution: 1 }),
     bucket: tokenBucket({ permits: 40, interval: 300, burst: 20 }),
@@ -110,7 +107,7 @@ test('a slot that moves while its limiter is in use costs nobody a permit, and g
   await cluster.settled();
 });
 
-/** Moves the slot there and back, slowly, while grants go on before, between and after; says who owned it. */
+/** Moves the slot to another node and back, slowly, with grants before, during and after; returns its owners. */
 async function moveTwice(cluster: RedisCluster, slot: number, moments: number[]): Promise<string[]> {
   const owners: string[] = [];
   for (let i = 0; i < 2; i++) {

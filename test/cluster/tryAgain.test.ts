@@ -9,7 +9,7 @@ import {
 import { answeringRedis } from '../support/answeringRedis.ts';
 import { rejection } from '../support/badInput.ts';
 
-/** What a node replies while a slot is on its way. */
+/** The reply of a node while a slot is being moved. */
 const replied = [
   'TRYAGAIN Multiple keys request during rehashing of slot',
   'ASK 8907 127.0.0.1:1',
@@ -18,11 +18,11 @@ const replied = [
 const now = 1_700_000_000_000_000;
 const replies = { reserve: now, decide: [1, 0, 0, 4], peek: [5] } as const;
 
-/** A limiter on a cluster that says so many times that a slot is half way between two nodes. */
+/** A limiter on a cluster that replies so many times that a slot is being moved. */
 function limiterOf(times: number, options: Partial<RateLimiterOptions>) {
   let calls = 0;
   const redis = answeringRedis((script) => {
-    // ioredis tries 16 times, and then says so in words of its own.
+    // ioredis tries 16 times, and then fails with an error of its own.
     if (++calls <= times)
       throw new Error(
         `Too many Cluster redirections. Last error: ReplyError: ${replied[calls % replied.length]}`,
@@ -33,7 +33,7 @@ function limiterOf(times: number, options: Partial<RateLimiterOptions>) {
   return { limiter: new RateLimiter({ name: 'moving', limit, redis, ...options }), calls: () => calls };
 }
 
-test('a call whose slot is half way is made again until it is served', async () => {
+test('repeats a call whose slot is being moved until it is answered', async () => {
   for (const options of [{}, { fallback: { timeout: 5_000 } }] as const) {
     const { limiter, calls } = limiterOf(3, options);
     assert.is((await limiter.acquire()).source, 'redis');
@@ -42,7 +42,7 @@ test('a call whose slot is half way is made again until it is served', async () 
   }
 });
 
-test('or until the time of the call is over, and no longer', async () => {
+test('repeats it no longer than the timeout of the call', async () => {
   for (const options of [{ storeTimeout: 300 }, { fallback: { mode: 'reject', timeout: 300 } }] as const) {
     const { limiter, calls } = limiterOf(Infinity, options);
     const error = await rejection(limiter.acquire());

@@ -1,5 +1,5 @@
-// The scenarios of Redisson's own behaviour, by their numbers: ours, and the stand-in that the other tests judge ours by.
-// Times are scaled down where the ratio is what counts. 3 and 12 are in test/slow.
+// The scenarios of Redisson's own behaviour, by their numbers: for our limiter, and for the stand-in that other tests
+// compare ours with. Times are scaled down where only the ratio matters. 3 and 12 are in test/slow.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
@@ -14,7 +14,7 @@ const minutes = 60_000;
 for (const who of ['ours', 'jvm'] as const) {
   const test = redissonSuite(`redisson, ${who}`);
 
-  test('1. keepAlive: a limiter ends when nobody has used it for so long, and each use renews it', async (context) => {
+  test('1. keepAlive: an idle limiter expires, and each use renews it', async (context) => {
     const limiter: Client = context[who]();
     assert.ok(await limiter.trySetRate(OVERALL, 1, 500, { keepAlive: 500 }));
     await sleep(550);
@@ -25,7 +25,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.ok((await limiter.remainTimeToLive()) > 750);
   });
 
-  test('2. expire: what is acquired later ends with the limiter', async (context) => {
+  test('2. expire: later grants expire with the limiter', async (context) => {
     const limiter: Client = context[who]();
     await limiter.trySetRate(OVERALL, 5, 250);
     assert.ok(await limiter.expire(500));
@@ -34,7 +34,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.equal(await context.redis.keys('*'), []);
   });
 
-  test('4. expire: what was acquired before ends with the limiter', async (context) => {
+  test('4. expire: earlier grants expire with the limiter', async (context) => {
     const limiter: Client = context[who]();
     await limiter.trySetRate(OVERALL, 2, 1_000);
     assert.ok(await limiter.tryAcquire());
@@ -50,7 +50,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.equal({ rate, interval, type }, { rate: 1, interval: 5_000, type: OVERALL });
   });
 
-  test('7. avail: 10; acquire 1; when the interval has passed: 10', async (context) => {
+  test('7. avail: 10; acquire 1; after the interval: 10', async (context) => {
     const limiter: Client = context[who]();
     await limiter.trySetRate(OVERALL, 10, 500);
     assert.is(await limiter.availablePermits(), 10);
@@ -67,7 +67,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.equal({ rate, interval, type }, { rate: 2, interval: 5_000, type: OVERALL });
   });
 
-  test('9. PER_CLIENT: more than the rate throws, and costs nothing', async (context) => {
+  test('9. PER_CLIENT: more than the rate throws, and charges nothing', async (context) => {
     const limiter: Client = context[who]();
     await limiter.trySetRate(PER_CLIENT, 1, 1_000);
     await rejection(limiter.tryAcquire(20));
@@ -109,7 +109,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.is(await context.redis.dbsize(), 0);
   });
 
-  test('16. eight callers who ask at random moments: each tenth grant comes an interval after the tenth before it', async (context) => {
+  test('16. eight callers at random moments: each tenth grant comes an interval after the tenth before it', async (context) => {
     const limiter: Client = context[who]();
     assert.ok(await limiter.trySetRate(OVERALL, 10, 100));
     const { grants, stop } = await watchGrants(context.redis);
@@ -118,13 +118,13 @@ for (const who of ['ours', 'jvm'] as const) {
     const caller = async () => {
       while (granted < 200) {
         if (await limiter.tryAcquire()) granted++;
-        // The pauses are what makes callers ask around the moment at which permits come back.
+        // The pauses make callers request around the moment at which permits expire.
         await sleep(Math.floor(random() * 10));
       }
     };
     await Promise.all(Array.from({ length: 8 }, caller));
     await stop();
-    // By the moments that are written: the server's for ours, and for a JVM client its own.
+    // By the stored moments: the server's for ours, a JVM client's own for its grants.
     const tenths = grants.map(({ at }) => at).filter((_, i) => i % 10 === 0);
     assert.ok(tenths.length >= 19, `${grants.length} grants were seen`);
     const gaps = tenths.slice(1).map((t, i) => t - tenths[i]);
@@ -132,7 +132,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.ok(shortest > 94, `${shortest} ms`);
   });
 
-  test('17. setRate: a new rate starts anew, for PER_CLIENT and OVERALL', async (context) => {
+  test('17. setRate: a new rate starts a new state, for PER_CLIENT and OVERALL', async (context) => {
     const limiter: Client = context[who]();
     for (const type of [PER_CLIENT, OVERALL])
       for (const rate of [10, 20]) {
@@ -143,7 +143,7 @@ for (const who of ['ours', 'jvm'] as const) {
       }
   });
 
-  test('18. keepState on a new limiter: what is acquired comes back', async (context) => {
+  test('18. keepState on a new limiter: its grants expire', async (context) => {
     const limiter: Client = context[who]();
     await limiter.setRate(OVERALL, 10, 500, { keepState: true });
     await limiter.acquire(3);
@@ -153,7 +153,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.is(await limiter.availablePermits(), 7);
   });
 
-  test('20. setRate without keepState: what was acquired is forgotten', async (context) => {
+  test('20. setRate without keepState: earlier grants are forgotten', async (context) => {
     const limiter: Client = context[who]();
     await limiter.setRate(OVERALL, 10, 5_000, { keepState: true });
     await limiter.acquire(3);
@@ -162,7 +162,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.is(await limiter.availablePermits(), 20);
   });
 
-  test('21. updateRate on a limiter that does not exist: false, and it still does not', async (context) => {
+  test('21. updateRate on a missing limiter: false, and it stays missing', async (context) => {
     const limiter: Client = context[who]();
     for (const type of [OVERALL, PER_CLIENT]) {
       assert.not(await limiter.updateRate(type, 10, 5_000, { keepState: true }));
@@ -181,7 +181,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.ok(await limiter.tryAcquire(8));
   });
 
-  test('26. updateRate when all that was acquired has expired: 10', async (context) => {
+  test('26. updateRate after all grants have expired: 10', async (context) => {
     const limiter: Client = context[who]();
     await limiter.setRate(OVERALL, 10, 500, { keepState: true });
     await limiter.acquire(8);
@@ -200,9 +200,9 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.not(await limiter.isExists());
   });
 
-  // What follows has no number: the same rules on other numbers.
+  // The following have no number: the same rules with other numbers.
 
-  test('what was acquired late in an interval still counts in the next', async (context) => {
+  test('a grant late in an interval still counts in the next', async (context) => {
     const limiter: Client = context[who]();
     await limiter.trySetRate(OVERALL, 2, 1_000);
     assert.ok(await limiter.tryAcquire());
@@ -219,7 +219,7 @@ for (const who of ['ours', 'jvm'] as const) {
     ['lower, below what was acquired', 5, 8, [2, 0]],
   ];
   for (const [what, rate, taken, available] of changes)
-    test(`updateRate with keepState to a ${what}: what was acquired counts against the new rate`, async (context) => {
+    test(`updateRate with keepState to a ${what}: earlier grants count against the new rate`, async (context) => {
       const limiter: Client = context[who]();
       for (const type of [OVERALL, PER_CLIENT]) {
         await limiter.setRate(type, 10, 5_000);
@@ -232,7 +232,7 @@ for (const who of ['ours', 'jvm'] as const) {
       }
     });
 
-  test('updateRate with keepState to a shorter interval: what is older than that no longer counts', async (context) => {
+  test('updateRate with keepState to a shorter interval: older grants no longer count', async (context) => {
     const limiter: Client = context[who]();
     await limiter.setRate(OVERALL, 10, 5_000);
     await limiter.acquire(3);
@@ -241,7 +241,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.is(await limiter.availablePermits(), 10);
   });
 
-  test('a change of type forgets what was acquired', async (context) => {
+  test('a change of type forgets earlier grants', async (context) => {
     const limiter: Client = context[who]();
     await limiter.setRate(OVERALL, 10, 5_000);
     await limiter.acquire(4);
@@ -251,7 +251,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.is(await limiter.availablePermits(), 10);
   });
 
-  test('release gives permits back, up to the rate', async (context) => {
+  test('release returns permits, up to the rate', async (context) => {
     const limiter: Client = context[who]();
     for (const type of [PER_CLIENT, OVERALL]) {
       await limiter.setRate(type, 10, 5_000);

@@ -12,7 +12,7 @@ import { startRedis } from '../support/redisServer.ts';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 const lines = 61;
-/** Calls that may travel for longer than the margin of 50 ms on a machine that does much else. */
+/** Calls that may travel for longer than the margin of 50 ms on a busy machine. */
 const mostLate = 6;
 
 /** A PATH without a server, and one with it. */
@@ -23,7 +23,7 @@ interface Ended {
   code: number;
   stdout: string;
   stderr: string;
-  /** Milliseconds until it printed its first words. */
+  /** Milliseconds until the first output. */
   spoke: number;
 }
 
@@ -72,37 +72,37 @@ function check({ code, stdout, stderr }: Ended, processes: number): void {
     }
   }
   assert.match(stdout, 'Why 1050 ms');
-  // The 61st call is the first of the fourth interval, whoever makes it.
+  // The 61st call is the first of the fourth interval, whichever process makes it.
   const took = Number(/1050 ms: ([\d.]+) s$/m.exec(stdout)![1]);
   assert.ok(took >= 3.1 && took < 3.15 + 1.5, `${took} s`);
 }
 
-test('builds what it needs, and says so within a second', async () => {
+test('builds what it needs, and reports that within a second', async () => {
   rmSync(`${folder}dist/index.js`, { force: true });
   const ended = await demo({});
   assert.match(ended.stdout, /^Building the library …\n/);
   assert.ok(ended.spoke < 1_000, `${ended.spoke} ms`);
 });
 
-test('without a server on the PATH, one process is refused when it is too fast, and never through the limiter', async () => {
+test('without a server on the PATH, one process gets 429s without the limiter, and none with it', async () => {
   const ended = await demo({});
   assert.match(ended.stdout, 'one process, without Redis');
   check(ended, 1);
 });
 
-test('with a server on the PATH, it starts one, and three processes share one limit', async () => {
+test('starts a server on the PATH, and three processes share one limit', async () => {
   const ended = await demo({ PATH: withServer });
   assert.match(ended.stdout, "-server of the demo's own");
   check(ended, 3);
 });
 
-test('with REDIS_URL three processes share one limit', async () => {
+test('with REDIS_URL, three processes share one limit', async () => {
   const server = await startRedis();
   check(await demo({ REDIS_URL: server.url }), 3);
   await server.stop();
 });
 
-test('a reader that has seen enough ends it quietly', async () => {
+test('ends quietly when the reader of its output closes', async () => {
   for (const PATH of [noServer, withServer]) {
     const child = spawn(process.execPath, ['demo/demo.mjs'], {
       cwd: folder,
@@ -119,7 +119,7 @@ test('a reader that has seen enough ends it quietly', async () => {
   }
 });
 
-test('a database that Redis does not have is said in one line', async () => {
+test('reports a database that Redis does not have in one line', async () => {
   const server = await startRedis();
   const { code, stderr } = await demo({ REDIS_URL: `${server.url}/99` });
   assert.is(code, 1);
@@ -127,13 +127,13 @@ test('a database that Redis does not have is said in one line', async () => {
   await server.stop();
 });
 
-test('a Redis that cannot be reached is said in one line', async () => {
+test('reports an unreachable Redis in one line', async () => {
   const { code, stderr } = await demo({ REDIS_URL: 'redis://127.0.0.1:1' });
   assert.is(code, 1);
   assert.match(stderr, /^demo: REDIS_URL: .*ECONNREFUSED.*\n$/);
 });
 
-/** What a timeline writes of one call of each process. */
+/** The output of a timeline for one call of each process. */
 function drawn({ isTTY, NO_COLOR }: { isTTY: boolean; NO_COLOR?: string }): string {
   let text = '';
   const before = process.env.NO_COLOR;

@@ -8,12 +8,12 @@ import { examples, root } from './pages.ts';
 
 const ran = new Set<string>();
 
-/** Runs an example as it is printed, wherever it stands, and answers the lines that it prints. */
+/** Runs an example as printed, and returns the lines that it prints. */
 async function printedBy(name: string): Promise<string[]> {
   const example = examples.find((one) => one.name === name);
   assert.ok(example, `a page has an example ${name}`);
   ran.add(name);
-  // In the tree, where its imports are found.
+  // In the repository, where its imports resolve.
   const folder = mkdtempSync(join(root, '.readme-'));
   try {
     const file = join(folder, 'example.mts');
@@ -39,7 +39,7 @@ readme('the first runs as printed: five values a second', async () => {
   );
 });
 
-readme('an answer of 429 pauses the fleet, and the call is made again', async () => {
+readme('a reply of 429 pauses the fleet, and the call is repeated', async () => {
   assert.equal(await printedBy('retry'), [
     'page 1 in second 0',
     'page 2 in second 0',
@@ -48,7 +48,7 @@ readme('an answer of 429 pauses the fleet, and the call is made again', async ()
   ]);
 });
 
-readme('requests are cancelled, time out, and give their permits back', async () => {
+readme('requests are cancelled, time out, and refund their permits', async () => {
   assert.equal(await printedBy('cancel'), [
     'ERR_SLUICE_TIMEOUT',
     'the user has left',
@@ -69,7 +69,7 @@ pages('a promise waits on a fake clock', async () => {
   assert.equal(await printedBy('fakeTimers'), ['it waited 60000 ms']);
 });
 
-pages('pages are fetched as their permits come', async () => {
+pages('pages are fetched as permits are granted', async () => {
   const fetched = [1, 2, 3, 4, 5].flatMap((page) => [
     `page ${page} is fetched`,
     `page ${page} in half-second ${Math.floor((page - 1) / 2)}`,
@@ -100,7 +100,7 @@ pages('tokens are estimated, and settled', async () => {
   assert.equal(await printedBy('llm'), ['SUM UP', 'TRANSLATE', 'RHYME', '{ requests: 57, tokens: 98000 }']);
 });
 
-pages('a server answers 429 beyond the limit of a client', async () => {
+pages('a server replies 429 beyond the limit of a client', async () => {
   const printed = await printedBy('server');
   assert.equal(printed.slice(0, 2), ['200, 1 of 2 left', '200, 0 of 2 left']);
   // Rounded up to the resolution of the window, and to whole seconds.
@@ -114,7 +114,7 @@ pages('a stored rate reaches a request that waits', async () => {
   assert.match(printed.slice(2).join(' '), /permits: 100,\s+interval: 1000,.*stored: true/s);
 });
 
-pages('an answer with Retry-After pauses the fleet', async () => {
+pages('a reply with Retry-After pauses the fleet', async () => {
   assert.equal(await printedBy('pause'), [
     'a date that is past: 0 ms',
     'page 1 in second 0',
@@ -126,7 +126,7 @@ pages('an answer with Retry-After pauses the fleet', async () => {
   ]);
 });
 
-pages('events tell what happens', async () => {
+pages('events report grants, waits and failures', async () => {
   assert.equal(await printedBy('events'), [
     'queued',
     'granted by memory',
@@ -137,7 +137,7 @@ pages('events tell what happens', async () => {
   ]);
 });
 
-pages('a limiter goes on without Redis', async () => {
+pages('a limiter continues without Redis', async () => {
   assert.equal(await printedBy('fallback'), [
     'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
     'fallback, fallback',
@@ -149,7 +149,7 @@ pages.run();
 
 const all = suite('all examples');
 
-all('run here, under a name of their own, or say that they are sketches', () => {
+all('all run here under their own names, or are marked as sketches', () => {
   const names = examples.flatMap(({ name }) => name ?? []);
   assert.equal([...names].sort(), [...ran].sort());
   const unnamed = examples.filter(

@@ -8,12 +8,15 @@ interface Link {
   anchor: string | undefined;
 }
 
-/** What npm packs whatever `files` says. */
+/** The files that npm packs regardless of `files`. */
 const alwaysPacked = ['package.json', 'README.md', 'LICENSE'];
 const { files } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { files: string[] };
 const packed = [...alwaysPacked, ...files];
 
-/** What is wrong with the relative links of a page; empty when all lead somewhere, in the package as well if it is packed. */
+/**
+ * The errors in the relative links of a page; empty if every target exists, in the package as well if the page is
+ * packed.
+ */
 export function brokenLinks(page: Page): string[] {
   const inPackage = isPacked(page.path);
   return linksOf(page).flatMap(({ target, anchor }) => {

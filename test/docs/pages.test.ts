@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import { anchorsOf, brokenLinks, linksOf } from './links.ts';
 import { pageAt, pages, root } from './pages.ts';
 
-/** The pages that name tests, and how many titles each names at least. */
+/** The pages that name tests, and the least number of titles of each. */
 const leastTitles: Record<string, number> = { 'docs/guarantees.md': 65, 'docs/redisson.md': 20 };
-/** The pages of the repository that the package does not hold. */
+/** The pages of the repository that are not in the package. */
 const others = ['CONTRIBUTING.md', 'CHANGELOG.md'].map(pageAt);
 /** A path of the repository in backticks: a file, or a folder with a slash at its end. */
 const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs)\/[\w./-]*(?:\/|\.\w+))`/g;
@@ -14,7 +14,7 @@ const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs)\/[\w./-]*(?:\/|\.\w
 for (const page of [...pages, ...others]) {
   const test = suite(page.path);
 
-  test('has links that lead somewhere', () => assert.equal(brokenLinks(page), []));
+  test('has links to existing targets', () => assert.equal(brokenLinks(page), []));
 
   test('names files and folders that exist', () => {
     const missing = Array.from(page.text.matchAll(pathInCode), ([, path]) => path).filter(
@@ -23,7 +23,7 @@ for (const page of [...pages, ...others]) {
     assert.equal(missing, []);
   });
 
-  test('names tests that exist, by their titles and files', () => {
+  test('names existing tests by their titles and files', () => {
     const named = page.text
       .replace(/\s+/g, ' ')
       .matchAll(/((?:"[^"]+"(?:,? and |, )?)+) in `(test\/[^`]+)`/g);
@@ -41,7 +41,7 @@ for (const page of [...pages, ...others]) {
   test.run();
 }
 
-const links = suite('what the links are held to');
+const links = suite('the check of links');
 
 links('an anchor is that of a heading, as GitHub makes it', () => {
   const text = '# `wrap(fn, options?)`\n## What this is not\n## Twice\n```sh\n# no heading\n```\n## Twice\n';
@@ -56,7 +56,7 @@ links('only relative links outside code count', () => {
   ]);
 });
 
-links('a broken link is told, and so is one that leads out of the package', () => {
+links('reports a broken link, and a link out of the package', () => {
   const text =
     '[a](docs/none.md) [b](test/run.mjs) [c](docs/redisson.md#none) [d](docs/redisson.md) [e](#none)';
   assert.equal(brokenLinks({ path: 'README.md', text }), [

@@ -10,7 +10,7 @@ export interface Page {
   text: string;
 }
 
-/** The README and the pages of docs/: what users of the package read. */
+/** The README and the pages of docs/: the texts for users of the package. */
 export const pages: readonly Page[] = [
   'README.md',
   ...readdirSync(`${root}docs`)

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Circuit } from '../../src/stores/fallback/circuit.ts';
 
-test('a callback for the closed circuit is called once', () => {
+test('calls a callback for the closed circuit once', () => {
   const circuit = new Circuit(100);
   let done = 0;
   circuit.onClosed(() => done++);
@@ -14,7 +14,7 @@ test('a callback for the closed circuit is called once', () => {
   assert.is(done, 1);
 });
 
-test('a probe is due after the cooldown', () => {
+test('is due for a probe after the cooldown', () => {
   const circuit = new Circuit(100);
   assert.is(circuit.untilProbe(0), 0);
   circuit.failed('call', new Error('lost'), 50);

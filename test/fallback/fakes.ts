@@ -16,7 +16,7 @@ import type {
   Store,
 } from '../../src/stores/store.ts';
 
-/** A connection whose state the test sets. */
+/** A connection whose state is set by the test. */
 export class FakeRedis extends EventEmitter {
   connects = 0;
 
@@ -35,7 +35,7 @@ export class FakeRedis extends EventEmitter {
     this.emit(status);
   }
 
-  /** How many listeners there are, of all events. */
+  /** Number of listeners of all events. */
   get listening(): number {
     return this.eventNames().reduce((sum, event) => sum + this.listenerCount(event), 0);
   }
@@ -43,16 +43,16 @@ export class FakeRedis extends EventEmitter {
 
 type Operation = Exclude<keyof ControlledLedger, 'sync' | 'source' | 'limits'>;
 
-/** One call of a store that answers when the test says so. */
+/** One call of a store, answered by the test. */
 export interface Call {
   ledger: string;
   operation: Operation;
-  /** What it was called with, without the reply. */
+  /** The arguments of the call, without the callback. */
   args: unknown[];
   reply: (error: Error | null, value?: unknown) => void;
 }
 
-/** A store far away: all it was called with, and what it says of the limits. */
+/** A fake remote store: records all calls, and has fixed limits. */
 export class Remote implements Store {
   readonly calls: Call[] = [];
   limits: LedgerConfig['limits'] | undefined;
@@ -96,7 +96,7 @@ export class Remote implements Store {
     return calls[calls.length - 1];
   }
 
-  /** Answers the probe, which is the last call: what it was made for follows. */
+  /** Answers the probe (the last call); the call that it was made for follows. */
   answerProbe(): void {
     if (this.last.operation !== 'peek') throw new Error('there is no probe');
     this.last.reply(null, [0]);
@@ -107,32 +107,32 @@ export class Remote implements Store {
   }
 }
 
-/** How a call ended: nothing yet, an error or a value; and when. */
+/** The result of a call (pending, an error or a value) and its time. */
 export interface Answer<T> {
   at?: number;
   error?: Error | null;
   value?: T;
 }
 
-/** Makes a call, and keeps how it ends. */
+/** Makes a call, and records its result. */
 export function answerOf<T>(call: (reply: Reply<T>) => void): Answer<T> {
   const answer: Answer<T> = {};
   call((error, value) => Object.assign(answer, { at: performance.now(), error, value }));
   return answer;
 }
 
-/** A request of one run. */
+/** A request of one permit. */
 export function asking(count = 1, cost = [1], maxWait = Infinity): ReserveRequest {
   return { runs: [{ count, cost, maxWait }], horizon: 20, held: 0, epoch: 0 };
 }
 
-/** What Redis answers that grants all of a request at once. */
+/** The reply of Redis that grants all of a request at once. */
 export function granting({ runs }: ReserveRequest, more: Partial<ReserveReply> = {}): ReserveReply {
   const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
   return { now: 1000.5, epoch: 7, contenders: 1, segments, ...more };
 }
 
-/** A fallback over a store far away. */
+/** A fallback over a fake remote store. */
 export function setUp(
   options: FallbackOptions = {},
   { status = 'ready', limits = [limit] }: { status?: string; limits?: Limit[] } = {},
@@ -154,7 +154,7 @@ export function setUp(
   return { redis, remote, store, open, changes, ledger: open() };
 }
 
-/** A store far away without a fallback, of which a call takes at most so many milliseconds. */
+/** A fake remote store without a fallback, with a timeout per call in milliseconds. */
 export function setUpTimed(timeout: number, status = 'ready') {
   const redis = new FakeRedis(status);
   const remote = new Remote();
@@ -164,19 +164,22 @@ export function setUpTimed(timeout: number, status = 'ready') {
   return { redis, remote, open, ledger: open('api') };
 }
 
-/** Asserts that no call has a timer: the one that is left fires once, does not keep the process alive, and is not set again. */
+/**
+ * Asserts that no call has a timer: the remaining one fires once, does not keep the process alive, and is not set
+ * again.
+ */
 export function assertNoCalls(clock: SinonFakeTimers, timeout = 500): void {
   clock.tick(timeout + 1);
   assert.is(clock.countTimers(), 0);
 }
 
-/** Milliseconds until a call that Redis does not answer is given up: the fake clock takes one for the turn after the timer. */
+/** Milliseconds until an unanswered call is given up: the fake clock adds one for the turn after the timer. */
 export const givenUp = 501;
 
-/** What the fallback takes the place of: its half is five. */
+/** The limit that the fallback replaces: its half is five. */
 export const limit = slidingWindow({ permits: 10, interval: 1000 });
 
-/** Reserves, and answers who granted. */
+/** Reserves, and returns the source of the grant. */
 export function reserving({ ledger }: ReturnType<typeof setUp>, request: ReserveRequest = asking()) {
   return answerOf<ReserveReply & { source?: string }>((reply) =>
     ledger.reserve(request, (error, value) => reply(error, value && { ...value, source: ledger.source })),

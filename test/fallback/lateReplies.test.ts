@@ -5,7 +5,7 @@ import type { Refund } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { asking, givenUp, granting, setUp } from './fakes.ts';
 
-timed('what Redis granted and booked after its time is given back to it', (clock) => {
+timed('refunds grants and reservations of a reply after the timeout', (clock) => {
   const { ledger, remote } = setUp();
   const request = {
     ...asking(),
@@ -42,7 +42,7 @@ timed('what Redis granted and booked after its time is given back to it', (clock
   assert.is(remote.calls.length, 2);
 });
 
-timed('a probe charges nothing, however late it is answered', (clock) => {
+timed('a probe charges nothing, however late its reply', (clock) => {
   const { ledger, remote, changes } = setUp();
   ledger.reserve(asking(), () => {});
   clock.tick(givenUp + 1000);
@@ -58,7 +58,7 @@ timed('a probe charges nothing, however late it is answered', (clock) => {
   assert.is(ledger.source, 'fallback');
 });
 
-timed('a decision that was granted late is left to come back by itself', (clock) => {
+timed('does not refund a decision granted after the timeout', (clock) => {
   const { ledger, remote } = setUp();
   ledger.decide([3], () => {});
   clock.tick(givenUp);
@@ -66,7 +66,7 @@ timed('a decision that was granted late is left to come back by itself', (clock)
   assert.is(remote.calls.length, 1);
 });
 
-timed('what was refused late, or failed late, leaves nothing to give back', (clock) => {
+timed('refunds nothing after a late refusal or a late failure', (clock) => {
   const { ledger, remote } = setUp();
   ledger.decide([3], () => {});
   ledger.reserve(asking(), () => {});

@@ -14,7 +14,9 @@ import { Wire } from './wire.ts';
 
 const hour = 3_600_000;
 
-/** A limiter over a wire, to a store whose clock may be ahead, and another one that shares its limit without a wire. */
+/**
+ * A limiter over a slow connection to a store whose clock may be ahead, and one on the same limit without a connection.
+ */
 function setUp(limit: Limit, options: FallbackOptions = {}, ahead = 0) {
   const memory = memoryStore();
   const wire = new Wire(ahead === 0 ? memory : aheadOf(memory, ahead));
@@ -23,7 +25,7 @@ function setUp(limit: Limit, options: FallbackOptions = {}, ahead = 0) {
   return { wire, limiter, truth: new RateLimiter({ name: 'api', limit, store: memory }) };
 }
 
-/** The store under a clock that is so many milliseconds ahead. */
+/** The store with a clock that is ahead by this many milliseconds. */
 function aheadOf(store: Store, ms: number): Store {
   return {
     open({ clock, ...config }) {
@@ -33,7 +35,7 @@ function aheadOf(store: Store, ms: number): Store {
   };
 }
 
-/** Who granted each of them. */
+/** The source of each grant. */
 function sources(fates: readonly Fate<Permit>[]): (string | undefined)[] {
   return fates.map(({ value }) => value?.source);
 }
@@ -42,7 +44,7 @@ function rises(numbers: readonly (number | undefined)[]): boolean {
   return numbers.every((n, i) => n !== undefined && (i === 0 || n >= numbers[i - 1]!));
 }
 
-timed('the line keeps its order from Redis to here and back, and loses nobody', async (clock) => {
+timed('keeps the order of the queue from Redis to local and back, and loses no request', async (clock) => {
   const { wire, limiter } = setUp(slidingWindow({ permits: 10, interval: 100 }));
   const order: number[] = [];
   const fates = Array.from({ length: 300 }, (_, i) => {
@@ -65,7 +67,7 @@ timed('the line keeps its order from Redis to here and back, and loses nobody', 
   assert.equal(changes, ['redis', 'fallback', 'redis']);
 });
 
-timed('what Redis has booked by a clock that is ahead holds nobody back here for longer', async (clock) => {
+timed('does not delay local grants by Redis reservations from a clock that is ahead', async (clock) => {
   const { wire, limiter } = setUp(fixedWindow({ permits: 4, interval: 5_000 }), {}, hour);
   const booked = [4, 3].map((n) => fateOf(limiter.acquire(n)));
   await clock.tickAsync(100);
@@ -73,26 +75,26 @@ timed('what Redis has booked by a clock that is ahead holds nobody back here for
   const decided = fateOf(limiter.decide());
   const behind = fateOf(limiter.acquire());
   await clock.tickAsync(8_000);
-  // No decision overtakes those who wait here.
+  // No decision passes the requests that wait here.
   assert.is(decided.value?.granted, false);
   assert.equal(sources([...booked, behind]), ['redis', 'redis', 'fallback']);
   assert.ok(rises([booked[1].at, behind.at]));
 });
 
-timed('what Redis has booked stands when it goes away', async (clock) => {
+timed('keeps the reservations made in Redis after Redis becomes unavailable', async (clock) => {
   const { wire, limiter } = setUp(fixedWindow({ permits: 4, interval: 5_000 }));
   const first = [4, 3].map((n) => fateOf(limiter.acquire(n)));
   await clock.tickAsync(100);
   assert.is(limiter.stats().reserved, 1);
   wire.freeze();
   const behind = fateOf(limiter.acquire(1));
-  // Long enough for the line to ask whether anything has changed, twice.
+  // Long enough for two checks of the queue for changes.
   await clock.tickAsync(8_000);
   assert.equal(sources([...first, behind]), ['redis', 'redis', 'fallback']);
   assert.ok(first[1].at! <= behind.at! && first[1].at! < 5_100);
 });
 
-timed('what was booked here far ahead is asked for again in Redis, in the same order', async (clock) => {
+timed('requests far-ahead local reservations again from Redis, in the same order', async (clock) => {
   const { wire, limiter } = setUp(fixedWindow({ permits: 4, interval: 60_000 }));
   wire.freeze();
   const fates = [1, 2, 3, 4].map((n) => fateOf(limiter.acquire(n % 2 ? 2 : 1)));
@@ -100,14 +102,14 @@ timed('what was booked here far ahead is asked for again in Redis, in the same o
   // Half of four: the others would wait for a minute.
   assert.equal(sources(fates), ['fallback', undefined, undefined, undefined]);
   wire.thaw();
-  // A line that waits asks at least every two seconds.
+  // A queue with waiting requests calls at least every two seconds.
   await clock.tickAsync(5_000);
   assert.equal(sources(fates), ['fallback', 'redis', 'redis', 'redis']);
   assert.ok(rises(fates.map(({ at }) => at)));
 });
 
 timed(
-  'a request that is too large for this process is granted when Redis is back, before those behind it',
+  'grants a request larger than the local part after the return of Redis, before later requests',
   async (clock) => {
     const { wire, limiter } = setUp(fixedWindow({ permits: 10, interval: 60_000 }));
     wire.freeze();
@@ -124,7 +126,7 @@ timed(
 );
 
 timed(
-  'a request that is too large for this process keeps its timeout; one too large for all fails',
+  'times out a request larger than the local part, and rejects one larger than the limit',
   async (clock) => {
     const { wire, limiter } = setUp(fixedWindow({ permits: 10, interval: 60_000 }));
     wire.freeze();
@@ -142,7 +144,7 @@ timed(
   },
 );
 
-timed('timeouts hold while Redis is found to be away, and while it is found to be back', async (clock) => {
+timed('keeps timeouts while Redis becomes unavailable and while it returns', async (clock) => {
   const { wire, limiter } = setUp(fixedWindow({ permits: 2, interval: 700 }));
   wire.freeze();
   await clock.tickAsync(0);
@@ -157,7 +159,7 @@ timed('timeouts hold while Redis is found to be away, and while it is found to b
   for (const [i, { at }] of fates.entries()) assert.ok(at! <= timeouts[i], `${at} of ${timeouts[i]}`);
 });
 
-timed('a reserve that ran late in Redis has charged nothing in the end', async (clock) => {
+timed('leaves no charge of a reserve that ran late in Redis', async (clock) => {
   const { wire, limiter, truth } = setUp(fixedWindow({ permits: 100, interval: 1e9 }));
   wire.freeze();
   const fates = [10, 20].map((n) => fateOf(limiter.acquire(n)));
@@ -172,7 +174,7 @@ timed('a reserve that ran late in Redis has charged nothing in the end', async (
   assert.is(await truth.availablePermits(), 93);
 });
 
-timed('a refund goes to who granted, whoever serves by then', async (clock) => {
+timed('refunds to the store that granted, whichever store is in use', async (clock) => {
   const { wire, limiter, truth } = setUp(fixedWindow({ permits: 100, interval: 1e9 }));
   const ofRedis = fateOf(limiter.acquire(30));
   await clock.tickAsync(10);
@@ -190,7 +192,7 @@ timed('a refund goes to who granted, whoever serves by then', async (clock) => {
   assert.is(await truth.availablePermits(), 100);
 });
 
-timed('closed while Redis is away, a limiter leaves no timer', async (clock) => {
+timed('leaves no timer when a limiter is closed while Redis is unavailable', async (clock) => {
   const { wire, limiter, truth } = setUp(fixedWindow({ permits: 2, interval: 1e6 }));
   wire.freeze();
   const fates = [fateOf(limiter.acquire()), fateOf(limiter.acquire()), fateOf(limiter.acquire(2))];
@@ -207,26 +209,23 @@ timed('closed while Redis is away, a limiter leaves no timer', async (clock) => 
   assert.is(await truth.availablePermits(), 2);
 });
 
-timed(
-  'closed while a call is under way, a limiter leaves no timer when that has had its time',
-  async (clock) => {
-    const { wire, limiter, truth } = setUp(fixedWindow({ permits: 2, interval: 1e6 }));
-    wire.freeze();
-    const fate = fateOf(limiter.acquire());
-    await clock.tickAsync(100);
-    const closed = fateOf(limiter.close());
-    await clock.tickAsync(givenUp);
-    assert.ok(closed.at! <= givenUp + 10);
-    assertNoCalls(clock);
-    assert.ok(fate.reason);
-    wire.thaw();
-    await clock.tickAsync(100);
-    assert.is(await truth.availablePermits(), 2);
-  },
-);
+timed('leaves no timer after the timeout of the call in flight when a limiter is closed', async (clock) => {
+  const { wire, limiter, truth } = setUp(fixedWindow({ permits: 2, interval: 1e6 }));
+  wire.freeze();
+  const fate = fateOf(limiter.acquire());
+  await clock.tickAsync(100);
+  const closed = fateOf(limiter.close());
+  await clock.tickAsync(givenUp);
+  assert.ok(closed.at! <= givenUp + 10);
+  assertNoCalls(clock);
+  assert.ok(fate.reason);
+  wire.thaw();
+  await clock.tickAsync(100);
+  assert.is(await truth.availablePermits(), 2);
+});
 
 timed(
-  'reject: those who wait fail when Redis goes away; those who come when it is back are granted',
+  'reject: fails waiting requests when Redis becomes unavailable, and grants new ones after its return',
   async (clock) => {
     const { wire, limiter } = setUp(slidingWindow({ permits: 2, interval: 100 }), { mode: 'reject' });
     const fates = Array.from({ length: 20 }, () => fateOf(limiter.acquire()));
@@ -244,7 +243,7 @@ timed(
   },
 );
 
-timed('allow: those who wait are granted when Redis goes away, in their order', async (clock) => {
+timed('allow: grants waiting requests in order when Redis becomes unavailable', async (clock) => {
   const { wire, limiter } = setUp(slidingWindow({ permits: 2, interval: 100 }), { mode: 'allow' });
   const order: number[] = [];
   for (let i = 0; i < 1000; i++) void limiter.acquire().then(() => order.push(i));

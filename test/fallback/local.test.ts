@@ -15,7 +15,7 @@ import {
 import { timed } from '../support/fakeTime.ts';
 import { answerOf, asking, granting, limit, setUp } from './fakes.ts';
 
-/** A fallback that has taken the place of Redis. */
+/** A fallback in local mode, with the circuit open. */
 function away(...options: Parameters<typeof setUp>) {
   const all = setUp(...options);
   all.redis.status = 'end';
@@ -34,7 +34,7 @@ function told({ segments }: ReserveReply): number[][] {
   return segments.map(({ count, delay }) => [count, delay]);
 }
 
-timed('half of the limit is granted here, and what is more waits', () => {
+timed('grants half of the limit, and delays the rest', () => {
   const { reserve, ledger } = away();
   assert.equal(told(reserve({ count: 6 })), [
     [5, 0],
@@ -43,7 +43,7 @@ timed('half of the limit is granted here, and what is more waits', () => {
   assert.is(ledger.source, 'fallback');
 });
 
-timed('the part is that of the ratio', () => {
+timed('grants the part given by the ratio', () => {
   const { reserve } = away({ ratio: 0.2 });
   assert.equal(told(reserve({ count: 3, maxWait: 0 })), [
     [2, 0],
@@ -51,7 +51,7 @@ timed('the part is that of the ratio', () => {
   ]);
 });
 
-timed('a part of every limit of a record', () => {
+timed('applies the ratio to every limit of a record', () => {
   const limits = [
     slidingWindow({ permits: 10, interval: 1000 }),
     tokenBucket({ permits: 4, interval: 1000 }),
@@ -60,45 +60,39 @@ timed('a part of every limit of a record', () => {
   assert.equal(answerOf<number[]>((reply) => ledger.peek(reply)).value, [5, 2]);
 });
 
-timed(
-  'what counts is the rate in force, which may have been stored; what was granted goes on counting',
-  () => {
-    const { reserve, remote, ledger } = away();
-    reserve({ count: 2 });
-    remote.limits = [slidingWindow({ permits: 40, interval: 1000 })];
-    assert.equal(ledger.limits, remote.limits);
-    assert.equal(told(reserve({ count: 19, maxWait: 0 })), [
-      [18, 0],
-      [1, outcome.refused],
-    ]);
-  },
-);
+timed('uses the stored rate in force, and keeps counting earlier grants', () => {
+  const { reserve, remote, ledger } = away();
+  reserve({ count: 2 });
+  remote.limits = [slidingWindow({ permits: 40, interval: 1000 })];
+  assert.equal(ledger.limits, remote.limits);
+  assert.equal(told(reserve({ count: 19, maxWait: 0 })), [
+    [18, 0],
+    [1, outcome.refused],
+  ]);
+});
 
-timed(
-  'a request that is too large for this process waits, and all behind it; those before it do not',
-  (clock) => {
-    const { reserve } = away();
-    const reply = reserve({ count: 2 }, { cost: [6] }, { count: 3 }, { maxWait: 0 }, { maxWait: 500 });
-    assert.equal(told(reply), [
-      [2, 0],
-      [1, outcome.queued],
-      [3, outcome.queued],
-      [1, outcome.refused],
-      [1, outcome.queued],
-    ]);
-    assert.ok(reply.retryAfter! > 0 && reply.retryAfter! <= 1000);
-    clock.tick(1e6);
-    // There is no end to the wait: it must not be asked for again at once, either.
-    assert.ok(reserve({ cost: [6] }).retryAfter! >= 10);
-  },
-);
+timed('delays a request larger than the local part and all later ones, but not the earlier ones', (clock) => {
+  const { reserve } = away();
+  const reply = reserve({ count: 2 }, { cost: [6] }, { count: 3 }, { maxWait: 0 }, { maxWait: 500 });
+  assert.equal(told(reply), [
+    [2, 0],
+    [1, outcome.queued],
+    [3, outcome.queued],
+    [1, outcome.refused],
+    [1, outcome.queued],
+  ]);
+  assert.ok(reply.retryAfter! > 0 && reply.retryAfter! <= 1000);
+  clock.tick(1e6);
+  // The wait has no known end, and must not cause an immediate retry.
+  assert.ok(reserve({ cost: [6] }).retryAfter! >= 10);
+});
 
-timed('one that will not wait is refused when it is too large', () => {
+timed('refuses a request larger than the local part if it may not wait', () => {
   const { reserve } = away();
   assert.equal(told(reserve({ cost: [6], maxWait: 0 })), [[1, outcome.refused]]);
 });
 
-timed('more than the limit in force is refused as ever', () => {
+timed('refuses a request that exceeds the limit in force', () => {
   const { reserve } = away();
   assert.equal(told(reserve({ cost: [11] }, { cost: [6] })), [
     [1, outcome.exceedsLimit],
@@ -106,21 +100,18 @@ timed('more than the limit in force is refused as ever', () => {
   ]);
 });
 
-timed(
-  'a decision is of this process, and says when to ask again where it can only be granted by Redis',
-  () => {
-    const { ledger } = away();
-    const decide = (cost: number) => answerOf<DecideReply>((reply) => ledger.decide([cost], reply)).value!;
-    const { granted, available } = decide(2);
-    assert.equal([granted, available], [true, [3]]);
-    const large = decide(6);
-    assert.not(large.granted);
-    assert.ok(large.retryAfter > 0 && large.retryAfter <= 1000);
-    assert.is(decide(11).retryAfter, Infinity);
-  },
-);
+timed('decides locally, with the time to retry where only Redis can grant', () => {
+  const { ledger } = away();
+  const decide = (cost: number) => answerOf<DecideReply>((reply) => ledger.decide([cost], reply)).value!;
+  const { granted, available } = decide(2);
+  assert.equal([granted, available], [true, [3]]);
+  const large = decide(6);
+  assert.not(large.granted);
+  assert.ok(large.retryAfter > 0 && large.retryAfter <= 1000);
+  assert.is(decide(11).retryAfter, Infinity);
+});
 
-timed('its name says what it stands for', () => {
+timed('has the name of the store that it replaces', () => {
   const names: string[] = [];
   const memory = memoryStore();
   const named: Store = {
@@ -136,7 +127,7 @@ timed('its name says what it stands for', () => {
   assert.equal(new Set(names), new Set(['redis_fallback:api']));
 });
 
-timed('limiters of two names share nothing here, two of one name do', () => {
+timed('shares permits between limiters of one name only', () => {
   const { reserve, open } = away();
   reserve({ count: 5 });
   const [same, other] = [open('api'), open('other')];
@@ -144,7 +135,7 @@ timed('limiters of two names share nothing here, two of one name do', () => {
   assert.equal(answerOf<number[]>((reply) => other.peek(reply)).value, [5]);
 });
 
-timed('a request that asks for nothing asks whether Redis is back', () => {
+timed('checks for the return of Redis with a request for no permits', () => {
   const { remote, redis, ledger, reserve } = away({ cooldown: 0 });
   assert.equal(told(reserve({})), [[1, 0]]);
   redis.become('ready');

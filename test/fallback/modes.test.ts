@@ -5,7 +5,7 @@ import { type DecideReply, outcome, type ReserveReply } from '../../src/stores/s
 import { timed } from '../support/fakeTime.ts';
 import { answerOf, asking, givenUp, granting, setUp } from './fakes.ts';
 
-timed('reject: every call fails, the one that found out too, and says why', (clock) => {
+timed('reject: fails every call with the reason, including the call that detects the failure', (clock) => {
   const { ledger, remote, redis } = setUp({ mode: 'reject' });
   const first = answerOf((reply) => ledger.reserve(asking(), reply));
   clock.tick(givenUp);
@@ -28,7 +28,7 @@ timed('reject: every call fails, the one that found out too, and says why', (clo
   assert.is(remote.calls.length, 1);
 });
 
-timed('reject: after the cooldown the call that asks gets the answer of Redis', (clock) => {
+timed('reject: answers from Redis after the cooldown', (clock) => {
   const { ledger, remote } = setUp({ mode: 'reject' });
   ledger.reserve(asking(), () => {});
   clock.tick(givenUp + 1000);
@@ -38,7 +38,7 @@ timed('reject: after the cooldown the call that asks gets the answer of Redis', 
   assert.ok(answer.value);
 });
 
-timed('allow: everything is granted at once, in the order of the request', () => {
+timed('allow: grants everything at once, in the order of the requests', () => {
   const { ledger, redis } = setUp({ mode: 'allow' });
   redis.status = 'end';
   const { value } = answerOf<ReserveReply>((reply) => ledger.reserve(asking(1000, [10], 0), reply));
@@ -56,7 +56,7 @@ timed('allow: everything is granted at once, in the order of the request', () =>
   );
 });
 
-timed('allow: more than the limit in force is refused as ever', () => {
+timed('allow: refuses a request that exceeds the limit in force', () => {
   const { ledger, redis } = setUp({ mode: 'allow' });
   redis.status = 'end';
   const { value } = answerOf<ReserveReply>((reply) => ledger.reserve(asking(1, [11]), reply));
@@ -64,7 +64,7 @@ timed('allow: more than the limit in force is refused as ever', () => {
   assert.not(answerOf<DecideReply>((reply) => ledger.decide([11], reply)).value?.granted);
 });
 
-timed('allow: a pause holds', (clock) => {
+timed('allow: enforces a pause', (clock) => {
   const { ledger, redis } = setUp({ mode: 'allow' });
   redis.status = 'end';
   assert.is(answerOf<number>((reply) => ledger.pause(300, reply)).value, 300);

@@ -4,7 +4,7 @@ import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
 import { timed } from '../support/fakeTime.ts';
 import { asking, assertNoCalls, givenUp, granting, reserving, setUp } from './fakes.ts';
 
-timed('while Redis answers in time it serves, and nothing is told', (clock) => {
+timed('uses Redis and emits no event while Redis answers in time', (clock) => {
   const all = setUp();
   const answer = reserving(all);
   clock.tick(499);
@@ -16,7 +16,7 @@ timed('while Redis answers in time it serves, and nothing is told', (clock) => {
   assertNoCalls(clock);
 });
 
-timed('a call that takes too long opens it: the call itself and those after it are granted here', (clock) => {
+timed('opens after a slow call, and grants that call and the next ones locally', (clock) => {
   const all = setUp();
   const answer = reserving(all);
   clock.tick(499);
@@ -34,7 +34,7 @@ timed('a call that takes too long opens it: the call itself and those after it a
   assertNoCalls(clock);
 });
 
-timed('who decided is told as well', () => {
+timed('reports the source of a decision too', () => {
   const { ledger, remote, redis } = setUp();
   const sources: string[] = [];
   ledger.decide([1], () => sources.push(ledger.source));
@@ -44,14 +44,14 @@ timed('who decided is told as well', () => {
   assert.equal(sources, ['redis', 'fallback']);
 });
 
-timed('a call that fails opens it at once', () => {
+timed('opens at once after a failed call', () => {
   const all = setUp();
   const answer = reserving(all);
   all.remote.last.reply(new StoreUnavailableError('api', new Error('READONLY')));
   assert.is(answer.value?.source, 'fallback');
 });
 
-timed('a connection that is lost opens it at once, for each call that is under way', () => {
+timed('opens at once after a lost connection, for each call in flight', () => {
   const all = setUp();
   const [a, b] = [reserving(all), reserving(all)];
   assert.is(a.at, undefined);
@@ -61,7 +61,7 @@ timed('a connection that is lost opens it at once, for each call that is under w
   assert.is(all.redis.listening, 0);
 });
 
-timed('what is asked while the connection is away is not sent', () => {
+timed('sends no call while the connection is down', () => {
   const all = setUp();
   all.remote.calls.length = 0;
   const first = reserving(all);
@@ -72,7 +72,7 @@ timed('what is asked while the connection is away is not sent', () => {
   assert.is(all.remote.calls.length, 1);
 });
 
-timed('an error that Redis answers with passes as it is, and opens nothing', () => {
+timed('passes on an error reply of Redis, and stays closed', () => {
   const all = setUp();
   const answer = reserving(all);
   const error = new StoreError('api', new Error('WRONGTYPE'));
@@ -83,15 +83,16 @@ timed('an error that Redis answers with passes as it is, and opens nothing', () 
   assert.equal(all.changes, []);
 });
 
-timed('what a request may wait is less by the time that Redis took', (clock) => {
+timed('subtracts the time spent on Redis from the timeout of a request', (clock) => {
   const all = setUp({ timeout: 500 });
-  // Half of the limit is taken here.
+  // Half of the limit is used up here.
   reserving(all, asking(5));
   clock.tick(givenUp);
   clock.tick(1000);
   const tight = reserving(all, asking(6, [1], 1200));
   clock.tick(givenUp);
-  // Five go at once, the sixth a second later: too late for 1200 ms that began half a second ago.
+  // Five are granted at once, the sixth a second later: too late for a timeout of 1200 ms of which half a second has
+  // passed.
   assert.equal(
     tight.value?.segments.map(({ count, delay }) => [count, delay]),
     [

@@ -8,12 +8,12 @@ import { limit } from './fakes.ts';
 
 const redis = { defineCommand() {} } as never;
 
-/** A limiter with a fallback that the types would not allow. */
+/** A limiter with a fallback that the types reject. */
 function giving(fallback: unknown) {
   return new RateLimiter({ name: 'api', limit, redis, fallback: fallback as never });
 }
 
-test('a mode stands for its options, and what is left out is as promised', () => {
+test('a mode is short for its options, and the defaults are as documented', () => {
   const rest = { ratio: 0.5, timeout: 500, cooldown: 1000 };
   for (const mode of ['local', 'reject', 'allow'] as const) assert.equal(fallbackOf(mode), { mode, ...rest });
   assert.equal(fallbackOf({}), { mode: 'local', ...rest });
@@ -21,7 +21,7 @@ test('a mode stands for its options, and what is left out is as promised', () =>
   assert.equal(fallbackOf(all), all);
 });
 
-test('what is no fallback is refused', async () => {
+test('rejects a value that is no fallback', async () => {
   await assertRefuses(
     giving,
     [
@@ -36,7 +36,7 @@ test('what is no fallback is refused', async () => {
   await assertRefuses(giving, [[[], TypeError, 'an array']], 'fallback', 'an object');
 });
 
-test('a mode that does not exist is refused', () =>
+test('rejects an unknown mode', () =>
   assertRefuses(
     (mode) => giving({ mode }),
     [
@@ -47,7 +47,7 @@ test('a mode that does not exist is refused', () =>
     'one of "local", "reject", "allow"',
   ));
 
-test('a ratio that is no part is refused', () =>
+test('rejects a ratio outside 0 to 1', () =>
   assertRefuses(
     (ratio) => giving({ ratio }),
     [...noDuration, [0, RangeError, '0'], [1.01, RangeError, '1.01'], [Infinity, RangeError, 'Infinity']],
@@ -56,7 +56,7 @@ test('a ratio that is no part is refused', () =>
   ));
 
 for (const option of ['timeout', 'cooldown'])
-  test(`a ${option} that is no duration is refused`, () =>
+  test(`rejects a ${option} that is not a duration`, () =>
     assertRefuses(
       (ms) => giving({ [option]: ms }),
       noDuration,
@@ -64,22 +64,22 @@ for (const option of ['timeout', 'cooldown'])
       'milliseconds, 0 or more',
     ));
 
-test('an option that does not exist is refused by its name', () => {
+test('rejects an unknown option by its name', () => {
   assert.throws(() => giving({ ratoi: 0.5 }), /^ratoi: no such option; expected one of mode/);
 });
 
-test('a fallback without redis is refused, in a group too', () => {
+test('rejects a fallback without redis, in a group too', () => {
   const message = /fallback: expected redis with it, got none/;
   assert.throws(() => new RateLimiter({ name: 'api', limit, fallback: 'local' }), message);
   assert.throws(() => new RateLimiterGroup({ name: 'api', limit, fallback: 'local' }), message);
 });
 
-test('a group hands its fallback to none of its limiters: they share it', () => {
+test('shares one fallback among the limiters of a group', () => {
   const group = new RateLimiterGroup({ name: 'api', limit, redis, fallback: 'local' });
   assert.not.throws(() => group.get('a'));
 });
 
-test('a fallback that is undefined counts as left out', () => {
+test('treats an undefined fallback as omitted', () => {
   assert.not.throws(() => giving(undefined));
 });
 

@@ -5,7 +5,7 @@ import type { ReserveReply, ReserveRequest } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { answerOf, asking, givenUp, granting, reserving, setUp } from './fakes.ts';
 
-timed('after the cooldown one call tries Redis, and the others do not wait for it', (clock) => {
+timed('probes Redis with one call after the cooldown, and does not delay the others', (clock) => {
   const all = setUp();
   reserving(all);
   clock.tick(givenUp);
@@ -30,7 +30,7 @@ timed('after the cooldown one call tries Redis, and the others do not wait for i
   assert.is(after.value?.source, 'redis');
 });
 
-timed('a probe that fails is served here, and the next comes a cooldown later', (clock) => {
+timed('serves a failed probe locally, and probes again a cooldown later', (clock) => {
   const all = setUp();
   reserving(all);
   clock.tick(givenUp + 1000);
@@ -46,7 +46,7 @@ timed('a probe that fails is served here, and the next comes a cooldown later', 
   assert.is(all.changes.length, 1);
 });
 
-timed('no probe is sent before the connection is ready', (clock) => {
+timed('sends no probe before the connection is ready', (clock) => {
   const all = setUp();
   reserving(all);
   all.redis.become('close');
@@ -59,7 +59,7 @@ timed('no probe is sent before the connection is ready', (clock) => {
   assert.is(all.remote.calls.length, 2);
 });
 
-timed('an error that Redis answers a probe with says that it serves again', (clock) => {
+timed('closes the circuit after an error reply to a probe', (clock) => {
   const all = setUp();
   reserving(all);
   clock.tick(givenUp + 1000);
@@ -72,7 +72,7 @@ timed('an error that Redis answers a probe with says that it serves again', (clo
   assert.is(all.remote.all('reserve').length, 3);
 });
 
-timed('all that a store opens share what one of them finds out', (clock) => {
+timed('shares one circuit among all limiters of a store', (clock) => {
   const all = setUp();
   const heard: string[] = [];
   const other = all.open('other', ({ type }) => void heard.push(type));
@@ -92,7 +92,7 @@ timed('all that a store opens share what one of them finds out', (clock) => {
   assert.equal(heard, ['fallback', 'recovered']);
 });
 
-timed('calls that were under way when it opened neither close it nor put the probe off', (clock) => {
+timed('calls in flight at the opening neither close the circuit nor delay the probe', (clock) => {
   const all = setUp();
   const [slow, lost] = [reserving(all), reserving(all)];
   clock.tick(300);
@@ -113,27 +113,24 @@ timed('calls that were under way when it opened neither close it nor put the pro
   assert.is(all.remote.calls.length, 4);
 });
 
-timed(
-  'the first reply from Redis after what was booked here says that none of it stands, the next does not',
-  (clock) => {
-    const all = setUp();
-    const first = reserving(all);
-    all.remote.last.reply(null, granting(asking()));
-    assert.is(first.value?.voidAfter, undefined);
-    reserving(all);
-    clock.tick(givenUp);
-    clock.tick(1000);
-    const back = reserving(all);
-    all.remote.answerProbe();
-    // It knows the epoch of before.
-    assert.is((all.remote.last.args[0] as ReserveRequest).epoch, 7);
-    all.remote.last.reply(null, granting(asking(), { epoch: 9 }));
-    assert.is(back.value?.voidAfter, 0);
-    const next = reserving(all);
-    assert.is((all.remote.last.args[0] as ReserveRequest).epoch, 9);
-    all.remote.last.reply(null, granting(asking()));
-    assert.is(next.value?.voidAfter, undefined);
-  },
-);
+timed('discards local reservations with the first reply from Redis only', (clock) => {
+  const all = setUp();
+  const first = reserving(all);
+  all.remote.last.reply(null, granting(asking()));
+  assert.is(first.value?.voidAfter, undefined);
+  reserving(all);
+  clock.tick(givenUp);
+  clock.tick(1000);
+  const back = reserving(all);
+  all.remote.answerProbe();
+  // The epoch from before.
+  assert.is((all.remote.last.args[0] as ReserveRequest).epoch, 7);
+  all.remote.last.reply(null, granting(asking(), { epoch: 9 }));
+  assert.is(back.value?.voidAfter, 0);
+  const next = reserving(all);
+  assert.is((all.remote.last.args[0] as ReserveRequest).epoch, 9);
+  all.remote.last.reply(null, granting(asking()));
+  assert.is(next.value?.voidAfter, undefined);
+});
 
 test.run();

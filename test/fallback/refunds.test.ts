@@ -14,24 +14,24 @@ import { answerOf, asking, givenUp, setUp } from './fakes.ts';
 
 const lost = new StoreUnavailableError('api', new Error('the connection is closed'));
 
-/** A refund to Redis of one permit, told apart by its moment. */
+/** A refund to Redis of one permit, identified by its moment. */
 function toRedis(moment: number, source: PermitSource = 'redis'): Refund {
   return { moment, epoch: 7, source, cost: [1], count: 1 };
 }
 
-/** Refunds, and answers how it ended. */
+/** Refunds, and returns the result. */
 function refunding({ ledger }: ReturnType<typeof setUp>, ...refunds: Refund[]) {
   return answerOf<RefundReply>((reply) => ledger.refund(refunds, 1, reply));
 }
 
-/** Lets Redis go away, by a call that it does not answer. */
+/** Makes Redis unavailable: one call is not answered. */
 function goAway({ ledger }: ReturnType<typeof setUp>, clock: { tick(ms: number): void }) {
   const answer = answerOf<ReserveReply>((reply) => ledger.reserve(asking(5), reply));
   clock.tick(givenUp);
   return answer.value!;
 }
 
-/** Lets Redis come back, by a call that it answers. */
+/** Makes Redis available again: one call is answered. */
 function comeBack({ ledger, remote }: ReturnType<typeof setUp>, clock: { tick(ms: number): void }) {
   clock.tick(1000);
   ledger.peek(() => {});
@@ -39,7 +39,7 @@ function comeBack({ ledger, remote }: ReturnType<typeof setUp>, clock: { tick(ms
   remote.last.reply(null, [10]);
 }
 
-timed('while Redis serves, what it granted goes back to it', () => {
+timed('refunds to Redis while Redis answers', () => {
   const all = setUp();
   const answer = refunding(all, toRedis(1), toRedis(2));
   assert.is(answer.at, undefined);
@@ -48,7 +48,7 @@ timed('while Redis serves, what it granted goes back to it', () => {
   assert.is(answer.error, null);
 });
 
-timed('an error that Redis answers a refund with is handed on, and it is not made again', () => {
+timed('passes on the error reply to a refund, and does not repeat the refund', () => {
   const all = setUp();
   const answer = refunding(all, toRedis(1));
   const error = new StoreError('api', new Error('NOPERM'));
@@ -59,7 +59,7 @@ timed('an error that Redis answers a refund with is handed on, and it is not mad
   assert.equal(all.remote.lastOf('refund').args[0], [toRedis(2)]);
 });
 
-timed('each goes back to who granted it', (clock) => {
+timed('refunds each grant to the store that granted it', (clock) => {
   const all = setUp();
   const { now, epoch } = goAway(all, clock);
   const decided = () => answerOf<DecideReply>((reply) => all.ledger.decide([1], reply)).value;
@@ -70,7 +70,7 @@ timed('each goes back to who granted it', (clock) => {
   assert.equal(all.remote.lastOf('refund').args[0], [toRedis(1)]);
 });
 
-timed('what was granted here goes back here, though Redis serves by then', (clock) => {
+timed('refunds local grants locally after the return of Redis', (clock) => {
   const all = setUp();
   const { now, epoch } = goAway(all, clock);
   comeBack(all, clock);
@@ -79,7 +79,7 @@ timed('what was granted here goes back here, though Redis serves by then', (cloc
   assert.is(all.remote.calls.length, calls);
 });
 
-timed('what is released goes to whoever serves', (clock) => {
+timed('releases permits in the store in use', (clock) => {
   const all = setUp();
   refunding(all, toRedis(newestGrants, 'fallback'));
   assert.is(all.remote.last.operation, 'refund');
@@ -91,7 +91,7 @@ timed('what is released goes to whoever serves', (clock) => {
   assert.is(answerOf<number[]>((reply) => all.ledger.peek(reply)).value?.[0], 2);
 });
 
-timed('a refund that Redis does not answer opens the fallback, and keeps nobody', (clock) => {
+timed('opens after an unanswered refund, and completes it at once', (clock) => {
   const all = setUp();
   const answer = refunding(all, toRedis(1));
   clock.tick(givenUp);
@@ -99,7 +99,7 @@ timed('a refund that Redis does not answer opens the fallback, and keeps nobody'
   assert.is(all.changes.length, 1);
 });
 
-timed('one call is under way at a time, so that the order is that of the sequences', () => {
+timed('has one refund call in flight at a time, in the order of the sequence numbers', () => {
   const all = setUp();
   refunding(all, toRedis(1));
   refunding(all, toRedis(2));
@@ -108,7 +108,7 @@ timed('one call is under way at a time, so that the order is that of the sequenc
   assert.equal(all.remote.last.args, [[toRedis(2)], 2]);
 });
 
-timed('a refund that is made by the reply to another one is sent, once', () => {
+timed('sends a refund made by the reply to another refund once', () => {
   const all = setUp();
   const { ledger, remote } = all;
   ledger.refund([toRedis(1)], 1, () => ledger.refund([toRedis(2)], 2, () => {}));
@@ -120,7 +120,7 @@ timed('a refund that is made by the reply to another one is sent, once', () => {
   );
 });
 
-timed('what failed is made again when Redis is back, though nothing else is given back', (clock) => {
+timed('repeats a failed refund on the return of Redis, without another refund', (clock) => {
   const all = setUp();
   refunding(all, toRedis(1));
   all.remote.last.reply(lost);
@@ -128,7 +128,7 @@ timed('what failed is made again when Redis is back, though nothing else is give
   assert.is(all.remote.all('refund').length, 2);
 });
 
-timed('what Redis has not answered it is told again when it is back, as the same call', (clock) => {
+timed('repeats an unanswered refund on the return of Redis, as the same call', (clock) => {
   const all = setUp();
   refunding(all, toRedis(1));
   all.redis.status = 'reconnecting';
@@ -146,7 +146,7 @@ timed('what Redis has not answered it is told again when it is back, as the same
   assert.is(all.remote.all('refund').length, 3);
 });
 
-timed('while the connection is away nothing is sent, and it is all sent when Redis is back', (clock) => {
+timed('sends no refund while the connection is down, and all of them afterwards', (clock) => {
   const all = setUp();
   goAway(all, clock);
   all.redis.status = 'reconnecting';
@@ -161,7 +161,7 @@ timed('while the connection is away nothing is sent, and it is all sent when Red
   );
 });
 
-timed('a limiter that nobody asks any more gives back too, when another one finds Redis back', (clock) => {
+timed('sends the refunds of an idle limiter when another limiter finds Redis available', (clock) => {
   const all = setUp();
   const idle = all.open('idle');
   goAway(all, clock);
@@ -175,7 +175,7 @@ timed('a limiter that nobody asks any more gives back too, when another one find
   );
 });
 
-timed('no more is kept than there is room for; what is dropped keeps nobody', (clock) => {
+timed('keeps a bounded number of refunds, and completes those it drops', (clock) => {
   const all = setUp();
   goAway(all, clock);
   all.redis.status = 'reconnecting';
@@ -185,7 +185,7 @@ timed('no more is kept than there is room for; what is dropped keeps nobody', (c
   comeBack(all, clock);
   for (let i = 0; i < 16; i++) all.remote.lastOf('refund').reply(null);
   assert.is(all.remote.all('refund').length, 16);
-  // What was sent has made room.
+  // The refunds that were sent have left the buffer.
   all.redis.status = 'reconnecting';
   refunding(all, ...batch);
   for (let i = 0; i < 20; i++) refunding(all, ...batch);
@@ -195,7 +195,7 @@ timed('no more is kept than there is room for; what is dropped keeps nobody', (c
   assert.is(all.remote.all('refund').length, 32);
 });
 
-timed('with Redis there, nothing is dropped, however much many limiters give back', () => {
+timed('drops no refund while Redis answers, for many refunds of many limiters', () => {
   const all = setUp();
   const batch = Array.from({ length: 512 }, (_, i) => toRedis(i));
   for (let i = 0; i < 40; i++) all.open(`key ${i}`).refund(batch, 1, () => {});

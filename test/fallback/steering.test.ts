@@ -15,12 +15,12 @@ function pausing({ ledger }: All, ms: number) {
   return answerOf<number>((reply) => ledger.pause(ms, reply));
 }
 
-/** The connection breaks, or is back. */
+/** Breaks or restores the connection. */
 function become({ redis }: All, status: 'end' | 'ready'): void {
   redis.become(status);
 }
 
-timed('while Redis serves, it is steered', () => {
+timed('changes the rate and the pause in Redis while Redis answers', () => {
   const all = setUp();
   const { ledger, remote } = all;
   const paused = pausing(all, 300);
@@ -40,7 +40,7 @@ timed('while Redis serves, it is steered', () => {
   assert.is(forgotten.error, null);
 });
 
-timed('while Redis is away, what is stored there can neither be changed nor told', () => {
+timed('rejects changes of the stored rate, and reports none, while Redis is unavailable', () => {
   const all = setUp();
   const { ledger, remote } = all;
   become(all, 'end');
@@ -54,7 +54,7 @@ timed('while Redis is away, what is stored there can neither be changed nor told
   assert.is(remote.calls.length, 0);
 });
 
-timed('a pause while Redis is away holds here', (clock) => {
+timed('applies a pause locally while Redis is unavailable', (clock) => {
   const all = setUp();
   become(all, 'end');
   assert.is(pausing(all, 300).value, 300);
@@ -63,7 +63,7 @@ timed('a pause while Redis is away holds here', (clock) => {
   assert.is(reserving(all, 0).value?.segments[0].delay, 0);
 });
 
-timed('a pause that was made here is handed on to Redis when it is back, for what is left of it', (clock) => {
+timed('sends a local pause to Redis on its return, for the time that remains', (clock) => {
   const all = setUp({ cooldown: 0 });
   become(all, 'end');
   pausing(all, 300);
@@ -74,12 +74,12 @@ timed('a pause that was made here is handed on to Redis when it is back, for wha
   all.remote.lastOf('reserve').reply(null, granting(asking()));
   const [pause] = all.remote.all('pause');
   assert.equal(pause.args, [200]);
-  // It hears of the pause before it is asked for anything.
+  // Redis receives the pause before the next reserve.
   assert.equal(
     all.remote.calls.map(({ operation }) => operation),
     ['peek', 'pause', 'reserve'],
   );
-  // What this very reply grants waits as well.
+  // The grants of this very reply wait as well.
   assert.is(back.value?.paused, 200);
   const next = reserving(all);
   all.remote.last.reply(null, granting(asking()));
@@ -87,7 +87,7 @@ timed('a pause that was made here is handed on to Redis when it is back, for wha
   assert.is(all.remote.all('pause').length, 1);
 });
 
-timed('a refund that is the first to find Redis gone is kept for it', () => {
+timed('keeps a refund whose call is the first to find Redis unavailable', () => {
   const all = setUp({ cooldown: 0 });
   become(all, 'end');
   const refund = { moment: 1, epoch: 1, source: 'redis' as const, cost: [1], count: 1 };
@@ -100,7 +100,7 @@ timed('a refund that is the first to find Redis gone is kept for it', () => {
   assert.is(all.remote.all('refund').length, 1);
 });
 
-timed('a pause that is over is not handed on', (clock) => {
+timed('does not send a pause that is over', (clock) => {
   const all = setUp({ cooldown: 0 });
   become(all, 'end');
   pausing(all, 300);
@@ -112,7 +112,7 @@ timed('a pause that is over is not handed on', (clock) => {
   assert.is(all.remote.all('pause').length, 0);
 });
 
-timed('a pause that Redis told of holds when it goes away, for what is left of it', (clock) => {
+timed('applies a pause read from Redis for its remaining time when Redis becomes unavailable', (clock) => {
   const all = setUp();
   reserving(all);
   all.remote.last.reply(null, granting(asking(), { paused: 300 }));
@@ -123,7 +123,7 @@ timed('a pause that Redis told of holds when it goes away, for what is left of i
   assert.is(reserving(all, 0).value?.segments[0].delay, 0);
 });
 
-timed('a pause that was made in Redis from here holds when it goes away', () => {
+timed('applies a pause set in Redis by this process when Redis becomes unavailable', () => {
   const all = setUp();
   pausing(all, 300);
   all.remote.last.reply(null, 300);
@@ -131,7 +131,7 @@ timed('a pause that was made in Redis from here holds when it goes away', () => 
   assert.is(reserving(all, 0).value?.segments[0].delay, -3);
 });
 
-timed('a pause that Redis knows of is not handed on to it', () => {
+timed('does not send a pause that Redis already has', () => {
   const all = setUp({ cooldown: 0 });
   reserving(all);
   all.remote.last.reply(null, granting(asking(), { paused: 300 }));
@@ -144,7 +144,7 @@ timed('a pause that Redis knows of is not handed on to it', () => {
   assert.is(all.remote.all('pause').length, 0);
 });
 
-timed('a pause that was lifted in Redis does not hold when it goes away', () => {
+timed('does not apply a pause that was lifted in Redis', () => {
   for (const lift of ['a reply', 'a reset']) {
     const all = setUp();
     pausing(all, 300);

@@ -9,7 +9,7 @@ import { assertRefuses, noDuration } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 import { answerOf, asking, assertNoCalls, granting, limit, setUpTimed } from './fakes.ts';
 
-/** The fake clock takes a millisecond for the turn after the timer. */
+/** The fake clock adds a millisecond for the turn after the timer. */
 const [timeout, over] = [5_000, 5_001];
 
 const calls: Record<string, (ledger: ControlledLedger, reply: Reply<unknown>) => void> = {
@@ -25,7 +25,7 @@ const calls: Record<string, (ledger: ControlledLedger, reply: Reply<unknown>) =>
 };
 
 for (const [name, call] of Object.entries(calls))
-  timed(`${name}: fails with StoreUnavailableError when its time is over`, (clock) => {
+  timed(`${name}: fails with StoreUnavailableError after storeTimeout`, (clock) => {
     const { ledger, remote } = setUpTimed(timeout);
     const answer = answerOf<unknown>((reply) => call(ledger, reply));
     assert.is(remote.last.operation, name);
@@ -38,7 +38,7 @@ for (const [name, call] of Object.entries(calls))
     assertNoCalls(clock, timeout);
   });
 
-timed('a reply in time passes, errors included, and leaves no timer', (clock) => {
+timed('passes on a reply in time, errors included, and leaves no timer', (clock) => {
   const { ledger, remote } = setUpTimed(timeout);
   const [good, bad] = [1, 2].map(() => answerOf<ReserveReply>((reply) => ledger.reserve(asking(), reply)));
   clock.tick(timeout - 1);
@@ -52,7 +52,7 @@ timed('a reply in time passes, errors included, and leaves no timer', (clock) =>
   assertNoCalls(clock, timeout);
 });
 
-timed('a failure of ioredis passes as it is, and the next call is made', () => {
+timed('passes on an error of ioredis, and makes the next call', () => {
   const { ledger, remote } = setUpTimed(timeout);
   const answer = answerOf<number[]>((reply) => ledger.peek(reply));
   const error = new StoreUnavailableError('api', new Error('max retries'));
@@ -62,7 +62,7 @@ timed('a failure of ioredis passes as it is, and the next call is made', () => {
   assert.is(remote.calls.length, 2);
 });
 
-timed('ioredis queues what is called while the connection is away, and loses nothing by its end', (clock) => {
+timed('loses no call that ioredis queues while the connection is down', (clock) => {
   for (const status of ['connecting', 'reconnecting', 'wait']) {
     const { ledger, remote, redis } = setUpTimed(timeout, status);
     const answer = answerOf<number[]>((reply) => ledger.peek(reply));
@@ -78,14 +78,14 @@ timed('ioredis queues what is called while the connection is away, and loses not
   assertNoCalls(clock, timeout);
 });
 
-timed('the error names the state of a connection that is away', (clock) => {
+timed('reports the state of a connection that is down in the error', (clock) => {
   const { ledger } = setUpTimed(timeout, 'reconnecting');
   const answer = answerOf<number[]>((reply) => ledger.peek(reply));
   clock.tick(over);
   assert.match(answer.error!.message, 'the connection is not ready (reconnecting)');
 });
 
-timed('each call has its own time', (clock) => {
+timed('times each call separately', (clock) => {
   const { ledger } = setUpTimed(timeout);
   const answers = [0, 1, 2].map(() => {
     const answer = answerOf<number[]>((reply) => ledger.peek(reply));
@@ -99,7 +99,7 @@ timed('each call has its own time', (clock) => {
   );
 });
 
-timed('what a late reserve grants and reserves is refunded, with the refunds of the limiter', (clock) => {
+timed('refunds grants and reservations of a late reserve, with the other refunds of the limiter', (clock) => {
   const { ledger, remote } = setUpTimed(timeout);
   ledger.reserve(asking(3), () => {});
   clock.tick(over);
@@ -121,7 +121,7 @@ timed('what a late reserve grants and reserves is refunded, with the refunds of 
     ],
     1,
   ]);
-  // One call is under way at a time, and each has a sequence number of its own.
+  // One call is in flight at a time, and each has a sequence number of its own.
   const own = answerOf<RefundReply>((reply) => ledger.refund([{ ...refund, moment: 5 }], 1, reply));
   assert.is(remote.last, late);
   late.reply(null);
@@ -130,7 +130,7 @@ timed('what a late reserve grants and reserves is refunded, with the refunds of 
   assert.is(own.error, null);
 });
 
-timed('a refund that ioredis gives up is lost, and the next one is sent', () => {
+timed('drops a refund that ioredis gives up, and sends the next one', () => {
   const { ledger, remote } = setUpTimed(timeout);
   const refund = { moment: 1, epoch: 7, source: 'redis', cost: [1], count: 1 } as const;
   const answer = answerOf<RefundReply>((reply) => ledger.refund([refund], 1, reply));
@@ -141,7 +141,7 @@ timed('a refund that ioredis gives up is lost, and the next one is sent', () => 
   assert.equal(remote.last.args, [[{ ...refund, moment: 2 }], 2]);
 });
 
-timed('a decision after its time is left to come back by itself', (clock) => {
+timed('does not refund a late decision', (clock) => {
   const { ledger, remote } = setUpTimed(timeout);
   ledger.decide([3], () => {});
   clock.tick(over);
@@ -149,7 +149,7 @@ timed('a decision after its time is left to come back by itself', (clock) => {
   assert.is(remote.calls.length, 1);
 });
 
-timed('the reply to one call may make the next: one timer is left', (clock) => {
+timed('leaves one timer after a reply that causes the next call', (clock) => {
   const { ledger } = setUpTimed(timeout);
   let answered = 0;
   const again = () => {
@@ -164,7 +164,7 @@ timed('the reply to one call may make the next: one timer is left', (clock) => {
   assert.is(answered, 2);
 });
 
-timed('Infinity leaves the time to ioredis', (clock) => {
+timed('Infinity leaves the timeout to ioredis', (clock) => {
   const { ledger } = setUpTimed(Infinity);
   const answer = answerOf<number[]>((reply) => ledger.peek(reply));
   assert.is(clock.countTimers(), 0);
@@ -186,7 +186,7 @@ test('the timer does not keep the process alive', () => {
   assert.is(timers(), before);
 });
 
-timed('5,000 ms by default', async (clock) => {
+timed('is 5,000 ms by default', async (clock) => {
   const silent: Record<string, unknown> & { defineCommand(name: string): void } = {
     status: 'ready',
     defineCommand(name) {
@@ -208,7 +208,7 @@ timed('5,000 ms by default', async (clock) => {
 });
 
 for (const [name, make] of Object.entries(limiters))
-  test(`${name}: a storeTimeout that is no duration is refused`, async () => {
+  test(`${name}: rejects a storeTimeout that is not a duration`, async () => {
     await assertRefuses(make as never, noDuration, 'storeTimeout', 'milliseconds, 0 or more');
     for (const ms of [0, 0.5, Infinity]) assert.not.throws(() => make(ms));
   });

@@ -9,7 +9,7 @@ function reserving({ ledger }: ReturnType<typeof setUp>) {
   return answerOf<ReserveReply>((reply) => ledger.reserve(asking(), reply));
 }
 
-timed('a connection that comes up at the start is waited for, and then asked', (clock) => {
+timed('waits for a connection that is being established, then sends the call', (clock) => {
   const all = setUp({}, { status: 'connecting' });
   const answer = reserving(all);
   all.redis.become('connect');
@@ -24,25 +24,22 @@ timed('a connection that comes up at the start is waited for, and then asked', (
   assertNoCalls(clock);
 });
 
-timed(
-  'a connection that does not come up in time is no longer waited for, nor asked when it comes',
-  (clock) => {
-    const all = setUp({}, { status: 'connecting' });
-    const answer = reserving(all);
-    clock.tick(givenUp);
-    assert.is(answer.at, givenUp);
-    assert.is(all.ledger.source, 'fallback');
-    assert.match(
-      (all.changes[0] as { error: Error }).error.message,
-      'the connection is not ready (connecting)',
-    );
-    assert.is(all.redis.listening, 0);
-    all.redis.become('ready');
-    assert.is(all.remote.calls.length, 0);
-  },
-);
+timed('gives up on a connection that is not ready in time, and sends nothing later', (clock) => {
+  const all = setUp({}, { status: 'connecting' });
+  const answer = reserving(all);
+  clock.tick(givenUp);
+  assert.is(answer.at, givenUp);
+  assert.is(all.ledger.source, 'fallback');
+  assert.match(
+    (all.changes[0] as { error: Error }).error.message,
+    'the connection is not ready (connecting)',
+  );
+  assert.is(all.redis.listening, 0);
+  all.redis.become('ready');
+  assert.is(all.remote.calls.length, 0);
+});
 
-timed('the wait for the connection counts: a call that leaves late has less time', (clock) => {
+timed('counts the wait for the connection against the time of the call', (clock) => {
   const all = setUp({}, { status: 'connecting' });
   const answer = reserving(all);
   clock.tick(400);
@@ -53,7 +50,7 @@ timed('the wait for the connection counts: a call that leaves late has less time
   assert.is(answer.at, givenUp);
 });
 
-timed('a connection that is refused at the start opens it at once', () => {
+timed('opens at once after a connection refused at the start', () => {
   const all = setUp({}, { status: 'connecting' });
   const answer = reserving(all);
   all.redis.become('close');
@@ -61,7 +58,7 @@ timed('a connection that is refused at the start opens it at once', () => {
   assert.is(all.ledger.source, 'fallback');
 });
 
-timed('a connection that failed before anyone asked opens it at once', () => {
+timed('opens at once after a connection that failed before the first request', () => {
   for (const status of ['reconnecting', 'close', 'end', 'disconnecting']) {
     const all = setUp({}, { status });
     assert.is(reserving(all).at, 0, status);
@@ -73,7 +70,7 @@ timed('a connection that failed before anyone asked opens it at once', () => {
   }
 });
 
-timed('a connection that was there and is made again is not waited for', () => {
+timed('does not wait for a reconnect', () => {
   const all = setUp();
   reserving(all);
   all.remote.last.reply(null, granting(asking()));
@@ -82,7 +79,7 @@ timed('a connection that was there and is made again is not waited for', () => {
   assert.is(all.ledger.source, 'fallback');
 });
 
-timed('a call that leaves before the connection has told that it is ready leaves once', () => {
+timed('sends a call once if it leaves before the connection reports that it is ready', () => {
   const all = setUp({}, { status: 'connecting' });
   all.redis.status = 'ready';
   reserving(all);
@@ -90,7 +87,7 @@ timed('a call that leaves before the connection has told that it is ready leaves
   assert.is(all.remote.calls.length, 1);
 });
 
-timed('a lazy connection is told to connect, once for all who wait', () => {
+timed('connects a lazy connection once for all waiting calls', () => {
   const all = setUp({}, { status: 'wait' });
   reserving(all);
   reserving(all);
@@ -99,7 +96,7 @@ timed('a lazy connection is told to connect, once for all who wait', () => {
   assert.is(all.remote.calls.length, 2);
 });
 
-timed('a thousand who wait for a connection listen once', () => {
+timed('adds one listener for a thousand waiting calls', () => {
   const all = setUp({}, { status: 'connecting' });
   for (let i = 0; i < 1000; i++) reserving(all);
   assert.ok(all.redis.listening <= 4);
@@ -108,7 +105,7 @@ timed('a thousand who wait for a connection listen once', () => {
   assert.is(all.redis.listening, 0);
 });
 
-timed('why a connection failed is told, where somebody listens to its errors', () => {
+timed('reports why a connection failed, if an error listener is registered', () => {
   const all = setUp({}, { status: 'connecting' });
   const errors: Error[] = [];
   all.redis.on('error', (error) => errors.push(error));
@@ -121,7 +118,7 @@ timed('why a connection failed is told, where somebody listens to its errors', (
   assert.equal(errors, [refused]);
 });
 
-timed('why it failed once is not told of a later failure', () => {
+timed('does not report an earlier reason for a later failure', () => {
   const all = setUp({}, { status: 'connecting' });
   all.redis.on('error', () => {});
   reserving(all);
@@ -133,16 +130,16 @@ timed('why it failed once is not told of a later failure', () => {
   assert.match((all.changes[0] as { error: Error }).error.message, 'the connection was lost');
 });
 
-timed('errors that nobody listens to are left to ioredis', () => {
+timed('leaves errors without a listener to ioredis', () => {
   const all = setUp({}, { status: 'connecting' });
   reserving(all);
   assert.is(all.redis.listenerCount('error'), 0);
 });
 
-timed('a reply that came while the event loop was blocked counts', (clock) => {
+timed('accepts a reply that arrived while the event loop was blocked', (clock) => {
   const all = setUp();
   const answer = reserving(all);
-  // Timers run before what lies in the socket is read.
+  // Timers run before the socket is read.
   clock.tick(500);
   assert.is(answer.at, undefined);
   all.remote.last.reply(null, granting(asking()));
@@ -151,10 +148,10 @@ timed('a reply that came while the event loop was blocked counts', (clock) => {
   assert.equal(all.changes, []);
 });
 
-timed('a timer that is far too late says nothing of Redis: the call gets its time again', (clock) => {
+timed('restarts the time of a call after a timer that fires far too late', (clock) => {
   const all = setUp();
   const answer = reserving(all);
-  // The event loop stands still for a second.
+  // Blocks the event loop for a second.
   const { now } = performance;
   let lost = 0;
   performance.now = () => now.call(performance) + lost;
@@ -174,7 +171,7 @@ timed('a timer that is far too late says nothing of Redis: the call gets its tim
   }
 });
 
-timed('without a bound a call is waited for until the connection is lost', (clock) => {
+timed('waits for a call without a timeout until the connection is lost', (clock) => {
   const all = setUp({ timeout: Infinity });
   const answer = reserving(all);
   assert.is(clock.countTimers(), 0);
@@ -185,7 +182,7 @@ timed('without a bound a call is waited for until the connection is lost', (cloc
   assert.ok(answer.value);
 });
 
-timed('all other calls have the same time, and fail or are answered here', (clock) => {
+timed('applies the same timeout to all other calls, which fail or are answered locally', (clock) => {
   const all = setUp();
   const { ledger } = all;
   const decided = answerOf<{ granted: boolean }>((reply) => ledger.decide([1], reply));

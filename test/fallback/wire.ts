@@ -1,13 +1,13 @@
 import type { ControlledLedger, LedgerConfig, Reply, Store } from '../../src/stores/store.ts';
 
-/** Milliseconds that a call takes to the store, and its answer back. */
+/** Milliseconds that a call takes to the store, and its reply back. */
 const trip = 1;
 
-/** A store at the end of a wire, which may stand still: what is sent meanwhile arrives when it goes on. */
+/** A store behind a connection that can be frozen: calls sent meanwhile arrive when it thaws. */
 export class Wire implements Store {
   readonly #store: Store;
   #held: (() => void)[] | undefined;
-  /** How many calls were sent. */
+  /** Number of calls sent. */
   sent = 0;
 
   constructor(store: Store) {

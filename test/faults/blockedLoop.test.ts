@@ -17,7 +17,7 @@ test.before(async (context) => {
 });
 test.after(({ server }) => server.stop());
 
-test('an event loop that stands still for a second neither loses nor reorders, and nothing is early', async ({
+test('a blocked event loop neither loses nor reorders requests, and grants nothing early', async ({
   server,
 }) => {
   const child = fork(blockedProcess, [String(server.port)], { execArgv: ['--import', register] });
@@ -34,7 +34,7 @@ test('an event loop that stands still for a second neither loses nor reorders, a
     sights.map(({ index }) => index),
     Array.from({ length: requests }, (_, i) => i),
   );
-  // On one machine the process reads the same clock as the server; a millisecond for how it is rounded and slewed.
+  // On one machine the process reads the same clock as the server; one millisecond for rounding and slewing.
   const early = sights.filter(({ grantedAt, heard }) => heard < grantedAt - 1);
   assert.equal(early, []);
   const gaps = sights.map(({ heard }, i) => (i === 0 ? 0 : heard - sights[i - 1].heard));

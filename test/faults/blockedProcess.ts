@@ -6,8 +6,8 @@ import { limit, requests } from './blocked.ts';
 import { Requests } from './requests.ts';
 
 /*
- * A process that asks for permits, and whose event loop stands still for a second meanwhile. It is started with the port
- * of the server as its argument, and tells its parent when it heard of which grant.
+ * A process that requests permits while its event loop is blocked for a second. Its argument is the port of the server;
+ * it reports to its parent when it received each grant.
  */
 
 const redis = new Redis(Number(process.argv[2]));

@@ -3,19 +3,19 @@ import { AcquireTimeoutError, RateLimiter, slidingWindow } from '../../src/index
 import { redisSuite } from '../redis/redisSuite.ts';
 import { rejection } from '../support/badInput.ts';
 
-const test = redisSuite('a loop that is blocked after a call was sent');
+const test = redisSuite('an event loop blocked after a call was sent');
 
 /** Keeps the event loop busy. */
 function block(ms: number): void {
   for (const start = performance.now(); performance.now() - start < ms; );
 }
 
-/** Until what was asked for has left. */
+/** Waits until the call has been written. */
 const sent = () => new Promise((resolve) => setImmediate(resolve));
 
 const limit = slidingWindow({ permits: 5, interval: 300, resolution: 1 });
 
-test('a moment that lies inside the timeout is granted, though the loop was blocked when it came', async ({
+test('grants at a moment within the timeout, though the loop was blocked at that moment', async ({
   redis,
 }) => {
   const limiter = new RateLimiter({ name: 'api', limit, redis });
@@ -27,7 +27,7 @@ test('a moment that lies inside the timeout is granted, though the loop was bloc
   await limiter.close();
 });
 
-test('one that lies beyond it is refused', async ({ redis }) => {
+test('refuses at a moment beyond the timeout', async ({ redis }) => {
   const limiter = new RateLimiter({
     name: 'api',
     limit: slidingWindow({ permits: 5, interval: 60_000 }),

@@ -10,7 +10,10 @@ import type { Ending } from './requests.ts';
 
 const test = redisSuite("steps of Redis's clock");
 
-/** Lets the scripts of a connection read a clock that is wrong by as many seconds as a key says: no other test stands in for TIME. */
+/**
+ * Makes the scripts of a connection read a clock with an error of so many seconds, read from a key: no other test
+ * replaces TIME.
+ */
 function withClock(redis: Redis, key: string): Redis {
   const { defineCommand } = redis;
   const wrongTime = `local function wrongTime()
@@ -31,7 +34,7 @@ const limits = [
 ] as const;
 
 const hour = 3_600;
-/** By how many seconds the clock is wrong, one after another: far enough apart that each moment tells which it is of. */
+/** The errors of the clock in sequence: far enough apart that each moment identifies its error. */
 const courses: [title: string, errors: readonly number[]][] = [
   ['back', [-10, -60, -60 - hour, -60 - 30 * hour]],
   ['forward', [10, 60, 60 + hour, 60 + 30 * hour]],
@@ -39,7 +42,7 @@ const courses: [title: string, errors: readonly number[]][] = [
 ];
 
 for (const { over, ...spec } of limits)
-  test(`a ${spec.kind} under a clock that steps back and forth by seconds and hours: over by one limit for a step forward, for a step back never, and no request waits for the clock`, async ({
+  test(`a ${spec.kind} under clock steps of seconds and hours: exceeds one limit after a step forward only, and no request waits for the clock`, async ({
     redis,
     connect,
   }) => {
@@ -71,14 +74,14 @@ for (const { over, ...spec } of limits)
       }
       for (const { seconds, grants } of lives)
         assert.ok(grants.length > 40, `grants at an error of ${seconds} s`);
-      // A step forward lets what was granted before it expire at once: what is granted at each error is judged by itself.
+      // A step forward lets earlier grants expire at once: the grants at each error are judged separately.
       const onlyBack = errors.every((seconds, i) => seconds < (errors[i - 1] ?? 0));
       const judged = onlyBack ? [lives.flatMap(({ grants }) => grants)] : lives.map(({ grants }) => grants);
       for (const grants of judged) assert.is(over(spec as never, grants), undefined, title);
     }
   });
 
-/** When a permit was granted by a clock that is right: by the error that brings it nearest to when the caller received it. */
+/** The moment of a grant by a correct clock: uses the error that brings it nearest to the caller's receipt. */
 function trueMoment<L extends { seconds: number }>({ heard, permit, error }: Ending, lives: readonly L[]) {
   if (!permit) throw error;
   const moments = lives.map((life) => ({ life, t: permit.grantedAt - life.seconds * 1000 }));

@@ -8,12 +8,12 @@ import { until } from '../support/until.ts';
 import { assertAllEnded, Load, overWithLosses } from './load.ts';
 import { standing } from './requests.ts';
 
-const test = redisSuite('disturbed by commands');
+const test = redisSuite('disturbing commands');
 const spec = { kind: 'slidingWindow', permits: 40, interval: 400, resolution: 1 } as const;
 
 type Connect = Parameters<Parameters<typeof test>[1]>[0]['connect'];
 
-/** Two limiters under load, whose connections keep what is not answered. */
+/** Two limiters under load, whose connections keep unanswered calls. */
 function underLoad(connect: Connect): Load[] {
   return [1, 2].map(() => {
     const redis = connect({ maxRetriesPerRequest: null });
@@ -55,7 +55,7 @@ test('FLUSHALL in a loop: each forgets at most one limit, and no request hangs',
   assert.is(overWithLosses(spec, standing(grantsOf(loads)), losses), undefined);
 });
 
-test('CLIENT KILL in a loop: never over, in order, and every request is granted', async ({
+test('CLIENT KILL in a loop: never exceeds the limit, in order, and grants every request', async ({
   server,
   connect,
 }) => {
@@ -70,7 +70,7 @@ test('CLIENT KILL in a loop: never over, in order, and every request is granted'
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
 
-test('SCRIPT FLUSH in a loop, with the connections killed as well: never over, in order', async ({
+test('SCRIPT FLUSH in a loop with killed connections: never exceeds the limit, in order', async ({
   server,
   connect,
 }) => {
@@ -84,7 +84,7 @@ test('SCRIPT FLUSH in a loop, with the connections killed as well: never over, i
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
 
-test('out of memory without eviction: calls are StoreErrors, never over, and served again with memory', async ({
+test('out of memory without eviction: calls fail with StoreError, never exceeds the limit, and grants again with memory', async ({
   server,
   connect,
 }) => {
@@ -106,7 +106,7 @@ test('out of memory without eviction: calls are StoreErrors, never over, and ser
 const guide =
   'eval evalsha time get set del unlink pexpire lrange lset ltrim rpush zadd zcard zcount zscore zrem zremrangebyrank';
 
-test('each permission taken away in turn while requests wait: StoreErrors, never over, and served again', async ({
+test('each permission revoked in turn while requests wait: StoreError, never exceeds the limit, and grants again', async ({
   server,
   connect,
 }) => {

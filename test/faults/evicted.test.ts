@@ -11,11 +11,11 @@ const test = redisSuite('evicted keys');
 // So many permits that the log has a key of its own.
 const spec = { kind: 'slidingWindow', permits: 60, interval: 400, resolution: 1 } as const;
 
-/** The keys that hold what was granted. */
+/** The keys that hold the grants. */
 const forgets = /^\{sluice:evicted\}(:log:)?$/;
 
 for (const policy of ['allkeys-lru', 'volatile-lru'])
-  test(`${policy}: a limiter whose keys are evicted fails or forgets, and serves again`, async ({
+  test(`${policy}: a limiter with evicted keys fails or forgets, and grants again`, async ({
     server,
     connect,
   }) => {
@@ -34,7 +34,7 @@ for (const policy of ['allkeys-lru', 'volatile-lru'])
     await until('grants come', async () => grants().length > 100);
     await server.command('CONFIG', 'SET', 'maxmemory-policy', policy);
     const filler = connect();
-    // Keys that expire, which both policies may evict: those of the limiter among them.
+    // Keys that expire, which both policies may evict, the limiter's keys among them.
     for (let i = 0; losses.length < 12 && i < 400; i++) {
       const info = String(await server.command('INFO', 'memory'));
       const used = Number(/used_memory:(\d+)/.exec(info)?.[1]);
@@ -52,7 +52,7 @@ for (const policy of ['allkeys-lru', 'volatile-lru'])
   });
 
 for (const end of ['', ':log:', ':contenders', ':control'])
-  test(`the key {sluice:evicted}${end} taken away again and again: the limiter goes on`, async ({
+  test(`the key {sluice:evicted}${end} deleted repeatedly: the limiter continues`, async ({
     server,
     connect,
   }) => {

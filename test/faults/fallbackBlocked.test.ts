@@ -4,7 +4,7 @@ import { fallbackSuite } from './fallbackSuite.ts';
 
 const test = fallbackSuite('fallback: a blocked event loop');
 
-/** Lets nothing else run. */
+/** Blocks the event loop. */
 function block(ms: number): void {
   const till = performance.now() + ms;
   while (performance.now() < till);
@@ -12,7 +12,7 @@ function block(ms: number): void {
 
 const limit = slidingWindow({ permits: 1000, interval: 100 });
 
-/** Blocks the event loop when a limiter has just been asked, as `when` says; answers who granted. */
+/** Blocks the event loop right after a request, as `when` says; returns the source of the grant. */
 async function sourceOf(limiter: RateLimiter, ms: number, when: (work: () => void) => void): Promise<string> {
   assert.is((await limiter.acquire()).source, 'redis');
   const permit = limiter.acquire();
@@ -20,10 +20,7 @@ async function sourceOf(limiter: RateLimiter, ms: number, when: (work: () => voi
   return (await permit).source;
 }
 
-test('an event loop that stands still for a second does not blame Redis, whenever it does', async ({
-  server,
-  open,
-}) => {
+test('does not open after a blocked event loop, whenever the loop is blocked', async ({ server, open }) => {
   await server.start();
   const limiter = open(limit, { timeout: 100, cooldown: 60_000 });
   const moments: ((work: () => void) => void)[] = [
@@ -32,16 +29,16 @@ test('an event loop that stands still for a second does not blame Redis, wheneve
     (work) => process.nextTick(work),
     (work) => setImmediate(work),
     (work) => setTimeout(work, 1),
-    // Behind the line, which asks at the end of the turn, and before what it asks for is written.
+    // After the queue, which calls at the end of the turn, and before its call is written.
     (work) => queueMicrotask(() => process.nextTick(work)),
   ];
   for (const when of moments) assert.is(await sourceOf(limiter, 1000, when), 'redis');
 });
 
-test('an answer that lies in the socket when the time is over counts', async ({ server, open }) => {
+test('accepts a reply that is in the socket when the timeout fires', async ({ server, open }) => {
   await server.start();
   const limiter = open(limit, { timeout: 1_000, cooldown: 60_000 });
-  // Not so late that the time would begin anew.
+  // Not so late that the timeout would start again.
   assert.is(await sourceOf(limiter, 1_200, (work) => setImmediate(work)), 'redis');
 });
 

@@ -7,7 +7,7 @@ import { fallbackSuite } from './fallbackSuite.ts';
 const test = fallbackSuite('fallback: errors of Redis');
 const limit = slidingWindow({ permits: 100, interval: 86_400_000 });
 
-test('an error that Redis answers with passes as it is, in every mode', async ({ server, open }) => {
+test('passes on an error reply of Redis in every mode', async ({ server, open }) => {
   await server.start();
   await server.command('RPUSH', '{sluice:fallback}', 'x');
   for (const mode of ['local', 'reject', 'allow'] as const) {
@@ -25,12 +25,12 @@ test('an error that Redis answers with passes as it is, in every mode', async ({
   assert.is((await open(limit, 'local').acquire()).source, 'redis');
 });
 
-test('a server that serves nobody for now is away', async ({ server, open }) => {
+test('treats a server that refuses all calls for now as unavailable', async ({ server, open }) => {
   await server.start();
   const limiter = open(limit, { cooldown: 100 });
   const rejecting = open(limit, { mode: 'reject', cooldown: 100 });
   await limiter.acquire();
-  // A replica of nobody: it answers reads, and refuses to write.
+  // A replica of an absent server: it answers reads, and refuses writes.
   await server.command('REPLICAOF', '127.0.0.1', 1);
   assert.is((await limiter.acquire()).source, 'fallback');
   const error = await rejecting.acquire().catch((reason: unknown) => reason);
@@ -40,7 +40,7 @@ test('a server that serves nobody for now is away', async ({ server, open }) => 
   await until('Redis serves', async () => (await limiter.acquire()).source === 'redis');
 });
 
-test('a reply that is lost with the connection: the call runs again, and that is given back', async ({
+test('repeats a call whose reply is lost with the connection, and refunds the repeat', async ({
   server,
   open,
   available,
@@ -54,7 +54,7 @@ test('a reply that is lost with the connection: the call runs again, and that is
     assert.is((await limiter.acquire(20)).source, 'fallback');
     assert.is(proxy.cuts, 1);
     await until('Redis serves', async () => (await limiter.acquire(1)).source === 'redis');
-    // What ran before its reply was lost nobody knows of: it is charged. What ran again is given back.
+    // The run whose reply was lost is unknown to the client: it stays charged. The repeated run is refunded.
     await until('it is given back', async () => (await available(limit)) === 100 - 10 - 20 - 1);
   } finally {
     await proxy.close();

@@ -5,7 +5,7 @@ import { fallbackSuite } from './fallbackSuite.ts';
 
 const test = fallbackSuite('fallback: events');
 
-test('events say when this process takes over, and why, and when Redis serves again', async ({
+test('emits events when the fallback opens, with the reason, and when Redis is in use again', async ({
   server,
   open,
 }) => {

@@ -8,10 +8,10 @@ import { Requests } from './requests.ts';
 
 const test = fallbackSuite('fallback: Redis frozen');
 
-// Nothing comes back by time: what is not given back is missed.
+// Nothing comes back by time: a missing refund shows.
 const limit = fixedWindow({ permits: 100, interval: 86_400_000 });
 
-test('a reserve that ran late is given back: Redis has charged nothing in the end', async ({
+test('refunds a reserve that ran late, so that nothing stays charged in Redis', async ({
   server,
   open,
   available,
@@ -26,13 +26,13 @@ test('a reserve that ran late is given back: Redis has charged nothing in the en
     ['fallback', 'fallback'],
   );
   server.thaw();
-  // It has run: its reply was given back before this one.
+  // It has run: its reply was refunded before this one.
   await until('all is back', async () => (await available(limit)) === 100);
   const charged = Number(/calls=(\d+)/.exec(await statistics(server))?.[1]);
   assert.ok(charged > 0);
 });
 
-test('a decision that ran late comes back by itself: a release could take what was granted to others', async ({
+test('does not refund a decision that ran late, since a release could take permits granted to others', async ({
   server,
   open,
   available,
@@ -46,10 +46,7 @@ test('a decision that ran late comes back by itself: a release could take what w
   await until('the decision has run', async () => (await available(limit)) === 70);
 });
 
-test('frozen and thawed, a limiter returns to Redis, and those who wait are served in their order', async ({
-  server,
-  open,
-}) => {
+test('returns to Redis after the thaw, and serves waiting requests in order', async ({ server, open }) => {
   await server.start();
   const [permits, interval] = [20, 100];
   const limiter = open(slidingWindow({ permits, interval }), { timeout: 150, cooldown: 150 });
@@ -69,7 +66,7 @@ test('frozen and thawed, a limiter returns to Redis, and those who wait are serv
   await until('Redis serves', async () => (await limiter.acquire()).source === 'redis');
 });
 
-test('timeouts hold while Redis is frozen, and while it comes back', async ({ server, open }) => {
+test('keeps timeouts while Redis is frozen and while it returns', async ({ server, open }) => {
   await server.start();
   const limiter = open(slidingWindow({ permits: 2, interval: 600 }), { timeout: 200, cooldown: 300 });
   const requests = new Requests(limiter);
@@ -89,7 +86,7 @@ test('timeouts hold while Redis is frozen, and while it comes back', async ({ se
   assert.ok(endings.some(({ permit }) => permit));
 });
 
-test('a request that takes too long is granted here; until the cooldown is over, Redis is not called', async ({
+test('grants a slow request locally, and does not call Redis until the cooldown is over', async ({
   server,
   open,
 }) => {
@@ -105,7 +102,7 @@ test('a request that takes too long is granted here; until the cooldown is over,
   assert.ok(await limiter.tryAcquire());
 });
 
-/** A limiter that Redis serves: on a busy machine, a call may take longer than its timeout. */
+/** A limiter that Redis answers: on a busy machine, a call may exceed its timeout. */
 async function served(open: () => RateLimiter): Promise<RateLimiter> {
   return until('Redis answers in time', async () => {
     const limiter = open();

@@ -6,7 +6,7 @@ import { fallbackSuite } from './fallbackSuite.ts';
 
 const test = fallbackSuite('fallback: a group');
 
-test('what one limiter of a group finds out, all know: the others neither wait nor ask', async ({
+test('shares one circuit among the limiters of a group: the others neither wait nor call', async ({
   server,
   connect,
 }) => {
@@ -36,7 +36,7 @@ test('what one limiter of a group finds out, all know: the others neither wait n
   assert.is(redis.listenerCount('ready'), 0);
 });
 
-test('a thousand keys that wait for a connection listen to it once', async ({ server, connect }) => {
+test('adds one listener to the connection for a thousand waiting keys', async ({ server, connect }) => {
   const redis = connect({ lazyConnect: true });
   const group = new RateLimiterGroup({
     name: 'group',

@@ -8,10 +8,7 @@ import { fallbackSuite } from './fallbackSuite.ts';
 
 const test = fallbackSuite('fallback: Redis killed and restarted');
 
-test('a stream goes on from Redis to this process and back: in order, and nothing is lost', async ({
-  server,
-  open,
-}) => {
+test('moves a stream from Redis to local and back, in order and without loss', async ({ server, open }) => {
   await server.start();
   const limiter = open(slidingWindow({ permits: 20, interval: 100 }), { cooldown: 200 });
   const count = 600;
@@ -37,15 +34,15 @@ test('a stream goes on from Redis to this process and back: in order, and nothin
     Array.from({ length: count }, (_, i) => i),
   );
   assert.equal(changes, ['fallback', 'recovered']);
-  // What Redis had booked stands while it is away, so that the two overlap there.
+  // Reservations in Redis stay in force while it is unavailable, so that the two overlap there.
   assert.equal(new Set(sources.slice(0, before)), new Set(['redis']));
   assert.ok(sources.filter((source) => source === 'fallback').length >= 60);
   assert.is(sources.at(-1), 'redis');
 });
 
-test('a request that is under way when Redis is killed is granted here at once', async ({ server, open }) => {
+test('grants a request in flight locally at once when Redis is killed', async ({ server, open }) => {
   await server.start();
-  // Nothing but the loss of the connection tells.
+  // Only the lost connection shows it.
   const limiter = open(slidingWindow({ permits: 20, interval: 100 }), { timeout: Infinity });
   assert.is((await limiter.acquire()).source, 'redis');
   server.freeze();
@@ -55,7 +52,7 @@ test('a request that is under way when Redis is killed is granted here at once',
   assert.is((await permit).source, 'fallback');
 });
 
-test('requests that are too large for this process wait for Redis, and others behind them', async ({
+test('delays requests larger than the local part until Redis returns, and later ones behind them', async ({
   server,
   open,
 }) => {
@@ -76,7 +73,7 @@ test('requests that are too large for this process wait for Redis, and others be
   assert.equal(order, ['5 fallback', '6 redis', '1 redis']);
 });
 
-test('what is given back while Redis is away is given back to it when it has come back', async ({
+test('refunds to Redis on its return what was refunded while it was unavailable', async ({
   server,
   open,
   available,

@@ -8,7 +8,7 @@ import { Requests } from './requests.ts';
 const test = fallbackSuite('fallback: Redis at the start');
 const limit = slidingWindow({ permits: 10, interval: 60_000 });
 
-test('a Redis that was never there: this process grants its part, and Redis the rest when it comes', async ({
+test('grants the local part without Redis from the start, and the rest when Redis becomes available', async ({
   server,
   open,
 }) => {
@@ -26,7 +26,7 @@ test('a Redis that was never there: this process grants its part, and Redis the 
   );
 });
 
-test('a Redis that is there is waited for while it is connected to', async ({ server, open }) => {
+test('waits for the connection to Redis while it is being established', async ({ server, open }) => {
   await server.start();
   for (const options of [{}, { lazyConnect: true }]) {
     const limiter = open(limit, { timeout: 5_000 }, options);
@@ -35,17 +35,13 @@ test('a Redis that is there is waited for while it is connected to', async ({ se
   }
 });
 
-test('a lazy connection to a Redis that is not there falls back, and nothing is thrown', async ({ open }) => {
+test('falls back with a lazy connection to an absent Redis, and throws nothing', async ({ open }) => {
   const limiter = open(limit, { timeout: 5_000 }, { lazyConnect: true, retryStrategy: null as never });
   assert.is((await limiter.acquire()).source, 'fallback');
   assert.is(await limiter.availablePermits(), 4);
 });
 
-test('nothing is left in the queue of ioredis, to run when it connects', async ({
-  server,
-  open,
-  available,
-}) => {
+test('leaves nothing in the queue of ioredis to run on connection', async ({ server, open, available }) => {
   const limiter = open(limit, { cooldown: 60_000 });
   for (let i = 0; i < 3; i++) assert.is((await limiter.acquire()).source, 'fallback');
   assert.is((await limiter.decide()).remaining, 1);
@@ -55,7 +51,7 @@ test('nothing is left in the queue of ioredis, to run when it connects', async (
   assert.is(await available(limit), 10);
 });
 
-test('reject: every call says at once that Redis cannot be reached, and why, until it can', async ({
+test('reject: fails every call at once with the reason until Redis is available', async ({
   server,
   open,
 }) => {
@@ -80,7 +76,7 @@ test('reject: every call says at once that Redis cannot be reached, and why, unt
   assert.is(permit.source, 'redis');
 });
 
-test('allow: everything is granted at once, and charged to nobody', async ({ server, open, available }) => {
+test('allow: grants everything at once, and charges nothing', async ({ server, open, available }) => {
   const limiter = open(limit, { mode: 'allow', cooldown: 100 });
   const permits = await Promise.all(Array.from({ length: 50 }, () => limiter.acquire()));
   assert.ok(permits.every(({ source }) => source === 'fallback'));
@@ -89,10 +85,7 @@ test('allow: everything is granted at once, and charged to nobody', async ({ ser
   await until('Redis serves', async () => (await limiter.acquire()).source === 'redis');
 });
 
-test('closed while it waits for a connection, a limiter leaves no timer or listener', async ({
-  connect,
-  open,
-}) => {
+test('leaves no timer or listener when closed while waiting for a connection', async ({ connect, open }) => {
   const limiter = open(limit, 'local');
   assert.is((await limiter.acquire()).source, 'fallback');
   await limiter.close();

@@ -8,19 +8,19 @@ type Fallback = RateLimiterOptions['fallback'];
 
 /** What a test of the fallback works with. */
 export interface OnFallback {
-  /** A server of the test's own, which does not run yet. */
+  /** A server of the test's own, not started yet. */
   server: RedisServer;
   /** A connection, to the server unless the options name another port. */
   connect(options?: RedisOptions): Redis;
-  /** A limiter with a fallback, on a connection of its own. */
+  /** A limiter with a fallback, on its own connection. */
   open(limit: Limit, fallback: Fallback, options?: RedisOptions): RateLimiter;
-  /** What Redis says of the same limit, by a limiter without a fallback. */
+  /** The state of the same limit in Redis, read by a limiter without a fallback. */
   available(limit: Limit): Promise<number>;
 }
 
 const name = 'fallback';
 
-/** Tests that each have a server, which they start and take away. */
+/** Tests that each start and stop their own server. */
 export function fallbackSuite(title: string): Test<OnFallback> {
   const test = suite<OnFallback>(title);
   let connections: Redis[] = [];

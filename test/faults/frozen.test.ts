@@ -22,7 +22,7 @@ test.before(async (context) => {
 test.before.each(async (context) => {
   await context.server.command('FLUSHALL');
   context.redis = new Redis(context.server.port);
-  // Nothing comes back by time: what is not given back is missed.
+  // Nothing comes back by time: a missing refund shows.
   const limit = fixedWindow({ permits: 100, interval: 86_400_000 });
   context.limiter = new RateLimiter({ name: 'frozen', limit, redis: context.redis });
   await context.limiter.availablePermits();
@@ -33,7 +33,7 @@ test.after.each(({ server, redis }) => {
 });
 test.after(({ server }) => server.stop());
 
-test('frozen for a second and thawed: nothing is lost, the order is kept, and the limit too', async (context) => {
+test('loses nothing, and keeps the order and the limit, when Redis is frozen for a second', async (context) => {
   const { server, redis } = context;
   const [permits, interval] = [20, 250];
   const limit = slidingWindow({ permits, interval });
@@ -57,7 +57,7 @@ test('frozen for a second and thawed: nothing is lost, the order is kept, and th
   assert.is(overSliding(spec, standing(requests.permits)), undefined);
 });
 
-test('a timeout is kept while Redis is frozen, and what the late reply grants is given back', async (context) => {
+test('keeps a timeout while Redis is frozen, and refunds the late grant', async (context) => {
   const { server, limiter } = context;
   const requests = new Requests(limiter);
   server.freeze();
@@ -78,13 +78,13 @@ test('a timeout is kept while Redis is frozen, and what the late reply grants is
   await until('all permits are back', async () => (await limiter.availablePermits()) === 100);
 });
 
-test('cancelled while Redis is frozen, a request ends at once and its late grant is given back', async (context) => {
+test('cancels a request at once while Redis is frozen, and refunds its late grant', async (context) => {
   const { server, limiter } = context;
   const controller = new AbortController();
   const requests = new Requests(limiter);
   server.freeze();
   const inFlight = requests.ask(10, { signal: controller.signal });
-  // The call is under way: this one waits behind it.
+  // The call is in flight: this one waits behind it.
   await sleep(50);
   const queued = requests.ask(7, { signal: controller.signal });
   const lost = lostTime();
@@ -97,7 +97,7 @@ test('cancelled while Redis is frozen, a request ends at once and its late grant
   assert.is(limiter.stats().calls, 1);
 });
 
-test('those who wait behind a request that has run out of time get what its late reply grants', async (context) => {
+test('passes the late grant of a timed-out request to the next waiting requests', async (context) => {
   const { server, limiter } = context;
   const requests = new Requests(limiter);
   server.freeze();
@@ -111,7 +111,7 @@ test('those who wait behind a request that has run out of time get what its late
   assert.is(limiter.stats().calls, 1);
 });
 
-test('a refund that is asked for while Redis is frozen is made after the thaw', async (context) => {
+test('carries out a refund made while Redis is frozen after the thaw', async (context) => {
   const { server, limiter } = context;
   const permit = await limiter.acquire(30);
   server.freeze();
@@ -126,7 +126,7 @@ test('a refund that is asked for while Redis is frozen is made after the thaw', 
   assert.is(await limiter.availablePermits(), 100);
 });
 
-test('a limiter that is closed while Redis is frozen gives back what was on its way', async (context) => {
+test('refunds late grants of a limiter that is closed while Redis is frozen', async (context) => {
   const { server, limiter, redis } = context;
   const requests = new Requests(limiter);
   server.freeze();
@@ -140,7 +140,7 @@ test('a limiter that is closed while Redis is frozen gives back what was on its 
   assert.is(await new RateLimiter({ name: 'frozen', limit, redis }).availablePermits(), 100);
 });
 
-test('those whose call is under way are told when the owner of the connection gives it up', async (context) => {
+test('fails requests whose call is in flight when the owner of the connection disconnects', async (context) => {
   const { server, limiter, redis } = context;
   const requests = new Requests(limiter);
   server.freeze();

@@ -20,7 +20,7 @@ interface Linked {
   load: Load;
 }
 
-/** Two limiters under load, each over a link of its own. */
+/** Two limiters under load, each over its own link. */
 async function linked(
   { server, connect, afterwards }: OnRedis,
   { name = 'linked', options = {}, fallback }: Partial<RateLimiterOptions> & { options?: RedisOptions } = {},
@@ -52,7 +52,7 @@ async function granted(all: readonly Linked[], more: number): Promise<void> {
   await until('grants go on', async () => grantsOf(all).length >= before + more);
 }
 
-test('slow and unsteady links: never over, in order, nothing early, and no errors', async (context) => {
+test('slow and unsteady links: never exceeds the limit, in order, nothing early, and no errors', async (context) => {
   const all = await linked(context);
   for (const { link } of all) Object.assign(link, { latency: 5, jitter: 40 });
   await granted(all, 160);
@@ -61,7 +61,7 @@ test('slow and unsteady links: never over, in order, nothing early, and no error
   assert.is(overSliding(spec, standing(grantsOf(all))), undefined);
 });
 
-test('connections reset in the middle of replies: never over, in order, and every request is granted', async (context) => {
+test('connections reset in the middle of replies: never exceeds the limit, in order, and grants every request', async (context) => {
   const all = await linked(context);
   for (let i = 0; i < 15; i++) {
     all[i % 2].link.resetReplies(1 + (i % 3));
@@ -80,7 +80,7 @@ const harms: [title: string, harm: (link: Link) => void][] = [
   ['a link that loses replies', (link) => link.silence('replies')],
 ];
 
-test('half-open connections and one-way links, with a fallback: rejected in time, the other process goes on, never over', async (context) => {
+test('half-open connections and one-way links, with a fallback: rejects in time, the other process continues, never exceeds the limit', async (context) => {
   const fallback = { mode: 'reject', timeout: 200, cooldown: 50 } as const;
   await Promise.all(harms.map(([title, harm]) => suffer(title, harm)));
 
@@ -102,7 +102,7 @@ test('half-open connections and one-way links, with a fallback: rejected in time
   }
 });
 
-test('the same, with the time-out of ioredis for sockets: requests wait for a new connection, never over', async (context) => {
+test('the same with the socket timeout of ioredis: requests wait for a new connection, never exceeds the limit', async (context) => {
   await Promise.all(harms.map(([title, harm]) => suffer(title, harm)));
 
   async function suffer(name: string, harm: (link: Link) => void): Promise<void> {

@@ -8,7 +8,7 @@ import { Requests, rises } from './requests.ts';
 
 type Sliding = Extract<LimitSpec, { kind: 'slidingWindow' }>;
 
-/** Requests of one limiter that are made again and again, by several workers, until they are stopped. */
+/** Requests of one limiter, repeated by several workers until they are stopped. */
 export class Load {
   readonly limiter: RateLimiter;
   readonly requests: Requests;
@@ -17,7 +17,7 @@ export class Load {
   readonly #workers: Promise<void>[];
   #stopped = false;
 
-  /** Given the connection, it knows how many listeners that has before the limiter makes a call. */
+  /** With the connection, counts its listeners before the first call of the limiter. */
   constructor(limiter: RateLimiter, workers = 8, redis?: Redis | Cluster) {
     this.limiter = limiter;
     this.#redis = redis;
@@ -26,14 +26,14 @@ export class Load {
     this.#workers = Array.from({ length: workers }, () => this.#work());
   }
 
-  /** Listeners to the connection. */
+  /** Number of listeners of the connection. */
   get #listenersNow(): number {
     const redis = this.#redis;
     if (!redis) return 0;
     return ['ready', 'close', 'end', 'error'].reduce((sum, event) => sum + redis.listenerCount(event), 0);
   }
 
-  /** Whether the limiter has left a listener to the connection. */
+  /** Whether the limiter has left a listener on the connection. */
   get leavesListeners(): boolean {
     return this.#listenersNow > this.#listeners;
   }
@@ -48,15 +48,15 @@ export class Load {
   async #work(): Promise<void> {
     while (!this.#stopped) {
       const { permit } = await this.requests.ask();
-      // A limiter that refuses at once would be asked without end.
+      // A limiter that refuses at once would be called endlessly.
       if (!permit) await sleep(10, undefined, { ref: false });
     }
   }
 }
 
 /**
- * Stops all load, and asserts what holds after every fault: each request has ended, the granted ones in the order in which
- * they were made and not before their moment, nothing is left in a queue, and each limiter closes and leaves no listener.
+ * Stops all load, and asserts the invariants after every fault: each request has ended, grants came in the order of the
+ * requests and not before their moment, no queue holds a request, and each limiter closes and leaves no listener.
  */
 export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
   await Promise.all(loads.map((load) => load.stop()));
@@ -73,7 +73,10 @@ export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
   }
 }
 
-/** Whether a window holds more permits than one limit's worth, and one more for each loss of data during it or one interval before. */
+/**
+ * Whether a window holds more permits than one limit, plus one limit for each loss of data during it or one interval
+ * before.
+ */
 export function overWithLosses(
   { permits, interval }: Sliding,
   standing: readonly Standing[],

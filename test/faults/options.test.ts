@@ -24,11 +24,11 @@ const settings: [options: RedisOptions, rejects: boolean, storeTimeout?: number]
   [{ enableOfflineQueue: false }, true],
   [{ maxRetriesPerRequest: 0 }, true],
   [{ maxRetriesPerRequest: null, commandTimeout: 100 }, true],
-  // ioredis drops what was not answered, and never says so: it is the time-out of the limiter that ends these calls.
+  // ioredis drops unanswered calls without an error: the limiter's storeTimeout ends them.
   [{ maxRetriesPerRequest: null, autoResendUnfulfilledCommands: false }, true, 500],
 ];
 
-test('flushed scripts, killed connections, a freeze and a restart, under each option: never over, in order, none hangs', async ({
+test('never exceeds the limit, keeps the order and ends every request under each option: flushed scripts, killed connections, a freeze and a restart', async ({
   server,
   connect,
 }) => {

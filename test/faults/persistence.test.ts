@@ -12,7 +12,7 @@ import { standing } from './requests.ts';
 
 const spec = { kind: 'slidingWindow', permits: 40, interval: 400, resolution: 1 } as const;
 
-/** Kills the server in the middle of grants, and starts it again at once, three times; returns when, and what was granted. */
+/** Kills the server during grants and restarts it at once, three times; returns when, and the grants. */
 async function killUnderLoad(config: readonly string[]) {
   const server = await startRedis({ config });
   const connections = [1, 2].map(
@@ -45,12 +45,12 @@ async function killUnderLoad(config: readonly string[]) {
   }
 }
 
-test('killed in the middle of grants and started again with an append-only file that is written always: never over', async () => {
+test('never exceeds the limit when killed and restarted with an append-only file and appendfsync always', async () => {
   const { grants } = await killUnderLoad(['appendonly yes', 'appendfsync always']);
   assert.is(overSliding(spec, grants), undefined);
 });
 
-test('without persistence, each kill allows one more limit in the interval around it, and no more', async () => {
+test('exceeds the limit by at most one limit per kill without persistence', async () => {
   const { grants, losses } = await killUnderLoad([]);
   assert.is(overWithLosses(spec, grants, losses), undefined);
 });

@@ -4,19 +4,19 @@ import type { Standing } from '../properties/oracle.ts';
 /** A permit of a limiter of one limit. */
 export type Granted = Permit<Permits>;
 
-/** One request, and how it ended. */
+/** One request, and its result. */
 export interface Ending {
-  /** Its place in the order in which all were asked. */
+  /** Its place in the order of the requests. */
   index: number;
-  /** Milliseconds from asking to the end. */
+  /** Milliseconds from the request to its end. */
   lasted: number;
-  /** The wall clock when the caller heard of it: on one machine, the server's. */
+  /** The wall clock at the receipt by the caller: on one machine, the server's. */
   heard: number;
   permit?: Granted;
   error?: unknown;
 }
 
-/** Requests of one limiter, and their endings in the order in which the callers heard of them. */
+/** Requests of one limiter, and their results in the order in which the callers received them. */
 export class Requests {
   readonly endings: Ending[] = [];
   readonly #limiter: RateLimiter;
@@ -30,7 +30,7 @@ export class Requests {
     return this.#all.length;
   }
 
-  /** Reservations whose moment has not come. */
+  /** Reservations before their moment. */
   get reserved(): number {
     return this.#limiter.stats().reserved;
   }
@@ -55,12 +55,12 @@ export class Requests {
     for (let i = 0; i < count; i++) void this.ask(permits, options);
   }
 
-  /** All that was granted. */
+  /** All grants. */
   get permits(): Granted[] {
     return this.endings.flatMap(({ permit }) => permit ?? []);
   }
 
-  /** All that failed, with what it failed. */
+  /** All failures, with their errors. */
   get errors(): unknown[] {
     return this.endings.flatMap(({ permit, error }) => (permit ? [] : [error]));
   }
@@ -80,12 +80,12 @@ export class Requests {
   }
 }
 
-/** Permits as a judge counts them. */
+/** Permits in the form that a judge counts. */
 export function standing(permits: readonly Granted[]): Standing[] {
   return permits.map(({ grantedAt, permits: n }) => ({ t: grantedAt, n: n as number }));
 }
 
-/** Whether numbers never fall. */
+/** Whether the numbers never decrease. */
 export function rises(numbers: readonly number[]): boolean {
   return numbers.every((n, i) => i === 0 || n >= numbers[i - 1]);
 }

@@ -11,7 +11,7 @@ interface Context {
   proxy: RedisProxy;
   redis: Redis;
   direct: Redis;
-  /** A limiter behind the proxy, and one that is connected to the server itself. */
+  /** A limiter behind the proxy, and one connected to the server directly. */
   open: (limit: Limit) => { cut: RateLimiter; whole: RateLimiter };
 }
 
@@ -40,7 +40,7 @@ test.after.each(async ({ redis, direct, proxy }) => {
 });
 test.after(({ server }) => server.stop());
 
-// Nothing comes back by time, and all that is granted in a test lies in one slot: what is restored twice shows.
+// Nothing comes back by time, and all grants of a test are in one slot: a double refund shows.
 const interval = 86_400_000;
 const limits = [
   slidingWindow({ permits: 100, interval, resolution: interval }),
@@ -49,7 +49,7 @@ const limits = [
 ];
 
 for (const limit of limits) {
-  test(`${limit.kind}: a refund that is sent again and again restores once`, async ({ open, proxy }) => {
+  test(`${limit.kind}: restores a refund once, however often it is sent`, async ({ open, proxy }) => {
     const { cut, whole } = open(limit);
     const [kept, unused] = [await cut.acquire(40), await cut.acquire(10)];
     proxy.cutReplies(3);
@@ -57,11 +57,11 @@ for (const limit of limits) {
     assert.is(proxy.cuts, 3);
     assert.is(await whole.availablePermits(), 60);
     await kept.refund();
-    // A bucket's two refunds are short of what came back while they were made: for as long as that takes again.
+    // A bucket's two refunds exclude what was refilled while they were made; it refills in that time again.
     await until('all permits are back', async () => (await whole.availablePermits()) === 100);
   });
 
-  test(`${limit.kind}: a reserve that is sent again only loses what its first run took`, async (context) => {
+  test(`${limit.kind}: loses only the permits of the first run of a reserve that is sent again`, async (context) => {
     const { open, proxy } = context;
     const { cut, whole } = open(limit);
     proxy.cutReplies(2);
@@ -72,7 +72,7 @@ for (const limit of limits) {
     assert.is(await whole.availablePermits(), 80);
   });
 
-  test(`${limit.kind}: cancelled while its call is sent again, a request is given back`, async (context) => {
+  test(`${limit.kind}: refunds a request that is cancelled while its call is sent again`, async (context) => {
     const { open, proxy, redis } = context;
     const { cut, whole } = open(limit);
     const controller = new AbortController();
@@ -81,13 +81,13 @@ for (const limit of limits) {
     await new Promise((resolve) => redis.once('close', resolve));
     controller.abort('no longer');
     assert.is(await request, 'no longer');
-    // The first run is lost; the second has an answer, and is given back.
+    // The first run is lost; the second is answered and refunded.
     await until('the second run is given back', async () => (await whole.availablePermits()) === 90);
     assert.is(proxy.cuts, 1);
   });
 }
 
-test('many requests behind one lost reply are each answered once', async ({ open, proxy }) => {
+test('answers each of many requests once after one lost reply', async ({ open, proxy }) => {
   const { cut, whole } = open(limits[0]);
   proxy.cutReplies();
   const permits = await Promise.all(Array.from({ length: 20 }, () => cut.acquire()));

@@ -27,7 +27,7 @@ for (const { over, ...limit } of limits)
     const given = new Set<unknown>();
     let finished = false;
 
-    /** Asks again and again; changes its mind, and gives back, now and then. */
+    /** Requests repeatedly; cancels and refunds now and then. */
     async function wait({ requests }: (typeof members)[number]): Promise<void> {
       while (!finished) {
         const signal = random() < 0.2 ? AbortSignal.timeout(Math.ceil(300 * random())) : undefined;
@@ -56,7 +56,7 @@ for (const { over, ...limit } of limits)
     const unavailable = members.flatMap(({ requests }) => requests.errors);
     assert.not(unavailable.some((error) => error instanceof StoreUnavailableError));
 
-    // By the store's own count: what it holds free, and what stands, are within the limit.
+    // By the store's own count: free permits and grants are within the limit.
     const { limiter } = members[0];
     if (limit.kind === 'slidingWindow') {
       const free = await limiter.availablePermits();
@@ -77,7 +77,7 @@ for (const { over, ...limit } of limits)
     await server.stop();
   });
 
-/** A limiter with a connection and a wire of its own. */
+/** A limiter with its own connection and wire. */
 async function openMember(port: number, limit: LimitSpec, random: () => number) {
   const proxy = await startProxy(port);
   const redis = new Redis(proxy.port, { retryStrategy: () => 5 + 45 * random() });

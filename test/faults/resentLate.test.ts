@@ -8,11 +8,11 @@ import { startProxy } from '../support/proxy.ts';
 import { startRedis } from '../support/redisServer.ts';
 import { standing } from './requests.ts';
 
-test('a refund that is sent again after a long reconnect takes nothing from whoever got its moment', async () => {
+test('a refund sent again after a long reconnect takes nothing from the request that got its moment', async () => {
   const [permits, interval] = [1, 1000];
   const server = await startRedis();
   const proxy = await startProxy(server.port);
-  // It reconnects when the first grant has come back, and the moment that was given back still counts.
+  // It reconnects when the first grant has expired, and the refunded moment still counts.
   const broken = new Redis(proxy.port, { retryStrategy: () => 1300 });
   broken.on('error', () => {});
   const redis = new Redis(server.port);
@@ -30,7 +30,7 @@ test('a refund that is sent again after a long reconnect takes nothing from whoe
   while (proxy.cuts === 0) await sleep(5);
 
   const second = await stays.acquire();
-  // Behind the refund on its connection, so it has run again by then.
+  // Behind the refund on its connection, so the refund has run again by then.
   await leaves.availablePermits();
   const third = await stays.acquire();
   const grants = standing([first, second, third]);

@@ -39,8 +39,8 @@ test.after.each(async ({ opened, server }) => {
 });
 
 /**
- * Kills the server once it has granted to all, and starts it again when its reservations are over: it has forgotten what it
- * granted, so the limit counts anew from there. Returns that moment.
+ * Kills the server once every limiter has a grant, and restarts it when the reservations are over: it has lost its
+ * grants, so the limit counts anew from there. Returns that moment.
  */
 async function killAndRestart(
   server: RedisServer,
@@ -67,7 +67,7 @@ function assertNeverOver(all: Requests[], restarted: number): void {
   assert.is(overSliding(spec, standing(after)), undefined);
 }
 
-test('requests that ioredis holds for a reconnect go on after the restart, in order, within the limit', async (context) => {
+test('grants requests that ioredis queues for a reconnect after the restart, in order, within the limit', async (context) => {
   const { server, open } = context;
   const all = [open({ maxRetriesPerRequest: null }), open({ maxRetriesPerRequest: null })];
   for (const requests of all) requests.askMany(60);
@@ -80,7 +80,7 @@ test('requests that ioredis holds for a reconnect go on after the restart, in or
   }
 });
 
-test('requests that ioredis gives up reject, and new ones are granted after the restart', async (context) => {
+test('rejects requests that ioredis gives up, and grants new ones after the restart', async (context) => {
   const { server, open } = context;
   const all = [open({ maxRetriesPerRequest: 1 }), open({ maxRetriesPerRequest: 0 })];
   for (const requests of all) requests.askMany(60);
@@ -94,7 +94,7 @@ test('requests that ioredis gives up reject, and new ones are granted after the 
   for (const requests of all) {
     for (const error of requests.errors) assert.instance(error, StoreUnavailableError);
     const failed = requests.errors.length;
-    // The connection may be about to come up.
+    // The connection may be about to be established.
     while (!(await requests.ask()).permit) await sleep(20);
     requests.askMany(30);
     await requests.allEnded();
@@ -103,7 +103,7 @@ test('requests that ioredis gives up reject, and new ones are granted after the 
   assertNeverOver(all, restarted);
 });
 
-test('killed and restarted again and again under load, no request hangs', async ({ server, open }) => {
+test('ends every request under repeated kills and restarts under load', async ({ server, open }) => {
   const all = [open({ maxRetriesPerRequest: null }), open({ maxRetriesPerRequest: 1 })];
   const random = randomOf('restarts');
   let finished = false;
@@ -111,7 +111,7 @@ test('killed and restarted again and again under load, no request hangs', async 
     Array.from({ length: 8 }, async () => {
       while (!finished) {
         const { permit } = await requests.ask();
-        // Without a server, those that ioredis gives up would come back at once.
+        // Without a server, requests that ioredis gives up would be repeated at once.
         if (!permit) await sleep(10);
       }
     }),

@@ -14,7 +14,7 @@ test.before(async (context) => {
 });
 test.after(({ server }) => server.stop());
 
-test('flushes of the script cache in mid-use are unseen, and charge nothing twice', async ({ server }) => {
+test('survives flushes of the script cache during use, and charges nothing twice', async ({ server }) => {
   const redis = new Redis(server.port);
   const permits = 1_000_000;
   const limit = fixedWindow({ permits, interval: 86_400_000 });

@@ -18,15 +18,15 @@ import { Requests } from './requests.ts';
 interface Context {
   server: RedisServer;
   proxy: RedisProxy;
-  /** A connection through the proxy, on which ioredis never gives up. */
+  /** A connection through the proxy on which ioredis never gives up. */
   redis: Redis;
   limiter: RateLimiter;
-  /** A limiter of the same limit, whose calls take as long as they take. */
+  /** A limiter of the same limit without a timeout for its calls. */
   witness: RateLimiter;
 }
 
 const storeTimeout = 300;
-// Nothing comes back by time: what is not refunded is missing.
+// Nothing comes back by time: a missing refund shows.
 const limit = fixedWindow({ permits: 100, interval: 86_400_000 });
 const patient = { maxRetriesPerRequest: null, retryStrategy: () => 50 };
 
@@ -55,7 +55,7 @@ test.after(async ({ proxy, server }) => {
   await server.stop();
 });
 
-/** Asserts that a call fails, for want of a reply, and not before its time. */
+/** Asserts that a call fails for lack of a reply, and not before its timeout. */
 async function assertUnavailable(what: string, call: () => Promise<unknown>): Promise<void> {
   const since = performance.now();
   const error = await call().then(
@@ -67,7 +67,7 @@ async function assertUnavailable(what: string, call: () => Promise<unknown>): Pr
   assert.ok(lasted >= storeTimeout - 1, `${what} failed after ${lasted} ms`);
 }
 
-/** The ways in which Redis stops to answer on a connection that stays open, and their ends. */
+/** How Redis stops answering on an open connection, and how that ends. */
 const silences: Record<string, [begin: (on: Context) => void, end: (on: Context) => void]> = {
   'a frozen server': [({ server }) => server.freeze(), ({ server }) => server.thaw()],
   'a link that carries nothing': [({ proxy }) => proxy.pause(), ({ proxy }) => proxy.resume()],
@@ -90,14 +90,14 @@ for (const [title, [begin, end]] of Object.entries(silences)) {
       reset: () => limiter.reset(),
     };
     await Promise.all(Object.entries(calls).map(([name, call]) => assertUnavailable(name, call)));
-    // A refund does not report how it ends.
+    // A refund does not report its result.
     await permit.refund();
     end(context);
     assert.is(typeof (await limiter.availablePermits()), 'number');
     await limiter.close();
   });
 
-  test(`${title}: what late calls reserve is refunded`, async (context) => {
+  test(`${title}: refunds the reservations of late calls`, async (context) => {
     const { limiter, witness } = context;
     begin(context);
     await Promise.all([
@@ -123,7 +123,7 @@ for (const [title, [begin, end]] of Object.entries(silences)) {
   });
 }
 
-test('a request behind an unanswered call goes into the next one, in order', async (context) => {
+test('moves a request from an unanswered call into the next one, in order', async (context) => {
   const { server, limiter } = context;
   const requests = new Requests(limiter);
   server.freeze();
@@ -141,7 +141,7 @@ test('a request behind an unanswered call goes into the next one, in order', asy
   await limiter.close();
 });
 
-test('a limiter of a group has the same bound', async (context) => {
+test('applies to a limiter of a group', async (context) => {
   const { server, redis } = context;
   const group = new RateLimiterGroup({ name: 'bounded', limit, redis, storeTimeout });
   server.freeze();
@@ -153,7 +153,7 @@ test('a limiter of a group has the same bound', async (context) => {
   await group.close();
 });
 
-test('RedissonRateLimiter: every call has the same bound, and a late grant is refunded', async (context) => {
+test('RedissonRateLimiter: applies to every call, and refunds a late grant', async (context) => {
   const { server, redis } = context;
   const limiter = new RedissonRateLimiter(redis, 'bounded', { storeTimeout });
   await limiter.trySetRate(RateType.OVERALL, 10, 86_400_000);
@@ -172,7 +172,7 @@ test('RedissonRateLimiter: every call has the same bound, and a late grant is re
   await limiter.close();
 });
 
-test('a server that never comes up: the error names the state of the connection', async () => {
+test('reports the state of the connection in the error when the server never starts', async () => {
   const redis = new Redis(await freePort(), patient);
   redis.on('error', () => {});
   const limiter = new RateLimiter({ name: 'bounded', limit, redis, storeTimeout });

@@ -37,7 +37,7 @@ for (const options of [
   { maxRetriesPerRequest: 1 },
   { enableOfflineQueue: false },
 ] as RedisOptions[])
-  test(`${JSON.stringify(options)}: every call says that Redis cannot be reached, and why`, async ({
+  test(`${JSON.stringify(options)}: every call fails with StoreUnavailableError and its reason`, async ({
     open,
   }) => {
     const limiter = open(options);
@@ -64,13 +64,13 @@ for (const options of [
     await limiter.close();
   });
 
-test('closing does not wait for a connection that never comes up', async ({ open }) => {
+test('closes without waiting for a connection that is never established', async ({ open }) => {
   const limiter = open({ maxRetriesPerRequest: null });
   const refused = limiter.acquire().then(
     () => 'granted',
     (reason: unknown) => reason,
   );
-  // The call has to be under way.
+  // The call has to be in flight.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const start = performance.now();
   await limiter.close();
@@ -79,9 +79,7 @@ test('closing does not wait for a connection that never comes up', async ({ open
   assert.instance(await refused, LimiterClosedError);
 });
 
-test('a connection that never comes up keeps the timeouts and hears the signals of those who wait', async ({
-  open,
-}) => {
+test('obeys timeouts and signals while the connection is never established', async ({ open }) => {
   const limiter = open({ maxRetriesPerRequest: null });
   const requests = new Requests(limiter);
   const controller = new AbortController();
@@ -98,7 +96,7 @@ test('a connection that never comes up keeps the timeouts and hears the signals 
   assert.ok(cancelled.lasted < 350 + busy, `it took ${cancelled.lasted} ms`);
 });
 
-test('those who wait for a connection are served in order when it comes up', async ({ open, port }) => {
+test('grants waiting requests in order once the connection is established', async ({ open, port }) => {
   const requests = new Requests(open({ maxRetriesPerRequest: null }));
   requests.askMany(15);
   const server = new RedisServer(port);
@@ -114,7 +112,7 @@ test('those who wait for a connection are served in order when it comes up', asy
   }
 });
 
-test('a limiter that has failed serves again once Redis is there', async ({ open, port }) => {
+test('grants again after a failure, once Redis is available', async ({ open, port }) => {
   const limiter = open({ maxRetriesPerRequest: 1 });
   const failed = await limiter.acquire().catch((reason: unknown) => reason);
   assert.instance(failed, StoreUnavailableError);

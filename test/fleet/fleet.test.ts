@@ -11,7 +11,7 @@ import { jain, permitsWithin } from './measures.ts';
 const processes = 6;
 const interval = 1000;
 const permits = 200;
-/** Milliseconds that the fleet asks for, and when one of it is killed. */
+/** Milliseconds of requests of the fleet, and the moment at which one process is killed. */
 const lasts = 5300;
 const killAfter = 2300;
 
@@ -39,7 +39,7 @@ function keptBy({ requests }: ProcessHistory): Standing[] {
 }
 
 for (const limit of limits)
-  test(`six processes under a ${limit.kind}, one killed: never over, all of it used, in fair shares, nothing lost`, async ({
+  test(`six processes under a ${limit.kind}, one killed: never exceed the limit, use all of it in fair shares, and lose nothing`, async ({
     fleet,
   }) => {
     const whims = {
@@ -61,10 +61,10 @@ for (const limit of limits)
     // On a busy machine one of them may have had none of these, but not all.
     assert.ok(survivors.every(({ stopped }) => stopped) && refused > 0 && cancelled > 0);
 
-    // Whole windows, from the second one on, in which everybody was hungry all the time.
+    // Whole windows, from the second one on, in which every process always had waiting requests.
     const first = grants.reduce((min, { t }) => Math.min(min, t), Infinity);
     const [from, to] = [first + interval, first + 5 * interval];
-    // What the killed process held, and what it had not told yet, counts as not used: it is a few permits.
+    // Permits reserved by the killed process, and those not reported yet, count as unused: a few permits.
     const utilisation = permitsWithin(grants, from, to) / ((permits * (to - from)) / interval);
     const fairness = jain(survivors.map((outcome) => permitsWithin(keptBy(outcome), from, to)));
     const survived = survivors.flatMap(keptBy).reduce((total, { n }) => total + n, 0);
@@ -77,7 +77,7 @@ for (const limit of limits)
   });
 
 for (const limit of limits)
-  test(`six processes with a request or two each that cancel and give back, under a ${limit.kind}: never over, and in use`, async ({
+  test(`six processes with one or two requests each that cancel and refund, under a ${limit.kind}: never exceed the limit, and use it`, async ({
     fleet,
   }) => {
     const whims = { cancel: 0.5, cancelWithin: 150, timeout: 0, timeoutWithin: 0, refund: 0.3, most: 1 };
@@ -93,7 +93,7 @@ for (const limit of limits)
     const utilisation = permitsWithin(kept, from, to) / ((permits * (to - from)) / interval);
     const fairness = jain(outcome.processes.map((one) => permitsWithin(keptBy(one), from, to)));
     console.log(`${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}`);
-    // What is booked, or about to be given back, counts meanwhile: a few of twelve requests.
+    // Reserved permits, and those about to be refunded, count meanwhile: a few of twelve requests.
     assert.ok(utilisation >= 0.9, `utilisation ${utilisation}`);
     assert.ok(fairness >= 0.95, `fairness ${fairness}`);
   });

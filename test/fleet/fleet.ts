@@ -9,12 +9,12 @@ import type { Message, Order } from './protocol.ts';
 const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const register = new URL('../support/register.mjs', import.meta.url).href;
 
-/** What the processes of a fleet have written, and the most requests that any of them held reserved. */
+/** The histories of the processes of a fleet, and the most requests that any of them held reserved. */
 export interface Outcome extends Histories {
   longest: number;
 }
 
-/** Processes that share a limit, all ready to begin. */
+/** Processes that share a limit, all ready to start. */
 export class ProcessFleet {
   readonly #children: ChildProcess[];
   readonly #folder: string;
@@ -29,7 +29,7 @@ export class ProcessFleet {
       });
   }
 
-  /** Starts the processes, and waits until each is connected: so that none has a lead. */
+  /** Starts the processes, and waits until each is connected, so that none has a head start. */
   static async start(count: number, port: number): Promise<ProcessFleet> {
     const folder = temporaryFolder();
     const children = Array.from({ length: count }, (_, place) =>
@@ -46,11 +46,11 @@ export class ProcessFleet {
     return new ProcessFleet(children, folder);
   }
 
-  /** Lets all begin at once, kills the first after a while if that is asked for, and waits until the others have ended. */
+  /** Lets all start at once, kills the first after a while on request, and waits until the others have ended. */
   async run(order: Order, killAfter?: number): Promise<Outcome> {
     const ends = this.#children.map((child) => once(child, 'close'));
     for (const child of this.#children) {
-      // Else this process ends as soon as the last of them has hung up.
+      // Otherwise this process ends as soon as the last of them has disconnected.
       child.ref();
       child.send(order);
     }

@@ -1,23 +1,26 @@
 import type { LimitSpec } from '../properties/specs.ts';
 
-/** What a process of the fleet is told to do. */
+/** The instructions to a process of the fleet. */
 export interface Order {
   limit: LimitSpec;
-  /** Requests that wait at any time. */
+  /** Number of requests waiting at any time. */
   waiters: number;
-  /** Milliseconds until it stops asking. */
+  /** Milliseconds until it stops making requests. */
   lasts: number;
-  /** The most permits that a request asks for. */
+  /** The most permits of a request. */
   most: number;
   /** The part of the requests that are cancelled, within so many milliseconds. */
   cancel: number;
   cancelWithin: number;
-  /** The part of the requests that have a timeout, of so many milliseconds at most. */
+  /** The part of the requests with a timeout, of so many milliseconds at most. */
   timeout: number;
   timeoutWithin: number;
-  /** The part of the permits that are given back soon after they were granted. */
+  /** The part of the permits that are refunded soon after their grant. */
   refund: number;
 }
 
-/** What a process of the fleet tells its parent, besides its history: that it is ready, and the most requests it ever held reserved. */
+/**
+ * What a process of the fleet reports to its parent, besides its history: that it is ready, and the most requests that
+ * it ever held reserved.
+ */
 export type Message = { kind: 'ready' } | { kind: 'ended'; longest: number };

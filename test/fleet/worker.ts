@@ -7,8 +7,8 @@ import { randomOf } from '../support/seed.mjs';
 import type { Message, Order } from './protocol.ts';
 
 /*
- * One process of the fleet: it always has requests that wait, cancels and refunds some, and begins when its parent says so.
- * Its arguments are the port of the server, its place in the fleet, and the folder of the histories.
+ * One process of the fleet: it always has waiting requests, cancels and refunds some, and starts on a message of its
+ * parent. Its arguments are the port of the server, its index in the fleet, and the folder of the histories.
  */
 
 const [port, place, folder] = process.argv.slice(2);
@@ -31,7 +31,7 @@ async function work(order: Order): Promise<void> {
   let longest = 0;
   let over = false;
 
-  /** One waiter: asks again as soon as its request has ended. */
+  /** One waiting request at a time: repeats as soon as it has ended. */
   async function wait(): Promise<void> {
     while (!over) {
       const permits = 1 + Math.floor(most * random());

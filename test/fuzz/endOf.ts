@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/index.ts';
 
-/** Milliseconds after which a call hangs: a connection of the tests replies at once, but the machine may be busy. */
+/**
+ * Milliseconds after which a call counts as hanging: a test's connection replies at once, but the machine may be busy.
+ */
 const hangs = 15_000;
 
-/** The value that a call resolves to, the error that it rejects with, or 'a hang'. */
+/** The value of a call, its error, or 'a hang'. */
 export async function endOf(call: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise((resolve) => {

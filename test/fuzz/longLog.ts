@@ -6,16 +6,22 @@ import type { ControlledLedger } from '../../src/stores/store.ts';
 
 /** Epoch milliseconds of the newest entry of a long log. */
 export const newest = 1e12;
-/** Milliseconds that an entry stays in it. */
+/** Milliseconds until an entry expires. */
 export const interval = 1e8;
 
 const prefix = 'long';
 const key = `{${prefix}:log}`;
 
-/** Where the numbers of a ledger of one sliding window lie whose log has a key of its own (lua/heads/sliding-window.lua). */
+/**
+ * The places of the numbers in a ledger of one sliding window whose log has a key of its own
+ * (lua/heads/sliding-window.lua).
+ */
 const at = { total: 60, oldest: 101, length: 107 };
 
-/** The ledger of one client of a sliding window with as many permits as its log may have entries, at times of the test's own. */
+/**
+ * The ledger of one client of a sliding window with as many permits as its log may have entries, at times set by the
+ * test.
+ */
 export function longLedger(redis: Redis, permits: number): { ledger: ControlledLedger; at: { us: number } } {
   const time = { us: (newest - 100) * 1000 };
   const limits = [slidingWindow({ permits, interval, resolution: 1 })];
@@ -23,11 +29,11 @@ export function longLedger(redis: Redis, permits: number): { ledger: ControlledL
   return { ledger: openRedisLedger(config, scriptsOf(redis), () => time.us), at: time };
 }
 
-/** Fills a log with so many entries of one permit, a millisecond apart, which end at `newest`. */
+/** Fills a log with so many entries of one permit, a millisecond apart, the last one at `newest`. */
 export async function fillLog(redis: Redis, entries: number, permits: number): Promise<void> {
   await redis.flushall();
   const { ledger, at: time } = longLedger(redis, permits);
-  // As many as it takes that they get a key of their own, by the scripts.
+  // So many that the scripts give them a key of their own.
   for (; time.us <= newest * 1000; time.us += 1000)
     await new Promise((resolve) => ledger.decide([1], resolve));
   const held = (await redis.getBuffer(key))!;

@@ -11,10 +11,10 @@ import { fillLog } from './longLog.ts';
 
 const test = redisSuite('scripts under random arguments');
 
-/** Milliseconds of the server that no call takes, and as many entries as a log has at most by default. */
+/** Milliseconds of the server that no call takes, and the most entries of a log by default. */
 const bound = 5;
 const entries = 1_000;
-/** A call that was slow may have waited for the machine: the quickest of so many tries counts. */
+/** A slow call may have waited for the machine: the quickest of so many tries counts. */
 const tries = 6;
 
 const names = ['reserve', 'decide', 'peek', 'refund', 'configure', 'pause', 'forget'] as const;
@@ -62,7 +62,7 @@ const spec = fc.oneof(
   fc.json(),
 );
 
-/** What each script is called with: numbers at its places, or anything. */
+/** The arguments of each script: numbers at their places, or anything. */
 const callOf: Record<Call['script'], fc.Arbitrary<string[]>> = {
   reserve: list(
     fc.constant('me'),
@@ -85,7 +85,7 @@ const callOf: Record<Call['script'], fc.Arbitrary<string[]>> = {
   forget: list(),
 };
 
-/** The arguments, and some numbers more; and now and then something else instead. */
+/** The arguments with some numbers added, and now and then another value instead. */
 function list(...first: fc.Arbitrary<string>[]): fc.Arbitrary<string[]> {
   const usual = fc.tuple(fc.tuple(...first), fc.array(number, { maxLength: 12 })).map((all) => all.flat());
   return fc.oneof({ weight: 5, arbitrary: usual }, fc.array(part, { maxLength: 20 }));
@@ -95,7 +95,7 @@ const call: fc.Arbitrary<Call> = fc
   .constantFrom(...names)
   .chain((script) => callOf[script].map((args) => ({ script, args })));
 
-/** What a key holds that no script has written, or bytes of it that are others. */
+/** Contents of a key that no script has written, or a changed part of valid ones. */
 type Damage = (redis: Redis) => Promise<unknown>;
 const damage: fc.Arbitrary<Damage> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<Damage>(async () => {}) },
@@ -117,7 +117,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
   ),
 );
 
-/** Makes the calls on the same state as ever, and returns which of them were slow. */
+/** Makes the calls on the unchanged state, and returns the slow ones. */
 async function slowOf(
   context: OnRedis,
   scripts: Scripts,
@@ -142,7 +142,7 @@ async function slowOf(
   return slow;
 }
 
-test(`no call takes more than ${bound} ms of the server, whatever it is given and whatever the keys hold`, async (context) => {
+test(`no call takes more than ${bound} ms of the server, for any arguments and contents of the keys`, async (context) => {
   const { redis } = context;
   await redis.config('SET', 'slowlog-log-slower-than', String(bound * 1000));
   await fillLog(redis, entries, 2 * entries);

@@ -23,9 +23,9 @@ test.after(async () => {
   await server.close();
 });
 
-/** Makes one request, of a limiter that gives up a reply which does not end in time. */
+/** Makes one request of a limiter that gives up a reply which does not end in time. */
 async function request(timeout = 10_000): Promise<unknown> {
-  // What was wrong on the wire has closed the connection.
+  // An invalid message has closed the connection.
   if (redis.status !== 'ready') await once(redis, 'ready');
   const fallback = { mode: 'reject', timeout, cooldown: 1 } as const;
   const limiter = new RateLimiter({ name: 'wire', limit, redis, fallback });
@@ -43,7 +43,7 @@ function shown(end: unknown): string {
 const crlf = '\r\n';
 const text = (value: string) => `$${Buffer.byteLength(value)}${crlf}${value}${crlf}`;
 
-/** Values of RESP3 that are no whole numbers (ioredis hands on `true` and a big 1 as 1). */
+/** Values of RESP3 that are not whole numbers (ioredis passes on `true` and a big 1 as 1). */
 const { tree } = fc.letrec<{ tree: string; leaf: string }>((tie) => ({
   leaf: fc.oneof(
     fc
@@ -77,7 +77,7 @@ const { tree } = fc.letrec<{ tree: string; leaf: string }>((tie) => ({
   ),
 }));
 
-/** What arrives at once. */
+/** The bytes that arrive at once. */
 const parted = (whole: fc.Arbitrary<string>) =>
   fc.tuple(whole, fc.array(fc.nat({ max: 200 }), { maxLength: 3 })).map(([bytes, cuts]) => {
     const buffer = Buffer.from(bytes);
@@ -85,7 +85,7 @@ const parted = (whole: fc.Arbitrary<string>) =>
     return [...ends, buffer.length].map((end, i) => buffer.subarray(ends[i - 1] ?? 0, end));
   });
 
-/** Messages that no call has asked for. */
+/** Messages without a call. */
 const pushes = fc
   .array(
     fc.constantFrom(
@@ -102,7 +102,7 @@ const pushes = fc
 
 const wrong = parted(fc.tuple(pushes, tree).map((all) => all.join('')));
 promise(
-  'a reply of another type is a StoreError, whatever is pushed before it',
+  'fails with StoreError on a reply of another type, after any pushed messages',
   400,
   wrong,
   async (parts) => {
@@ -113,7 +113,7 @@ promise(
 );
 
 const right = parted(pushes.map((before) => `${before}:1700000000000000${crlf}`));
-promise('a right reply is found between the messages that are pushed', 200, right, async (parts) => {
+promise('finds a valid reply between pushed messages', 200, right, async (parts) => {
   server.reply = { parts };
   const end = await request();
   assert.not(end instanceof Error, shown(end));
@@ -125,7 +125,7 @@ const garbage = parted(
     .map((all) => `${all.join('')}${crlf}`),
 );
 promise(
-  'bytes that are no reply break the connection: the request is rejected, and the next one is served',
+  'breaks the connection on bytes that are no reply: rejects the request, and grants the next one',
   100,
   garbage,
   async (parts) => {
@@ -137,12 +137,12 @@ promise(
   },
 );
 
-/** The beginning of a right reply. */
+/** The beginning of a valid reply. */
 const unfinished = fc.tuple(fc.nat({ max: 40 }), fc.boolean()).map(([length, closes]) => ({
   parts: ['*7\r\n:1700000000000000\r\n:7\r\n:1\r\n:-1\r\n:-1\r\n:1\r\n:0\r\n'.slice(0, length)],
   closes,
 }));
-promise('a reply that does not end is given up in time, without a grant', 24, unfinished, async (reply) => {
+promise('gives up a reply that does not end in time, without a grant', 24, unfinished, async (reply) => {
   server.reply = reply;
   const end = await request(150);
   assert.instance(end, StoreUnavailableError, shown(end));

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-/** Items that no script replies with. */
+/** Items that are in no reply of a script. */
 const wrongItem: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, undefined, true, false, '', 'OK', '1.5', '-', '0x10', 'NaN', {}, [], [[1]]),
   fc.double({ noInteger: true }),
   fc.constantFrom<unknown>(NaN, Infinity, -Infinity, 2 ** 64, -(2 ** 64), 1e300, -1e300),
   fc.constantFrom<unknown>('9'.repeat(400), `-${'9'.repeat(20)}`, 10n ** 30n),
-  // A connection may be set to hand on numbers as text.
+  // A connection may be set to pass on numbers as text.
   fc.string().filter((text) => !/^-?\d+$/.test(text)),
 );
 
@@ -16,7 +16,7 @@ interface Part {
   readonly right: number;
 }
 
-/** A right reply with one number replaced, cut short, or with items after its end. */
+/** A valid reply with one number replaced, cut short, or with items after its end. */
 function wrongPart(parts: readonly Part[]): fc.Arbitrary<unknown> {
   const right = parts.map((part) => part.right);
   const at = fc.integer({ min: 0, max: parts.length - 1 });
@@ -34,7 +34,7 @@ function wrongPart(parts: readonly Part[]): fc.Arbitrary<unknown> {
   return fc.oneof(replaced, tooSmall, cut, longer);
 }
 
-/** Texts that begin as limits do, and name none. */
+/** Texts that begin like limits, and name none. */
 const wrongText: fc.Arbitrary<unknown> = fc.oneof(
   fc.string().map((text) => `[${text}`),
   fc
@@ -46,7 +46,7 @@ const wrongText: fc.Arbitrary<unknown> = fc.oneof(
     .map((entry) => JSON.stringify([entry])),
 );
 
-/** Replies that no script sends, whatever it was asked. */
+/** Replies that no script sends to any call. */
 const nothing: fc.Arbitrary<unknown> = fc.oneof(
   wrongItem,
   wrongText,
@@ -57,7 +57,7 @@ const nothing: fc.Arbitrary<unknown> = fc.oneof(
 const now = 1_700_000_000_000_000;
 const time: Part = { least: 1, right: now };
 
-/** What a script does not reply to a call for one permit of one limit. */
+/** Replies that no script sends to a call for one permit of one limit. */
 export const wrongReply = {
   reserve: fc.oneof(
     nothing,
@@ -94,14 +94,17 @@ export const wrongReply = {
   pause: fc.oneof(nothing, fc.integer(), wrongPart([{ least: 0, right: 1_000 }])),
 } as const;
 
-/** What is neither 1 nor 0. */
+/** Values other than 1 and 0. */
 const wrongFlag = fc.oneof(
   nothing,
   fc.integer().filter((n) => n !== 0 && n !== 1),
   fc.array(fc.integer()),
 );
 
-/** What a script does not reply to a call for one permit on the keys of Redisson. An empty list says that there is no rate. */
+/**
+ * Replies that no script sends to a call for one permit on the keys of Redisson. An empty list means that there is no
+ * rate.
+ */
 export const wrongRedissonReply = {
   acquire: fc
     .oneof(

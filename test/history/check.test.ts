@@ -17,7 +17,7 @@ const start = 1_700_000_000_000;
 const epoch = start * 1000;
 const sliding: LimitSpec = { kind: 'slidingWindow', permits: 2, interval: 1_000, resolution: 1 };
 
-/** A request for one permit of a process: asked, reserved and granted at these times. */
+/** A request of a process for one permit: made, reserved and granted at these times. */
 interface Asked {
   id: number;
   asked?: number;
@@ -26,7 +26,7 @@ interface Asked {
   epoch?: number;
 }
 
-/** The history of a process with some granted requests, each reserved by a call of its own when it was asked. */
+/** The history of a process with some granted requests, each reserved by its own call when it was made. */
 function historyOf(
   process: string,
   requests: Asked[],
@@ -63,7 +63,7 @@ const good = () => [
   ]),
 ];
 
-test('histories of a fleet that keeps its promises have no breach', () => {
+test('finds no breach in valid histories of a fleet', () => {
   assert.equal(breachesOf(historiesOf(good())), []);
 });
 
@@ -74,7 +74,7 @@ const overs: [LimitSpec, number[]][] = [
   [{ kind: 'tokenBucket', permits: 2, interval: 1_000, burst: 2 }, [0, 0, 490]],
 ];
 for (const [limit, moments] of overs)
-  test(`${limit.kind} ${'align' in limit ? limit.align : ''}: over across processes, soon or late`, () => {
+  test(`${limit.kind} ${'align' in limit ? limit.align : ''}: finds grants of several processes above the limit, soon or late`, () => {
     for (const later of [0, 20_000]) {
       const all = [...(later ? [-3_000 + later] : []), ...moments.map((moment) => moment + later)];
       const histories = all.map((moment, i) =>
@@ -84,7 +84,7 @@ for (const [limit, moments] of overs)
     }
   });
 
-test('what was given back does not count, and what was granted before data was lost neither', () => {
+test('does not count refunded permits, or grants before a loss of data', () => {
   const returned: HistoryEvent[] = [
     { event: 'returned', at: start + 20, id: 1, permits: 1 },
     { event: 'gaveBack', at: start + 20, permits: 1 },
@@ -104,7 +104,7 @@ test('what was given back does not count, and what was granted before data was l
   assert.match(breachOf(...two([]), third, lost), 'never over');
 });
 
-test('a grant that no call has reserved, or that comes before its moment', () => {
+test('finds a grant without a reservation, or before its moment', () => {
   const [a, b] = good();
   const call = a.findIndex(({ event }) => event === 'called');
   assert.match(
@@ -115,7 +115,7 @@ test('a grant that no call has reserved, or that comes before its moment', () =>
   assert.match(breachOf(early), 'as reserved: a: request 1 is granted at');
 });
 
-test('a request that passes one before it in its process', () => {
+test('finds a request that passes an earlier one of its process', () => {
   const a = historyOf('a', [
     { id: 1, moment: 1_000 },
     { id: 2, asked: 10, moment: 20 },
@@ -124,7 +124,7 @@ test('a request that passes one before it in its process', () => {
   assert.match(breaches, 'first come, first served within a process: a: request 2');
 });
 
-test('a call that passes one before it across processes, unless that much was given back', () => {
+test('finds a call that passes an earlier one of another process, unless that many permits were refunded', () => {
   const a = [
     { id: 1, moment: 0 },
     { id: 2, asked: 1, moment: 1_000 },
@@ -149,7 +149,7 @@ test('a call that passes one before it across processes, unless that much was gi
   assert.equal(breachesOf(historiesOf([historyOf('a', a, { further }), historyOf('b', b)])), []);
 });
 
-test('a request that never ends, ends twice, or gives back more than it has', () => {
+test('finds a request that never ends, ends twice, or refunds more than its grant', () => {
   const open: HistoryEvent[] = [{ event: 'asked', at: start + 2_000, id: 9, permits: 1, timeout: null }];
   const requests = [{ id: 1, moment: 0 }];
   assert.match(
@@ -168,7 +168,7 @@ test('a request that never ends, ends twice, or gives back more than it has', ()
   );
 });
 
-test('a request that is charged though it was refused', () => {
+test('finds a request that is charged although it was refused', () => {
   const reserved = [{ moment: start + 1_000, permits: 1, count: 1 }];
   const further: HistoryEvent[] = [
     { event: 'asked', at: start + 1, id: 9, permits: 1, timeout: 10 },
@@ -181,7 +181,7 @@ test('a request that is charged though it was refused', () => {
   );
 });
 
-test('a request that waits while nothing is granted, unless a fault is in the way', () => {
+test('finds a request that waits without any grant, unless a fault causes it', () => {
   const late = historyOf('a', [
     { id: 1, moment: 0 },
     { id: 2, asked: 10, moment: 9_000 },
@@ -193,7 +193,7 @@ test('a request that waits while nothing is granted, unless a fault is in the wa
   assert.equal(breachesOf(historiesOf([late, fault])), []);
 });
 
-test('what a limiter on a real Redis writes is read and judged, half a last line included', async () => {
+test('reads and checks the history of a limiter on a real Redis, with half a last line', async () => {
   const server = await startRedis();
   const folder = temporaryFolder();
   const all = ['a', 'b'].map((process) => {

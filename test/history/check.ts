@@ -1,7 +1,7 @@
 import type { Histories } from './histories.ts';
 import { rules } from './rules.ts';
 
-/** The breaches of the histories, as lines; none where all is well. */
+/** The breaches of the histories, as lines; none for valid histories. */
 export function breachesOf(histories: Histories): string[] {
   return Object.entries(rules).flatMap(([name, rule]) => {
     const breach = rule(histories);

@@ -1,8 +1,9 @@
 import type { LimitSpec } from '../properties/specs.ts';
 
 /*
- * What a process writes of what it asked for and got, one JSON object per line. `at` is the wall clock of the process:
- * epoch milliseconds, of the machine that Redis runs on too. `id` names a request within its process. Moments are times of the store.
+ * The events that a process records of its requests, one JSON object per line. `at` is the wall clock of the process:
+ * epoch milliseconds, of the machine that Redis runs on too. `id` identifies a request within its process. Moments are
+ * times of the store.
  */
 
 /** The first line of a history. */
@@ -13,7 +14,7 @@ export interface Started {
   limit: LimitSpec;
 }
 
-/** A request was made. It may wait for `timeout` ms; null is without an end. */
+/** A request was made. Its `timeout` is in milliseconds; null means none. */
 export interface Asked {
   event: 'asked';
   at: number;
@@ -40,7 +41,7 @@ export interface Ended {
   error?: string;
 }
 
-/** So many permits of a granted request are no longer used: the process has called `refund` or `settle`. */
+/** Permits of a granted request that are no longer used: the process has called `refund` or `settle`. */
 export interface Returned {
   event: 'returned';
   at: number;
@@ -48,7 +49,7 @@ export interface Returned {
   permits: number;
 }
 
-/** A reserve call, once it has been answered: what it reserved, and when by the store's time it was run. */
+/** A reserve call, after its reply: its reservations, and the store's time of its run. */
 export interface Called {
   event: 'called';
   at: number;
@@ -57,14 +58,14 @@ export interface Called {
   reserved: { moment: number; permits: number; count: number }[];
 }
 
-/** A refund call, when it is sent: reservations and grants that the process gives back to the store. */
+/** A refund call, when it is sent: the refunded reservations and grants. */
 export interface GaveBack {
   event: 'gaveBack';
   at: number;
   permits: number;
 }
 
-/** Something was done to the fleet, from `at` until `until`. Where Redis lost its data by it, `lost` says so. */
+/** A fault of the fleet, from `at` until `until`. `lost` is set if Redis lost its data by it. */
 export interface Fault {
   event: 'fault';
   at: number;
@@ -73,7 +74,7 @@ export interface Fault {
   lost: boolean;
 }
 
-/** The process ended in good order: all its requests have ended. */
+/** The process ended normally: all its requests have ended. */
 export interface Stopped {
   event: 'stopped';
   at: number;

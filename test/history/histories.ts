@@ -3,38 +3,38 @@ import { join } from 'node:path';
 import type { LimitSpec } from '../properties/specs.ts';
 import type { Called, Fault, HistoryEvent } from './events.ts';
 
-/** A request and what became of it. */
+/** A request and its result. */
 export interface RequestHistory {
   id: number;
   asked: number;
   permits: number;
   /** Milliseconds; Infinity without an end. */
   timeout: number;
-  /** How it ended, and when; undefined for one that was open when its process ended. */
+  /** Its end and the time of it; undefined for one that was open when its process ended. */
   end?: 'granted' | 'refused' | 'cancelled' | 'failed';
   ended?: number;
   /** Of a granted one. */
   moment?: number;
   source?: string;
-  /** Permits that its process has given back since. */
+  /** Permits refunded by its process since. */
   returned: number;
 }
 
-/** What one process asked for and got. */
+/** The requests of one process and their results. */
 export interface ProcessHistory {
   process: string;
   limit: LimitSpec;
   requests: RequestHistory[];
   calls: Called[];
-  /** When it gave something back to the store, and how many permits. */
+  /** The times of refunds to the store, and their permits. */
   gaveBack: { at: number; permits: number }[];
-  /** Whether it ended in good order; a process that was killed has not. */
+  /** Whether it ended normally; a killed process has not. */
   stopped: boolean;
-  /** What its lines contradict, such as a request that ended twice. */
+  /** Contradictions between its lines, such as a request that ended twice. */
   contradictions: string[];
 }
 
-/** All that a run has written. */
+/** All histories of a run. */
 export interface Histories {
   processes: ProcessHistory[];
   faults: Fault[];
@@ -56,7 +56,7 @@ function eventsOf(text: string): HistoryEvent[] {
     .map((line) => JSON.parse(line));
 }
 
-/** The histories of several processes, each with its events in the order in which it wrote them. */
+/** The histories of several processes, each with its events in the order of writing. */
 export function historiesOf(all: readonly (readonly HistoryEvent[])[]): Histories {
   const faults = all.flat().filter((event): event is Fault => event.event === 'fault');
   const processes = all.flatMap((events) =>

@@ -1,4 +1,4 @@
-// Judges the histories of a folder: `node --import ./test/support/register.mjs test/history/main.ts FOLDER`.
+// Checks the histories of a folder: `node --import ./test/support/register.mjs test/history/main.ts FOLDER`.
 import { breachesOf, countsOf } from './check.ts';
 import { readHistories } from './histories.ts';
 

@@ -5,7 +5,7 @@ import type { ControlledLedger } from '../../src/stores/store.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import type { HistoryWriter } from './writer.ts';
 
-/** A store that writes down what it reserves and what it is given back. */
+/** A store that records its reservations and refunds. */
 function recordedStore(store: Store, history: HistoryWriter): Store {
   return {
     open(config) {
@@ -29,7 +29,7 @@ function recordedStore(store: Store, history: HistoryWriter): Store {
             0,
           );
           history.write({ event: 'gaveBack', permits });
-          // Before Redis can know of it.
+          // Before Redis can receive it.
           history.flush();
           ledger.refund(refunds, sequence, answer);
         },
@@ -68,7 +68,7 @@ export class RecordedLimiter {
     this.limiter = new RateLimiter({ name, limit: limitOf(limit), store, clientId: process });
   }
 
-  /** Asks for permits; the promise never rejects, and is undefined where none were granted. */
+  /** Requests permits; the promise never rejects, and is undefined without a grant. */
   ask(permits: number, timeout = Infinity): Request {
     const id = ++this.#last;
     const controller = new AbortController();
@@ -90,13 +90,13 @@ export class RecordedLimiter {
     return { ended, cancel: () => controller.abort() };
   }
 
-  /** Gives back what was not used of a permit. */
+  /** Refunds the unused part of a permit. */
   async refund(permit: Permit<number>, unused: number): Promise<void> {
     this.#returned(permit, unused);
     await permit.refund(unused);
   }
 
-  /** Says how much of a permit was used. */
+  /** Settles the used part of a permit. */
   async settle(permit: Permit<number>, used: number): Promise<void> {
     this.#returned(permit, Math.max(0, permit.permits - used));
     await permit.settle(used);
@@ -106,7 +106,7 @@ export class RecordedLimiter {
     if (permits > 0) this.#history.write({ event: 'returned', id: this.#ids.get(permit)!, permits });
   }
 
-  /** Ends the history in good order: all requests have ended. */
+  /** Ends the history normally: all requests have ended. */
   async close(): Promise<void> {
     await this.limiter.close();
     this.#history.write({ event: 'stopped' });

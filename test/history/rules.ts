@@ -4,8 +4,8 @@ import type { Called } from './events.ts';
 import type { Histories, ProcessHistory, RequestHistory } from './histories.ts';
 
 /*
- * What must be true of the histories of a fleet, whatever was done to it. Each rule answers with its first breach, or with
- * nothing. Where the histories cannot tell, a rule is silent: it never accuses wrongly.
+ * The invariants of the histories of a fleet under any faults. Each rule returns its first breach, or nothing. Where
+ * the histories are inconclusive, a rule reports nothing: it has no false positives.
  */
 
 type Rule = (histories: Histories) => string | undefined;
@@ -21,10 +21,13 @@ interface Grant {
 /** Milliseconds by which the clocks of a process and of Redis may differ on one machine, rounding included. */
 const clockError = 2;
 
-/** Milliseconds without a grant, beyond two intervals, that a waiting request may see: twice what a reservation is made ahead. */
+/**
+ * Milliseconds without a grant, beyond two intervals, that are allowed while a request waits: twice the time that a
+ * reservation is made ahead.
+ */
 const patience = 4_000;
 
-/** Granted permits that were not given back never exceed the limit. After a loss of data, the limit counts anew. */
+/** Granted permits that were not refunded never exceed the limit. After a loss of data, the limit counts anew. */
 export const neverOver: Rule = (histories) => {
   const byPhase = groupsOf(grantsOf(histories), ({ call }) => phaseOf(histories, call));
   for (const grants of byPhase.values()) {
@@ -37,7 +40,7 @@ export const neverOver: Rule = (histories) => {
   return undefined;
 };
 
-/** Every grant has a moment that a call of its process has reserved, and is not handed out before it. */
+/** Every grant has a moment reserved by a call of its process, and is not handed out before it. */
 export const asReserved: Rule = ({ processes }) => {
   for (const { process, requests, calls } of processes) {
     const left = new Map<number, number>();
@@ -55,7 +58,7 @@ export const asReserved: Rule = ({ processes }) => {
   return undefined;
 };
 
-/** Within a process, a request never has an earlier moment than one that was asked before it and was granted too. */
+/** Within a process, a request never has an earlier moment than an earlier request that was granted too. */
 export const inOrderWithin: Rule = (histories) => {
   const byProcess = groupsOf(grantsOf(histories), ({ process }) => process);
   for (const [{ process }, grants] of byProcess) {
@@ -72,8 +75,8 @@ export const inOrderWithin: Rule = (histories) => {
 };
 
 /**
- * Across processes, calls reserve in the order in which they reach Redis. Only as many permits pass others as were given
- * back before: those take over what has become free in the middle of the queue.
+ * Across processes, calls reserve in the order in which they reach Redis. Only as many permits pass others as were
+ * refunded before: those use the permits freed in the middle of the queue.
  */
 export const inOrderAcross: Rule = ({ processes }) => {
   const calls = processes.flatMap(({ process, calls }) => calls.map((call) => ({ process, call })));
@@ -97,7 +100,7 @@ export const inOrderAcross: Rule = ({ processes }) => {
   return undefined;
 };
 
-/** Every request ends once, and gives back at most what it was granted; those of a killed process may stay open. */
+/** Every request ends once, and refunds at most its grant; requests of a killed process may stay open. */
 export const nothingLost: Rule = ({ processes }) => {
   for (const { process, requests, stopped, contradictions } of processes) {
     if (contradictions.length > 0) return `${process}: ${contradictions[0]}`;
@@ -110,9 +113,9 @@ export const nothingLost: Rule = ({ processes }) => {
   return undefined;
 };
 
-/** What a process has reserved is granted or given back: nothing is charged for a request that was refused or cancelled. */
+/** Every reservation of a process is granted or refunded: a refused or cancelled request is not charged. */
 export const refusedIsFree: Rule = ({ processes, faults }) => {
-  // A reply that was lost has reserved what the process does not know of, and void reservations are not given back.
+  // A lost reply has reserved permits unknown to the process, and void reservations are not refunded.
   const epochs = new Set(processes.flatMap(({ calls }) => calls.map(({ epoch }) => epoch)));
   if (faults.length > 0 || epochs.size > 1) return undefined;
   for (const { process, requests, calls, gaveBack, stopped } of processes) {
@@ -127,7 +130,9 @@ export const refusedIsFree: Rule = ({ processes, faults }) => {
   return undefined;
 };
 
-/** While a request waits, some request of the fleet is granted again and again, unless a fault is or was in the way. */
+/**
+ * While a request waits, some request of the fleet is granted repeatedly, unless a fault prevents or has prevented it.
+ */
 export const liveness: Rule = ({ processes, faults }) => {
   const requests = processes.flatMap((one) => one.requests);
   if (requests.length === 0) return undefined;
@@ -166,12 +171,15 @@ export const rules: Record<string, Rule> = {
   liveness,
 };
 
-/** How often data was lost before a ledger began: its epoch is the time at which it did, in microseconds. */
+/** The number of losses of data before a ledger began: its epoch is its start in microseconds. */
 function phaseOf({ faults }: Histories, { epoch }: Called): number {
   return faults.filter(({ lost, at }) => lost && epoch >= at * 1000).length;
 }
 
-/** All grants of Redis, those of a process in the order in which they were asked for, each with the last call that reserved its moment. */
+/**
+ * All grants of Redis, those of a process in the order of their requests, each with the last call that reserved its
+ * moment.
+ */
 function grantsOf({ processes }: Histories): Grant[] {
   return processes.flatMap((process) => {
     const callOf = new Map<number, Called>();
@@ -184,7 +192,10 @@ function grantsOf({ processes }: Histories): Grant[] {
   });
 }
 
-/** Long histories are judged in parts that overlap, as the oracles compare each grant with each: no window is longer than a part's half. */
+/**
+ * Long histories are checked in overlapping parts, as the oracles compare each grant with each: no window is longer
+ * than half a part.
+ */
 function overInParts(limit: LimitSpec, standing: readonly Standing[]): string | undefined {
   const line = [...standing].sort((a, b) => a.t - b.t);
   const half = 2 * limit.interval;

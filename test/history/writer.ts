@@ -2,10 +2,10 @@ import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HistoryEvent } from './events.ts';
 
-/** An event without its time, each kind by itself. */
+/** An event without its time, each kind separately. */
 type Untimed<E> = E extends HistoryEvent ? Omit<E, 'at'> : never;
 
-/** Writes the history of one process to a file of its own, at the end of each turn: a process that is killed loses one turn. */
+/** Writes the history of one process to its own file, at the end of each turn: a killed process loses one turn. */
 export class HistoryWriter {
   readonly #file: number;
   #text = '';
@@ -19,7 +19,7 @@ export class HistoryWriter {
     this.#text += `${JSON.stringify({ at, ...event })}\n`;
   }
 
-  /** Writes what has been gathered. */
+  /** Writes the buffered events. */
   flush(): void {
     if (this.#text !== '') writeSync(this.#file, this.#text);
     this.#text = '';

@@ -21,7 +21,7 @@ test.before(async () => {
   library = await built(config({ configQuick: true })[0]);
 });
 
-/** What esbuild makes of an application that uses no more than these names: gzipped bytes. */
+/** The esbuild bundle of an application that uses only these names: gzipped bytes. */
 async function sizeOf(...names: string[]): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents: `export { ${names.join(', ')} } from 'rxjs-sluice';` },
@@ -54,12 +54,12 @@ test('the operators alone are below 6 KB gzipped', async () => {
   assert.ok(size > 2_000 && size < 6 * 1024, `${size} bytes`);
 });
 
-test('a limiter brings no script of Redisson with it', async () => {
+test('a limiter bundles no script of Redisson', async () => {
   const [one, both] = [await sizeOf('RateLimiter'), await sizeOf('RateLimiter', 'RedissonRateLimiter')];
   assert.ok(both > one + 3_000, `${one} and ${both} bytes`);
 });
 
-test('rollup drops the scripts that are not used, too', async () => {
+test('rollup drops unused scripts, too', async () => {
   const plugin = {
     name: 'the library',
     resolveId: (id: string) => id,
@@ -74,19 +74,19 @@ test('rollup drops the scripts that are not used, too', async () => {
   assert.not.match(code, 'redis.call');
 });
 
-test('the maps of the sources hold the sources', () => {
+test('the source maps contain the sources', () => {
   const { sources, sourcesContent } = library.map!;
   const index = sources.findIndex((source) => source.endsWith('src/limiter/RateLimiter.ts'));
   assert.match(sourcesContent![index]!, 'export class RateLimiter');
 });
 
-test('the command imports the library instead of holding it again', async () => {
+test('the command imports the library instead of bundling it again', async () => {
   const { code } = await built(command);
   assert.match(code, "from './index.js'");
   for (const word of ['redis.call', 'class RateLimiter', 'class Dispatcher']) assert.not.match(code, word);
 });
 
-/** Types that only serve others: what is left out of a declaration, or keeps a message of the compiler short. */
+/** Types that only serve others: omitted fields of a declaration, or shorter messages of the compiler. */
 const helpers = [
   'BaseEvent',
   'Branded',
@@ -103,7 +103,7 @@ const helpers = [
   'storeType',
 ];
 
-test('the declarations name what users name, and nothing of the inside', async () => {
+test('the declarations have the public names, and no internal ones', async () => {
   const { code } = await built(types);
   const declared = code.matchAll(
     /^(?:declare )?(?:abstract )?(?:class|function|interface|type|const) ([\w$]+)/gm,

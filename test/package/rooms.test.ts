@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** What each room may import besides itself and the files that lie directly in `src`, `index.ts` aside. */
+/** The folders that each folder may import, besides itself and the files directly in `src`, except `index.ts`. */
 const mayImport: Record<string, readonly string[]> = {
   '.': [],
   limits: [],
@@ -37,7 +37,7 @@ function importsOf(file: string): string[] {
     .map((name) => (name.startsWith('.') ? posix.join(dirname(file), name) : name));
 }
 
-/** The files that lead from a file back to it, or nothing. */
+/** The import cycle through a file, or nothing. */
 function circleFrom(file: string, path: readonly string[], done: Set<string>): string[] | undefined {
   if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
   if (done.has(file)) return undefined;
@@ -49,7 +49,7 @@ function circleFrom(file: string, path: readonly string[], done: Set<string>): s
   return undefined;
 }
 
-test('rooms import each other in one direction', () => {
+test('folders import each other in one direction', () => {
   for (const [file, imported] of imports) {
     if (file === 'index.ts') continue;
     const room = posix.dirname(file);
@@ -77,7 +77,7 @@ test('stores and limits do not use rxjs', () => {
       );
 });
 
-test('only the port, the limiter and what is made of them are exported, and index.ts does nothing else', () => {
+test('index.ts only exports, and exports the port, the limiter and what is built on them', () => {
   const source = ts.createSourceFile(
     'index.ts',
     readFileSync(join(src, 'index.ts'), 'utf8'),

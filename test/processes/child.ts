@@ -14,7 +14,7 @@ type Done = Extract<Message, { kind: 'done' }>;
 /** A process that shares a limit with the test. */
 export class Child {
   readonly grants: (Standing & { heard: number })[] = [];
-  /** When it began what its role is, and what it told when it had done that. */
+  /** When it started its role, and what it reported at the end. */
   begun: number | undefined;
   done: Done | undefined;
   readonly #process: ChildProcess;
@@ -34,7 +34,7 @@ export class Child {
     return child;
   }
 
-  /** Lets it do what its role is. */
+  /** Lets it execute its role. */
   begin(): void {
     this.#process.send('begin');
   }

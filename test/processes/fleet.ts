@@ -13,7 +13,7 @@ import { type Role, spec } from './protocol.ts';
 
 const { permits, interval } = spec;
 
-/** The rest of the fleet: a limiter of this process, with more requests than the limit serves. */
+/** The rest of the fleet: a limiter of this process, with more requests than the limit can grant. */
 export function rest({ connect }: OnRedis): Load {
   return new Load(new RateLimiter({ name: 'processes', limit: limitOf(spec), redis: connect() }), 60);
 }
@@ -24,13 +24,16 @@ export async function start({ server, afterwards }: OnRedis, role: Role): Promis
   return child;
 }
 
-/** From one interval after a moment on, for two intervals, the limit is used by the load alone, but for what the others still hold. */
+/**
+ * From one interval after a moment on, for two intervals, the load alone uses the limit, apart from the reservations of
+ * the others.
+ */
 export async function assertFullRate(load: Load, since: number): Promise<void> {
   const lost = lostTime();
   const [from, till] = [since + interval, since + 3 * interval];
   await until('two intervals have passed', async () => Date.now() > till + 100);
   const used = permitsWithin(standing(load.requests.permits), from, till) / (2 * permits);
-  // What this process could not run in time may have expired unused.
+  // Permits may have expired unused while this process could not run.
   const least = 0.9 - lost() / (2 * interval);
   assert.ok(used >= least, `${used.toFixed(3)} of the limit was used, expected ${least.toFixed(3)}`);
 }

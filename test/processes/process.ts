@@ -6,7 +6,7 @@ import { limitOf } from '../properties/specs.ts';
 import { randomOf } from '../support/seed.mjs';
 import { day, type Message, type Role, spec } from './protocol.ts';
 
-/* A process that shares a limit with its parent. It is started with the port of the server and its role as its arguments. */
+/* A process that shares a limit with its parent. Its arguments are the port of the server and its role. */
 
 const [port, role] = process.argv.slice(2) as [string, Role];
 const redis = new Redis(Number(port));
@@ -36,14 +36,14 @@ function done(): void {
 
 async function block(): Promise<void> {
   tell({ kind: 'begins', at: Date.now() });
-  // What was told leaves first.
+  // Earlier messages leave first.
   await sleep(20);
   const till = performance.now() + 2_000;
   while (performance.now() < till);
   done();
 }
 
-/** Requests that are all unsubscribed, some of them under way, some reserved, and most of them queued. */
+/** Requests that are all unsubscribed, some of them in flight, some reserved, and most of them queued. */
 async function storm(): Promise<void> {
   const count = 100_000;
   const random = randomOf('storm');
@@ -59,13 +59,13 @@ async function storm(): Promise<void> {
     subscriptions[i].unsubscribe();
     if (i % 500 === 0) await nextTurn();
   }
-  // What was reserved for them is refunded when this has ended.
+  // Their reservations are refunded when this has ended.
   closing = true;
   await limiter.close();
   done();
 }
 
-/** A second signal comes while the first is served: closing again changes nothing. */
+/** A second signal arrives during the first one: closing again changes nothing. */
 async function close(): Promise<void> {
   const isFirst = !closing;
   closing = true;

@@ -20,7 +20,7 @@ async function resetAfter({ connect }: OnRedis): Promise<number> {
   return resetAfter;
 }
 
-test('SIGKILL: what it had reserved stays, and the rest of the fleet has the whole limit within one interval', async (context) => {
+test('SIGKILL: its reservations stay, and the rest of the fleet has the whole limit within one interval', async (context) => {
   const child = await start(context, 'load');
   const load = rest(context);
   await until('both are granted', async () => load.requests.permits.length > 20 && child.grants.length > 20);
@@ -32,13 +32,13 @@ test('SIGKILL: what it had reserved stays, and the rest of the fleet has the who
   assertNeverOver(load, child);
 });
 
-test('SIGTERM twice while requests wait: close() ends the process, and gives back what it had reserved', async (context) => {
+test('SIGTERM twice while requests wait: close() ends the process, and refunds its reservations', async (context) => {
   const child = await start(context, 'close');
   const load = rest(context);
   await until('both are granted', async () => load.requests.permits.length > 20 && child.grants.length > 20);
   assert.ok((await resetAfter(context)) > day.interval, 'a permit of tomorrow is reserved');
   child.signal('SIGTERM');
-  // The second arrives while the first is served.
+  // The second arrives during the first.
   await sleep(2);
   child.signal('SIGTERM');
   assert.is(await child.ended(), 0);
@@ -50,7 +50,7 @@ test('SIGTERM twice while requests wait: close() ends the process, and gives bac
   assertNeverOver(load, child);
 });
 
-test('10,000 requests at close(): each is rejected, what was reserved is given back, and the rest has the whole limit', async (context) => {
+test('10,000 requests at close(): rejects each, refunds the reservations, and leaves the whole limit to the rest', async (context) => {
   const load = rest(context);
   const closing = new RateLimiter({ name: 'processes', limit: limitOf(spec), redis: context.connect() });
   const requests = new Requests(closing);

@@ -12,23 +12,20 @@ const test = redissonSuite('abandoned');
 
 const interval = 300;
 
-/** The one permit is taken, and comes back after the interval. */
+/** The one permit is taken, and expires after the interval. */
 async function taken(client: Client): Promise<void> {
   await client.setRate(RateType.OVERALL, 1, interval);
   await client.acquire();
 }
 
-/** The moment of the newest entry of the log, when the first one has expired and a later call would have come and gone. */
+/** The moment of the newest entry of the log, after the first one has expired and a later call would have finished. */
 async function newestLater(redis: Redis, first: number): Promise<number | undefined> {
   await until('the first has expired', async () => (await serverNow(redis)) > first + interval);
   await sleep(100);
   return (await stateOf(redis)).log.at(-1)?.at;
 }
 
-test('the original: a wait that is given up goes on, and takes a permit for nobody', async ({
-  jvm,
-  redis,
-}) => {
+test('the original: a wait that is given up continues, and takes a permit', async ({ jvm, redis }) => {
   const client = jvm();
   await taken(client);
   const first = (await stateOf(redis)).log[0].at;
@@ -71,22 +68,22 @@ test('ours: a wait whose signal is aborted takes nothing', async ({ ours, redis 
   assert.ok(newest === undefined || newest === first);
 });
 
-test('ours: what is cancelled on its way is given back', async ({ ours, jvm, redis }) => {
+test('ours: refunds a request cancelled in flight', async ({ ours, jvm, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 5, 60_000);
   const subscription = permits$(limiter, 3).subscribe();
   // A turn of the loop later the call has been sent, and has not been answered.
   await new Promise(setImmediate);
   subscription.unsubscribe();
-  // Asked over the same connection: the call has been answered by then.
+  // A call over the same connection: the first one has been answered by then.
   await limiter.availablePermits();
   await until('it has left the log', async () => (await stateOf(redis)).used === 0);
-  // A JVM client would believe whatever is written.
+  // A JVM client would trust any stored value.
   assert.is(await jvm().availablePermits(), 5);
   assert.is(await limiter.availablePermits(), 5);
 });
 
-test('ours: closing ends what waits, and takes nothing', async ({ ours, redis }) => {
+test('ours: closing ends waiting requests, and takes nothing', async ({ ours, redis }) => {
   const limiter = ours();
   await taken(limiter);
   const first = (await stateOf(redis)).log[0].at;

@@ -15,7 +15,7 @@ const test = redissonSuite('arguments');
 const integer = 'a positive safe integer';
 type Any = never;
 
-test('what is no number of permits is refused, and charges nothing', async ({ ours }) => {
+test('rejects an invalid number of permits, and charges nothing', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 10, 60_000);
   for (const method of ['tryAcquire', 'acquire'] as const)
@@ -25,7 +25,7 @@ test('what is no number of permits is refused, and charges nothing', async ({ ou
   assert.is(await limiter.availablePermits(), 10);
 });
 
-test('what is no timeout is refused', async ({ ours }) => {
+test('rejects an invalid timeout', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 10, 60_000);
   await assertRefuses(
@@ -38,7 +38,7 @@ test('what is no timeout is refused', async ({ ours }) => {
 });
 
 for (const method of ['trySetRate', 'setRate', 'updateRate'] as const)
-  test(`${method}: what is no rate is refused, and sets nothing`, async ({ ours, redis }) => {
+  test(`${method}: rejects an invalid rate, and sets nothing`, async ({ ours, redis }) => {
     const limiter = ours();
     const set = (type: unknown, rate: unknown, interval: unknown, options?: unknown) =>
       limiter[method](type as Any, rate as Any, interval as Any, options as Any);
@@ -49,12 +49,12 @@ for (const method of ['trySetRate', 'setRate', 'updateRate'] as const)
     assert.is(await redis.dbsize(), 0);
   });
 
-test('what is no time to live is refused', async ({ ours }) => {
+test('rejects an invalid time to live', async ({ ours }) => {
   const limiter = ours();
   await assertRefuses((value) => limiter.expire(value as Any), noPositiveInteger, 'ms', integer);
 });
 
-test('what is no limiter is refused', async ({ redis }) => {
+test('rejects a value that is not a limiter', async ({ redis }) => {
   const make = (connection: unknown, name: unknown, options?: unknown) =>
     new RedissonRateLimiter(connection as Any, name as Any, options as Any);
   await assertRefuses((value) => make(value, 'api'), noObject, 'redis', 'an ioredis Redis');
@@ -63,7 +63,7 @@ test('what is no limiter is refused', async ({ redis }) => {
   await assertRefuses((value) => make(redis, 'api', { clientId: value }), noString, 'clientId', 'string');
 });
 
-test('a closed limiter says so, whatever it is asked', async ({ ours }) => {
+test('every method of a closed limiter fails', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 10, 60_000);
   await limiter.close();

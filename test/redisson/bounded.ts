@@ -7,7 +7,7 @@ import { fillLog, longestScript } from './state.ts';
 
 const minute = 60_000;
 
-/** Beside so many entries of one moment, each call takes a part of the time that reading all of them takes. */
+/** With so many entries of one moment, each call takes a fraction of the time of reading all of them. */
 export async function checkBounded(limiter: RedissonRateLimiter, redis: Redis, size: number): Promise<void> {
   await limiter.setRate(RateType.OVERALL, 2 * size, minute);
   const permits = await Promise.all([limiter.acquire(), limiter.acquire(), limiter.acquire()]);
@@ -23,7 +23,7 @@ export async function checkBounded(limiter: RedissonRateLimiter, redis: Redis, s
   ];
   const read = "return #redis.call('zrange', KEYS[1], 0, -1, 'withscores')";
   for (const [what, work] of works) {
-    // The better of two: on a busy machine anything may take long.
+    // The better of two: on a busy machine, one measurement may be slow.
     const all: number[] = [];
     const own: number[] = [];
     for (let i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-// The rate changes while others use the limiter: each call goes by the rate that is stored.
+// The rate changes while clients use the limiter: each call uses the stored rate.
 import * as assert from 'uvu/assert';
 import { PermitsExceedLimitError, RateType } from '../../src/index.ts';
 import { rejection } from '../support/badInput.ts';
@@ -11,7 +11,7 @@ const { OVERALL, PER_CLIENT } = RateType;
 const minute = 60_000;
 
 for (const who of ['jvm', 'ours'] as const) {
-  test(`PER_CLIENT: what was taken counts against the rate that another client has set (${who})`, async (context) => {
+  test(`PER_CLIENT: earlier grants count against a rate set by another client (${who})`, async (context) => {
     const other = context[who]();
     const limiter = context.ours({ clientId: 'b' });
     await other.setRate(PER_CLIENT, 10, minute);
@@ -24,7 +24,7 @@ for (const who of ['jvm', 'ours'] as const) {
     assert.equal({ value, used }, { value: 0, used: 20 });
   });
 
-  test(`OVERALL: what was taken and kept counts against the rate that another client has set (${who})`, async (context) => {
+  test(`OVERALL: earlier grants that are kept count against a rate set by another client (${who})`, async (context) => {
     const other = context[who]();
     const limiter = context.ours();
     await other.setRate(OVERALL, 10, minute);
@@ -38,7 +38,7 @@ for (const who of ['jvm', 'ours'] as const) {
   });
 }
 
-test('a refusal is not remembered: another client may have raised the rate', async ({ jvm, ours }) => {
+test('remembers no refusal, since another client may have raised the rate', async ({ jvm, ours }) => {
   const client = jvm();
   const limiter = ours();
   await client.setRate(OVERALL, 1, minute);
@@ -48,19 +48,22 @@ test('a refusal is not remembered: another client may have raised the rate', asy
   assert.ok(await limiter.tryAcquire());
 });
 
-test('who waits hears of a raised rate long before the moment it was told', async ({ jvm, ours }) => {
+test('a waiting request is granted long before its moment after the rate is raised', async ({
+  jvm,
+  ours,
+}) => {
   const client = jvm();
   const limiter = ours();
   await client.setRate(OVERALL, 1, minute);
   await limiter.acquire();
   const waiting = limiter.acquire();
-  // The other call is answered when the one that waits has been told to.
+  // The other call is answered once the waiting request has its moment.
   await limiter.availablePermits();
   await client.setRate(OVERALL, 2, minute);
   assert.ok((await waiting).waited < minute / 2);
 });
 
-test('who waits for more than a lowered rate allows is told so', async ({ jvm, ours }) => {
+test('refuses a waiting request that exceeds a lowered rate', async ({ jvm, ours }) => {
   const client = jvm();
   const limiter = ours();
   await client.setRate(OVERALL, 10, minute);
@@ -71,21 +74,21 @@ test('who waits for more than a lowered rate allows is told so', async ({ jvm, o
   assert.instance(await waiting, PermitsExceedLimitError);
 });
 
-test('a release wakes those who wait in this process', async ({ ours }) => {
+test('a release wakes the waiting requests of this process', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(OVERALL, 1, minute);
   await limiter.acquire();
   const waiting = limiter.acquire();
   await limiter.availablePermits();
   await limiter.release(1);
-  // Without that they would ask again after two seconds.
+  // Without the wake-up they would call again after two seconds.
   const { waited } = await waiting;
   assert.ok(waited < 1_500, `${waited} ms`);
 });
 
 const kept = { keepState: true };
 
-/** Two clients that have a limiter each, on one config; `b` has been granted entries of so many permits. */
+/** Two clients with a limiter each, on one config; `b` has entries of so many permits. */
 async function twoClients(
   ours: OnRedisson['ours'],
   rate: number,
@@ -98,12 +101,12 @@ async function twoClients(
   return { a, b };
 }
 
-// What is told of a rate, and what is reckoned with it, must not meet by chance: 41 and 10 are equal modulo 31.
+// The rates must not be equal by chance: 41 and 10 are equal modulo 31.
 for (const [rate, lower] of [
   [41, 10],
   [110, 100],
 ])
-  test(`PER_CLIENT: beside a config that ends, another client lowers the rate from ${rate} to ${lower}`, async ({
+  test(`PER_CLIENT: with a config that expires, another client lowers the rate from ${rate} to ${lower}`, async ({
     ours,
   }) => {
     const { a, b } = await twoClients(ours, rate, 4, 2);
@@ -115,7 +118,7 @@ for (const [rate, lower] of [
     assert.not(await b.tryAcquire());
   });
 
-test('PER_CLIENT: a rate that changes and comes back is not the one that was counted with', async ({
+test('PER_CLIENT: a rate that changes and is restored differs from the one used for the count', async ({
   ours,
 }) => {
   const { a, b } = await twoClients(ours, 9_000, 2_000, 4);
@@ -129,7 +132,7 @@ test('PER_CLIENT: a rate that changes and comes back is not the one that was cou
   assert.not(await b.tryAcquire());
 });
 
-test('PER_CLIENT: a lowered rate holds at once beside a log that would take several calls to count', async ({
+test('PER_CLIENT: a lowered rate holds at once with a log that takes several calls to count', async ({
   ours,
 }) => {
   const { a, b } = await twoClients(ours, 200_000, 20_000, 5);

@@ -19,7 +19,7 @@ test('the original: a client whose clock is ahead takes the rate a second time',
   assert.is(await takeOneByOne(ahead, rate), rate);
 });
 
-test('ours: a client whose clock is ahead takes nothing that is not there', async ({ ours }) => {
+test('ours: a client whose clock is ahead takes only available permits', async ({ ours }) => {
   const [inTime, ahead] = [ours(), ours()];
   await inTime.setRate(RateType.OVERALL, rate, minute);
   assert.is(await takeOneByOne(inTime, rate), rate);
@@ -29,9 +29,7 @@ test('ours: a client whose clock is ahead takes nothing that is not there', asyn
 
 const second = 1_000;
 
-test('the original: after one whose clock was an hour ahead, the others are told to wait for an hour', async ({
-  jvm,
-}) => {
+test('the original: a client whose clock was an hour ahead delays the others by an hour', async ({ jvm }) => {
   const ahead = jvm({ clockOffset: 60 * minute });
   await ahead.setRate(RateType.OVERALL, rate, second);
   assert.ok(await ahead.tryAcquire(rate));
@@ -39,7 +37,7 @@ test('the original: after one whose clock was an hour ahead, the others are told
   assert.ok(wait > 59 * minute, `${wait} ms`);
 });
 
-test('ours: what one took whose clock was an hour ahead counts as taken now', async ({ jvm, ours }) => {
+test('ours: a grant of a client whose clock was an hour ahead counts from now', async ({ jvm, ours }) => {
   const ahead = jvm({ clockOffset: 60 * minute });
   await ahead.setRate(RateType.OVERALL, rate, second);
   assert.ok(await ahead.tryAcquire(rate));
@@ -49,7 +47,7 @@ test('ours: what one took whose clock was an hour ahead counts as taken now', as
   assert.ok(await limiter.tryAcquire(rate, minute));
 });
 
-test('ours: the same where a JVM client has only taken, and nothing in the log has expired', async ({
+test('ours: the same if a JVM client has only taken, and nothing in the log has expired', async ({
   jvm,
   ours,
   redis,

@@ -7,13 +7,13 @@ const test = redissonSuite('closed');
 
 const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 
-test('a limiter that is closed leaves no timer of those who would have waited in vain', async ({ ours }) => {
+test('leaves no timer of requests that cannot be granted in time when closed', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 1, 3_600_000);
   await limiter.acquire();
   const before = timers();
   const refused = Array.from({ length: 3 }, () => rejection(limiter.tryAcquire(1, 1_800_000)));
-  // The store has said by then that none of them can be served in time.
+  // The store has replied by then that none of them can be granted in time.
   await limiter.availablePermits();
   assert.ok(timers() >= before + 3, 'each waits for its time');
   await limiter.close();

@@ -9,7 +9,7 @@ const test = redissonSuite('closing');
 
 const minute = 60_000;
 
-/** The timers that are set from now on, and have neither fired nor been taken away. */
+/** The timers set from now on that have neither fired nor been cleared. */
 function watchTimers(): Set<unknown> {
   const { setTimeout, clearTimeout } = globalThis;
   const timers = new Set<unknown>();
@@ -37,7 +37,7 @@ test('closing ends every wait at once, and leaves no timer and no listener', asy
   const { signal } = new AbortController();
   const timers = watchTimers();
   const ended = [
-    // Known to be in vain: false would come at the timeout.
+    // Cannot be granted in time: false would come at the timeout.
     limiter.tryAcquire(1, minute),
     limiter.tryAcquire(1, 2 * minute),
     limiter.tryAcquire(1, 20 * minute),
@@ -45,7 +45,7 @@ test('closing ends every wait at once, and leaves no timer and no listener', asy
     limiter.acquire(1, { signal }),
     new Promise((_, reject) => permits$(limiter).subscribe({ error: reject })),
   ].map(rejection);
-  // Asked over the same connection: all of them have been answered by then.
+  // A call over the same connection: all of them have been answered by then.
   await limiter.availablePermits();
   assert.ok(timers.size >= 3);
   assert.is(getEventListeners(signal, 'abort').length, 1);

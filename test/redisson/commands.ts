@@ -1,4 +1,4 @@
-/** The commands that scripts give to Redis, by their texts; a name that is no constant is refused. */
+/** The Redis commands of the scripts, found in their texts; a name that is not a constant is rejected. */
 export function commandsOf(texts: readonly string[]): string[] {
   const calls = texts.flatMap((text) => [...text.matchAll(/\b(?:p?call|try)\(\s*([^,)]*)/g)]);
   const names = calls.map(([, name]) => name).filter((name) => name !== 'cmsgpack.unpack');

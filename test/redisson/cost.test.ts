@@ -9,7 +9,7 @@ const test = redissonSuite('cost');
 const count = 100_000;
 const interval = 60_000;
 
-/** The log was full when nobody came any more; then it went on so many milliseconds. */
+/** The log was full when requests ended; then so many milliseconds passed. */
 async function longestOfFirst(client: Client, redis: Redis, ago: number): Promise<number> {
   await redis.flushall();
   await client.setRate(RateType.OVERALL, count, interval);
@@ -25,22 +25,22 @@ const pauses: [string, number][] = [
 ];
 
 for (const [when, ago] of pauses)
-  test(`the first call after a window of 100,000 grants keeps the server a fraction of the original's time, ${when}`, async ({
+  test(`the first call after a window of 100,000 grants takes a fraction of the original's server time, ${when}`, async ({
     jvm,
     ours,
     redis,
   }) => {
     const theirs = await longestOfFirst(jvm(), redis, ago);
     const limiter = ours();
-    // The first script of a connection is compiled; that is not what this is about.
+    // The first script of a connection is compiled, which is not measured here.
     await limiter.setRate(RateType.OVERALL, 10, interval);
     await limiter.tryAcquire();
-    // The best: on a busy machine anything may take long.
+    // The best: on a busy machine, one measurement may be slow.
     const runs = [await longestOfFirst(limiter, redis, ago), await longestOfFirst(limiter, redis, ago)];
     const own = Math.min(...runs);
     console.log(`${when}: ${theirs} ms by a JVM client, ${own} ms by ours`);
     assert.ok(own < theirs / 3, `${own} ms, not ${theirs}`);
-    // Exactly what is left of the window counts, and meanwhile it becomes less.
+    // Exactly the rest of the window counts, and it becomes less meanwhile.
     const { log } = await stateOf(redis);
     const free = (now: number) => count - log.filter(({ at }) => at > now - interval).length;
     const least = free(await serverNow(redis));

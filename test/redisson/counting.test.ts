@@ -1,4 +1,4 @@
-// A log that takes several calls to count: nobody is granted what is not there meanwhile, and then `value` is right.
+// A log that takes several calls to count: no grant exceeds the limit meanwhile, and then `value` is right.
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
@@ -14,7 +14,7 @@ const test = redissonSuite('counting');
 const keys = redissonKeys(api);
 const minute = 60_000;
 
-test('a `value` that is lost beside a very long log', async ({ jvm, ours, redis }) => {
+test('a `value` that is lost with a very long log', async ({ jvm, ours, redis }) => {
   const [rate, size] = [40_010, 40_000];
   await jvm().setRate(RateType.OVERALL, rate, minute);
   await fillLog(redis, size, await serverNow(redis));
@@ -23,7 +23,7 @@ test('a `value` that is lost beside a very long log', async ({ jvm, ours, redis 
   await redis.set(counted, rate);
   const limiter = ours();
   assert.not(await limiter.tryAcquire());
-  // That it was counted before is worth nothing now, whatever a JVM client makes of `value`.
+  // The earlier count is void now, whatever a JVM client makes of `value`.
   assert.is(await redis.exists(counted), 0);
   assert.is(await limiter.availablePermits(), 0);
   assert.not(await jvm().tryAcquire());
@@ -33,7 +33,7 @@ test('a `value` that is lost beside a very long log', async ({ jvm, ours, redis 
   assert.is(await redis.hlen(keys.config), 4);
 });
 
-test('a call that counts reads 8,000 entries at most, however long the log is', async ({ ours, redis }) => {
+test('a call that counts reads 8,000 entries at most, however long the log', async ({ ours, redis }) => {
   const limiter = ours();
   const size = 100_000;
   await limiter.setRate(RateType.OVERALL, size + 1, minute);
@@ -48,7 +48,7 @@ test('a call that counts reads 8,000 entries at most, however long the log is', 
     all.push(await longestScript(redis, () => redis.eval(read, 1, keys.permits)));
     runs.push(await longestScript(redis, () => limiter.acquire()));
   }
-  // Beside what it takes to read all: on a busy machine anything may take long.
+  // Compared with reading all: on a busy machine, one measurement may be slow.
   assert.ok(Math.min(...runs) < Math.max(...all) / 2, `${runs} ms, and ${all} to read all`);
 });
 
@@ -82,7 +82,7 @@ redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]) + sum)`;
 
 async function replay(redis: Redis, sizesBefore: readonly number[], steps: readonly Step[]): Promise<void> {
   await redis.flushall();
-  // A log of some entries is very long here.
+  // A log of a few entries is very long here.
   const ledger = timedLedger(redis, (lua) => lua.replace(/MOST_COUNTED = \d+/, 'MOST_COUNTED = 4'));
   let us = start;
   let entries = 0;
@@ -123,9 +123,7 @@ async function replay(redis: Redis, sizesBefore: readonly number[], steps: reado
   assert.is(await ledger.available(), Math.max(0, rate - (await live())));
 }
 
-test('whatever happens while a log is counted, nobody is granted too much, and the count ends', async ({
-  redis,
-}) => {
+test('never grants too much while a log is counted, and finishes the count', async ({ redis }) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(sizes, { minLength: 5, maxLength: 30 }),

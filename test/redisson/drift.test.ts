@@ -12,19 +12,19 @@ const test = redissonSuite('drift');
 const rate = 10;
 const interval = 10_000;
 
-/** Three were granted more than an interval ago, but their random bytes were the same: the log has only one entry. */
+/** Three were granted more than an interval ago with the same random bytes: the log has only one entry. */
 async function collided(jvm: OnRedisson['jvm']): Promise<void> {
   const client = jvm({ clockOffset: -2 * interval, random: () => Buffer.alloc(16) });
   await client.setRate(RateType.OVERALL, rate, interval);
   assert.is(await takeOneByOne(client, 3), 3);
 }
 
-test('the original: permits whose entry was lost never come back', async ({ jvm }) => {
+test('the original: permits whose entry was lost are lost for ever', async ({ jvm }) => {
   await collided(jvm);
   assert.is(await takeOneByOne(jvm(), rate), rate - 2);
 });
 
-test('ours: permits whose entry was lost come back', async ({ jvm, ours, redis }) => {
+test('ours: permits whose entry was lost are available again', async ({ jvm, ours, redis }) => {
   await collided(jvm);
   const limiter = ours();
   assert.is(await limiter.availablePermits(), rate);
@@ -42,7 +42,7 @@ async function overdrawn(jvm: OnRedisson['jvm']): Promise<void> {
   assert.ok(await at(interval / 4).updateRate(RateType.OVERALL, 5, interval, { keepState: true }));
 }
 
-test('the original: a lowered rate gives back what it had not yet taken away', async ({ jvm, redis }) => {
+test('the original: a lowered rate returns permits that it had not subtracted', async ({ jvm, redis }) => {
   await overdrawn(jvm);
   assert.ok(await jvm().tryAcquire(3));
   assert.is((await stateOf(redis)).used, 8);
@@ -56,40 +56,40 @@ test('ours: a lowered rate holds', async ({ jvm, ours, redis }) => {
   assert.is((await stateOf(redis)).used, 5);
 });
 
-/** A log of so many entries of five permits each, on a limiter of twice that many; `value` is what it is to be. */
+/** A log of so many entries of five permits each, on a limiter of twice that many; `value` is set as given. */
 async function longLog(jvm: OnRedisson['jvm'], entries: number, keepAlive = 0): Promise<void> {
   const client = jvm();
   await client.setRate(RateType.OVERALL, 10 * entries, 6 * interval, { keepAlive });
   await Promise.all(Array.from({ length: entries }, () => client.acquire(5)));
 }
 
-/** Whether `value` is what the log says. */
+/** Whether `value` agrees with the log. */
 async function agree(redis: Redis): Promise<boolean> {
   const { value, used } = await stateOf(redis);
   return value === Number(await redis.hget(api, 'rate')) - used;
 }
 
 for (const entries of [99, 1_000, 7_000])
-  test(`ours: what a JVM client has made of the value is put right at once, beside a log of ${entries}`, async ({
+  test(`ours: corrects a \`value\` changed by a JVM client at once, with a log of ${entries}`, async ({
     jvm,
     ours,
     redis,
   }) => {
     await longLog(jvm, entries);
-    // Fewer are taken than the log says, but no more are free than if each entry held one permit.
+    // Fewer are taken than the log says, but the free permits are no more than if each entry held one.
     await redis.incrby(redissonKeys(api).value, entries);
     const limiter = ours();
     assert.not(await limiter.tryAcquire(5 * entries + 1));
     assert.ok(await agree(redis));
     assert.ok(await limiter.tryAcquire(5 * entries));
-    // A JVM client lowers the rate, and takes less away than it should.
+    // A JVM client lowers the rate, and subtracts less than it should.
     assert.ok(await jvm().updateRate(RateType.OVERALL, 8 * entries, 6 * interval, { keepState: true }));
     assert.not(await limiter.tryAcquire());
     assert.is(await limiter.availablePermits(), 0);
   });
 
 for (const keepAlive of [0, 6 * interval])
-  test(`ours: a long log that was counted just now is not counted again until that is over (keep-alive ${keepAlive})`, async ({
+  test(`ours: does not count a long log again right after a count (keep-alive ${keepAlive})`, async ({
     jvm,
     ours,
     redis,
@@ -105,12 +105,12 @@ for (const keepAlive of [0, 6 * interval])
     const makeAnew = async (left: number) => {
       await redis.set(counted, `${till + 1e9} ${10 * entries}`, 'PX', 6 * interval);
       await redis.set(value, left);
-      // So that there is some of the keep-alive to be given back.
+      // So that some of the keep-alive remains to be refunded.
       await sleep(3);
     };
     await makeAnew(0);
     assert.not(await limiter.tryAcquire());
-    // What the log cannot bear out is never believed.
+    // A value that contradicts the log is never trusted.
     await makeAnew(9 * entries);
     assert.not(await limiter.tryAcquire(5 * entries));
     await makeAnew(0);
@@ -120,7 +120,7 @@ for (const keepAlive of [0, 6 * interval])
     assert.ok(await agree(redis));
   });
 
-test('ours: the seal of `value` says for which rate it is right, and goes when anything is made of it', async ({
+test('ours: the seal of `value` names its rate, and any change of `value` removes it', async ({
   jvm,
   ours,
   redis,
@@ -144,7 +144,7 @@ test('ours: the seal of `value` says for which rate it is right, and goes when a
   assert.is(await seal(), sealed + 7);
 });
 
-test('ours: beside a config that ends, what is known of `value` is noted, and nothing outlives the config', async ({
+test('ours: with a config that expires, a known `value` is recorded, and nothing outlives the config', async ({
   jvm,
   ours,
   redis,

@@ -10,7 +10,7 @@ const test = redissonSuite('empty log');
 
 const interval = 10_000;
 
-/** b had taken the only permit when the rate was raised by somebody else; that permit has expired since. */
+/** b had taken the only permit when another client raised the rate; that permit has expired since. */
 async function raised(jvm: OnRedisson['jvm']): Promise<void> {
   const other = jvm();
   await other.setRate(RateType.PER_CLIENT, 1, interval);
@@ -18,19 +18,19 @@ async function raised(jvm: OnRedisson['jvm']): Promise<void> {
   await other.setRate(RateType.PER_CLIENT, 10, interval);
 }
 
-test('the original: after another client has raised the rate, the script fails', async ({ jvm }) => {
+test('the original: the script fails after another client has raised the rate', async ({ jvm }) => {
   await raised(jvm);
   assert.match((await rejection(jvm({ clientId: 'b' }).tryAcquire(5))).message, /nil/);
 });
 
-test('ours: after another client has raised the rate, it is there', async ({ jvm, ours }) => {
+test('ours: grants the permit after another client has raised the rate', async ({ jvm, ours }) => {
   await raised(jvm);
   const limiter = ours({ clientId: 'b' });
   assert.ok(await limiter.tryAcquire(5));
   assert.is(await limiter.availablePermits(), 5);
 });
 
-/** All was taken; then the log was lost, as by an eviction. */
+/** All permits were taken; then the log was lost, as by an eviction. */
 async function emptied(jvm: OnRedisson['jvm'], redis: Redis): Promise<void> {
   const client = jvm();
   await client.setRate(RateType.OVERALL, 5, interval);
@@ -38,19 +38,19 @@ async function emptied(jvm: OnRedisson['jvm'], redis: Redis): Promise<void> {
   await redis.del(redissonKeys(api).permits);
 }
 
-test('the original: when the log is lost, the script fails for ever', async ({ jvm, redis }) => {
+test('the original: the script fails for ever after the log is lost', async ({ jvm, redis }) => {
   await emptied(jvm, redis);
   assert.match((await rejection(jvm({ clockOffset: 100 * interval }).tryAcquire())).message, /nil/);
 });
 
-test('ours: when the log is lost, it starts anew', async ({ jvm, ours, redis }) => {
+test('ours: starts a new log after the log is lost', async ({ jvm, ours, redis }) => {
   await emptied(jvm, redis);
   const limiter = ours();
   assert.ok(await limiter.tryAcquire(5));
   assert.not(await limiter.tryAcquire());
 });
 
-test('ours: when `value` is lost, the log still counts', async ({ jvm, ours, redis }) => {
+test('ours: counts the log after `value` is lost', async ({ jvm, ours, redis }) => {
   const client = jvm();
   await client.setRate(RateType.OVERALL, 5, interval);
   await client.acquire(4);

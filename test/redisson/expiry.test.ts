@@ -1,4 +1,4 @@
-// Fault 7: `value` and `permits` outlive the config, or die before it.
+// Fault 7: `value` and `permits` outlive the config, or expire before it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
@@ -14,14 +14,14 @@ const keys = redissonKeys(api);
 const minute = 60_000;
 const short = 120;
 
-/** A limiter that nobody uses for longer than its keep-alive; all that was asked is how many permits there are. */
+/** A limiter idle for longer than its keep-alive; the only call was availablePermits. */
 async function lookedAt(client: Client, redis: Redis): Promise<void> {
   assert.ok(await client.trySetRate(RateType.OVERALL, 10, short, { keepAlive: short }));
   assert.is(await client.availablePermits(), 10);
   await until('the config has expired', async () => (await redis.exists(keys.config)) === 0);
 }
 
-test('the original: what a look leaves behind outlives the config, and spoils the next', async ({
+test('the original: the state left by availablePermits outlives the config, and corrupts the next', async ({
   jvm,
   redis,
 }) => {
@@ -32,7 +32,7 @@ test('the original: what a look leaves behind outlives the config, and spoils th
   assert.is(await client.availablePermits(), 10);
 });
 
-test('ours: a look leaves nothing behind', async ({ ours, redis }) => {
+test('ours: availablePermits leaves nothing behind', async ({ ours, redis }) => {
   const limiter = ours();
   await lookedAt(limiter, redis);
   await until('no key is left', async () => (await redis.dbsize()) === 0);
@@ -40,7 +40,7 @@ test('ours: a look leaves nothing behind', async ({ ours, redis }) => {
   assert.is(await limiter.availablePermits(), 20);
 });
 
-test('ours: what a JVM client has left of a config that is gone does not spoil the next', async ({
+test('ours: state of a JVM client from an expired config does not corrupt the next', async ({
   jvm,
   ours,
   redis,
@@ -53,7 +53,7 @@ test('ours: what a JVM client has left of a config that is gone does not spoil t
   assert.is(await limiter.availablePermits(), 20);
 });
 
-/** b has taken all there is for a minute, while the config was to expire soon; then that was taken back. */
+/** b has taken all permits for a minute while the config was about to expire; then the expiry was removed. */
 async function reprieved(a: Client, b: Client): Promise<void> {
   assert.ok(await a.trySetRate(RateType.PER_CLIENT, 2, minute));
   assert.ok(await a.expire(short));
@@ -61,7 +61,7 @@ async function reprieved(a: Client, b: Client): Promise<void> {
   assert.ok(await a.clearExpire());
 }
 
-test("the original: another client's state dies before the config, and is granted again", async ({
+test("the original: another client's state expires before the config, and its permits are granted again", async ({
   jvm,
   redis,
 }) => {
@@ -80,7 +80,7 @@ test("ours: another client's state lives as long as the config, or as it counts"
   assert.not(await b.tryAcquire());
 });
 
-/** Milliseconds that the keys of the config, `value` and `permits` still live, at one moment. */
+/** Milliseconds to the expiry of the config, `value` and `permits`, at one moment. */
 async function lives(redis: Redis): Promise<number[]> {
   const replies = await redis.multi().pttl(keys.config).pttl(keys.value).pttl(keys.permits).exec();
   return replies!.map(([, left]) => left as number);
@@ -94,7 +94,7 @@ const touches: [string, (limiter: Client) => Promise<unknown>][] = [
 ];
 
 for (const [what, touch] of touches)
-  test(`ours: after ${what}, config and state end together`, async ({ ours, redis }) => {
+  test(`ours: after ${what}, config and state expire together`, async ({ ours, redis }) => {
     const limiter = ours();
     await limiter.setRate(RateType.OVERALL, 10, minute, { keepAlive: 2 * minute });
     await limiter.acquire(2);
@@ -120,13 +120,13 @@ const endings: [string, (limiter: Client, interval: number) => Promise<unknown>]
 ];
 
 for (const [what, begin] of endings)
-  test(`ours: with ${what}, a log that was used up and begins anew ends with the config`, async ({
+  test(`ours: with ${what}, a log that was emptied and refilled expires with the config`, async ({
     ours,
     redis,
   }) => {
     const limiter = ours();
     await begin(limiter, short);
-    // Often enough that the first of them are of those that take out what has expired, and of those that do not.
+    // Often enough that some of the calls remove expired entries and some do not.
     for (let grants = 0; grants < 60; grants++) {
       await limiter.acquire();
       const [config, ...state] = await lives(redis);
@@ -134,10 +134,7 @@ for (const [what, begin] of endings)
     }
   });
 
-test('ours: a keep-alive begins anew with each call, or within a thousandth of it', async ({
-  ours,
-  redis,
-}) => {
+test('ours: each call renews the keep-alive, to within a thousandth of it', async ({ ours, redis }) => {
   const limiter = ours();
   const keepAlive = 4_096;
   await limiter.setRate(RateType.OVERALL, 2, keepAlive / 2, { keepAlive });
@@ -145,7 +142,7 @@ test('ours: a keep-alive begins anew with each call, or within a thousandth of i
     const start = performance.now();
     await limiter.tryAcquire();
     const [config] = await lives(redis);
-    // Less what the two calls take.
+    // Less the time of the two calls.
     const took = performance.now() - start;
     assert.ok(config > keepAlive - 5 - took, `${config} ms, and the calls took ${took} ms`);
     await sleep(5);
@@ -153,7 +150,7 @@ test('ours: a keep-alive begins anew with each call, or within a thousandth of i
   assert.is((await stateOf(redis)).used, 2);
 });
 
-test('ours: the state of a config that ends sooner, or no longer ends, lives as long as it counts', async ({
+test('ours: with a config that expires sooner, or no longer, the state lives as long as it counts', async ({
   ours,
   redis,
 }) => {
@@ -172,7 +169,7 @@ test('ours: the state of a config that ends sooner, or no longer ends, lives as 
   }
 });
 
-test('ours: expire and clearExpire reach config and state at once', async ({ ours, redis }) => {
+test('ours: expire and clearExpire set config and state at once', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 10, minute);
   await limiter.acquire(2);
@@ -186,9 +183,9 @@ test('ours: expire and clearExpire reach config and state at once', async ({ our
   for (const left of state) assert.ok(left === -1 || left > minute / 2, `lives for ${left} ms`);
 });
 
-test('ours: with the config, `value` is gone', async ({ ours, redis }) => {
+test('ours: `value` expires with the config', async ({ ours, redis }) => {
   const limiter = ours();
-  // Of a rate by which an end might be told from others.
+  // A rate that distinguishes this expiry from others.
   await limiter.setRate(RateType.OVERALL, 97, 60, { keepAlive: 60 });
   await limiter.acquire();
   await limiter.acquire();
@@ -199,7 +196,7 @@ test('ours: with the config, `value` is gone', async ({ ours, redis }) => {
   assert.is(left, 0);
 });
 
-test('ours: when all has been released, `value` ends with the config', async ({ ours, redis }) => {
+test('ours: `value` expires with the config after all permits are released', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 10, minute);
   await limiter.expire(minute / 2);
@@ -210,7 +207,7 @@ test('ours: when all has been released, `value` ends with the config', async ({ 
 });
 
 for (const look of [false, true])
-  test(`ours: after clearExpire${look ? ' and a look' : ''}, a keep-alive begins with the next use`, async ({
+  test(`ours: after clearExpire${look ? ' and availablePermits' : ''}, the next use starts a keep-alive`, async ({
     ours,
   }) => {
     const limiter = ours();

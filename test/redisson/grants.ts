@@ -3,16 +3,18 @@ import type { Redis } from 'ioredis';
 import { redissonKeys } from '../support/redissonKeys.ts';
 import { api } from './redissonSuite.ts';
 
-/** What was written to the log of `api`. */
+/** A grant written to the log of `api`. */
 export interface WrittenGrant {
-  /** Epoch milliseconds by the server's clock, when it was written. */
+  /** Epoch milliseconds of the write by the server's clock. */
   readonly t: number;
-  /** The moment that was written, by the clock of who did. */
+  /** The moment in the entry, by the clock of the writer. */
   readonly at: number;
   readonly n: number;
 }
 
-/** Notes what is written to the log of `api`, as the server sees it, until it is stopped: then nothing is outstanding. */
+/**
+ * Records the writes to the log of `api`, as the server sees them, until it is stopped: then nothing is outstanding.
+ */
 export async function watchGrants(redis: Redis): Promise<{ grants: WrittenGrant[]; stop(): Promise<void> }> {
   const { permits } = redissonKeys(api);
   const monitor = await redis.monitor();

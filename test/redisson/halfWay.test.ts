@@ -1,5 +1,5 @@
-// A user of Redis may lack a command that a script needs, so that the script fails half-way: nobody is granted more than the
-// rate after that, and nothing that is stored says that more is free than the log does.
+// A user of Redis may lack a command that a script needs, so that the script fails half-way: after that, grants never
+// exceed the rate, and no stored value has more free permits than the log.
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { type RedissonRateLimiter, StoreError } from '../../src/index.ts';
@@ -14,14 +14,14 @@ const test = redissonSuite('half-way');
 
 const commands = commandsOf(Object.values(scriptTexts));
 
-/** What somebody does who lacks a command. */
+/** The calls of a client without permission for one command. */
 interface Operation {
   readonly title: string;
-  /** Permits that it gives back, if it does. */
+  /** Permits that it refunds, if any. */
   readonly back?: number;
-  /** By how much it raises the rate, if it does. */
+  /** The increase of the rate, if any. */
   readonly more?: number;
-  /** Answers how many permits were granted. */
+  /** Returns the number of permits granted. */
   run(limiter: RedissonRateLimiter, stage: Stage): Promise<number>;
 }
 
@@ -57,12 +57,12 @@ const operations: readonly Operation[] = [
   change('a lower rate', -2),
   change('a keep-alive', 0, 600_000),
 ];
-/** Without one of these, more may go wrong than that a call is refused. */
+/** Without one of these, more may fail than one call. */
 const writes = ['ZADD', 'ZREM', 'INCRBY', 'SET'];
-/** What is done beside a log that takes long to fill. */
+/** The calls with a log that takes long to fill. */
 const few = ['one permit', 'a release'];
 
-/** How many were granted; what was refused is refused by Redis. */
+/** The number of grants; a refusal comes from Redis. */
 async function attempt(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
@@ -73,7 +73,7 @@ async function attempt(work: () => Promise<number>): Promise<number> {
   }
 }
 
-/** How many more permits `value` says are free than the log does. */
+/** The number of permits by which `value` exceeds the free permits of the log. */
 async function excess(redis: Redis, { type, rate }: Stage): Promise<number> {
   const { value, used } = await stateOf(redis, type === 0 ? undefined : clientId);
   return value === undefined ? 0 : value + used - rate;
@@ -93,7 +93,7 @@ const scenes: readonly Scene[] = Object.keys(stages).flatMap((place) =>
 /** The commands that are called in each scene. */
 const calledIn = new Map<Scene, Set<string>>();
 
-test('every command of the scripts is called in some scene', async ({ ours, redis }) => {
+test('some scene calls every command of the scripts', async ({ ours, redis }) => {
   const limiter = ours({ clientId });
   for (const scene of scenes) {
     await redis.flushall();
@@ -107,12 +107,12 @@ test('every command of the scripts is called in some scene', async ({ ours, redi
     );
   }
   const never = commands.filter((command) => ![...calledIn.values()].some((names) => names.has(command)));
-  // Redis before 7 alone is asked so.
+  // Only Redis before 7 receives this command.
   assert.equal(never, ['PTTL']);
 });
 
 for (const command of commands)
-  test(`a user who may not call ${command} is told so or served, and the limit holds`, async ({
+  test(`a user without permission for ${command} gets an error or a grant, and the limit holds`, async ({
     ours,
     redis,
     connect,

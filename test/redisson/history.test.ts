@@ -1,4 +1,4 @@
-// Whatever JVM clients have done to a limiter, ours goes by its log.
+// After any history of JVM clients, our grants follow the log.
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
@@ -12,10 +12,10 @@ import { serverNow, stateOf } from './state.ts';
 const test = redissonSuite('history');
 
 const interval = 100_000;
-/** How far off the clocks of JVM clients are: never so that anything expires while the test runs. */
+/** The clock errors of JVM clients: small enough that nothing expires while the test runs. */
 const offsets = [-250_000, -90_000, -60_000, -30_000, 0, 50_000].map((offset) => offset - 5_000);
 
-/** Beyond this an expiry is a seal. */
+/** An expiry beyond this is a seal. */
 const seal = 4e15;
 
 const keepAlives = fc.constantFrom(0, 0, interval, 10 * interval);
@@ -29,7 +29,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What was found once: a JVM client brings `value` back to what we have left, at another rate. */
+/** Found once: a JVM client restores `value` to our last one, at another rate. */
 const examples: [Step[], number][] = [
   [
     [
@@ -42,7 +42,7 @@ const examples: [Step[], number][] = [
   ],
 ];
 
-/** What counts now, by the log alone. */
+/** The permits that count now, by the log alone. */
 async function taken(redis: Redis): Promise<number> {
   const now = await serverNow(redis);
   const { log } = await stateOf(redis);
@@ -54,7 +54,7 @@ async function rateOf(redis: Redis): Promise<number> {
 }
 
 async function jvmStep(client: JvmClient, { what, permits, rate, keepAlive }: Step): Promise<void> {
-  // Among its faults is that it fails on an empty log.
+  // One of its faults: it fails on an empty log.
   const asked: Promise<unknown> =
     what === 'take'
       ? client.tryAcquire(permits)
@@ -66,13 +66,13 @@ async function jvmStep(client: JvmClient, { what, permits, rate, keepAlive }: St
   await asked.catch((error) => assert.match(error.message, /nil/));
 }
 
-/** The state does not end before the config, and not at all where that lasts. */
+/** The state does not end before the config, and never if the config never ends. */
 async function checkEnds(redis: Redis): Promise<void> {
   const { config, ...state } = redissonKeys(api);
   const ends = await redis.pexpiretime(config);
   for (const key of [state.value, state.permits]) {
     const end = await redis.pexpiretime(key);
-    // One that is known ends a millisecond before the config.
+    // A known one ends a millisecond before the config.
     const lasts = ends === -1 ? end === -1 || end > seal : end >= ends - (key === state.value ? 1 : 0);
     assert.ok(end === -2 || lasts, `${key} ends at ${end}, the config at ${ends}`);
   }
@@ -107,11 +107,7 @@ async function ourStep(
   assert.is(Math.max(0, value ?? left), left, `value after ${what}`);
 }
 
-test('whatever was done to the limiter, we grant what the log leaves, and `value` says so', async ({
-  jvm,
-  ours,
-  redis,
-}) => {
+test('after any history, grants what the log leaves, and `value` agrees', async ({ jvm, ours, redis }) => {
   const limiter = ours();
   const clients = new Map(offsets.map((clockOffset) => [clockOffset, jvm({ clockOffset })]));
   await fc.assert(

@@ -11,7 +11,7 @@ const clientId = 'c0ffee';
 const names = ['api', 'api{eu}:calls', 'half{open', 'closed}', '::', 'é€😀'];
 
 for (const name of names)
-  test(`a limiter named ${name} lies where Redisson looks for it`, async ({ ours, redis }) => {
+  test(`a limiter named ${name} uses Redisson's keys`, async ({ ours, redis }) => {
     const limiter = ours({ name, clientId });
     const keys = redissonKeys(name, clientId);
     await limiter.setRate(RateType.OVERALL, 10, minute);
@@ -35,7 +35,7 @@ test('the config has the four fields of Redisson 4', async ({ ours, redis }) => 
   assert.equal({ ...(await redis.hgetall(config)) }, changed);
 });
 
-test('a member is 16 random bytes behind their length, and the permits', async ({ ours, redis }) => {
+test('a member is the permits and 16 random bytes with their length', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 1_000_000, minute);
   const weights = [1, 128, 300, 65_791];
@@ -53,7 +53,7 @@ test('a member is 16 random bytes behind their length, and the permits', async (
 });
 
 for (const type of [RateType.OVERALL, RateType.PER_CLIENT]) {
-  test(`a JVM client goes on where we were (type ${type})`, async ({ ours, jvm }) => {
+  test(`a JVM client continues with our state (type ${type})`, async ({ ours, jvm }) => {
     const limiter = ours({ clientId });
     await limiter.setRate(type, 10, minute);
     await limiter.acquire(3);
@@ -64,7 +64,7 @@ for (const type of [RateType.OVERALL, RateType.PER_CLIENT]) {
     assert.not(await limiter.tryAcquire());
   });
 
-  test(`we go on where a JVM client was (type ${type})`, async ({ ours, jvm }) => {
+  test(`we continue with the state of a JVM client (type ${type})`, async ({ ours, jvm }) => {
     const client = jvm({ clientId });
     await client.setRate(type, 10, minute);
     await client.acquire(3);
@@ -76,7 +76,7 @@ for (const type of [RateType.OVERALL, RateType.PER_CLIENT]) {
   });
 }
 
-test('a limiter that a version before keep-alive has made works', async ({ ours, redis }) => {
+test('reads a limiter of a version without keep-alive', async ({ ours, redis }) => {
   await redis.hset('api', 'rate', '10', 'interval', `${minute}`, 'type', '0');
   const limiter = ours();
   assert.ok(await limiter.tryAcquire(4));
@@ -84,7 +84,7 @@ test('a limiter that a version before keep-alive has made works', async ({ ours,
   assert.is(await limiter.remainTimeToLive(), -1);
 });
 
-test('each connection is a client of its own, unless it is told otherwise', async ({ ours }) => {
+test('each connection is a separate client by default', async ({ ours }) => {
   const [a, b, named, again] = [ours(), ours(), ours({ clientId }), ours({ clientId })];
   await a.setRate(RateType.PER_CLIENT, 5, minute);
   assert.ok(await a.tryAcquire(5));

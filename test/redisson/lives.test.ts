@@ -1,5 +1,5 @@
-// Limiters from their first rate to their end and beyond, at a time of the test's own: whatever is done to them, what ours
-// grant goes by the log as it lay before the call, and the keys agree and live as long as they are needed.
+// Limiters from their first rate to their end and beyond, at a time set by the test: after any steps, our grants follow
+// the log before the call, and the keys agree and live as long as needed.
 import type fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { test } from 'uvu';
@@ -23,8 +23,8 @@ function lives(title: string, values: fc.Arbitrary<Life>): void {
   promise(title, 60, values, (life) => replay(redis, life));
 }
 
-lives('the log decides, `value` agrees, and both last: clients of ours', ofOurs);
-lives('the log decides, `value` agrees, and both last: changes by hand as well', withHands);
-lives('the log decides, `value` agrees, and both last: a JVM client takes as well', withJvm);
+lives('grants follow the log, `value` agrees, and both live long enough: our clients', ofOurs);
+lives('grants follow the log, `value` agrees, and both live long enough: with changes by hand', withHands);
+lives('grants follow the log, `value` agrees, and both live long enough: with a JVM client', withJvm);
 
 test.run();

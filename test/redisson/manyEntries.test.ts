@@ -18,13 +18,13 @@ async function full(jvm: OnRedisson['jvm'], redis: Redis, ago: number): Promise<
   await fillLog(redis, count, (await serverNow(redis)) - ago);
 }
 
-test('the original: thousands that expire at once fail the script', async ({ jvm, redis }) => {
+test('the original: the script fails on thousands of entries that expire at once', async ({ jvm, redis }) => {
   await full(jvm, redis, interval);
   const error = await rejection(jvm({ version: '3.15.2' }).tryAcquire());
   assert.match(error.message, /too many results to unpack/);
 });
 
-test('ours: thousands that expire at once are all there', async ({ jvm, ours, redis }) => {
+test('ours: thousands of permits that expire at once are available', async ({ jvm, ours, redis }) => {
   await full(jvm, redis, interval);
   const limiter = ours();
   assert.ok(await limiter.tryAcquire(count));
@@ -32,7 +32,7 @@ test('ours: thousands that expire at once are all there', async ({ jvm, ours, re
   assert.is((await stateOf(redis)).value, 0);
 });
 
-test('ours: thousands that have expired are there beside thousands that have not', async ({
+test('ours: thousands of expired permits are available next to thousands that count', async ({
   jvm,
   ours,
   redis,
@@ -49,12 +49,12 @@ test('ours: thousands that have expired are there beside thousands that have not
   assert.is(value, count - used);
 });
 
-test('ours: thousands that expire at once are all seen', async ({ jvm, ours, redis }) => {
+test('ours: counts thousands of entries that expire at once', async ({ jvm, ours, redis }) => {
   await full(jvm, redis, interval);
   assert.is(await ours().availablePermits(), count);
 });
 
-test('ours: thousands are released at once', async ({ jvm, ours, redis }) => {
+test('ours: releases thousands of permits at once', async ({ jvm, ours, redis }) => {
   await full(jvm, redis, 0);
   const limiter = ours();
   await limiter.release(count - 1);
@@ -62,7 +62,7 @@ test('ours: thousands are released at once', async ({ jvm, ours, redis }) => {
   assert.is((await stateOf(redis)).used, 1);
 });
 
-test('ours: a rate is set for thousands that are kept', async ({ jvm, ours, redis }) => {
+test('ours: sets a rate and keeps thousands of entries', async ({ jvm, ours, redis }) => {
   await full(jvm, redis, 0);
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, count + 5, interval, { keepState: true });

@@ -1,4 +1,4 @@
-// The scripts against a log and nothing else, at times of the test's own.
+// The scripts compared with a plain log, at times set by the test.
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
@@ -28,7 +28,7 @@ const steps = (mostRequests: number, mostPermits: number, most: number) =>
         what: fc.constant('acquire' as const),
         runs: fc.oneof(
           fc.array(run(mostRequests, mostPermits), { minLength: 1, maxLength: 4 }),
-          // A single request, which most calls are of, is decided in a way of its own.
+          // A single request, the most frequent call, has a code path of its own.
           fc.tuple(run(1, mostPermits)),
         ),
       }),
@@ -37,7 +37,7 @@ const steps = (mostRequests: number, mostPermits: number, most: number) =>
       weight: 4,
       arbitrary: fc.record({
         what: fc.constant('tick' as const),
-        // Mostly whole milliseconds, so that moments meet the ends of windows.
+        // Mostly whole milliseconds, so that moments coincide with the ends of windows.
         us: fc.oneof(
           fc.integer({ min: 1, max: 15 }).map((tens) => tens * 10_000),
           fc.integer({ min: 1, max: 40_000 }),
@@ -122,7 +122,7 @@ async function replay(
       await ledger.release(step.permits);
       oracle.takeBack(step.permits);
     } else if (step.what === 'rate') {
-      // What has expired leaves the log: within a longer interval it would count again.
+      // Expired entries leave the log: within a longer interval they would count again.
       await ledger.available();
       await ledger.setRate('known', step.rate, step.interval, step.keepState);
       [oracle.rate, oracle.interval] = [step.rate, step.interval];
@@ -135,7 +135,7 @@ async function replay(
     }
     oracle.expire(now);
     if (step.what === 'look') assert.is(await ledger.available(), oracle.available);
-    // Before anything is asked that could put it right.
+    // Before any call that could correct it.
     const { value, log, used } = await stateOf(redis);
     const live = log.reduce((sum, { at, permits }) => (at > now - oracle.interval ? sum + permits : sum), 0);
     assert.is(live, oracle.used, `log after ${step.what}`);
@@ -151,7 +151,7 @@ const sizes: [string, number, number, number, number][] = [
 ];
 
 for (const [title, requests, permits, most, runs] of sizes)
-  test(`grants, waits, \`value\` and what is available are those of the log: ${title}`, async ({ redis }) => {
+  test(`grants, waits, \`value\` and available permits agree with the log: ${title}`, async ({ redis }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps(requests, permits, most), { maxLength: 25 }), (history) =>
         replay(redis, history, most),
@@ -160,7 +160,7 @@ for (const [title, requests, permits, most, runs] of sizes)
     );
   });
 
-test('the same before Redis 7, where the end of a key cannot be read', async ({ redis }) => {
+test('the same before Redis 7, where the expiry of a key cannot be read', async ({ redis }) => {
   const older = (lua: string) => lua.replaceAll('PEXPIRETIME', 'NO_SUCH_COMMAND');
   await fc.assert(
     fc.asyncProperty(fc.array(steps(4, 6, 20), { maxLength: 25 }), (history) =>
@@ -170,7 +170,7 @@ test('the same before Redis 7, where the end of a key cannot be read', async ({ 
   );
 });
 
-test('some of a log has expired, and more than is counted with each call has not', async ({ redis }) => {
+test('part of a log has expired, and more than one call counts has not', async ({ redis }) => {
   const ledger = timedLedger(redis);
   const [rate, interval] = [1_000, 1_000];
   await ledger.setTime(start);
@@ -185,7 +185,7 @@ test('some of a log has expired, and more than is counted with each call has not
   assert.equal([value, used], [0, rate]);
 });
 
-test('more is taken back of a call than was granted: no more than that comes back', async ({ redis }) => {
+test('a refund of more than was granted returns no more than the grant', async ({ redis }) => {
   const ledger = timedLedger(redis);
   await ledger.setTime(start);
   await ledger.setRate('new', 20, 1_000, false);
@@ -196,7 +196,7 @@ test('more is taken back of a call than was granted: no more than that comes bac
   assert.equal([value, used], [13, 7]);
 });
 
-test('more than a call looks at has expired, and more than that has not', async ({ redis }) => {
+test('more than one call reads has expired, and more than that has not', async ({ redis }) => {
   const ledger = timedLedger(redis);
   const [rate, interval, each] = [9_000, 1_000, 1_000];
   const runs = [{ count: each, cost: [2], maxWait: 0 }];
@@ -217,7 +217,7 @@ test('more than a call looks at has expired, and more than that has not', async 
   const rateNow = async () => Number(await redis.hget('api', 'rate'));
   await agree();
   assert.is((await ledger.acquire(runs)).fates[0].refused, each);
-  // 6,000 come back, 3,000 do not.
+  // 6,000 expire, 3,000 do not.
   await ledger.setTime(start + 1_000_000);
   assert.equal((await ledger.acquire([{ count: 1, cost: [1], maxWait: 0 }])).fates[0].granted, 1);
   await agree();
@@ -254,7 +254,7 @@ test('single requests, to the microsecond at which the oldest entry expires', as
   assert.equal([value, used], [0, 10]);
 });
 
-test('what has expired does not stay in the log, even where it is not needed', async ({ redis }) => {
+test('removes expired entries from the log, even where they are not needed', async ({ redis }) => {
   const ledger = timedLedger(redis);
   const [interval, tick] = [10, 1_001];
   await ledger.setTime(start);
@@ -265,17 +265,17 @@ test('what has expired does not stay in the log, even where it is not needed', a
     await ledger.acquire([{ count: 1, cost: [1], maxWait: Infinity }]);
     sizes.push((await stateOf(redis)).log.length);
   }
-  // The live ones, and those that have expired since a call has looked: one in sixteen does.
+  // The live ones, and those expired since the last removal: one call in sixteen removes.
   assert.ok(Math.max(...sizes) <= interval + 16 + 1, `${Math.max(...sizes)}`);
 });
 
-test('a grant between two that wait is seen by the second, wherever it lies in the log', async ({
+test('a grant between two waiting requests counts for the second, at any place in the log', async ({
   redis,
 }) => {
   const ledger = timedLedger(redis);
   await ledger.setTime(start);
   await ledger.setRate('new', 41, 1_000, false);
-  // Of the same millisecond, and behind ours by their bytes.
+  // Of the same millisecond, and after ours by their bytes.
   for (let i = 0; i < 9; i++) {
     const member = Buffer.concat([Buffer.from([16]), Buffer.alloc(15, 255), Buffer.from([i, 1, 0, 0, 0])]);
     await redis.zadd(redissonKeys('api').permits, start / 1_000, member);
@@ -289,7 +289,7 @@ test('a grant between two that wait is seen by the second, wherever it lies in t
   assert.is((await stateOf(redis)).used, 9 + 27);
 });
 
-test('more permits than an entry can hold are never granted, free or not', async ({ redis }) => {
+test('never grants more permits than an entry can hold, free or not', async ({ redis }) => {
   const ledger = timedLedger(redis);
   await ledger.setTime(start);
   await ledger.setRate('new', 1e10, 1_000, false);

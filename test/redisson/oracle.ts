@@ -7,7 +7,7 @@ interface Grant {
   call: number;
 }
 
-/** What a limiter on the keys of Redisson means, in a few lines: a log, and nothing else. Times are milliseconds. */
+/** The semantics of a limiter on Redisson's keys in a few lines: a log, and nothing else. Times are milliseconds. */
 export class Oracle {
   log: Grant[] = [];
 
@@ -24,12 +24,12 @@ export class Oracle {
     return Math.max(0, this.rate - this.used);
   }
 
-  /** Forgets what has expired by then. */
+  /** Removes expired entries. */
   expire(now: number): void {
     this.log = this.log.filter(({ at }) => at > now - this.interval);
   }
 
-  /** Grants in order; nobody passes those who are left. `wait` is that of the first of them. */
+  /** Grants in order; no request passes the remaining ones. `wait` is that of the first of them. */
   acquire(runs: readonly Run[], us: number, call: number): { fates: Fate[]; wait: number } {
     this.expire(Math.floor(us / 1000));
     let wait = 0;
@@ -54,7 +54,7 @@ export class Oracle {
     return { fates, wait };
   }
 
-  /** Milliseconds until so many are free. */
+  /** Milliseconds until so many permits are free. */
   waitFor(permits: number, us: number): number {
     let free = this.rate - this.used;
     for (const { at, permits: back } of [...this.log].sort((a, b) => a.at - b.at)) {
@@ -64,7 +64,7 @@ export class Oracle {
     return Infinity;
   }
 
-  /** Takes permits back from the newest of those that may be. */
+  /** Refunds permits, the newest of the given ones first. */
   takeBack(permits: number, from: (grant: Grant) => boolean = () => true): void {
     let left = permits;
     for (let i = this.log.length - 1; i >= 0 && left > 0; i--) {

@@ -24,7 +24,10 @@ const interval = 150;
 const minute = 60_000;
 const numbers = Array.from({ length: 15 }, (_, i) => i);
 
-test('throttleDistributed: every value, in order, and never over', async ({ ours, redis }) => {
+test('throttleDistributed: emits every value, in order, and never exceeds the limit', async ({
+  ours,
+  redis,
+}) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, permits, interval);
   const { grants, stop } = await watchGrants(redis);
@@ -37,7 +40,7 @@ test('throttleDistributed: every value, in order, and never over', async ({ ours
   assert.is(written.length, numbers.length);
 });
 
-test('throttleDistributed: values may cost more than one permit', async ({ ours, redis }) => {
+test('throttleDistributed: charges more than one permit per value', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 10, minute);
   const costs = [1, 4, 5];
@@ -48,7 +51,7 @@ test('throttleDistributed: values may cost more than one permit', async ({ ours,
   );
 });
 
-test('throttleDistributed: twice in one pipeline, with a bound, loses nothing while permits are free', async ({
+test('throttleDistributed: loses nothing with a bound, twice in one pipeline, while permits are free', async ({
   ours,
 }) => {
   const limiter = ours();
@@ -70,13 +73,13 @@ test('acquirePermits: acquires before it subscribes', async ({ ours, redis }) =>
   assert.is((await used).used, 2);
 });
 
-test('fromThrottled: pulls as permits come', async ({ ours }) => {
+test('fromThrottled: pulls values as permits are granted', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, permits, interval);
   assert.equal(await lastValueFrom(fromThrottled(numbers, limiter).pipe(toArray())), numbers);
 });
 
-test('what cannot be had in time is refused at once, and tells when it could', async ({ ours, redis }) => {
+test('refuses at once if the grant is after the timeout, and reports its moment', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, permits, minute);
   await limiter.acquire(permits);
@@ -90,7 +93,7 @@ test('what cannot be had in time is refused at once, and tells when it could', a
   assert.is((await stateOf(redis)).used, permits);
 });
 
-test('more than the rate is refused, uncharged, however it is asked for', async ({ ours, redis }) => {
+test('every method refuses more than the rate, and charges nothing', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, permits, minute);
   const asked = [
@@ -102,11 +105,11 @@ test('more than the rate is refused, uncharged, however it is asked for', async 
   for (const error of await Promise.all(asked.map(rejection)))
     assert.instance(error, PermitsExceedLimitError);
   assert.is((await stateOf(redis)).used, 0);
-  // Those behind them are served.
+  // Later requests are granted.
   assert.ok(await limiter.tryAcquire(permits));
 });
 
-test('a limiter without a rate says so, however it is asked', async ({ ours, redis }) => {
+test('every method of a limiter without a rate fails', async ({ ours, redis }) => {
   const limiter = ours();
   const asked: Promise<unknown>[] = [
     limiter.tryAcquire(),
@@ -122,7 +125,7 @@ test('a limiter without a rate says so, however it is asked', async ({ ours, red
   assert.is(await redis.dbsize(), 0);
 });
 
-test('unsubscribing leaves the line, and those behind move up', async ({ ours, redis }) => {
+test('unsubscribing removes the request from the queue, and later ones move up', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 1, interval);
   await limiter.acquire();
@@ -134,7 +137,7 @@ test('unsubscribing leaves the line, and those behind move up', async ({ ours, r
   assert.is((await stateOf(redis)).used, 1);
 });
 
-test('a stream that is left ends its waits', async ({ ours, redis }) => {
+test('unsubscribing a stream ends its waits', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 2, minute);
   let ended = false;

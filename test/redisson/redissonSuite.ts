@@ -9,29 +9,29 @@ interface OurOptions {
   clientId?: string;
 }
 
-/** What a test on one server works with, where Redisson's keys are concerned. */
+/** What a test on one server works with, for Redisson's keys. */
 export interface OnRedisson extends OnRedis {
-  /** One of our limiters, over a connection of its own. */
+  /** One of our limiters, over its own connection. */
   ours(options?: OurOptions): RedissonRateLimiter;
-  /** The same, over a connection that is there. */
+  /** The same, over an existing connection. */
   limiterOn(redis: Redis, options?: OurOptions): RedissonRateLimiter;
-  /** A stand-in for a JVM client, over a connection of its own. */
+  /** A stand-in for a JVM client, over its own connection. */
   jvm(options?: JvmClientOptions & { name?: string }): JvmClient;
 }
 
 type Permits = 'tryAcquire' | 'release' | 'availablePermits' | 'trySetRate' | 'setRate' | 'updateRate';
 type Lifetime = 'expire' | 'clearExpire' | 'remainTimeToLive' | 'isExists' | 'delete';
 
-/** What ours and the stand-in have in common. */
+/** The members common to ours and the stand-in. */
 export interface Client extends Pick<RedissonRateLimiter, Permits | Lifetime> {
   acquire(permits?: number): Promise<unknown>;
   getConfig(): Promise<{ type: number; rate: number; interval: number }>;
 }
 
-/** The limiter that tests speak of. */
+/** The limiter that the tests use. */
 export const api = 'api';
 
-/** Tests that share a server, which is empty before each. What they make ends with them. */
+/** Tests that share a server, which is empty before each. Their limiters and connections end with them. */
 export function redissonSuite(name: string): Test<OnRedisson> {
   const test = redisSuite(name) as Test<OnRedisson>;
   test.before((context) => {
@@ -51,7 +51,7 @@ export function redissonSuite(name: string): Test<OnRedisson> {
   return test;
 }
 
-/** Asks so many times for one permit each, and counts how often it was granted. */
+/** Requests one permit so many times, and counts the grants. */
 export async function takeOneByOne(client: Pick<Client, 'tryAcquire'>, times: number): Promise<number> {
   let granted = 0;
   for (let i = 0; i < times; i++) if (await client.tryAcquire()) granted++;

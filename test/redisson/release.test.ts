@@ -1,4 +1,5 @@
-// Fault 6: `release` can raise the available permits above the rate, or lose them, or allow twice the rate in one window.
+// Fault 6: `release` can raise the available permits above the rate, or lose them, or allow twice the rate in one
+// window.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
@@ -10,9 +11,7 @@ const test = redissonSuite('release');
 const rate = 10;
 const interval = 10_000;
 
-test('the original: what was released comes back once more when it expires, above the rate', async ({
-  jvm,
-}) => {
+test('the original: a released permit is returned again when it expires, above the rate', async ({ jvm }) => {
   const before = jvm({ clockOffset: -interval });
   await before.setRate(RateType.OVERALL, rate, interval);
   await before.acquire(5);
@@ -22,7 +21,7 @@ test('the original: what was released comes back once more when it expires, abov
   assert.is(await takeOneByOne(client, rate + 5), rate + 5);
 });
 
-test('ours: what a JVM client has released does not come back a second time', async ({ jvm, ours }) => {
+test('ours: a permit released by a JVM client is not returned again', async ({ jvm, ours }) => {
   const before = jvm({ clockOffset: -interval });
   await before.setRate(RateType.OVERALL, rate, interval);
   await before.acquire(5);
@@ -32,19 +31,19 @@ test('ours: what a JVM client has released does not come back a second time', as
   assert.is(await takeOneByOne(limiter, rate + 1), rate);
 });
 
-test('ours: a release never raises what is available above the rate', async ({ ours, jvm }) => {
+test('ours: a release never raises the available permits above the rate', async ({ ours, jvm }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, rate, interval);
   await limiter.release(5);
   assert.is(await limiter.availablePermits(), rate);
   await limiter.acquire(5);
   await limiter.release(7);
-  // A JVM client would believe whatever is written.
+  // A JVM client would trust any stored value.
   assert.is(await jvm().availablePermits(), rate);
   assert.is(await limiter.availablePermits(), rate);
 });
 
-test('the original: when one of those released expires, the others are lost', async ({ jvm }) => {
+test('the original: loses the other permits when one of the released ones expires', async ({ jvm }) => {
   const at = (ago: number) => jvm({ clockOffset: -ago });
   await at(interval).setRate(RateType.OVERALL, rate, interval);
   await at(interval).acquire();
@@ -58,7 +57,7 @@ test('the original: when one of those released expires, the others are lost', as
   assert.is(await takeOneByOne(jvm(), rate), 2);
 });
 
-test('ours: when those released would expire, nothing is lost', async ({ ours, redis }) => {
+test('ours: loses nothing when released permits would expire', async ({ ours, redis }) => {
   const limiter = ours();
   const short = 300;
   await limiter.setRate(RateType.OVERALL, rate, short);
@@ -73,7 +72,7 @@ test('ours: when those released would expire, nothing is lost', async ({ ours, r
   assert.equal({ value, used }, { value: 0, used: rate });
 });
 
-test('the original: the rate is granted twice in a window when a release falls into it', async ({ jvm }) => {
+test('the original: grants the rate twice in a window that contains a release', async ({ jvm }) => {
   const at = (ago: number) => jvm({ clockOffset: -ago });
   await at(interval).setRate(RateType.OVERALL, rate, interval);
   await at(interval).acquire(rate);
@@ -82,7 +81,7 @@ test('the original: the rate is granted twice in a window when a release falls i
   assert.ok(await at(0).tryAcquire(rate));
 });
 
-test('ours: a release gives its permits back once', async ({ ours, jvm, redis }) => {
+test('ours: a release returns its permits once', async ({ ours, jvm, redis }) => {
   const window = 1_500;
   const before = jvm({ clockOffset: 500 - window });
   await before.setRate(RateType.OVERALL, rate, window);
@@ -96,7 +95,7 @@ test('ours: a release gives its permits back once', async ({ ours, jvm, redis })
   assert.is((await stateOf(redis)).used, rate);
 });
 
-test('ours: a release of part of an entry leaves the rest', async ({ ours, jvm, redis }) => {
+test('ours: a release of part of an entry keeps the rest', async ({ ours, jvm, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, rate, interval);
   await limiter.acquire(4);
@@ -107,9 +106,9 @@ test('ours: a release of part of an entry leaves the rest', async ({ ours, jvm, 
   assert.is(await jvm().availablePermits(), 8);
 });
 
-test('ours: a release of no permits does nothing, and asks nobody', async ({ ours, redis }) => {
+test('ours: a release of no permits does nothing, and makes no call', async ({ ours, redis }) => {
   const limiter = ours();
-  // Not even whether there is a rate.
+  // Not even to check for a rate.
   await limiter.release(0);
   await limiter.setRate(RateType.OVERALL, rate, interval);
   await limiter.acquire(4);

@@ -1,4 +1,4 @@
-// What the connection sends twice, as the reply to the first was lost; and what comes back to those who wait.
+// Calls that the connection sends twice after a lost reply, and permits returned to waiting requests.
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
@@ -31,7 +31,7 @@ test('an acquire that is sent twice finds its entries, and takes its permits onc
   assert.equal({ value, used }, { value: 15, used: 5 });
 });
 
-test('a refund that is sent twice, of all or of a part, counts once', async (context) => {
+test('a full or partial refund that is sent twice counts once', async (context) => {
   const { proxy, limiter } = await behindProxy(context);
   const [first, second] = await Promise.all([limiter.acquire(3), limiter.acquire(4)]);
   const third = await limiter.acquire(6);
@@ -57,9 +57,7 @@ test('a release that is sent twice counts once', async (context) => {
   assert.is(await limiter.availablePermits(), 15);
 });
 
-test('once the head of the line is gone, those behind it need not wait for what it was told', async ({
-  ours,
-}) => {
+test("requests behind a cancelled head do not wait for the head's moment", async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 5, minute);
   await limiter.acquire(3);
@@ -72,7 +70,7 @@ test('once the head of the line is gone, those behind it need not wait for what 
   assert.ok((await behind).waited < 1_000);
 });
 
-test('what is released goes to those who wait', async ({ ours }) => {
+test('grants released permits to waiting requests', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 5, minute);
   await limiter.acquire(5);
@@ -82,7 +80,7 @@ test('what is released goes to those who wait', async ({ ours }) => {
   assert.ok((await waiting).waited < 1_000);
 });
 
-test('thousands of requests in one turn are granted exactly', async ({ ours, redis }) => {
+test('grants thousands of requests of one turn exactly', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 3_000, minute);
   const granted = await Promise.all(Array.from({ length: 3_500 }, () => limiter.tryAcquire()));

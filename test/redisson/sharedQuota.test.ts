@@ -13,18 +13,18 @@ const interval = 600;
 const lasts = 3_000;
 const callers = 10;
 
-/** So many callers who acquire again and again, until they are to stop; answers how many permits they got. */
+/** Several callers that acquire repeatedly until they are stopped; returns the number of permits granted. */
 async function eat(from: Pick<Client, 'acquire'>, hungry: () => boolean): Promise<number> {
   let eaten = 0;
   const caller = async () => {
     for (; hungry(); eaten++) await from.acquire();
   };
-  // Those who wait at the end are refused by the close of ours, or the end of the stand-in.
+  // Requests waiting at the end fail with the close of ours, or the end of the stand-in.
   await Promise.allSettled(Array.from({ length: callers }, caller));
   return eaten;
 }
 
-test('a JVM client and ours, both always hungry, share one limit and are never over it', async ({
+test('a saturated JVM client and a saturated client of ours share one limit and never exceed it', async ({
   jvm,
   ours,
   redis,
@@ -44,7 +44,7 @@ test('a JVM client and ours, both always hungry, share one limit and are never o
   const { value, used } = await stateOf(redis);
   await stop();
 
-  // A JVM client dates a grant at the moment it asks, by its clock; what it dates too early, others may take too early.
+  // A JVM client dates a grant at its request, by its clock; an early date lets others take the permit early.
   const clockError = Math.ceil(Math.max(...grants.map(({ t, at }) => t - at)));
   console.log(
     `shared quota: ${byJvm} by the JVM client, ${byOurs} by ours, at a clock error of ${clockError} ms`,
@@ -57,14 +57,14 @@ test('a JVM client and ours, both always hungry, share one limit and are never o
     undefined,
   );
   const sum = grants.reduce((sum, { n }) => sum + n, 0);
-  // What was on its way at the end was written, and perhaps given back.
+  // Calls in flight at the end have been written, and perhaps refunded.
   assert.ok(sum >= byJvm + byOurs && sum <= byJvm + byOurs + callers, `${sum} are written`);
   assert.ok(byJvm >= permits / 4 && byOurs >= permits / 4, `${byJvm} and ${byOurs}`);
   assert.ok(byJvm + byOurs >= (0.8 * permits * lasts) / interval, `${byJvm} and ${byOurs}`);
   assert.is(value, permits - used);
 });
 
-test('three of ours, always hungry, use all of one limit and are never over it', async ({ ours, redis }) => {
+test('three saturated clients of ours use all of one limit and never exceed it', async ({ ours, redis }) => {
   const limiters = [ours(), ours(), ours()];
   await limiters[0].setRate(RateType.OVERALL, permits, interval / 2);
   const { grants, stop } = await watchGrants(redis);
@@ -89,7 +89,7 @@ test('three of ours, always hungry, use all of one limit and are never over it',
   for (const share of shares) assert.ok(share > sum / 10, `${shares}`);
 });
 
-/** Whether there is a window so long in which more was granted. */
+/** Whether some window of this length has more grants. */
 function over(grants: readonly Standing[], window: number): string | undefined {
   return overSliding({ kind: 'slidingWindow', permits, interval: window, resolution: 1 }, grants);
 }

@@ -1,4 +1,4 @@
-// States of a limiter that scripts treat in ways of their own.
+// States of a limiter that the scripts treat separately.
 import type { Redis } from 'ioredis';
 import { type Permit, RateType, type RedissonRateLimiter } from '../../src/index.ts';
 import { redissonKeys } from '../support/redissonKeys.ts';
@@ -9,11 +9,11 @@ export const clientId = 'c0ffee';
 const minute = 60_000;
 const keys = redissonKeys(api, clientId);
 
-/** A limiter on its stage. */
+/** A limiter in its state. */
 export interface Stage {
   readonly type: RateType;
   readonly rate: number;
-  /** What was granted here and counts. */
+  /** Grants made here that count. */
   readonly live: number;
   readonly granted: readonly Permit<number>[];
 }
@@ -34,7 +34,7 @@ async function grant(
   return { type, rate, live: 5, granted };
 }
 
-/** Adds grants of 1 and 2 permits, and moves them so far in time. */
+/** Adds grants of 1 and 2 permits, and shifts them in time. */
 async function alsoAt(limiter: RedissonRateLimiter, redis: Redis, stage: Stage, ms: number): Promise<void> {
   const log = stage.type === RateType.OVERALL ? keys.permits : keys.clientPermits;
   const before = await redis.zrangeBuffer(log, '0', '-1');
@@ -53,7 +53,7 @@ const withExpired =
     return stage;
   };
 
-/** More than one call counts. */
+/** Counting takes more than one call. */
 const lostBesideLongLog: Prepare = async (limiter, redis) => {
   const size = 8_100;
   const stage = await grant(limiter, { rate: size + 10 });

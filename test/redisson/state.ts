@@ -4,12 +4,12 @@ import { api } from './redissonSuite.ts';
 
 /** One entry of the log. */
 export interface LogEntry {
-  /** Epoch milliseconds, by the clock of whoever wrote it. */
+  /** Epoch milliseconds, by the clock of the writer. */
   readonly at: number;
   readonly permits: number;
 }
 
-/** The state of a limiter as it lies in Redis, read at one moment. */
+/** The state of a limiter in Redis, read at one moment. */
 export interface State {
   readonly value: number | undefined;
   readonly log: readonly LogEntry[];
@@ -17,7 +17,7 @@ export interface State {
   readonly used: number;
 }
 
-/** Reads the state of the limiter `api`: all clients', or that of one. */
+/** Reads the state of the limiter `api`: all clients', or one client's. */
 export async function stateOf(redis: Redis, clientId?: string): Promise<State> {
   const keys = redissonKeys(api, clientId);
   const [value, permits] =
@@ -38,13 +38,13 @@ export async function stateOf(redis: Redis, clientId?: string): Promise<State> {
   };
 }
 
-/** RESP3 has pairs, RESP2 one after the other. */
+/** RESP3 has pairs, RESP2 a flat list. */
 function pairsOf(members: readonly unknown[]): [Buffer, unknown][] {
   if (Array.isArray(members[0])) return members as [Buffer, unknown][];
   return Array.from({ length: members.length / 2 }, (_, i) => [members[2 * i] as Buffer, members[2 * i + 1]]);
 }
 
-/** Adds entries of one permit each to the log of `api`, at moments that are evenly spread, and makes `value` agree. */
+/** Adds evenly spaced entries of one permit each to the log of `api`, and makes `value` agree. */
 export async function fillLog(redis: Redis, count: number, from: number, to = from): Promise<void> {
   const { config, value, permits } = redissonKeys(api);
   await redis.eval(
@@ -72,7 +72,7 @@ export async function serverNow(redis: Redis): Promise<number> {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
-/** How many scripts the server has run since it started. */
+/** The number of scripts that the server has run since it started. */
 export async function scriptCalls(redis: Redis): Promise<number> {
   const stats = await redis.info('commandstats');
   return [...stats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].reduce(
@@ -81,7 +81,7 @@ export async function scriptCalls(redis: Redis): Promise<number> {
   );
 }
 
-/** The longest that one script has kept the server while the work was done, in milliseconds. */
+/** The longest run of one script during the work, in milliseconds. */
 export async function longestScript(redis: Redis, work: () => Promise<unknown>): Promise<number> {
   await redis.config('SET', 'slowlog-log-slower-than', 0);
   await redis.slowlog('RESET');

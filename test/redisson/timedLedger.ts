@@ -14,10 +14,10 @@ import {
 } from '../../src/stores/store.ts';
 import { api } from './redissonSuite.ts';
 
-/** Where the tests keep the time that the scripts are told. */
+/** Where the tests keep the time that the scripts read. */
 const clock = 'clock';
 
-/** What became of a run: how many were granted, left in the line, refused or impossible. */
+/** The result of a run: the numbers granted, waiting, refused or impossible. */
 export interface Fate {
   granted: number;
   left: number;
@@ -25,7 +25,7 @@ export interface Fate {
   never: number;
 }
 
-/** The scripts on a real server, at a time of the test's own, and changed as it wants them. */
+/** The scripts on a real server, at a time set by the test, changed accordingly. */
 export function timedLedger(redis: Redis, change = (lua: string) => lua) {
   const scripts = Object.fromEntries(
     Object.entries(scriptTexts).map(([name, lua]) => [
@@ -33,7 +33,7 @@ export function timedLedger(redis: Redis, change = (lua: string) => lua) {
       scriptOf(
         redis,
         `timed_${name}`,
-        // What was counted just now, by the server's own clock, may be counted again.
+        // A log counted just now by the server's own clock may be counted again.
         change(lua.replace(/BELIEVED = \d+/, 'BELIEVED = 0')).replaceAll(
           "redis.call('TIME')",
           `redis.call('HMGET', '${clock}', 's', 'us')`,

@@ -14,8 +14,8 @@ const rate = 10;
 const minute = 60_000;
 
 /**
- * The whole rate was granted, one permit after the other within the last half of the interval, the last of them just now.
- * Answers the moment at which that one comes back, by the server's clock.
+ * The whole rate was granted, one permit after the other within the last half of the interval, the last of them just
+ * now. Returns the moment at which the last one expires, by the server's clock.
  */
 async function takeSpaced(client: Client, redis: Redis, interval: number): Promise<number> {
   await client.setRate(RateType.OVERALL, rate, interval);
@@ -28,15 +28,18 @@ async function takeSpaced(client: Client, redis: Redis, interval: number): Promi
   return now + interval;
 }
 
-test('the original: a request for several permits is told to come for the first', async ({ jvm, redis }) => {
+test('the original: a request for several permits retries at the expiry of the first', async ({
+  jvm,
+  redis,
+}) => {
   const client = jvm();
   const last = await takeSpaced(client, redis, minute);
   const wait = (await client.ask(rate))!;
-  // The others come back in the 27 seconds after that.
+  // The others expire in the 27 seconds after that.
   assert.ok(wait < last - (await serverNow(redis)) - minute / 4, `${wait} ms`);
 });
 
-test('ours: a request for several permits asks once more, when all of them are there', async ({
+test('ours: a request for several permits retries once, at the expiry of the last', async ({
   ours,
   redis,
 }) => {
@@ -49,7 +52,7 @@ test('ours: a request for several permits asks once more, when all of them are t
   assert.ok(calls <= 3, `asked ${calls} times`);
 });
 
-test('ours: a request that cannot be served in time learns how long all of its permits take', async ({
+test('ours: a request refused for its timeout receives the wait for all of its permits', async ({
   ours,
   redis,
 }) => {
@@ -60,7 +63,7 @@ test('ours: a request that cannot be served in time learns how long all of its p
     lastValueFrom(permits$(limiter, rate, { timeout: minute / 2 })),
   )) as AcquireTimeoutError;
   const after = await serverNow(redis);
-  // The wait was reckoned between the two looks at the server's clock.
+  // The wait was computed between the two reads of the server's clock.
   assert.ok(retryAfter! <= last - before + 0.001 && retryAfter! >= last - after - 0.001, `${retryAfter} ms`);
 });
 

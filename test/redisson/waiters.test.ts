@@ -1,4 +1,4 @@
-// Fault 3: every waiter wakes and asks at the same instant.
+// Fault 3: every waiting request wakes and calls at the same instant.
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
@@ -11,7 +11,7 @@ const rate = 4;
 const interval = 100;
 const waiters = 40;
 
-/** How many scripts the server runs until all are served. */
+/** The number of scripts that the server runs until all requests are granted. */
 async function callsToServe(client: Client, redis: Redis): Promise<number> {
   await client.setRate(RateType.OVERALL, rate, interval);
   const before = await scriptCalls(redis);
@@ -19,18 +19,21 @@ async function callsToServe(client: Client, redis: Redis): Promise<number> {
   return (await scriptCalls(redis)) - before;
 }
 
-test('the original: each waiter asks whenever one of them can be served', async ({ jvm, redis }) => {
+test('the original: every waiting request calls whenever one of them can be granted', async ({
+  jvm,
+  redis,
+}) => {
   const calls = await callsToServe(jvm(), redis);
-  // 40 ask, then the 36 that were not served, then 32, and so on.
+  // 40 call, then the 36 that were not granted, then 32, and so on.
   assert.ok(calls >= 220, `asked ${calls} times`);
 });
 
-test('ours: the head of the line asks, for all who wait', async ({ ours, redis }) => {
+test('ours: only the head of the queue calls, for all waiting requests', async ({ ours, redis }) => {
   const calls = await callsToServe(ours(), redis);
   assert.ok(calls <= 2.5 * waiters, `asked ${calls} times`);
 });
 
-test('ours: who asked first is served first', async ({ ours }) => {
+test('ours: grants in the order of the requests', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, rate, interval);
   const served: number[] = [];
@@ -41,7 +44,7 @@ test('ours: who asked first is served first', async ({ ours }) => {
   );
 });
 
-test('ours: who asks for little does not pass who asks for much', async ({ ours }) => {
+test('ours: a small request does not pass a large one', async ({ ours }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 5, 500);
   await limiter.acquire(3);
@@ -50,7 +53,7 @@ test('ours: who asks for little does not pass who asks for much', async ({ ours 
   assert.equal(served, [4, 1, 2]);
 });
 
-test('ours: who gives up lets those behind pass, and gets nothing', async ({ ours, redis }) => {
+test('ours: a cancelled request lets later ones pass, and gets nothing', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 1, 500);
   await limiter.acquire();

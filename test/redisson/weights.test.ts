@@ -1,4 +1,4 @@
-// Fault 4: entries are counted, whatever they weigh.
+// Fault 4: entries are counted without their permits.
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import type { JvmVersion } from '../support/jvmScripts.ts';
@@ -10,8 +10,8 @@ const test = redissonSuite('weights');
 const interval = 10_000;
 
 /**
- * The client b has taken 1 of 10 an interval ago; then the rate was lowered to 5, and b has taken 4 more: as its `value`
- * was 9 it now stands at 5.
+ * The client b has taken 1 of 10 an interval ago; then the rate was lowered to 5, and b has taken 4 more: its `value`
+ * was 9 and is now 5.
  */
 async function lowered(jvm: OnRedisson['jvm'], version: JvmVersion): Promise<void> {
   const other = jvm({ version });
@@ -21,14 +21,14 @@ async function lowered(jvm: OnRedisson['jvm'], version: JvmVersion): Promise<voi
   await jvm({ version, clientId: 'b', clockOffset: -interval / 2 }).acquire(4);
 }
 
-test('the original: four permits in one entry count as one', async ({ jvm, redis }) => {
+test('the original: counts four permits in one entry as one', async ({ jvm, redis }) => {
   const version = '3.34.1';
   await lowered(jvm, version);
   assert.ok(await jvm({ version, clientId: 'b' }).tryAcquire(4));
   assert.is((await stateOf(redis, 'b')).used, 8);
 });
 
-test('ours: four permits in one entry count as four', async ({ jvm, ours, redis }) => {
+test('ours: counts four permits in one entry as four', async ({ jvm, ours, redis }) => {
   await lowered(jvm, '3.34.1');
   const limiter = ours({ clientId: 'b' });
   assert.not(await limiter.tryAcquire(4));

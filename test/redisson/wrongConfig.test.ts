@@ -1,4 +1,4 @@
-// What Redis holds wrongly is refused, and no script runs for long over it, whatever it is.
+// Invalid stored data is rejected, and no script runs for long because of it.
 import * as assert from 'uvu/assert';
 import { RateType, type RedissonRateLimiter, StoreError } from '../../src/index.ts';
 import { scriptTexts } from '../../src/redisson/scripts.ts';
@@ -30,7 +30,7 @@ const calls: [string, (limiter: RedissonRateLimiter) => Promise<unknown>][] = [
 
 for (const [field, values] of Object.entries(wrong))
   for (const keepAlive of field === 'type' ? [0] : [0, 2 * minute])
-    test(`a stored ${field} that is none is refused, with a keep-alive of ${keepAlive} ms`, async ({
+    test(`rejects an invalid stored ${field}, with a keep-alive of ${keepAlive} ms`, async ({
       ours,
       redis,
     }) => {
@@ -38,7 +38,7 @@ for (const [field, values] of Object.entries(wrong))
       for (const value of values) {
         await redis.flushall();
         await limiter.setRate(RateType.OVERALL, 5, minute, { keepAlive });
-        // All is taken: whoever asks then would have to wait.
+        // All permits are taken: the next request would have to wait.
         await limiter.acquire(5);
         await redis.hset(keys.config, field, value);
         for (const [what, call] of calls) {
@@ -49,14 +49,14 @@ for (const [field, values] of Object.entries(wrong))
             assert.ok(error.message.includes(said), hint);
         }
         assert.is((await stateOf(redis)).used, 5);
-        // A rate that is set puts it right, and what was granted goes on counting.
+        // setting a rate repairs the config, and earlier grants keep counting
         await limiter.setRate(RateType.OVERALL, 6, minute, { keepState: true });
         assert.ok(await limiter.tryAcquire());
         assert.not(await limiter.tryAcquire());
       }
     });
 
-test('a `value` that is no number is counted anew, sealed or not', async ({ ours, redis }) => {
+test('a `value` that is no number is counted again, sealed or not', async ({ ours, redis }) => {
   const limiter = ours();
   for (const value of ['nan', 'inf', '-inf', 'x', '', '1e3', '2.5'])
     for (const keepsTtl of [true, false]) {
@@ -71,10 +71,7 @@ test('a `value` that is no number is counted anew, sealed or not', async ({ ours
     }
 });
 
-test('an entry too short to hold permits is refused, and setting the rate anew ends it', async ({
-  ours,
-  redis,
-}) => {
+test('rejects an entry too short to hold permits, until a rate is set', async ({ ours, redis }) => {
   const limiter = ours();
   await limiter.setRate(RateType.OVERALL, 5, minute);
   await limiter.acquire(3);
@@ -90,7 +87,7 @@ test('an entry too short to hold permits is refused, and setting the rate anew e
 });
 
 for (const score of ['+inf', '-inf', 1e300, -1e300, 1.5])
-  test(`an entry whose moment is ${score} neither fails a call nor grants too much`, async ({
+  test(`an entry with the moment ${score} neither fails a call nor grants too much`, async ({
     ours,
     redis,
   }) => {
@@ -106,10 +103,10 @@ for (const score of ['+inf', '-inf', 1e300, -1e300, 1.5])
     assert.ok(await limiter.tryAcquire(isAhead ? 1 : 3));
   });
 
-test('no script has a loop whose end is not reckoned before it begins', () => {
+test('every loop of the scripts has a bound computed before it begins', () => {
   for (const [name, text] of Object.entries(scriptTexts)) {
     assert.not.match(text, /\b(while|repeat|goto)\b/, name);
-    // A bound is a count of arguments or of what one command of bounded length has answered, or a constant.
+    // A bound is a count of arguments, the reply length of one bounded command, or a constant.
     for (const [, bound] of text.matchAll(/\bfor\b([^\n]*)\bdo\b/g))
       assert.not.match(bound, /huge|rate|interval/, name);
   }

@@ -1,4 +1,4 @@
-// Faults of a cluster that take long: slots that stay half way, and a master that is lost.
+// Long faults of a cluster: slots that stay half moved, and a lost master.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, type ClusterOptions } from 'ioredis';
 import { suite } from 'uvu';
@@ -16,7 +16,7 @@ const spec = { kind: 'slidingWindow', permits: 60, interval: 400, resolution: 1 
 
 interface OnCluster {
   cluster: RedisCluster;
-  /** Two limiters under load, each on a connection of its own. */
+  /** Two limiters under load, each on its own connection. */
   load(name: string, fallback?: RateLimiterOptions['fallback'], options?: ClusterOptions): Load[];
 }
 
@@ -58,7 +58,7 @@ async function granted(loads: readonly Load[], more = 60): Promise<void> {
   await until('grants go on', async () => grantsOf(loads).length >= before + more);
 }
 
-/** Moves a limiter's slot to another node and leaves it half way, with some of its keys here and some there. */
+/** Moves a limiter's slot to another node and stops half way, with some of its keys on each. */
 async function halfWay(cluster: RedisCluster, name: string, lasts: number): Promise<void> {
   const slot = await cluster.slotOf(`{sluice:${name}}`);
   const move = await cluster.openSlot(slot);
@@ -70,7 +70,7 @@ async function halfWay(cluster: RedisCluster, name: string, lasts: number): Prom
   await move.finish();
 }
 
-test('a slot that is half way for three seconds, without a fallback: requests wait, never over, and none is rejected', async ({
+test('a slot half moved for three seconds, without a fallback: requests wait, never exceeds the limit, and rejects none', async ({
   cluster,
   load,
 }) => {
@@ -83,7 +83,7 @@ test('a slot that is half way for three seconds, without a fallback: requests wa
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
 
-test('a slot that is half way for longer than a fallback waits: rejected in time, never over, and served again', async ({
+test('a slot half moved for longer than the timeout of a fallback: rejects in time, never exceeds the limit, and grants again', async ({
   cluster,
   load,
 }) => {
@@ -97,7 +97,7 @@ test('a slot that is half way for longer than a fallback waits: rejected in time
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
 
-test('a slot that moves on again and again under load: never over, in order, and none is rejected', async ({
+test('a slot that moves repeatedly under load: never exceeds the limit, in order, and rejects none', async ({
   cluster,
   load,
 }) => {
@@ -113,7 +113,7 @@ test('a slot that moves on again and again under load: never over, in order, and
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
 
-test('a master is killed and its replica promoted: requests go on there, and at most one more limit is granted', async ({
+test('a master killed and its replica promoted: requests continue there, and at most one more limit is granted', async ({
   cluster,
   load,
 }) => {

@@ -1,4 +1,4 @@
-// Processes that stand still, or change their minds a hundred thousand times.
+// Processes that are blocked, or cancel a hundred thousand requests.
 import * as assert from 'uvu/assert';
 import { assertFullRate, assertNeverOver, end, rest, start } from '../processes/fleet.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
@@ -20,7 +20,7 @@ test('an event loop blocked for 2 s: the rest of the fleet has the whole limit w
   assertNeverOver(load, child);
 });
 
-test('100,000 subscriptions that end in random order: nothing is left of them, and the rest has the whole limit', async (context) => {
+test('100,000 subscriptions that end in random order: leave nothing behind, and the whole limit to the rest', async (context) => {
   const child = await start(context, 'storm');
   const load = rest(context);
   child.begin();

@@ -1,4 +1,4 @@
-// Scenarios of Redisson that take long, by their numbers; the others are in test/conformance.
+// Long scenarios of Redisson, by their numbers; the others are in test/conformance.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
@@ -21,7 +21,7 @@ test('3. fill: 10,000 per 10 s, 200 callers: exactly 10,000 in each window of 10
     while (hungry) await limiter.acquire();
   };
   const callers = Promise.allSettled(Array.from({ length: 200 }, caller));
-  // The last window's permits come at its beginning, a window's after the first ones.
+  // The last window's permits come at its beginning, a window after the first ones.
   await sleep((windows - 0.4) * interval);
   hungry = false;
   await limiter.close();
@@ -39,7 +39,7 @@ test('3. fill: 10,000 per 10 s, 200 callers: exactly 10,000 in each window of 10
   assert.ok(shortest >= interval, `${rate + 1} within ${shortest} ms`);
 });
 
-test('12. 1 per 2 s: ten acquires take nine intervals, and then there is none', async ({ ours }) => {
+test('12. 1 per 2 s: ten acquires take nine intervals, and then no permit is left', async ({ ours }) => {
   const interval = 2_000;
   const limiter = ours();
   assert.ok(await limiter.trySetRate(RateType.OVERALL, 1, interval));
@@ -50,7 +50,7 @@ test('12. 1 per 2 s: ten acquires take nine intervals, and then there is none', 
   assert.ok(took >= 9 * interval - 2 && took < 10 * interval, `${took} ms`);
 });
 
-test('beside a million entries of one moment, no call reads all of them', ({ ours, redis }) =>
+test('with a million entries of one moment, no call reads all of them', ({ ours, redis }) =>
   checkBounded(ours(), redis, 1_000_000));
 
 test.run();

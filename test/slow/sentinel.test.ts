@@ -1,4 +1,4 @@
-// A master that is killed under load: sentinels take seconds to promote its replica.
+// A master killed under load: sentinels take seconds to promote its replica.
 import { Redis } from 'ioredis';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const spec = { kind: 'slidingWindow', permits: 40, interval: 400, resolution: 1 } as const;
 
-test('a master is killed and Sentinel promotes its replica under load: at most one more limit, in order, none hangs', async () => {
+test('a master killed and its replica promoted by Sentinel under load: at most one more limit, in order, none hangs', async () => {
   const trio = await startSentinels();
   const open = (fallback?: 'reject') => {
     const redis = new Redis({

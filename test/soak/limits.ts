@@ -1,6 +1,6 @@
 import type { LimitSpec } from '../properties/specs.ts';
 
-/** The limits that a soak tries at the same time, by the names of their limiters. */
+/** The limits of a soak, by the names of their limiters. */
 export const limits: Record<string, LimitSpec> = {
   slidingWindow: { kind: 'slidingWindow', permits: 50, interval: 500, resolution: 1 },
   tokenBucket: { kind: 'tokenBucket', permits: 50, interval: 500, burst: 20 },

@@ -1,6 +1,6 @@
 /*
- * `npm run test:soak [-- --seconds 60 --seed N]`: eight processes share three limits on a real Redis, while faults come and
- * go. The checker of test/history judges what they wrote; a failure prints the seed, and the schedule that repeats it.
+ * `npm run test:soak [-- --seconds 60 --seed N]`: eight processes share three limits on a real Redis under faults. The
+ * checker of test/history checks their histories; a failure prints the seed, and the schedule that repeats it.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,9 +21,9 @@ import { type Disturbance, scheduleOf } from './schedule.ts';
 import { type Sample, slopeOf } from './slope.ts';
 
 const processes = 8;
-/** Megabytes a minute by which a heap, or Redis, may grow in a run of five minutes or more. */
+/** Allowed growth of a heap, or of Redis, in megabytes a minute, in a run of five minutes or more. */
 const mostGrowth = 2;
-/** Milliseconds that the processes have to end after the last request was made. */
+/** Milliseconds that the processes have to end after the last request. */
 const grace = 60_000;
 
 const { values } = parseArgs({
@@ -45,7 +45,7 @@ const proxy = await startProxy(server.port);
 const heaps = new Map<string, Sample[]>();
 const memory: Sample[] = [];
 const failures: string[] = [];
-/** The names of the processes, and those that were killed on purpose. */
+/** The names of the processes, and those killed on purpose. */
 const names = new Map<ChildProcess, string>();
 const killed = new Set<string>();
 let generation = 0;
@@ -74,7 +74,7 @@ function start(place: number): ChildProcess {
   return child;
 }
 
-/** Disturbs the fleet, and returns when that is over. */
+/** Causes a fault, and returns at its end. */
 async function disturb({ kind, lasts, place }: Disturbance): Promise<void> {
   if (kind === 'kill Redis, restart it with its AOF') {
     await server.kill();

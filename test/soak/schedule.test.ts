@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { calm, scheduleOf } from './schedule.ts';
 import { slopeOf } from './slope.ts';
 
-test('the faults follow from the seed, come in order, and leave the end of the run alone', () => {
+test('the faults follow from the seed, are in order, and leave out the end of the run', () => {
   const schedule = scheduleOf(7, 120_000, 8);
   assert.equal(scheduleOf(7, 120_000, 8), schedule);
   assert.not.equal(scheduleOf(8, 120_000, 8), schedule);

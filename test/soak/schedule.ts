@@ -1,11 +1,11 @@
 import { randomFrom } from '../support/seed.mjs';
 
-/** What is done to the fleet, and for how long: milliseconds since the start. */
+/** A fault of the fleet, and its time: milliseconds since the start. */
 export interface Disturbance {
   readonly kind: Kind;
   readonly at: number;
   readonly lasts: number;
-  /** Which process, for those of a process. */
+  /** The process, for a fault of one process. */
   readonly place: number;
 }
 
@@ -22,10 +22,12 @@ const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Milliseconds at the end without a fault, in which every request has to be served. */
+/** Milliseconds at the end without a fault, in which every request has to be granted. */
 export const calm = 12_000;
 
-/** The faults of a run: they follow from the seed and the length alone. Each kind comes once before any comes twice. */
+/**
+ * The faults of a run, which follow from the seed and the length alone. Each kind comes once before any comes twice.
+ */
 export function scheduleOf(seed: number, length: number, processes: number): Disturbance[] {
   const random = randomFrom(seed);
   const schedule: Disturbance[] = [];

@@ -1,7 +1,10 @@
 /** A measurement: epoch milliseconds, and bytes. */
 export type Sample = readonly [at: number, bytes: number];
 
-/** How fast bytes grow, by least squares over the last two thirds of the samples: megabytes a minute; NaN for fewer than ten. */
+/**
+ * The growth of the bytes, by least squares over the last two thirds of the samples: megabytes a minute; NaN for fewer
+ * than ten.
+ */
 export function slopeOf(samples: readonly Sample[]): number {
   const late = samples.slice(Math.floor(samples.length / 3));
   if (late.length < 10) return Number.NaN;

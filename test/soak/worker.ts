@@ -9,8 +9,8 @@ import { randomOf } from '../support/seed.mjs';
 import { limits } from './limits.ts';
 
 /*
- * One process of the soak. Its arguments are the port of Redis (or of a proxy to it), its name, and the folder of the histories.
- * It is ready when it sends 0, begins when it receives the time at which it is to end, and then sends its heap once a second.
+ * One process of the soak. Its arguments are the port of Redis (or of a proxy to it), its name, and the folder of the
+ * histories. It sends 0 when it is ready, starts when it receives its end time, and then sends its heap once a second.
  */
 
 const [port, name, folder] = process.argv.slice(2);
@@ -29,7 +29,7 @@ const limiters = Object.entries(limits).map(
     ),
 );
 
-/** One waiter: asks again as soon as its request has ended, and does at random what users do. */
+/** One waiting request at a time: repeats as soon as it has ended, and uses the permit at random as users do. */
 async function wait(limiter: RecordedLimiter): Promise<void> {
   while (!isOver()) {
     const permits = 1 + Math.floor(3 * random());

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 
-/** The script that a command of the package calls. */
+/** The script called by a command of the package. */
 export type ScriptName = 'reserve' | 'decide' | 'peek' | 'refund' | 'configure' | 'pause' | 'forget';
 
-/** An ioredis connection without a wire: each script call gets whatever `answer` returns, or rejects with what it throws. */
+/** An ioredis connection without a network: each script call gets the return value of `answer`, or its error. */
 export function answeringRedis(answer: (script: ScriptName) => unknown): Redis {
   const redis: Record<string, unknown> = Object.assign(new EventEmitter() as object, { status: 'ready' });
   redis.defineCommand = (name: string) => {

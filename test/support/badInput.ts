@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 
-/** A value that is refused, the error that says so, and how its message shows the value. */
+/** An invalid value, its error, and how the message shows the value. */
 export type Bad = readonly [value: unknown, error: typeof TypeError | typeof RangeError, shown: string];
 
 export const missing: Bad = [undefined, TypeError, 'undefined'];
@@ -56,7 +56,7 @@ export const noObject: readonly Bad[] = [
   [() => ({}), TypeError, 'a function'],
 ];
 
-/** Whether the error is of the kind, and its message names the option, what was expected, and what came. */
+/** Whether the error has the type, and its message names the option, the expected and the actual value. */
 export function assertSays(error: unknown, [, kind, shown]: Bad, option: string, expected: string): void {
   const said = error instanceof Error ? error.message : String(error);
   const hint = `${option} given ${shown}: ${said}`;
@@ -66,7 +66,7 @@ export function assertSays(error: unknown, [, kind, shown]: Bad, option: string,
   assert.ok(said.includes(`got ${shown}`), hint);
 }
 
-/** Calls the function with each of the values, and looks at what it throws or rejects with. */
+/** Calls the function with each of the values, and checks its error. */
 export async function assertRefuses(
   call: (value: unknown) => unknown,
   values: readonly Bad[],
@@ -84,7 +84,7 @@ export async function assertRefuses(
   }
 }
 
-/** What the promise rejects with. The call itself does not throw. */
+/** The rejection of the promise. The call itself does not throw. */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;

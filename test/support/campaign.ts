@@ -2,13 +2,16 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import { seed } from './seed.mjs';
 
-/** How many runs a promise gets that has so many in a campaign: SLUICE_SCALE is a factor, SLUICE_RUNS says it for all. */
+/**
+ * The number of runs of a promise, from its number in a campaign: SLUICE_SCALE is a factor, SLUICE_RUNS sets it for
+ * all.
+ */
 export function runsOf(runs: number): number {
   const { SLUICE_RUNS, SLUICE_SCALE = '1' } = process.env;
   return SLUICE_RUNS ? Number(SLUICE_RUNS) : Math.ceil(runs * Number(SLUICE_SCALE));
 }
 
-/** A promise over random values, which follow from the seed in force. */
+/** A promise over random values, which follow from the current seed. */
 export function promise<T>(
   title: string,
   runs: number,

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
 /**
- * Runs one command on the server at a port of this machine, over a connection of its own, so that it neither waits
- * behind the connections under test nor shows up among them afterwards. Replies have their RESP2 shape.
+ * Runs one command on the server at a port of this machine, over its own connection, so that it neither waits behind
+ * the connections under test nor appears among them afterwards. Replies have their RESP2 shape.
  */
 export async function command(port: number, name: string, ...args: (string | number)[]): Promise<unknown> {
   const redis = new Redis(port, '127.0.0.1', {

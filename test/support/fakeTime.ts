@@ -1,7 +1,7 @@
 import sinon from 'sinon';
 import { test } from 'uvu';
 
-/** A test on a fake clock, which starts at a whole second and is taken away however the test ends. */
+/** A test on a fake clock, which starts at a whole second and is removed however the test ends. */
 export function timed(title: string, work: (clock: sinon.SinonFakeTimers) => unknown): void {
   test(title, async () => {
     const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
@@ -13,7 +13,7 @@ export function timed(title: string, work: (clock: sinon.SinonFakeTimers) => unk
   });
 }
 
-/** What became of a promise, and when by the clock of the test: nothing yet, a value or a reason. */
+/** The state of a promise by the clock of the test: pending, a value or a reason, with its time. */
 export interface Fate<T> {
   at?: number;
   value?: T;
@@ -29,7 +29,7 @@ export function fateOf<T>(promise: Promise<T>): Fate<T> {
   return fate;
 }
 
-/** When each of them ended, in order; undefined for each that has not. */
+/** When each of them ended, in order; undefined if pending. */
 export function times(fates: readonly Fate<unknown>[]): (number | undefined)[] {
   return fates.map(({ at }) => at);
 }

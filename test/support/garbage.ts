@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
-/** Collects the garbage, and answers the bytes that are left on the heap. */
+/** Collects the garbage, and returns the bytes left on the heap. */
 export function collectGarbage(): number {
   gc();
   gc();

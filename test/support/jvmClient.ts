@@ -11,34 +11,33 @@ import {
 } from './jvmScripts.ts';
 import { redissonKeys } from './redissonKeys.ts';
 
-/** What makes one JVM client differ from another. */
+/** The options of a JVM client. */
 export interface JvmClientOptions {
   /** Its id in the keys of `PER_CLIENT`; random by default. */
   readonly clientId?: string;
-  /** Milliseconds that its clock is ahead of this machine's. */
+  /** Milliseconds by which its clock is ahead of this machine's. */
   readonly clockOffset?: number;
-  /** Whose faults it has, where the versions differ; those of 4.6 by default. */
+  /** The version whose faults it has; 4.6 by default. */
   readonly version?: JvmVersion;
-  /** Where the bytes come from that tell one member from another; 16 random ones by default. */
+  /** The source of the bytes that distinguish members; 16 random ones by default. */
   readonly random?: () => Buffer;
 }
 
-/** Options of a rate, as `RateLimiterArgs` has them. */
+/** Options of a rate, as in `RateLimiterArgs`. */
 export interface JvmRateOptions {
   readonly keepAlive?: number;
   readonly keepState?: boolean;
 }
 
 /**
- * A stand-in for a JVM client: it does on the keys of a limiter what Redisson's RRateLimiter is known to do there, faults
- * included (docs/redisson.md lists them). Written after its published behaviour, not after its text.
- *
- * It tells the scripts its own time, and every one of its callers that must wait keeps a timer of its own: when that
- * ends it asks again, along with all the others who were told the same.
+ * A stand-in for a JVM client: it works on the keys of a limiter as Redisson's RRateLimiter does, faults included
+ * (docs/redisson.md lists them). Written from its published behaviour, not from its text. It passes its own time to the
+ * scripts, and each waiting caller has a timer of its own: when that fires the caller calls again, together with all
+ * others that got the same wait.
  */
 export class JvmClient {
   readonly clientId: string;
-  /** How often its callers have asked for permits. */
+  /** The number of requests of its callers. */
   asked = 0;
   readonly #redis: Redis;
   readonly #keys: string[];
@@ -103,7 +102,7 @@ export class JvmClient {
     return this.#run(setRateScript, ...args);
   }
 
-  /** Asks once when there is no timeout, and at every wake within it otherwise. */
+  /** Calls once without a timeout, and at every wake within the timeout otherwise. */
   async tryAcquire(permits = 1, timeout = 0): Promise<boolean> {
     const start = Date.now();
     for (let wait = await this.ask(permits); wait !== null; wait = await this.ask(permits)) {
@@ -116,7 +115,7 @@ export class JvmClient {
   }
 
   /**
-   * Asks at every wake until the permits are granted. Who gives the future up, cancelled or timed out, leaves it running:
+   * Calls at every wake until the permits are granted. Cancelling the future, or its timeout, does not stop the calls:
    * the signal ends only the promise.
    */
   acquire(permits = 1, signal?: AbortSignal): Promise<void> {
@@ -133,7 +132,7 @@ export class JvmClient {
     }
   }
 
-  /** Asks once: null when the permits are granted, else the milliseconds after which to ask again. */
+  /** Calls once: null if the permits are granted, otherwise the milliseconds until the next call. */
   async ask(permits: number): Promise<number | null> {
     this.asked++;
     return (await this.#run(this.#acquireScript, permits, this.#now(), this.#random())) as number | null;
@@ -152,12 +151,12 @@ export class JvmClient {
     return { type: Number(type), rate: Number(rate), interval: Number(interval) };
   }
 
-  /** Expires the config, and of the state what is there and its own client's. */
+  /** Expires the config, and the existing state of all clients and of its own. */
   async expire(ms: number): Promise<boolean> {
     return this.#any(this.#keys.map((key) => this.#redis.pexpire(key, ms)));
   }
 
-  /** The same keys live on. */
+  /** The same keys are persisted. */
   async clearExpire(): Promise<boolean> {
     return this.#any(this.#keys.map((key) => this.#redis.persist(key)));
   }
@@ -170,12 +169,12 @@ export class JvmClient {
     return (await this.#redis.exists(this.#keys[0])) === 1;
   }
 
-  /** Removes the config and the state, other clients' aside. */
+  /** Removes the config and the state, except other clients' state. */
   async delete(): Promise<boolean> {
     return this.#any([this.#redis.del(this.#keys)]);
   }
 
-  /** As if the process ended: nobody asks any more. */
+  /** As if the process ended: no caller calls again. */
   end(): void {
     this.#ended = true;
   }

@@ -1,12 +1,11 @@
-// The scripts of the stand-in for a JVM client: what Redisson's RRateLimiter is known to do on its keys, in our own words,
-// its faults included. Each piece says what it stands for; docs/redisson.md lists the faults.
-//
-// KEYS of all of them: the config, and the keys of the state: value, the client's value, permits, the client's permits.
+// The scripts of the stand-in for a JVM client: the known behaviour of Redisson's RRateLimiter on its keys, in our own
+// words, faults included. Each piece names its behaviour; docs/redisson.md lists the faults. KEYS of all of them: the
+// config, and the keys of the state: value, the client's value, permits, the client's permits.
 
-/** Whose behaviour is followed where the versions differ: each stands for itself and the ones before it. */
+/** The version whose behaviour is followed where they differ: each includes the ones before it. */
 export type JvmVersion = '3.15.2' | '3.34.1' | '4.6';
 
-/** The config, and which keys of the state it means: one pair for all clients, or a pair for each. */
+/** The config, and the keys of its state: one pair for all clients, or a pair for each. */
 const begin = `
 local rate, interval = redis.call('hget', KEYS[1], 'rate'), redis.call('hget', KEYS[1], 'interval')
 local kind = redis.call('hget', KEYS[1], 'type')
@@ -32,7 +31,7 @@ local function weigh(members)
 end
 `;
 
-/** The state takes its expiry from the config with each call; a call that ends before this line leaves it without one. */
+/** Each call copies the expiry of the config to the state; a call that ends before this line leaves it without one. */
 const expire = `
 local keepAlive = tonumber(redis.call('hget', KEYS[1], 'keepAliveTime') or 0)
 if keepAlive > 0 then
@@ -48,7 +47,7 @@ else
 end
 `;
 
-/** Old versions hand all expired members to one call, more than Lua's stack holds when they are thousands (#3526). */
+/** Old versions pass all expired members to one call, more than Lua's stack holds for thousands (#3526). */
 const remove: Record<JvmVersion, string> = {
   '3.15.2': `redis.call('zrem', permits, unpack(expired))`,
   '3.34.1': `redis.call('zremrangebyscore', permits, 0, now - interval)`,
@@ -56,8 +55,8 @@ const remove: Record<JvmVersion, string> = {
 };
 
 /**
- * What expires is added to `value`, which is never compared with the log otherwise. When the sum is above the rate, some
- * versions count the log again: as many members, whatever they weigh (#5751), or what they weigh.
+ * Expired permits are added to `value`, which is never compared with the log otherwise. If the sum is above the rate,
+ * some versions count the log again: as many as the members (#5751), or by their permits.
  */
 const add: Record<JvmVersion, string> = {
   '3.15.2': `left = left + released`,
@@ -89,8 +88,8 @@ function purge(version: JvmVersion, restore: string): string {
 }
 
 /**
- * ARGV: permits, the client's time, its random bytes. Nothing when they are granted, else the milliseconds until the
- * oldest member expires, whether that frees enough or not; where there is no member, the script fails on nil.
+ * ARGV: permits, the client's time, its random bytes. Nothing if they are granted, otherwise the milliseconds until the
+ * oldest member expires, whether that frees enough or not; without a member, the script fails on nil.
  */
 export function acquireScript(version: JvmVersion): string {
   return `${begin}${weigh}
@@ -120,8 +119,8 @@ return wait
 }
 
 /**
- * ARGV: the client's time. What expires is added without a look at the rate, and neither the `value` that it makes nor
- * the one that it changes gets an expiry.
+ * ARGV: the client's time. Expired permits are added without a check of the rate, and neither the `value` that it makes
+ * nor the one that it changes gets an expiry.
  */
 export function availableScript(version: JvmVersion): string {
   return `${begin}${weigh}
@@ -157,8 +156,8 @@ return isNew and 1 or 0
 `;
 
 /**
- * ARGV: rate, interval, type, keep-alive, the client's time, whether to keep the state, whether only to update. Of the
- * state of other clients it knows nothing. A state that holds more than the new rate is written as 0, not as what it lacks.
+ * ARGV: rate, interval, type, keep-alive, the client's time, whether to keep the state, whether only to update. It
+ * ignores the state of other clients. A state that holds more than the new rate is written as 0, not as the difference.
  */
 export const setRateScript = `${weigh}
 if ARGV[7] == '1' and redis.call('exists', KEYS[1]) == 0 then

@@ -2,7 +2,7 @@ import type { Store } from '../../src/index.ts';
 import type { ControlledLedger, PermitSource } from '../../src/stores/store.ts';
 import { ledgerWith } from './ledgerWith.ts';
 
-/** A store that answers a turn of the event loop later than another one, as a server would; it may pass for Redis. */
+/** A store that replies a turn of the event loop later than another one, like a server; it may stand in for Redis. */
 export function lateStore(store: Store, source: PermitSource = 'memory'): Store {
   return {
     open(config) {
@@ -19,7 +19,7 @@ export function lateStore(store: Store, source: PermitSource = 'memory'): Store 
   };
 }
 
-/** Resolves when what was asked of a late store has been answered. */
+/** Resolves when the calls of a late store have been answered. */
 export async function answered(): Promise<void> {
   for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** A ledger with some members replaced. The others stay its own: they run on the ledger itself, and getters are read anew. */
+/** A ledger with some members replaced. The others run on the ledger itself, and getters are read on each access. */
 export function ledgerWith<L extends object, O extends Partial<L>>(ledger: L, replaced: O): L {
   return new Proxy(ledger, {
     get(target, name) {

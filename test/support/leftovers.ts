@@ -19,20 +19,20 @@ for (const [signal, code] of [
   process.once(signal, () => process.exit(code));
 }
 
-/** Kills the child when this process ends in whatever way it can notice, if it still runs by then. */
+/** Kills a running child when this process ends in any way that it can detect. */
 export function killAtExit(child: ChildProcess): void {
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // A server that was not stopped must not keep the tests from ending.
+  // A running server must not keep the tests from ending.
   child.unref();
 }
 
-/** Whether the child has ended, in whatever way. */
+/** Whether the child has ended, in any way. */
 export function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Kills the child, even one that is frozen, and waits until it is gone. */
+/** Kills the child, even a frozen one, and waits until it has ended. */
 export async function killNow(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
@@ -41,7 +41,7 @@ export async function killNow(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** A new folder among the system's temporary ones, removed when this process ends at the latest. */
+/** A new temporary folder, removed at the latest when this process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rxjs-sluice-'));
   folders.add(folder);
@@ -51,6 +51,6 @@ export function temporaryFolder(): string {
 /** Removes a folder that `temporaryFolder` made. */
 export function removeFolder(folder: string): void {
   folders.delete(folder);
-  // A server that was killed a moment ago may have left a file half way through being renamed.
+  // A server killed just before may have left a file half renamed.
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -17,7 +17,7 @@ export function openLine(limit: Limit, ledger: Ledger, maxQueue = Infinity): Dis
   return new Dispatcher({ name, named, ledger, clock: monotonicClock(), maxQueue });
 }
 
-/** How a request ended, and when by the test's clock. */
+/** The result of a request, and its time by the test's clock. */
 export type Ending<T> = { data: T; at: number } & (
   | { what: 'granted'; grant: Grant }
   | { what: 'denied'; retryAfter: number | undefined }

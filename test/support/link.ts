@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './ports.ts';
 
-/** Which way bytes travel: requests to the server, or replies to the client. */
+/** The direction of bytes: requests to the server, or replies to the client. */
 type Way = 'requests' | 'replies';
 
 /** Starts a link on a free port of 127.0.0.1 to the server at another port. */
@@ -13,7 +13,7 @@ export async function startLink(target: number, random: () => number): Promise<L
   return new Link(server, target, random);
 }
 
-/** One connection over a link: both ends, and what is on its way. */
+/** One connection over a link: both ends, and the bytes in flight. */
 interface Pair {
   readonly client: Socket;
   readonly upstream: Socket;
@@ -23,7 +23,7 @@ interface Pair {
 export class Link {
   readonly host = '127.0.0.1';
   readonly port: number;
-  /** Milliseconds that bytes take, each way, and at most so many more. */
+  /** The least and the additional milliseconds that bytes take, each way. */
   latency = 0;
   jitter = 0;
   /** Connections reset in the middle of a reply so far. */
@@ -42,17 +42,17 @@ export class Link {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Each of the next `count` replies arrives by half, and then its connection is reset. */
+  /** Each of the next `count` replies is cut in half, and then its connection is reset. */
   resetReplies(count = 1): void {
     this.#toReset = count;
   }
 
-  /** Bytes of that way vanish from now on; the connections stay open, and new ones are accepted. */
+  /** Drops the bytes of one direction from now on; the connections stay open, and new ones are accepted. */
   silence(way: Way): void {
     this.#silent.add(way);
   }
 
-  /** The server's ends of all connections are closed, and the client is not told: what it sends vanishes. */
+  /** Closes the server's ends of all connections without the client's: the bytes that it sends are dropped. */
   halfOpen(): void {
     for (const { client, upstream } of this.#pairs) {
       client.removeAllListeners('data').resume();
@@ -60,7 +60,7 @@ export class Link {
     }
   }
 
-  /** Bytes pass again. What vanished is missing, so the connections of that time are reset. */
+  /** Passes bytes again. Dropped bytes are missing, so the connections of that time are reset. */
   heal(): void {
     this.#silent.clear();
     for (const pair of this.#pairs) reset(pair);

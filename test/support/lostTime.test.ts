@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { lostTime } from './lostTime.ts';
 
-test('the time is counted in which nothing else can run', async () => {
+test('counts the time in which nothing else can run', async () => {
   const lost = lostTime();
   await sleep(20);
   const until = performance.now() + 300;

@@ -1,6 +1,6 @@
 /**
- * Counts from now on the milliseconds for which this process could not run what was due: on a busy machine, nothing can be
- * expected to take less than that.
+ * Counts from now on the milliseconds for which this process could not run due work: on a busy machine, no measurement
+ * can be expected to be shorter.
  */
 export function lostTime(): () => number {
   const every = 5;

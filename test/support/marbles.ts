@@ -6,16 +6,19 @@ import { leakyBucket, RateLimiter, type RateLimiterOptions } from '../../src/ind
 /** A leaky bucket of 1 permit per 3 frames. */
 export const onePerThree = leakyBucket({ permits: 1, interval: 3 });
 
-/** What a test in virtual time works with: RxJS's helpers, and limiters that live in the same time. */
+/** What a test in virtual time works with: RxJS's helpers, and limiters on the same time. */
 export interface Marbles extends RunHelpers {
   scheduler: TestScheduler;
   /** A limiter named `api`. */
   limiter(limit: RateLimiterOptions['limit'], options?: Partial<RateLimiterOptions>): RateLimiter;
-  /** Works at a frame, after what was arranged for that frame before. */
+  /** Runs at a frame, after the earlier actions of that frame. */
   at(frame: number, work: () => void): void;
 }
 
-/** A test in virtual time, of a millisecond a frame. It fails if a request still waits at any of its limiters in the end. */
+/**
+ * A test in virtual time, of a millisecond a frame. It fails if a request still waits at any of its limiters in the
+ * end.
+ */
 export function marbles(work: (helpers: Marbles) => void | Promise<void>): () => Promise<void> {
   return async () => {
     const scheduler = new TestScheduler((actual, expected) =>
@@ -44,7 +47,7 @@ export function assertIdle(limiter: RateLimiter): void {
   assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
 }
 
-/** A notification or a subscription with all that it says, so that a failure shows as few lines. */
+/** A notification or a subscription in one line, for short failure messages. */
 function inOneLine(message: object): string {
   if (!('notification' in message)) return inspect(message);
   const { frame, notification } = message as { frame: number; notification: { error?: unknown } };

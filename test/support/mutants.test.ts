@@ -10,11 +10,11 @@ function variants(text: string, { mutantsOf }: typeof lua): string[] {
   );
 }
 
-test('each change of the table is possible, in one place', () => {
+test('each change of the table applies in one place', () => {
   assert.ok(tabled().length > 10);
 });
 
-test('a script is changed in what it does, not in what it says', () => {
+test('changes the code of a script, not its comments and strings', () => {
   assert.equal(variants("if a < 2 and not b then error('a < 2') end -- a < 2", lua), [
     "if a <= 2 and not b then error('a < 2') end -- a < 2",
     "if a < 3 and not b then error('a < 2') end -- a < 2",
@@ -24,7 +24,7 @@ test('a script is changed in what it does, not in what it says', () => {
   assert.equal(variants('local x = -1\ny.z = x', lua), ['local x = -2\ny.z = x', 'local x = -1\n']);
 });
 
-test('a module is changed in what it does, not in its types', () => {
+test('changes the code of a module, not its types', () => {
   assert.equal(variants('const a: 1 = 1;\ntype B = 2;', typescript), ['const a: 1 = 2;\ntype B = 2;']);
   assert.equal(variants('if (a >= b) c();', typescript), [
     'if (true) c();',

@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 
-// Below the range the system takes the ports of outgoing connections from. In that range a server that is down for a
-// moment could lose its port to some connection, or a client dialling the empty port could be connected to itself.
+// Below the range from which the system takes the ports of outgoing connections. In that range a server that is down
+// could lose its port to some connection, or a client could be connected to itself.
 const lowest = 10_000;
 const highest = 22_000;
-/** How far above its port a cluster node opens its bus. */
+/** The offset of a cluster node's bus port. */
 const bus = 10_000;
 
-/** A port of 127.0.0.1 that is free, and whose cluster bus port is free as well. */
+/** A free port of 127.0.0.1 whose cluster bus port is free as well. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));

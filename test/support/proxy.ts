@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { freePort } from './ports.ts';
 import { RequestReader } from './requests.ts';
 
-/** What ioredis asks on a new connection, before it sends (or resends) the commands of its caller. */
+/** The commands of ioredis on a new connection, before it sends (or resends) the commands of its caller. */
 const handshake = new Set(['HELLO', 'AUTH', 'CLIENT', 'SELECT', 'INFO', 'READONLY', 'COMMAND', 'CLUSTER']);
 
 /** Starts a proxy on a free port of 127.0.0.1 to the server at another port. */
@@ -14,13 +14,13 @@ export async function startProxy(target: number): Promise<RedisProxy> {
   return new RedisProxy(server, target);
 }
 
-/** A wire between a client and Redis that can lose replies, and stand still. */
+/** A wire between a client and Redis that can lose replies, and freeze. */
 export class RedisProxy {
   readonly host = '127.0.0.1';
   readonly port: number;
-  /** How many connections clients have made so far. */
+  /** The number of connections made by clients so far. */
   connections = 0;
-  /** How many replies have been cut off so far. */
+  /** The number of replies cut off so far. */
   cuts = 0;
   readonly #server: Server;
   readonly #target: number;
@@ -29,7 +29,7 @@ export class RedisProxy {
   #matches: (name: string) => boolean = isPayload;
   #paused = false;
 
-  /** Wraps a listening server that `startProxy` has made. */
+  /** Wraps a listening server made by `startProxy`. */
   constructor(server: Server, target: number) {
     this.#server = server.on('connection', (client) => this.#join(client));
     this.#target = target;
@@ -37,22 +37,22 @@ export class RedisProxy {
   }
 
   /**
-   * The next `count` requests (of the commands that match; by default whatever is no handshake) reach the server and
-   * are carried out, but instead of the reply the client sees its connection break. What it sent after them on that
-   * connection does not arrive.
+   * The next `count` requests (of the commands that match; by default all but the handshake) reach the server and are
+   * carried out, but the connection breaks instead of the reply. Later bytes of the client on that connection do not
+   * arrive.
    */
   cutReplies(count = 1, matches: (name: string) => boolean = isPayload): void {
     this.#toCut = count;
     this.#matches = matches;
   }
 
-  /** Nothing passes in either direction until `resume`; connections are accepted, and stay open. */
+  /** Passes nothing in either direction until `resume`; connections are accepted, and stay open. */
   pause(): void {
     this.#paused = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** What was held up passes now. */
+  /** Passes the delayed bytes now. */
   resume(): void {
     this.#paused = false;
     for (const socket of this.#sockets) socket.resume();
@@ -77,11 +77,11 @@ export class RedisProxy {
     ]) {
       this.#sockets.add(socket);
       if (this.#paused) socket.pause();
-      // A broken connection is what the tests are after: the other half breaks with it.
+      // The tests break connections on purpose: the other half breaks with it.
       socket.on('error', () => {});
       socket.on('close', () => {
         this.#sockets.delete(socket);
-        // Soon, not at once: the last words of a server that hangs up still reach the client.
+        // Soon, not at once: the last bytes of a server that disconnects still reach the client.
         other.destroySoon();
       });
     }

@@ -17,7 +17,7 @@ test.after.each(() => removeFolder(folder));
 const lookup = () => spawnSync(process.execPath, ['-e', script], { env: { PATH: folder }, encoding: 'utf8' });
 const put = (name: string, mode: number) => writeFileSync(join(folder, name), '', { mode });
 
-test("valkey's programs do as well", () => {
+test("accepts valkey's programs", () => {
   put('valkey-server', 0o755);
   put('valkey-cli', 0o755);
   const { stdout } = lookup();
@@ -27,7 +27,7 @@ test("valkey's programs do as well", () => {
   });
 });
 
-test('where there is none and no apt-get, it fails and says the line to run', () => {
+test('without a program and apt-get, fails with the command to run', () => {
   put('redis-server', 0o644);
   put('redis-cli', 0o755);
   const { status, stderr } = lookup();

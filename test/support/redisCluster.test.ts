@@ -9,10 +9,10 @@ test.before(async () => {
 });
 test.after(() => cluster.stop());
 
-// Their slots are 3300, 7365 and 15495: one of each node's.
+// Their slots are 3300, 7365 and 15495: one on each node.
 const keys = ['b', 'c', 'a'];
 
-test('a cluster answers on keys of all three nodes', async () => {
+test('a cluster serves keys of all three nodes', async () => {
   const owners = await Promise.all(keys.map(async (key) => cluster.ownerOf(await cluster.slotOf(key))));
   assert.is(new Set(owners).size, 3);
   const redis = new Cluster(cluster.addresses);
@@ -20,7 +20,7 @@ test('a cluster answers on keys of all three nodes', async () => {
   redis.disconnect();
 });
 
-test('while a slot is open its old owner answers ASK for what it does not hold, afterwards MOVED', async () => {
+test('while a slot is open its old owner replies ASK for missing keys, afterwards MOVED', async () => {
   const slot = await cluster.slotOf('{move}');
   const move = await cluster.openSlot(slot);
   const asked = await move.from.command('GET', '{move}new').catch((error) => error.message);

@@ -32,11 +32,11 @@ export async function startCluster({ nodeTimeout = 5_000 } = {}): Promise<RedisC
   return cluster;
 }
 
-/** A cluster of three masters of the tests' own. */
+/** A cluster of three masters for the tests. */
 export class RedisCluster {
   readonly replicas: RedisServer[] = [];
 
-  /** Wraps servers that `redis-cli` has made a cluster of, and the configuration they have in common. */
+  /** Wraps servers joined by `redis-cli`, and their common configuration. */
   constructor(
     readonly nodes: readonly RedisServer[],
     private readonly config: readonly string[],
@@ -59,17 +59,17 @@ export class RedisCluster {
     return replica;
   }
 
-  /** What `new Cluster(…)` of ioredis takes as its startup nodes. */
+  /** The startup nodes for `new Cluster(…)` of ioredis. */
   get addresses(): { host: string; port: number }[] {
     return this.nodes.map(({ host, port }) => ({ host, port }));
   }
 
-  /** The slot a key lies in. */
+  /** The slot of a key. */
   async slotOf(key: string): Promise<number> {
     return Number(await this.nodes[0].command('CLUSTER', 'KEYSLOT', key));
   }
 
-  /** The node that serves a slot, as the node asked sees it. */
+  /** The node that serves a slot, according to one node. */
   async ownerOf(slot: number, asked = this.nodes[0]): Promise<RedisServer> {
     const ranges = (await asked.command('CLUSTER', 'SLOTS')) as SlotRange[];
     const range = ranges.find(([first, last]) => first <= slot && slot <= last);
@@ -78,7 +78,7 @@ export class RedisCluster {
     return owner;
   }
 
-  /** Begins to move a slot to another node; the slot stays half way until the move is finished. */
+  /** Starts to move a slot to another node; the slot stays half moved until the move is finished. */
   async openSlot(slot: number, to?: RedisServer): Promise<SlotMove> {
     const from = await this.ownerOf(slot);
     const target = to ?? this.nodes.find((node) => node !== from)!;
@@ -103,7 +103,7 @@ export class RedisCluster {
     });
   }
 
-  /** Ends every node for good. */
+  /** Stops every node. */
   async stop(): Promise<void> {
     await Promise.all([...this.nodes, ...this.replicas].map((node) => node.stop()));
   }

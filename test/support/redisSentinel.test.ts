@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { type RedisSentinel, startSentinels } from './redisSentinel.ts';
 
 const test = suite<{ trio: RedisSentinel; redis: Redis }>('sentinel');
-// New ones each time: after a failover it takes the sentinels ten seconds to make the old master a replica.
+// New ones each time: after a failover the sentinels take ten seconds to make the old master a replica.
 test.before.each(async (context) => {
   context.trio = await startSentinels();
   context.redis = new Redis({ sentinels: context.trio.addresses, name: context.trio.name });
@@ -17,14 +17,14 @@ test.after.each(async ({ redis, trio }) => {
   await trio.stop();
 });
 
-test('the sentinels promote the replica when asked to', async ({ trio }) => {
+test('the sentinels promote the replica on request', async ({ trio }) => {
   const old = await trio.master();
   const master = await trio.failover();
   assert.is.not(master, old);
   assert.is(await master.command('GET', 'kept'), 'yes');
 });
 
-test('the sentinels promote the replica of a master that was killed', async ({ trio, redis }) => {
+test('the sentinels promote the replica of a killed master', async ({ trio, redis }) => {
   const old = await trio.master();
   await old.kill();
   const master = await trio.masterAfter(old);

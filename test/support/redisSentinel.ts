@@ -4,7 +4,7 @@ import { until } from './until.ts';
 const group = 'sluice';
 const patience = { within: 30_000 };
 
-/** Starts a master, its replica and three sentinels, and waits until they all know each other. */
+/** Starts a master, its replica and three sentinels, and waits until all of them know each other. */
 export async function startSentinels(): Promise<RedisSentinel> {
   const started: RedisServer[] = [];
   const start = async (...args: Parameters<typeof startRedis>) => {
@@ -33,23 +33,23 @@ export async function startSentinels(): Promise<RedisSentinel> {
   }
 }
 
-/** A master, a replica and the three sentinels that watch them (two must agree), of the tests' own. */
+/** A master, a replica and the three sentinels that watch them (two must agree), for the tests. */
 export class RedisSentinel {
-  /** The name ioredis asks the sentinels for. */
+  /** The name that ioredis passes to the sentinels. */
   readonly name = group;
 
-  /** Wraps servers that `startSentinels` has started. */
+  /** Wraps servers started by `startSentinels`. */
   constructor(
     readonly nodes: readonly RedisServer[],
     readonly sentinels: readonly RedisServer[],
   ) {}
 
-  /** What `new Redis({ sentinels, name })` takes as its sentinels. */
+  /** The sentinels for `new Redis({ sentinels, name })`. */
   get addresses(): { host: string; port: number }[] {
     return this.sentinels.map(({ host, port }) => ({ host, port }));
   }
 
-  /** The master, as the sentinel asked sees it. */
+  /** The master, according to one sentinel. */
   async master(asked = this.sentinels[0]): Promise<RedisServer> {
     const address = (await asked.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', group)) as [string, string];
     const master = this.nodes.find(({ port }) => port === Number(address[1]));
@@ -57,15 +57,17 @@ export class RedisSentinel {
     return master;
   }
 
-  /** Has the sentinels promote the replica though the master is well, and gives the new master. */
+  /** Makes the sentinels promote the replica while the master is available, and returns the new master. */
   async failover(): Promise<RedisServer> {
     const old = await this.master();
-    // Refused while the sentinel has not yet heard from the replica, or still remembers another failover.
+    // Refused while the sentinel has not yet found the replica, or still remembers another failover.
     await until('a failover begins', () => this.sentinels[0].command('SENTINEL', 'FAILOVER', group));
     return this.masterAfter(old);
   }
 
-  /** Waits until every sentinel names another master than the old one (killed or frozen, say), and it takes writes. */
+  /**
+   * Waits until every sentinel names another master than the old one (killed or frozen, say), and it accepts writes.
+   */
   async masterAfter(old: RedisServer): Promise<RedisServer> {
     return until(
       'the sentinels promote the replica',
@@ -102,7 +104,7 @@ export class RedisSentinel {
     );
   }
 
-  /** Ends the sentinels and the servers for good. */
+  /** Stops the sentinels and the servers. */
   async stop(): Promise<void> {
     await Promise.all([...this.sentinels, ...this.nodes].map((server) => server.stop()));
   }

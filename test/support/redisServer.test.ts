@@ -15,7 +15,7 @@ test('a server answers, and keeps nothing on disk', async () => {
   assert.equal(await server.command('CONFIG', 'GET', 'save'), ['save', '']);
 });
 
-test('killed and started again, it is a new and empty process on the same port', async () => {
+test('a killed server restarts as a new and empty process on the same port', async () => {
   const { pid, port } = server;
   await server.command('SET', 'b', 1);
   await server.kill();
@@ -26,7 +26,7 @@ test('killed and started again, it is a new and empty process on the same port',
   assert.is(await server.command('GET', 'b'), null);
 });
 
-test('frozen it keeps its connections and says nothing, thawed it answers', async () => {
+test('a frozen server keeps its connections and sends nothing, and answers after the thaw', async () => {
   const redis = new Redis(server.url);
   await redis.ping();
   server.freeze();
@@ -43,13 +43,13 @@ test('frozen it keeps its connections and says nothing, thawed it answers', asyn
   redis.disconnect();
 });
 
-test('servers started at the same time get ports of their own', async () => {
+test('servers started at the same time have different ports', async () => {
   const servers = await Promise.all([startRedis(), startRedis(), startRedis()]);
   assert.is(new Set([server, ...servers].map(({ port }) => port)).size, 4);
   await Promise.all(servers.map((one) => one.stop()));
 });
 
-test('a server that cannot start says what its log says', async () => {
+test('a server that cannot start reports its log', async () => {
   const error = await startRedis({ config: ['maxmemory-policy nonsense'] }).catch((reason) => reason);
   assert.match(String(error), 'maxmemory-policy');
 });

@@ -7,7 +7,7 @@ import { freePort } from './ports.ts';
 import { redisBinary } from './redisBinary.mjs';
 import { until } from './until.ts';
 
-/** What a server is started with beyond a free port and no persistence. */
+/** The options of a server besides a free port and no persistence. */
 export interface RedisServerOptions {
   /** Further lines of its configuration file. */
   readonly config?: readonly string[];
@@ -24,13 +24,13 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
       return server;
     } catch (error) {
       await server.stop();
-      // Another process may have taken the port between the look at it and its use.
+      // Another process may have taken the port since it was found free.
       if (tries === 3) throw error;
     }
   }
 }
 
-/** A Redis server of the tests' own, that can be killed, frozen and started again. */
+/** A Redis server for the tests that can be killed, frozen and started again. */
 export class RedisServer {
   readonly host = '127.0.0.1';
   readonly url: string;
@@ -38,7 +38,7 @@ export class RedisServer {
   readonly #sentinel: boolean;
   #child: ChildProcess | undefined;
 
-  /** Writes the configuration of a server that `start` will start. */
+  /** Writes the configuration of a server for `start`. */
   constructor(
     readonly port: number,
     { config = [], sentinel = false }: RedisServerOptions = {},
@@ -53,18 +53,18 @@ export class RedisServer {
       'daemonize no',
       ...config,
     ];
-    // A file, not arguments: a sentinel insists on one, and a replica that was promoted rewrites it.
+    // A file, not arguments: a sentinel requires one, and a promoted replica rewrites it.
     writeFileSync(join(this.#folder, 'server.conf'), `${lines.join('\n')}\n`);
   }
 
-  /** The process id of the server that runs now, or ran last. */
+  /** The process id of the running server, or of the last one. */
   get pid(): number {
     return this.#child?.pid ?? -1;
   }
 
   /** Starts the server, and waits until it answers. */
   async start(): Promise<void> {
-    // What is wrong with a configuration is printed, before there is a log: so the log is what is printed.
+    // Errors in a configuration are printed before a log exists: so the log is the printed output.
     const log = openSync(join(this.#folder, 'server.log'), 'a');
     const child = spawn(redisBinary().server, ['server.conf', ...(this.#sentinel ? ['--sentinel'] : [])], {
       cwd: this.#folder,
@@ -75,19 +75,19 @@ export class RedisServer {
     killAtExit(child);
     await until(`the server on port ${this.port} answers`, async () => {
       if (hasEnded(child)) return 'ended';
-      // By its process id: after a race for the port, somebody else's server would answer just as well.
+      // By its process id: after a race for the port, another server would answer as well.
       const info = String(await this.command('INFO', 'server'));
       return info.includes(`process_id:${child.pid}\r`) && 'answers';
     });
     if (hasEnded(child)) throw new Error(`the server did not start:\n${this.log()}`);
   }
 
-  /** Runs one command on the server, over a connection of its own. */
+  /** Runs one command on the server, over its own connection. */
   command(name: string, ...args: (string | number)[]): Promise<unknown> {
     return command(this.port, name, ...args);
   }
 
-  /** What the server has written to its log. */
+  /** The log of the server. */
   log(): string {
     return readFileSync(join(this.#folder, 'server.log'), 'utf8');
   }
@@ -97,12 +97,12 @@ export class RedisServer {
     if (this.#child) await killNow(this.#child);
   }
 
-  /** SIGSTOP: connections stay open, and nothing answers. */
+  /** SIGSTOP: connections stay open without replies. */
   freeze(): void {
     this.#child?.kill('SIGSTOP');
   }
 
-  /** SIGCONT: whatever was sent meanwhile is answered now. */
+  /** SIGCONT: requests sent meanwhile are answered now. */
   thaw(): void {
     this.#child?.kill('SIGCONT');
   }
@@ -113,7 +113,7 @@ export class RedisServer {
     await this.start();
   }
 
-  /** Ends the server for good, and removes what it left on disk. */
+  /** Stops the server, and removes its files. */
   async stop(): Promise<void> {
     await this.kill();
     removeFolder(this.#folder);

@@ -7,7 +7,10 @@ export interface RedissonKeys {
   readonly clientPermits: string;
 }
 
-/** Where Redisson keeps a limiter: suffixes behind the name in braces, or behind the bare name where it has one itself. */
+/**
+ * The keys of Redisson for a limiter: suffixes after the name in braces, or after the bare name if it has braces
+ * itself.
+ */
 export function redissonKeys(name: string, clientId = 'nobody'): RedissonKeys {
   const base = name.includes('{') ? name : `{${name}}`;
   return {

@@ -5,7 +5,7 @@ import { RequestReader } from './requests.ts';
 const incr = '*2\r\n$4\r\nincr\r\n$1\r\na\r\n';
 const set = '*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$6\r\n*1\r\n$1\r\n';
 
-test('requests are found wherever the bytes are torn', () => {
+test('finds requests at any split of the bytes', () => {
   const bytes = Buffer.from(incr + set);
   for (let at = 0; at <= bytes.length; at++) {
     const reader = new RequestReader();
@@ -20,7 +20,7 @@ test('requests are found wherever the bytes are torn', () => {
   }
 });
 
-test('what is no request is an error', () => {
+test('fails on bytes that are no request', () => {
   assert.throws(() => new RequestReader().read(Buffer.from('PING\r\n')), /expected \*/);
 });
 

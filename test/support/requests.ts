@@ -5,11 +5,11 @@ export interface RequestFrame {
   readonly bytes: Buffer;
 }
 
-/** Cuts the bytes a client sends to Redis (RESP arrays of bulk strings) into requests. */
+/** Splits the bytes that a client sends to Redis (RESP arrays of bulk strings) into requests. */
 export class RequestReader {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** Takes what arrived, and gives the requests it has completed. */
+  /** Takes the arrived bytes, and returns the requests completed by them. */
   read(chunk: Buffer): RequestFrame[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const frames: RequestFrame[] = [];

@@ -3,19 +3,24 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { freePort } from './ports.ts';
 import { RequestReader } from './requests.ts';
 
-/** Replies to what ioredis asks on a new connection. */
+/** Replies to the handshake of ioredis on a new connection. */
 const handshake: Record<string, string> = {
   HELLO: '%1\r\n$5\r\nproto\r\n:3\r\n',
   INFO: '$30\r\nredis_version:7.0.0\r\nloading:0\r\n',
 };
 
-/** What the server sends instead of a reply, in the parts in which it arrives; then it may close the connection. */
+/**
+ * The bytes that the server sends instead of a reply, in the parts in which they arrive; then it may close the
+ * connection.
+ */
 export interface WireReply {
   readonly parts: readonly (string | Buffer)[];
   readonly closes?: boolean;
 }
 
-/** Starts a server that speaks enough of the protocol of Redis for a connection, and replies to scripts as the test says. */
+/**
+ * Starts a server that speaks enough of the Redis protocol for a connection, and replies to scripts as the test sets.
+ */
 export async function startRespServer(): Promise<RespServer> {
   const server = createServer({ noDelay: true });
   server.listen(await freePort(), '127.0.0.1');
@@ -25,7 +30,7 @@ export async function startRespServer(): Promise<RespServer> {
 
 export class RespServer {
   readonly port: number;
-  /** What the next calls of scripts are answered with. */
+  /** The replies to the next calls of scripts. */
   reply: WireReply = { parts: ['$-1\r\n'] };
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -60,7 +65,7 @@ async function send(socket: Socket, { parts, closes }: WireReply): Promise<void>
   for (const part of parts) {
     if (socket.destroyed) return;
     socket.write(part);
-    // Each part leaves by itself.
+    // Each part is sent separately.
     await new Promise((resolve) => setImmediate(resolve));
   }
   if (closes) socket.end();

@@ -40,7 +40,9 @@ export function replyTo(
   return { now: Date.now(), epoch: 1, contenders: 1, segments, ...more };
 }
 
-/** The reply of a store that cannot reserve: all requests stay queued, and `retryAfter` says when to call again. */
+/**
+ * The reply of a store that cannot reserve: all requests stay queued, and `retryAfter` is the time of the next call.
+ */
 export function later(request: ReserveRequest, retryAfter: number): ReserveReply {
   return replyTo(
     request,

@@ -1,10 +1,10 @@
-/** The seed of every random choice that a test makes, so that a newcomer's run is everybody's. */
+/** The seed of every random choice of a test, so that runs are reproducible. */
 export const recordedSeed: number;
 
 /** The seed in force: SLUICE_SEED, or the one that is recorded. */
 export function seed(): number;
 
-/** Some seed that nobody has chosen. */
+/** A random seed. */
 export function anySeed(): number;
 
 /** Random numbers from 0 to 1 that follow from the seed in force and a name: each call of what it answers gives the next. */

@@ -1,4 +1,4 @@
-/** The seed of every random choice that a test makes, so that a newcomer's run is everybody's. */
+/** The seed of every random choice of a test, so that runs are reproducible. */
 export const recordedSeed = 20_251_107;
 
 /** The seed in force: SLUICE_SEED, or the one that is recorded. */
@@ -6,7 +6,7 @@ export function seed() {
   return Number(process.env.SLUICE_SEED || recordedSeed);
 }
 
-/** Some seed that nobody has chosen. */
+/** A random seed. */
 export function anySeed() {
   return Math.floor(Math.random() * 2 ** 31);
 }

@@ -1,17 +1,17 @@
 import type { RedisServer } from './redisServer.ts';
 
-/** A slot on its way from one node to another. */
+/** A slot that is being moved from one node to another. */
 export interface SlotMove {
   readonly slot: number;
   readonly from: RedisServer;
   readonly to: RedisServer;
-  /** Sends the keys the old owner still holds, and says how many: it answers ASK when asked for them from then on. */
+  /** Sends the remaining keys of the old owner, and returns their number: it replies ASK for them from then on. */
   moveKeys(): Promise<number>;
-  /** Makes the new owner known to every node: the old one answers MOVED from then on. */
+  /** Announces the new owner to every node: the old one replies MOVED from then on. */
   finish(): Promise<void>;
 }
 
-/** Opens a slot for its move: a key that the old owner does not hold is answered with ASK, one it holds is served. */
+/** Opens a slot for its move: the old owner replies ASK for a missing key, and serves the others. */
 export async function openSlot(
   slot: number,
   from: RedisServer,
@@ -29,7 +29,8 @@ export async function openSlot(
   }
 
   async function finish(): Promise<void> {
-    // The new owner first: were the old one first, each would send the client to the other until the news spread.
+    // The new owner first: with the old one first, each would redirect the client to the other until the change has
+    // spread.
     const others = nodes.filter((node) => node !== to && node !== from);
     for (const node of [to, from, ...others]) {
       await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', String(toId));

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { turns } from './turns.mjs';
 
-test('the output of each writer follows when the earlier ones have ended', () => {
+test('the output of each writer follows that of the earlier ones', () => {
   const heard: string[] = [];
   const [first, second, third] = turns(3, (text) => text && heard.push(text));
   second.write('b');

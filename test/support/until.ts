@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks again and again until the answer is neither false, undefined nor null, and gives that answer. An attempt that
- * throws counts as "not yet"; what it threw last is told when the time is over.
+ * Calls the function repeatedly until its result is neither false, undefined nor null, and returns that result. An
+ * attempt that throws counts as "not yet"; the last error is reported at the end of the time.
  */
 export async function until<T>(
   what: string,

@@ -23,7 +23,7 @@ export interface UvuJob {
   readonly write: (text: string) => void;
 }
 
-/** What stands in front of the outcome of a file, which the process tells on its standard output. */
+/** The prefix of the result of a file, which the process writes to its standard output. */
 export const mark: string;
 
 /** A process that runs uvu files, one at a time; one that dies, hangs or ends early is a failure of its file. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const register = new URL('./register.mjs', import.meta.url).href;
 const program = fileURLToPath(new URL('./uvuChild.mjs', import.meta.url));
 
-/** What stands in front of the outcome of a file, which the process tells on its standard output: in order with the rest. */
+/** The prefix of the result of a file, which the process writes to its standard output, in order with the rest. */
 export const mark = '\u0000uvu ';
 
 /**

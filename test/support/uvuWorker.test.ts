@@ -10,11 +10,11 @@ const endless = `setInterval(() => {}, 1000);`;
 
 interface Ran extends UvuOutcome {
   printed: string;
-  /** What was wrong with the end of the process. */
+  /** The error at the end of the process. */
   ending: string | undefined;
 }
 
-/** Runs some bodies of test files in one process, as far as it lives. */
+/** Runs some bodies of test files in one process, until it ends. */
 async function outcomesOf(bodies: string[], { limit = 30_000, grace = 20_000 } = {}): Promise<Ran[]> {
   const folder = temporaryFolder();
   const worker = new UvuWorker();
@@ -31,7 +31,7 @@ async function outcomesOf(bodies: string[], { limit = 30_000, grace = 20_000 } =
   return outcomes;
 }
 
-test('tests are counted, file by file, and what each prints is its own', async () => {
+test('counts tests file by file, and separates their output', async () => {
   const one = `test('one', () => {}); test('two', () => { throw new Error('broken'); }); test.skip('three', () => {});`;
   const two = `test('seeded', () => { console.log('here ' + process.env.SLUICE_SEED); });`;
   const [first, second] = await outcomesOf([one, two]);
@@ -45,13 +45,13 @@ test('tests are counted, file by file, and what each prints is its own', async (
   assert.is(second.ending, undefined);
 });
 
-test('a test that awaits what never comes is a failure', async () => {
+test('a test that awaits for ever is a failure', async () => {
   const [{ failed, cause }] = await outcomesOf([`test('hangs', () => new Promise(() => {}));`]);
   assert.is(failed, 1);
   assert.match(cause!, 'before its tests had');
 });
 
-test('a file that throws when it is imported is a failure', async () => {
+test('a file that throws on import is a failure', async () => {
   const [{ failed, cause, printed }] = await outcomesOf([
     `test('one', () => {}); throw new Error('broken');`,
   ]);
@@ -68,7 +68,7 @@ test('a process that dies after its tests is a failure', async () => {
   assert.match(ending!, 'after its tests');
 });
 
-test('a process that does not end is ended, and is a failure', async () => {
+test('a process that does not end is killed, and is a failure', async () => {
   const hangs = `test('one', () => { ${endless} return new Promise(() => {}); });`;
   const [during] = await outcomesOf([hangs], { limit: 1_500 });
   assert.is(during.failed, 1);

@@ -1,4 +1,4 @@
-/** Arguments that no way to acquire permits may take, with the error that must say so. */
+/** Invalid arguments of every way to acquire permits, and their errors. */
 export const wrongAcquire: readonly [
   permits: unknown,
   options: unknown,

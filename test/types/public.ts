@@ -1,4 +1,4 @@
-// Checked by `npm run types` alone: what the public types accept and give.
+// Checked by `npm run types` only: what the public types accept and return.
 import { Cluster, Redis } from 'ioredis';
 import { asyncScheduler, type Observable, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
@@ -264,7 +264,7 @@ limited(one, { key: () => 'a' });
 export const byKey: LimitedByKeyOptions<number, [], Api> = { key: () => 'a' };
 
 export const permit: Promise<Permit> = one.acquire();
-/** A function of the user's, which takes any limiter. */
+/** A user's function that takes any limiter. */
 export function paced(limiter: Limiter, options: ThrottleDistributedOptions<string>): Observable<string> {
   return of('a').pipe(throttleDistributed(limiter, options));
 }
@@ -297,5 +297,5 @@ redisson.trySetRate(RateType.OVERALL, 1, 1, { keepState: true });
 redisson.setRate(2, 1, 1);
 // @ts-expect-error permits are a number: it has one limit
 redisson.acquire({ tokens: 1 });
-// @ts-expect-error it is paused by nobody
+// @ts-expect-error it cannot be paused
 redisson.pause(1);

@@ -1,4 +1,4 @@
-// Checked by `npm run types` alone: what steers a limiter, and what tells of it.
+// Checked by `npm run types` only: rates, pauses and events.
 import { Redis } from 'ioredis';
 import { type Observable, of } from 'rxjs';
 import {

@@ -1,4 +1,4 @@
-// Checked by `npm run types` with `exactOptionalPropertyTypes`: what may be left out may be `undefined`, too.
+// Checked by `npm run types` with `exactOptionalPropertyTypes`: optional fields may be `undefined`, too.
 import { of } from 'rxjs';
 import {
   acquirePermits,
@@ -23,7 +23,7 @@ import {
 } from '../../src/index.ts';
 
 type Optional<T> = { [K in keyof T as T extends Record<K, T[K]> ? never : K]-?: undefined };
-/** The options of a type that may be left out, each given as undefined. */
+/** The optional fields of a type, each with the value undefined. */
 declare function nothing<T>(): Optional<T>;
 
 const limit = slidingWindow({ permits: 1, interval: 1, resolution: undefined });

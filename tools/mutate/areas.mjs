@@ -1,6 +1,6 @@
 /**
- * What is mutated, and the tests that are to notice: stages, the quickest first, each a list of patterns of paths. A stage
- * is run where those before it have noticed nothing.
+ * The mutated files of each area, and its tests: stages, the quickest first, each a list of patterns of paths. A stage runs
+ * only if the earlier ones have not detected the mutant.
  */
 export const areas = {
   limits: {

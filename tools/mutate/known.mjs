@@ -1,6 +1,6 @@
 /*
- * Changes that tests once let pass, and those that no operator would make. Each says which tests are expected to notice it;
- * each `find` is in its file just once, or the script says so.
+ * Mutants that tests once failed to detect, and those that no operator makes. Each names the tests that are expected to
+ * detect it; the script fails unless each `find` occurs exactly once in its file.
  */
 
 const lua = 'lua/limits/sliding-window.lua';
@@ -15,13 +15,13 @@ const memory = (file) => `src/stores/memory/${file}.ts`;
 export const known = [
   {
     area: 'scripts',
-    title: 'a log is not kept longer where its interval was made longer',
+    title: 'a log does not live longer after its interval was made longer',
     tests: ['test/redis/stretched'],
     changes: [{ file: lua, find: ' or lives and state.len > 0', replace: '' }],
   },
   {
     area: 'scripts',
-    title: "a bucket's refund takes all that is held for later, in both twins",
+    title: "a bucket's refund takes all reserved permits, in both twins",
     tests: givenBack,
     changes: [
       {
@@ -38,13 +38,13 @@ export const known = [
   },
   {
     area: 'dispatcher',
-    title: 'a deadline that takes the place of another one does not rise',
+    title: 'a deadline that replaces another one does not rise',
     tests: ['test/dispatcher/deadlines'],
     changes: [{ file: 'src/dispatcher/deadlines.ts', find: '    this.#rise(last);\n', replace: '' }],
   },
   {
     area: 'dispatcher',
-    title: 'reservations that were handed out are kept',
+    title: 'granted reservations are kept',
     tests: ['test/dispatcher/reservations'],
     changes: [
       {
@@ -56,13 +56,13 @@ export const known = [
   },
   {
     area: 'dispatcher',
-    title: 'what has left the line holds all that came after it',
+    title: 'requests that have left the queue keep all later ones in memory',
     tests: ['test/dispatcher/reservations'],
     changes: [{ file: 'src/dispatcher/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
   },
   {
     area: 'dispatcher',
-    title: 'a block of reservations stays in the line though all were handed out',
+    title: 'a block of reservations stays in the queue after all were granted',
     tests: ['test/dispatcher/reservations'],
     changes: [
       {
@@ -74,7 +74,7 @@ export const known = [
   },
   {
     area: 'limits',
-    title: 'entries of a log that are past are kept',
+    title: 'expired entries of a log are kept',
     tests: ['test/limits/longLog'],
     changes: [
       {
@@ -86,7 +86,7 @@ export const known = [
   },
   {
     area: 'dispatcher',
-    title: 'the soonest of a moment is counted from the receipt of the reply',
+    title: 'the earliest time of a moment is counted from the receipt of the reply',
     tests: ['test/dispatcher/(soonest|shortTimeouts)'],
     changes: [
       {
@@ -116,7 +116,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what is booked is void at once when the rate changes, in both twins',
+    title: 'reservations are void at once when the rate changes, in both twins',
     tests: constants,
     changes: [
       { file: 'lua/ledger/state.lua', find: 'ledger.shift + HEARD)', replace: 'ledger.shift)' },
@@ -129,7 +129,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what is booked is void at once when a pause is lifted, in both twins',
+    title: 'reservations are void at once when a pause is lifted, in both twins',
     tests: constants,
     changes: [
       {
@@ -146,7 +146,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a ledger forgets a change before all have heard of it, in both twins',
+    title: 'a ledger forgets a change before all clients have received it, in both twins',
     tests: constants,
     changes: [
       {
@@ -163,7 +163,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a change is forgotten at another one before all have heard of it, in both twins',
+    title: 'a new change removes the previous one before all clients have received it, in both twins',
     tests: constants,
     changes: [
       { file: epochs, find: 'voids[1].from + HEARD <= now', replace: 'voids[1].from <= now' },
@@ -172,7 +172,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'it is told for one second that a pause was lifted, in both twins',
+    title: 'a lifted pause is reported for one second, in both twins',
     tests: constants,
     changes: [
       { file: 'lua/ledger/control.lua', find: 'local TOLD = 5000', replace: 'local TOLD = 1000' },
@@ -220,7 +220,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what is given back from the middle of a line is not handed over, in both twins',
+    title: 'permits refunded in the middle of a queue are not handed over, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/reserve.lua', find: 'wait > 0 and holeFor(', replace: 'wait < 0 and holeFor(' },
@@ -229,7 +229,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what is given back from the middle of a line under another rate is handed over, in both twins',
+    title: 'permits refunded in the middle of a queue under another rate are handed over, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/refund.lua', find: 'isAhead and epoch == ledger.epoch and', replace: 'isAhead and' },
@@ -238,7 +238,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what is given back from the middle of a line goes to requests of any cost, in both twins',
+    title: 'permits refunded in the middle of a queue go to requests of any cost, in both twins',
     tests: givenBack,
     changes: [
       {
@@ -251,7 +251,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what no request has taken over until its moment comes stays charged, in both twins',
+    title: 'a refunded moment that no request has taken over stays charged, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/ledger/state.lua', find: '  closeHoles(ledger, now, now)\n', replace: '' },
@@ -264,7 +264,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what was given back from the middle stays charged when the line ends before it, in both twins',
+    title: 'permits refunded in the middle stay charged when the queue ends before them, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/refund.lua', find: '  closeEnd(ledger, now)\n', replace: '' },
@@ -273,7 +273,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'the line never moves up, in both twins',
+    title: 'the queue never moves up, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/ledger/move-up.lua', find: 'ledger.freed == 0 or', replace: 'ledger.freed >= 0 or' },
@@ -300,7 +300,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'the pace takes no account of what was given back, in both twins',
+    title: 'the pace ignores refunds, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/ledger/pace.lua', find: '1 - ledger.returned / ledger.granted', replace: '1' },
@@ -309,7 +309,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'the pace is not moved back by reservations that are given back, in both twins',
+    title: 'refunded reservations do not move the pace back, in both twins',
     tests: givenBack,
     changes: [
       {
@@ -335,7 +335,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'what was made void is given back once more, in both twins',
+    title: 'void reservations are refunded again, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/refund.lua', find: ' or t >= standingUntil(ledger, epoch))', replace: ')' },
@@ -344,7 +344,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a client passes what it has in line itself, in both twins',
+    title: 'a client passes its own earlier reservations, in both twins',
     tests: givenBack,
     changes: [
       { file: epochs, find: 'if moment > 0 and', replace: 'if moment < 0 and' },
@@ -353,7 +353,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a client goes on to stand behind what was made void, in both twins',
+    title: 'a client stays behind void reservations, in both twins',
     tests: givenBack,
     changes: [
       {
@@ -405,7 +405,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'sixteen moments in the middle of a line are remembered, in both twins',
+    title: 'sixteen moments in the middle of a queue are remembered, in both twins',
     tests: givenBack,
     changes: [
       { file: 'lua/ledger/holes.lua', find: 'MOST_HOLES = 32', replace: 'MOST_HOLES = 16' },
@@ -423,7 +423,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a release takes from what was given back and is charged still, in both twins',
+    title: 'a release takes refunded permits that are still charged, in both twins',
     tests: givenBack,
     changes: [
       {
@@ -436,7 +436,7 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a single entry that is past stays in the list',
+    title: 'a single expired entry stays in the list',
     tests: ['test/redis/twins'],
     changes: [{ file: lua, find: 'elseif state.front > 0 or', replace: 'elseif state.front > 1 or' }],
   },
@@ -466,25 +466,25 @@ export const known = [
   },
   {
     area: 'limits',
-    title: 'a bucket gives back what later grants leave no room for',
+    title: 'a bucket restores permits for which later grants leave no room',
     tests: ['test/limits/bucketLine'],
     changes: [{ file: bucket, find: 'if (t > lastAfter) return Infinity;', replace: 'return Infinity;' }],
   },
   {
     area: 'limits',
-    title: 'a bucket gives back what was granted before the steps of its line',
+    title: 'a bucket restores permits granted before the steps of its queue',
     tests: ['test/limits/bucketLine'],
     changes: [{ file: bucket, find: 'if (t < since0) return 0;', replace: '' }],
   },
   {
     area: 'limits',
-    title: 'no step of a bucket’s line begins',
+    title: 'no step of a bucket’s queue begins',
     tests: ['test/redis/givenBack'],
     changes: [{ file: bucket, find: 'held1 * 2 <= burst', replace: 'true' }],
   },
   {
     area: 'limits',
-    title: 'what is held of a bucket goes on in two steps under another rate',
+    title: 'reserved permits of a bucket continue in two steps under another rate',
     tests: ['test/limits/bucketLine'],
     changes: [
       {
@@ -496,7 +496,7 @@ export const known = [
   },
   {
     area: 'redisson',
-    title: 'timers of a limiter on Redisson’s keys are left after it was closed',
+    title: 'timers of a limiter on Redisson’s keys remain after close',
     tests: ['test/redisson/closed'],
     changes: [
       { file: 'src/redisson/deadlineTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' },

@@ -3,13 +3,13 @@ import { booleans, comparisons, negated, numbers, swapped } from './operators.mj
 const skipped = /--[^\n]*|"[^"\n]*"|'[^'\n]*'/g;
 const token =
   /[<>]=?|[=~]=|\.\.|[-+*/]|\b(?:and|or|not|true|false|\d+(?:\.\d+)?)\b|math\.(?:max|min|floor|ceil)\b/g;
-/** A line that is a statement of its own: an assignment, or a call. */
+/** A line that is a whole statement: an assignment, or a call. */
 const statement =
   /^[ ]*(?!local |return|if |for |while |end|else)[\w.[\] ,]+(?: = (?!function).*[^{,(]|\(.*\))$/gm;
 
-/** All changes of a Lua source that its tests are expected to notice, in the order of the text. */
+/** All mutants of a Lua source that its tests are expected to detect, in the order of the text. */
 export function mutantsOf(text) {
-  // What is a comment or a string keeps its place, and nothing else.
+  // Blanks out comments and strings, and keeps all positions.
   const code = text.replace(skipped, (part) => ' '.repeat(part.length));
   const mutants = [];
   for (const { 0: found, index } of code.matchAll(token)) {
@@ -28,7 +28,7 @@ function changed(found, code, index) {
   if (found.startsWith('math.')) return `math.${negated[found.slice(5)]}`;
   if (found === 'not') return '';
   if (/^\d/.test(found)) return numbers(found);
-  // A sign is no difference.
+  // A sign is no subtraction.
   if (found === '-' && !/[\w)\]] *$/.test(code.slice(0, index))) return undefined;
   if (found === '-' && /\b(?:and|or|return|then) *$/.test(code.slice(0, index))) return undefined;
   return comparisons[found] ?? swapped[found] ?? booleans[found];

@@ -10,12 +10,12 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const textOf = (file) => readFileSync(join(root, file), 'utf8');
 
-/** The changes of the table for an area, or for all, each of which must be possible in just one place. */
+/** The mutants of the table for an area, or for all; each must apply in exactly one place. */
 export function tabled(name) {
   return known
     .filter(({ area }) => !name || area === name)
     .map(({ title, tests, changes }) => {
-      // Where both twins are changed alike, they are one mutant of several files.
+      // The same change of both twins is one mutant of several files.
       const texts = changes.map(({ file, find, replace }) => {
         const text = textOf(file);
         const places = text.split(find).length - 1;
@@ -27,7 +27,7 @@ export function tabled(name) {
     });
 }
 
-/** A sample of the changes that the operators make of the files that one of the patterns matches. */
+/** A sample of the mutants that the operators make of the files matching one of the patterns. */
 export function sampled(name, patterns, size, seed) {
   const random = randomOf(`${name} ${seed}`);
   const all = ['src', 'lua']

@@ -1,4 +1,4 @@
-/** What a comparison is changed into: the bound belongs to the other side. */
+/** The replacements of comparisons: the bound moves to the other side. */
 export const comparisons = {
   '<': '<=',
   '<=': '<',
@@ -10,7 +10,7 @@ export const comparisons = {
   '~=': '==',
 };
 
-/** What an operator is changed into. */
+/** The replacements of operators. */
 export const swapped = {
   '+': '-',
   '-': '+',
@@ -22,12 +22,12 @@ export const swapped = {
   or: 'and',
 };
 
-/** What a function of `Math` is changed into. */
+/** The replacements of functions of `Math`. */
 export const negated = { max: 'min', min: 'max', floor: 'ceil', ceil: 'floor' };
 
 export const booleans = { true: 'false', false: 'true' };
 
-/** What a number is changed into. */
+/** The replacements of numbers. */
 export function numbers(text) {
   return String(Number(text.replaceAll('_', '')) + 1);
 }

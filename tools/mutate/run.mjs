@@ -1,15 +1,15 @@
-// Breaks the code on purpose, one change at a time, and says which changes the tests have not noticed: `npm run mutate`.
+// Breaks the code on purpose, one mutant at a time, and reports the mutants that no test detects: `npm run mutate`.
 //
 // npm run mutate [-- AREA…] [--sample N] [--seed N] [--known] [--verbose]
 //
-// Each area has the changes of a table, known.mjs (--known: these alone), and a sample of those that the operators make of
-// its files. The score of an area is the part of them that some test noticed.
+// Each area has the mutants of a table, known.mjs (--known: only these), and a sample of those that the operators make of
+// its files. The score of an area is the part of them that some test detects.
 import { parseArgs } from 'node:util';
 import { areas } from './areas.mjs';
 import { root, sampled, tabled } from './mutants.mjs';
 import { Tree } from './tree.mjs';
 
-/** Trees in which mutants are tried at the same time. */
+/** The number of trees in which mutants are tried at the same time. */
 const trees = 2;
 const goal = 0.9;
 
@@ -38,7 +38,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas))
   scores.push(await judge(name, areas[name]));
 process.exitCode = scores.some((score) => score < goal) ? 1 : 0;
 
-/** Tries the mutants of an area; answers the part of them that was noticed. */
+/** Tries the mutants of an area; returns the part of them that was detected. */
 async function judge(name, { files, stages }) {
   const sample = values.known ? 0 : Number(values.sample);
   const mutants = [...tabled(name), ...sampled(name, files, sample, values.seed)];
@@ -60,7 +60,7 @@ async function judge(name, { files, stages }) {
   return score;
 }
 
-/** How many milliseconds each stage may take, by what it takes on the code as it stands: which has to pass. */
+/** The time limit of each stage in milliseconds, from its time on the unchanged code, which has to pass. */
 async function limitsOf(name, stages) {
   const limits = new Map();
   for (const stage of stages) {
@@ -74,7 +74,7 @@ async function limitsOf(name, stages) {
   return limits;
 }
 
-/** What has noticed a mutant, if anything has. */
+/** The test or the reason that detects a mutant, if any. */
 function noticedBy(tree, { texts }, stages, limits) {
   return tree.with(texts, async () => {
     for (const stage of stages) {

@@ -14,7 +14,7 @@ export class Tree {
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'));
   }
 
-  /** Does some work while files have other texts. */
+  /** Runs a function while files have other texts. */
   async with(texts, work) {
     const paths = texts.map(({ file }) => join(this.#folder, file));
     const before = paths.map((path) => readFileSync(path, 'utf8'));
@@ -26,7 +26,7 @@ export class Tree {
     }
   }
 
-  /** Whether the tests pass within so many milliseconds, and what they have printed. */
+  /** Whether the tests pass within so many milliseconds, and their output. */
   test(patterns, limit, env = {}) {
     return new Promise((resolve) => {
       const args = [join(this.#folder, 'test/run.mjs'), '--bail', ...patterns];
@@ -42,7 +42,7 @@ export class Tree {
           printed += chunk;
         });
       let isLate = false;
-      // It ends its workers, and they their servers, when it is told to end.
+      // On a signal it ends its workers, and they end their servers.
       const timer = setTimeout(() => {
         isLate = true;
         child.kill('SIGTERM');
@@ -56,7 +56,7 @@ export class Tree {
 
   remove() {
     this.#child?.kill('SIGTERM');
-    // A test that was killed a moment ago may still be writing.
+    // A killed test may still be writing.
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -4,7 +4,7 @@ import { booleans, comparisons, negated, numbers, swapped } from './operators.mj
 const { SyntaxKind } = ts;
 const assignments = { '+=': '-=', '-=': '+=', '||=': '&&=', '&&=': '||=' };
 
-/** All changes of a TypeScript source that its tests are expected to notice, in the order of the text. */
+/** All mutants of a TypeScript source that its tests are expected to detect, in the order of the text. */
 export function mutantsOf(text) {
   const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
   const mutants = [];
@@ -17,7 +17,7 @@ export function mutantsOf(text) {
     if (ts.isBinaryExpression(node)) {
       const operator = node.operatorToken.getText();
       const others = comparisons[operator] ?? swapped[operator] ?? assignments[operator];
-      // A text that is put together is no sum.
+      // A concatenation of strings is no sum.
       const isText = /['"`]/.test(node.getText());
       if (others && !isText) put(node.operatorToken, others);
     }

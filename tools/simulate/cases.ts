@@ -1,6 +1,6 @@
 import type { Fleet } from './fleet.ts';
 
-/** What a simulation varies. Times in milliseconds. */
+/** The variables of a simulation. Times in milliseconds. */
 export type Case = Pick<Fleet, 'clients' | 'roundTrip' | 'cancel'> & { permits: number };
 
 const fleets = [
@@ -16,7 +16,7 @@ const fleets = [
 const roundTrips = [0.4, 5, 50];
 const cancels = [0, 0.3];
 
-/** From one client to ten thousand, near to the store and far from it, with and without requests that are cancelled. */
+/** One to ten thousand clients, near to the store and far from it, with and without cancelled requests. */
 export const cases: Case[] = fleets.flatMap((fleet) =>
   roundTrips.flatMap((roundTrip) => cancels.map((cancel) => ({ ...fleet, roundTrip, cancel }))),
 );

@@ -11,7 +11,7 @@ export interface ClientOptions {
   clock: Clock;
   limit: Limit;
   ledger: Ledger;
-  /** Requests that it keeps waiting. */
+  /** The number of requests that always wait. */
   waiting: number;
   /** The chance that a request is cancelled, within a random time of at most so many milliseconds. */
   cancel: number;
@@ -20,9 +20,9 @@ export interface ClientOptions {
   granted(grant: Grant): void;
 }
 
-/** A process that always has requests waiting, until it leaves. */
+/** A process that always has waiting requests, until it leaves. */
 export interface Client {
-  /** Ends as `close()` does: what is reserved is given back. */
+  /** Ends like `close()`: refunds its reservations. */
   leave(): void;
 }
 
@@ -47,7 +47,7 @@ export function startClient(options: ClientOptions): Client {
     else askForATime();
   }
 
-  /** Asks for a permit that is cancelled unless it comes within a random time. */
+  /** Requests a permit, and cancels the request after a random time without a grant. */
   function askForATime(): void {
     let entry: Request | undefined;
     let stop = () => {};

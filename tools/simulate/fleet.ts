@@ -15,23 +15,23 @@ export interface Fleet {
   late: number;
   leave: number;
   crash: number;
-  /** The chance that a request is cancelled, unless its permit comes before. */
+  /** The chance that a request is cancelled before its grant. */
   cancel: number;
   roundTrip: number;
-  /** The part of a round trip by which it may take longer. */
+  /** The part of a round trip by which it may be longer. */
   jitter: number;
   warmUp: number;
   span: number;
   seed: number;
 }
 
-/** What came of it in the span after the warm-up. */
+/** The results of the span after the warm-up. */
 export interface Outcome {
-  /** The part of the permits that was used. */
+  /** The used part of the permits. */
   utilisation: number;
-  /** Jain's index over the clients that were there all the time. */
+  /** Jain's index over the clients that were present all the time. */
   fairness: number;
-  /** Calls that ask for permits or give them back, per permit. */
+  /** Calls that request or refund permits, per permit. */
   callsPerPermit: number;
   /** All calls a second, heartbeats included. */
   callsPerSecond: number;
@@ -41,7 +41,7 @@ export interface Outcome {
   course: number[];
 }
 
-/** Lets a fleet run in virtual time, each client with a dispatcher and a wire of its own. */
+/** Runs a fleet in virtual time, each client with its own dispatcher and wire. */
 export function simulate(fleet: Fleet): Outcome {
   const { limit, clients, roundTrip, warmUp, span } = fleet;
   const time = new VirtualTime();
@@ -52,10 +52,10 @@ export function simulate(fleet: Fleet): Outcome {
   const load: Load = { reserves: 0, heartbeats: 0, refunds: 0, longest: 0 };
   const tenths = new Array<number>(10).fill(0);
   const stayed: { granted: number }[] = [];
-  // What a client books ahead, and as much again: it never waits for its own requests.
+  // Twice the number of permits that a client reserves ahead: it never waits for its own requests.
   const waiting = 2 + Math.ceil((4 * rate * Math.max(20, 4 * roundTrip)) / clients);
 
-  /** Starts a client, and answers what stops it. */
+  /** Starts a client, and returns the function that stops it. */
   function join(index: number, stays: boolean): { leave(): void; crash(): void } {
     const counts = { granted: 0 };
     if (stays) stayed.push(counts);
@@ -82,7 +82,7 @@ export function simulate(fleet: Fleet): Outcome {
       ledger: wired(store.open({ ...config, clock }), wire),
       waiting,
       cancel: fleet.cancel,
-      // About as long as a request waits, so that some of them get their permit before.
+      // About as long as a request waits, so that some of them are granted before.
       cancelWithin: (2 * waiting * clients) / rate,
       random,
       granted({ moment }) {
@@ -104,7 +104,7 @@ export function simulate(fleet: Fleet): Outcome {
     const isLate = i < late;
     const leaves = !isLate && i < late + leave;
     const crashes = !isLate && !leaves && i < late + leave + crash;
-    // Processes do not start together.
+    // Processes do not start at the same time.
     time.after(random() * Math.min(100, warmUp / 4) + (isLate ? warmUp / 2 : 0), () => {
       const joined = join(i, !leaves && !crashes);
       if (leaves) time.after(warmUp / 2, joined.leave);

@@ -1,4 +1,4 @@
-// `npm run simulate` plays the cases of cases.ts; `npm run simulate -- --clients 50 --permits 2000` one of your own.
+// `npm run simulate` runs the cases of cases.ts; `npm run simulate -- --clients 50 --permits 2000` runs a single case.
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable } from '../../bench/support/table.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
@@ -7,11 +7,11 @@ import { type Case, cases } from './cases.ts';
 import { chartOf } from './chartOf.ts';
 import { type Outcome, simulate } from './fleet.ts';
 
-/** What every fleet reaches in its steady state. */
+/** The targets of every fleet in its steady state. */
 const goals = { utilisation: 0.99, fairness: 0.98, callsPerPermit: 1.05 };
 
 const interval = 1_000;
-/** A client gets about so many permits in a measured span: with few of them, even a fair line is uneven. */
+/** The approximate permits of a client in a measured span: with few of them, even a fair queue is uneven. */
 const permitsEach = 40;
 
 interface Options extends Case {
@@ -31,7 +31,7 @@ function number(text: string): number {
 }
 
 const command = new Command('simulate')
-  .description('Lets fleets of real dispatchers run over the real algebra, in virtual time.')
+  .description('Runs fleets of real dispatchers over the real algebra in virtual time.')
   .option('--clients <count>', 'processes that share the limit', number)
   .option('--permits <count>', 'permits a second', number)
   .option('--round-trip <ms>', 'milliseconds to Redis and back', number)
@@ -63,7 +63,7 @@ for (const one of chosen) {
   const span = options.seconds ? options.seconds * 1_000 : interval * Math.ceil(least / interval);
   const { late, leave, crash, jitter, seed } = options;
   const limit = slidingWindow({ permits: one.permits, interval });
-  // The reservations of a crashed client, and the client as a contender, are forgotten by then.
+  // The reservations of a crashed client, and its entry as a contender, have expired by then.
   const warmUp = 8_000;
   const outcome = simulate({ ...one, limit, late, leave, crash, jitter, seed, warmUp, span });
   played.push({ ...one, ...outcome });

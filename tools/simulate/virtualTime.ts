@@ -12,8 +12,8 @@ interface Event {
 const origin = 1_700_000_000_000;
 
 /**
- * Time that passes from event to event, however many there are: a heap of events, and the microtasks and ticks that each
- * of them asks for.
+ * Virtual time that advances from event to event: a heap of events, and the microtasks and ticks that each of them
+ * schedules.
  */
 export class VirtualTime implements Clock {
   readonly origin = origin;
@@ -33,7 +33,7 @@ export class VirtualTime implements Clock {
     };
   }
 
-  /** Runs all events before a time. Microtasks and ticks run as they would after each of them. */
+  /** Runs all events before a time, each followed by its microtasks and ticks. */
   runUntil(end: number): void {
     const soon: (() => void)[] = [];
     const { queueMicrotask } = globalThis;

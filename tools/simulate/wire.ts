@@ -1,7 +1,7 @@
 import type { Ledger, Reply, ReserveReply } from '../../src/stores/store.ts';
 import type { VirtualTime } from './virtualTime.ts';
 
-/** What went over the wires of a fleet. */
+/** The traffic on the wires of a fleet. */
 export interface Load {
   /** Reserve calls, the heartbeats among them, and refund calls. */
   reserves: number;
@@ -14,7 +14,7 @@ export interface Load {
 /** A connection to the store. */
 export interface Wire {
   time: VirtualTime;
-  /** Milliseconds there and back, and the part of it by which a trip may be longer. */
+  /** Milliseconds of a round trip, and the part by which a trip may be longer. */
   roundTrip: number;
   jitter: number;
   random: () => number;
@@ -23,7 +23,7 @@ export interface Wire {
   alive(): boolean;
 }
 
-/** Puts a wire before a ledger that answers at once. As on a connection, nothing overtakes what was sent before it. */
+/** Puts a wire before a synchronous ledger. As on a connection, no message overtakes an earlier one. */
 export function wired(ledger: Ledger, wire: Wire): Ledger {
   const { time, roundTrip, jitter, random, load } = wire;
   let arrived = 0;

@@ -1,14 +1,14 @@
-// What the keys are to be like, by the log as it lay before a call.
+// The expected state of the keys, derived from the log before a call.
 import * as assert from 'uvu/assert';
 import type { Expected } from './ours.ts';
 import { type ClientId, type Config, counting, ownerFor, owners, permitsIn, type State } from './snapshot.ts';
 import { interval } from './steps.ts';
 import type { World } from './world.ts';
 
-/** Beyond this an end is a seal. */
+/** An expiry beyond this is a seal. */
 const seal = 3e15;
 
-/** After a call of ours the log holds what was granted and no more, `value` agrees, and both live as long as they are needed. */
+/** After one of our calls the log holds the grants and no more, `value` agrees, and both live as long as needed. */
 export function checkOurs(world: World, after: World['before'], client: ClientId, expected: Expected): void {
   const { config } = after;
   if (!config) return;
@@ -23,7 +23,7 @@ export function checkOurs(world: World, after: World['before'], client: ClientId
   world.toldToEnd.delete(owner);
 }
 
-/** A `value` that is known ends before the config: that may be now. */
+/** A known `value` ends before the config: that may be now. */
 function endsAtOnce({ ends }: Config, us: number): boolean {
   return ends !== -1 && ends - 1 <= us / 1000;
 }
@@ -44,7 +44,7 @@ function checkEnds(config: Config, { log, logEnds, valueEnds }: State): void {
   assert.ok(valueEnds <= needed + 2, `\`value\` ends at ${valueEnds}, and is not needed after ${needed}`);
 }
 
-/** As time goes by, no log ends that still counts. */
+/** As time passes, no log expires that still counts. */
 export function checkTick({ before, toldToEnd, us }: World, after: World['before']): void {
   for (const owner of owners) {
     const had = counting(before.states[owner], interval, us);

@@ -1,4 +1,4 @@
-// What is done to the keys without a look at the log: ends that are set, changes by hand, and what a JVM client takes.
+// Changes of the keys that ignore the log: expiries, changes by hand, and grants of a JVM client.
 import type { OurStep } from './ours.ts';
 import { ownerFor } from './snapshot.ts';
 import type { Step, StepOf } from './steps.ts';
@@ -23,9 +23,9 @@ const jvm: Action<'jvm'> = async ({ server, toldToEnd, before, us, calls }, step
   const random = Buffer.alloc(16, byte);
   random.writeUInt32LE(calls, 12);
   const args = [permits, Math.floor(us / 1000) + clockOffset, random];
-  // It dates by its own clock, and lets a log end with the config, whatever counts.
+  // It uses its own clock, and lets a log end with the config, whatever still counts.
   if (before.config) toldToEnd.add(ownerFor(before.config, client));
-  // Among its faults is that it fails on an empty log.
+  // One of its faults: it fails on an empty log.
   await server.scripts.take([config, value, ownValue, log, ownLog], args).catch((error) => {
     if (!/nil|initialized|exceed/.test(error.message)) throw error;
   });

@@ -1,11 +1,11 @@
-// What clients of ours do, and what is to become of the log by that.
+// The steps of our clients, and their expected effect on the log.
 import { bytesOf, entryOf } from '../../../src/redisson/logEntry.ts';
 import { type ClientId, counting, ownerFor } from './snapshot.ts';
 import { type Amount, interval, type Step, type StepOf } from './steps.ts';
 import { keysOf, lineOf } from './virtualRedis.ts';
 import type { World } from './world.ts';
 
-/** How many permits count when a call is over. */
+/** The number of permits that count after a call. */
 export interface Expected {
   readonly least: number;
   readonly most: number;
@@ -14,12 +14,12 @@ export interface Expected {
 type Ours = 'single' | 'several' | 'release' | 'refund' | 'look' | 'set rate';
 export type OurStep = StepOf<Ours>;
 
-/** Does what the step says; answers nothing where the limiter has no rate. */
+/** Executes the step; returns nothing if the limiter has no rate. */
 type Action<What extends Ours> = (world: World, step: StepOf<What>) => Promise<Expected | undefined>;
 
 const exactly = (permits: number): Expected => ({ least: permits, most: permits });
 
-/** What counts for a client before its call, and what it may ask for. */
+/** The permits that count for a client before its call, and the number that it may request. */
 function quotaOf({ before: { config, states }, us }: World, client: ClientId) {
   const used = config ? counting(states[ownerFor(config, client)], config.interval, us) : 0;
   const rate = config?.rate ?? 1;
@@ -52,7 +52,7 @@ const several: Action<'several'> = async (world, { client, runs }) => {
   const reply = numbers(await acquire(keysOf[client].all, [entryOf(bytes, args[0]), ...args]));
   if (reply.length === 0) return undefined;
   world.granted[client].push({ bytes, moment: Math.ceil(world.us / 1000) });
-  // More than the rate may be in use where that was lowered.
+  // More than the rate may be in use after the rate was lowered.
   return { least: used, most: Math.max(used, rate) };
 };
 
@@ -70,7 +70,7 @@ const refund: Action<'refund'> = async (world, { client, back, permits }) => {
   if (!grant) return undefined;
   const args = [(++world.refunds % 255) + 1, grant.bytes, grant.moment, permits];
   const taken = Number(await world.server.scripts.refund(keysOf[client].all, args));
-  // What was taken back may have expired.
+  // Refunded permits may have expired.
   return { least: used - taken, most: used };
 };
 
@@ -102,7 +102,7 @@ export function isOurs(step: Step): step is OurStep {
   return step.what in actions;
 }
 
-/** What is to count when the step is done; nothing where there was nothing to do. */
+/** The permits that count after the step; nothing if the step had no effect. */
 export function doOurs(world: World, step: OurStep): Promise<Expected | undefined> {
   return (actions[step.what] as (world: World, step: OurStep) => Promise<Expected | undefined>)(world, step);
 }

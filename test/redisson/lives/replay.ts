@@ -6,7 +6,7 @@ import { interval, type Life, type Step } from './steps.ts';
 import { keysOf, VirtualRedis } from './virtualRedis.ts';
 import type { World } from './world.ts';
 
-/** Epoch microseconds in 2049: what ends then does not end by the server's own clock. */
+/** Epoch microseconds in 2049: keys that expire then do not expire by the server's own clock. */
 const epoch = 2_500_000_000_000_000;
 
 async function doStep(world: World, step: Step): Promise<void> {
@@ -28,7 +28,7 @@ async function doStep(world: World, step: Step): Promise<void> {
   }
 }
 
-/** Lives a life, from the first rate on, and checks the keys at each of its steps. */
+/** Runs a life from its first rate on, and checks the keys after each step. */
 export async function replay(redis: Redis, { start, first, steps }: Life): Promise<void> {
   const server = new VirtualRedis(redis);
   const us = epoch + start;

@@ -1,19 +1,19 @@
-// The keys of a limiter as they lie in Redis, read at one moment.
+// The keys of a limiter in Redis, read at one moment.
 
 export const clients = ['a', 'b'] as const;
 export type ClientId = (typeof clients)[number];
 
-/** Whose state it is: that of all clients, or that of one. */
+/** The owner of the state: all clients, or one. */
 export const owners = ['all', ...clients] as const;
 export type Owner = (typeof owners)[number];
 
 export interface Entry {
-  /** Epoch milliseconds, by the clock of whoever wrote it. */
+  /** Epoch milliseconds by the clock of the writer. */
   readonly at: number;
   readonly permits: number;
 }
 
-/** Where something ends: epoch milliseconds, or -1 for never, or -2 where it is not there. */
+/** The expiry of a key: epoch milliseconds, -1 for never, or -2 if the key is missing. */
 export type End = number;
 
 export interface Config {
@@ -55,7 +55,7 @@ return answer`;
 type StateRow = [End, End, string | null, (string | number)[]];
 type Row = [[End, string | null, string, string, string | null], ...StateRow[]];
 
-/** What the script above has answered. */
+/** The reply of the script above. */
 export function readSnapshot(answer: unknown): Snapshot {
   const [[ends, rate, interval, type, keepAlive], ...rows] = answer as Row;
   const config = rate !== null && {
@@ -77,18 +77,18 @@ function stateOf([valueEnds, logEnds, value, entries]: StateRow): State {
   return { value: value === null ? undefined : Number(value), valueEnds, log, logEnds };
 }
 
-/** Whose state it is that a client works on. */
+/** The owner of the state that a client works on. */
 export function ownerFor(config: Config, client: ClientId): Owner {
   return config.perClient ? client : 'all';
 }
 
-/** The permits in a log that count at a time in microseconds. Entries ahead of it count as of now. */
+/** The permits in a log that count at a time in microseconds. Entries in the future count as of now. */
 export function counting({ log }: State, interval: number, us: number): number {
   const begin = Math.floor(us / 1000) - interval;
   return log.reduce((sum, { at, permits }) => (at > begin ? sum + permits : sum), 0);
 }
 
-/** All permits in a log, those included that have expired. */
+/** All permits in a log, including expired ones. */
 export function permitsIn({ log }: State): number {
   return log.reduce((sum, { permits }) => sum + permits, 0);
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { clients } from './snapshot.ts';
 
-/** Milliseconds; time is the test's own, so that nothing is gained by others. */
+/** Milliseconds; the test owns the time, so no time passes otherwise. */
 export const interval = 100;
 
 const mostRate = 45;
 const client = fc.constantFrom(...clients);
-/** None, hardly above the interval, and well above it. */
+/** None, slightly above the interval, and well above it. */
 const keepAlive = fc.constantFrom(0, 0, interval + 1, 3 * interval, 5 * interval);
 const rate = fc.oneof(fc.integer({ min: 1, max: mostRate }), fc.constantFrom(10, mostRate));
-/** How many permits: a number, or so many beside what is free, or beside the rate, when it comes to it. */
+/** A number of permits: absolute, or relative to the free permits or to the rate at that time. */
 const amount = fc.oneof(
   fc.record({ of: fc.constant('nothing' as const), and: fc.integer({ min: 1, max: 5 }) }),
   fc.record({ of: fc.constant('nothing' as const), and: fc.integer({ min: 1, max: mostRate }) }),
@@ -33,7 +33,7 @@ const rates = {
 
 const microseconds = fc.oneof(
   fc.integer({ min: 1, max: 900 }),
-  // Whole milliseconds, so that moments meet the ends of windows.
+  // Whole milliseconds, so that moments coincide with the ends of windows.
   fc.integer({ min: 1, max: 30 }).map((ms) => ms * 1000),
   fc.integer({ min: 1000, max: 30_000 }),
   fc.integer({ min: 500 * interval, max: 1500 * interval }),
@@ -71,7 +71,7 @@ const jvm = step('jvm', {
   client,
   permits: fc.integer({ min: 1, max: 5 }),
   clockOffset: fc.constantFrom(0, 0, 0, -60, -7, 5, 40),
-  /** Its members lie before ours or behind them. */
+  /** Its members sort before ours or after them. */
   byte: fc.integer({ min: 0, max: 255 }),
 });
 
@@ -87,7 +87,7 @@ const steps = [
   { weight: 1, arbitrary: remove },
 ] as const;
 
-/** Lives of a limiter: how it begins, and what is done then. */
+/** Lives of a limiter: its initial state, then its steps. */
 function livesOf<T>(arbitrary: fc.Arbitrary<T>) {
   return fc.record({
     start: fc.nat({ max: 999_999 }),

@@ -7,7 +7,10 @@ import { api } from '../redissonSuite.ts';
 import { type ClientId, clients, readSnapshot, type Snapshot, snapshotScript } from './snapshot.ts';
 import { clock, scaled, timed } from './virtualTime.ts';
 
-/** Sets the time, and ends what ends by then. KEYS: the clock, and all that may end; ARGV: seconds, and microseconds. */
+/**
+ * Sets the time, and expires keys by then. KEYS: the clock, and all keys that may expire; ARGV: seconds, and
+ * microseconds.
+ */
 const tickScript = `
 redis.call('HSET', KEYS[1], 's', ARGV[1], 'us', ARGV[2])
 local now = ARGV[1] * 1000 + math.floor(ARGV[2] / 1000)
@@ -31,7 +34,7 @@ const [config, value, permits, valueOfA, permitsOfA] = keysOf.a.original;
 const [, , , valueOfB, permitsOfB] = keysOf.b.original;
 const shown = [config, value, permits, valueOfA, permitsOfA, valueOfB, permitsOfB];
 
-/** A real server with the real scripts, of ours and of a JVM client, at a time of the test's own. */
+/** A real server with the real scripts, ours and a JVM client's, at a time set by the test. */
 export class VirtualRedis {
   /** The scripts by name; `take` is a JVM client's. */
   readonly scripts: Record<keyof typeof scriptTexts | 'take', Script>;
@@ -47,7 +50,7 @@ export class VirtualRedis {
     this.#snapshot = scriptOf(redis, 'lives_snapshot', snapshotScript);
   }
 
-  /** Begins anew at a time: epoch microseconds. */
+  /** Starts again at a time: epoch microseconds. */
   async start(us: number): Promise<void> {
     await this.redis.flushall();
     await this.setTime(us);

@@ -1,11 +1,11 @@
-// Scripts at a time of the test's own, and with bounds so small that short logs reach them.
+// Scripts at a time set by the test, with bounds so small that short logs reach them.
 
-/** Where the server keeps the time that the scripts are told. */
+/** Where the server keeps the time that the scripts read. */
 export const clock = 'clock';
 
 /**
- * What stands before a script: the server's time, and whatever is reckoned from it, go by the clock of the test. That is
- * far ahead of the server's own, so that nothing ends by itself: virtualRedis.ts ends it.
+ * The prefix of a script: the server's time, and all times derived from it, follow the clock of the test. That clock is
+ * far ahead of the server's, so that no key expires by itself: virtualRedis.ts expires them.
  */
 const shim = `
 local server = redis
@@ -36,14 +36,14 @@ end
 local redis = { call = inTime(server.call), pcall = inTime(server.pcall), error_reply = server.error_reply }
 `;
 
-/** A script that goes by the clock of the test. */
+/** A script that uses the clock of the test. */
 export function timed(lua: string): string {
   return `${shim}do\n${lua}\nend`;
 }
 
 /**
- * What the bounds of the scripts become. What somebody made of `value` is never believed, as the log says otherwise then;
- * and the log is never counted just because it is its turn, which would hide what is wrong.
+ * The bounds of the scripts in the test. A `value` changed by hand is never trusted if the log disagrees; and the log
+ * is never counted merely because a count is due, which would hide errors.
  */
 const bounds = {
   MOST_EXPIRED: 4,

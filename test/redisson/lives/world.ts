@@ -1,16 +1,16 @@
 import type { ClientId, Owner, Snapshot } from './snapshot.ts';
 import type { VirtualRedis } from './virtualRedis.ts';
 
-/** A life on its way. */
+/** A life in progress. */
 export interface World {
   readonly server: VirtualRedis;
   /** Epoch microseconds. */
   us: number;
-  /** The keys before the step that is under way. */
+  /** The keys before the current step. */
   before: Snapshot;
-  /** Logs that may end before what they hold: somebody has told them to, and no call of ours has put it right yet. */
+  /** Logs that may end before their grants, by a command not yet repaired by a call of ours. */
   readonly toldToEnd: Set<Owner>;
-  /** What refunds name: calls of ours, and when they were granted. */
+  /** The targets of refunds: our calls, and the moments of their grants. */
   readonly granted: Readonly<Record<ClientId, { bytes: string; moment: number }[]>>;
   calls: number;
   refunds: number;
