@@ -106,7 +106,8 @@ export function rememberSequence(
   sequence: number,
 ): void {
   ledger.sequences ??= new Map();
-  for (const [name, { until }] of ledger.sequences) if (until <= now) ledger.sequences.delete(name);
+  // A minute later than they are forgotten: a new ledger may start at an earlier time, after a step of the clock.
+  for (const [name, { until }] of ledger.sequences) if (until + resent <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
   ledger.sequences.set(line, { last: sequence, until: Math.max(now + resent, ledger.expires + longest) });
 }
