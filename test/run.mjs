@@ -49,7 +49,7 @@ function scaleOf(name) {
 }
 
 /** How often --long runs them, each time with another seed: the twins every time, the others every fourth time. */
-const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 12) : 1;
+const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 8) : 1;
 const othersEvery = 4;
 const runsIn = (round, name) => name.startsWith('redis/twins') || round % othersEvery === 0;
 
