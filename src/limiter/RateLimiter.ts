@@ -57,6 +57,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     this.#line = new LedgerLine(parts);
   }
 
+  /** The limiter's name; that of a group's limiter is `name:key`. */
+  get name(): string {
+    return this.#line.name;
+  }
+
   /** The queue of this process, which the operators use. It is internal: its members may change in any release. */
   get line(): Line<Permits<Name>> {
     return this.#line;
