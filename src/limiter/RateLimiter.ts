@@ -124,8 +124,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * available and until the limit is full again
    * @throws all errors of `acquire` but AcquireTimeoutError and a signal's reason
    * @example
-   * const { granted, limit, remaining, retryAfter } = await limiter.decide();
-   * response.setHeader('RateLimit-Limit', limit).setHeader('RateLimit-Remaining', remaining);
+   * const { granted, retryAfter } = await limiter.decide();
    * if (!granted) response.setHeader('Retry-After', Math.ceil(retryAfter / 1000)).status(429).end();
    */
   decide(permits: Permits<Name> = 1): Promise<Decision> {
