@@ -1,5 +1,9 @@
 export type { SchedulerClock } from './clock.ts';
-export { type FromThrottledOptions, fromThrottled } from './creation/fromThrottled.ts';
+export {
+  type FromThrottledByKeyOptions,
+  type FromThrottledOptions,
+  fromThrottled,
+} from './creation/fromThrottled.ts';
 export type { PulledInput } from './creation/input.ts';
 export { permits$ } from './creation/permits.ts';
 export {
