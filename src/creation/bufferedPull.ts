@@ -1,7 +1,7 @@
 import type { Subscriber } from 'rxjs';
-import type { ThrottlePlan } from '../operators/throttleOptions.ts';
-import { type Item, ThrottleSubscriber } from '../operators/throttleSubscriber.ts';
 import type { Grant } from '../port/line.ts';
+import type { ThrottlePlan } from '../throttle/throttleOptions.ts';
+import { type Item, ThrottleSubscriber } from '../throttle/throttleSubscriber.ts';
 import type { PulledInput } from './input.ts';
 import { OpenInput } from './openInput.ts';
 

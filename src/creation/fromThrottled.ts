@@ -1,9 +1,9 @@
 import { Observable, type Subscriber } from 'rxjs';
 import type { Permits } from '../limits/cost.ts';
-import { type KeyIsMissing, type NamedGroup, planOf } from '../operators/throttleOptions.ts';
 import type { Limiter } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
+import { type KeyIsMissing, type NamedGroup, planOf } from '../throttle/throttleOptions.ts';
 import * as check from '../validate.ts';
 import { BufferedPull } from './bufferedPull.ts';
 import { checkInput, type PulledInput } from './input.ts';

@@ -6,8 +6,8 @@ import {
   planOf,
   type ThrottleDistributedByKeyOptions,
   type ThrottleDistributedOptions,
-} from './throttleOptions.ts';
-import { ThrottleSubscriber } from './throttleSubscriber.ts';
+} from '../throttle/throttleOptions.ts';
+import { ThrottleSubscriber } from '../throttle/throttleSubscriber.ts';
 
 /**
  * Emits the values of the source in their order, each when its permits are granted.
