@@ -138,6 +138,15 @@ pages('events report grants, waits and failures', async () => {
   ]);
 });
 
+pages('every event is logged', async () => {
+  const printed = (await printedBy('log')).join('\n');
+  const events = Array.from(printed.matchAll(/^sluice:api (\w+)/gm), ([, type]) => type);
+  assert.equal(events, ['queued', 'granted', 'queued', 'timeout']);
+  assert.match(printed, /not available within 5000 ms/);
+  assert.match(printed, /granted: 1,/);
+  assert.match(printed, /queued: 0,\s+reserved: 0,/);
+});
+
 pages('a limiter continues without Redis', async () => {
   assert.equal(await printedBy('fallback'), [
     'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
