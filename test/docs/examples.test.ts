@@ -138,6 +138,21 @@ pages('events report grants, waits and failures', async () => {
   ]);
 });
 
+for (const library of ['bottleneck', 'throttle', 'queue']) {
+  pages(`calls are limited as with ${library}`, async () => {
+    const seconds = [0, 0, 0, 1, 1];
+    assert.equal(
+      await printedBy(library),
+      seconds.map((second, i) => `${i + 1} in second ${second}`),
+    );
+  });
+}
+
+pages('users are limited as with rate-limiter-flexible', async () => {
+  const printed = await printedBy('flexible');
+  assert.equal(printed, ['ada: 1 left', 'ada: 0 left', 'ada: again in 60 s', 'bob: 1 left']);
+});
+
 pages('every event is logged', async () => {
   const printed = (await printedBy('log')).join('\n');
   const events = Array.from(printed.matchAll(/^sluice:api (\w+)/gm), ([, type]) => type);
