@@ -64,7 +64,8 @@ function testNode(version, patterns, ifHad) {
     console.log(`NOT RUN: Node ${version} cannot be installed: ${error.message}`);
     return ifHad;
   }
-  return succeeds(node, ['test/run.mjs', ...patterns]);
+  // The tests compare what programs print; the hooks of tsx use a function that a newer Node warns of.
+  return succeeds(node, ['test/run.mjs', ...patterns], { NODE_OPTIONS: '--disable-warning=DEP0205' });
 }
 
 const args = process.argv.slice(2).filter((arg) => arg !== '--if-had');
