@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger, ReserveReply } from '../../src/stores/store.ts';
-import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
-import type { Standing } from '../properties/oracle.ts';
+import { type Call, type CallReply, callLedger } from '../properties/calls.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 
 /** The limits that the calls are made under. They keep their keys for longer than a test runs. */
@@ -13,7 +13,7 @@ const names = ['log', 'tokens'];
 const fewer: LimitSpec[] = [{ ...sliding, permits: 80 }, limits[1]];
 
 /** A grant, and what gives it back. */
-interface Held extends Standing {
+interface Held extends PermitsAt {
   epoch: number;
 }
 
@@ -39,7 +39,7 @@ export class MixedCalls {
   }
 
   /** What was granted since the last reset, and not given back. */
-  get standing(): readonly Standing[] {
+  get standing(): readonly PermitsAt[] {
     return this.#held;
   }
 
@@ -70,7 +70,7 @@ export class MixedCalls {
     // Whoever gives permits back does without them, whatever comes of the call.
     if (call.kind === 'refund') for (const { moment, cost } of call.refunds) this.#giveBack(moment, cost[0]);
     await new Promise<void>((resolve) =>
-      askLedger(ledger, call, (error, reply) => {
+      callLedger(ledger, call, (error, reply) => {
         if (error) this.refusals.push(error);
         else this.#note(call, reply);
         resolve();

@@ -4,7 +4,7 @@ import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { type Scripts, scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
 import { assemble } from '../../tools/lua.mjs';
-import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
+import { type Call, type CallReply, callLedger } from '../properties/calls.ts';
 import { readControl } from './controlString.ts';
 import { type Held, readLedger } from './ledgerString.ts';
 import type { Outcome } from './memoryTwin.ts';
@@ -40,7 +40,7 @@ export function redisTwin(
   return async (config, call) => {
     serverUs = call.serverUs;
     const reply = await new Promise<CallReply>((resolve, reject) => {
-      askLedger(ledgerOf(config, call.client), call, (error, answer) =>
+      callLedger(ledgerOf(config, call.client), call, (error, answer) =>
         error ? reject(error) : resolve(answer),
       );
     });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { costOf } from '../properties/asking.ts';
 import { histories } from '../properties/history.ts';
+import { costOf } from '../properties/requests.ts';
 import { scaled } from '../properties/scaled.ts';
 import { fewLimits, type LimitSpec, record } from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
