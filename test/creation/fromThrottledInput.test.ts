@@ -38,7 +38,7 @@ for (const [input, message] of wrongInput) {
   });
 }
 
-/** What a `permits` of its own position may not be, and options that are of `acquire` alone. */
+/** Invalid values of `permits`, and options of `acquire` that do not exist here. */
 const wrongOptions = wrongAcquire
   .filter(([, options]) => !(options && typeof options === 'object' && 'signal' in options))
   .map(([permits, options, type, message]) => {

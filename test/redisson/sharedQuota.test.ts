@@ -19,7 +19,7 @@ async function eat(from: Pick<Client, 'acquire'>, hungry: () => boolean): Promis
   const caller = async () => {
     for (; hungry(); eaten++) await from.acquire();
   };
-  // Requests waiting at the end fail with the close of ours, or the end of the stand-in.
+  // Requests waiting at the end fail when our limiter is closed, or the model ends.
   await Promise.allSettled(Array.from({ length: callers }, caller));
   return eaten;
 }

@@ -9,7 +9,7 @@ export async function load(url, context, next) {
   return { format: 'module', shortCircuit: true, source: `export default ${JSON.stringify(text)};` };
 }
 
-/** The package by its own name is its sources. */
+/** Resolves the package's own name to its sources. */
 export function resolve(specifier, context, next) {
   if (specifier !== 'rxjs-sluice') return next(specifier, context);
   return next(new URL('../../src/index.ts', import.meta.url).href, context);
