@@ -18,7 +18,7 @@ import { UvuWorker } from './support/uvuWorker.mjs';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests mostly wait for servers; the others mostly compute. */
 const withServers =
-  /^(cli|cluster|conformance|demo|faults|fleet|fuzz|processes|redis|redisson|slow|support)\//;
+  /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|slow|support)\//;
 /** The timed tests of processes that share a limit: other load would change their results. */
 const alone = /^(fleet|demo)\//;
 /** A file with properties over random values. */
