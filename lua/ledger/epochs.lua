@@ -5,7 +5,7 @@
 
 -- Every client with waiting requests calls again within this many milliseconds, so reservations further ahead
 -- can be voided.
-local HEARD = 2000
+local NOTICE_PERIOD = 2000
 -- The most changes that are kept. If there are more, the two oldest are merged.
 local MOST_VOIDS = 8
 
@@ -24,7 +24,7 @@ local function voidBookings(ledger, now, after, serverUs)
   ledger.holes = holes
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, after) end
   changeEpoch(ledger, serverUs)
-  while #voids > 1 and voids[1].from + HEARD <= now do table.remove(voids, 1) end
+  while #voids > 1 and voids[1].from + NOTICE_PERIOD <= now do table.remove(voids, 1) end
   voids[#voids + 1] = { epoch = ledger.epoch, from = after }
   if #voids <= MOST_VOIDS then return end
   local oldest = table.remove(voids, 1)
@@ -49,7 +49,7 @@ local function lastOf(ledger, moment, epoch)
 end
 
 -- The moment by which every client has received the last of these changes, in milliseconds.
-local function heardBy(ledger)
+local function noticeEnd(ledger)
   local last = ledger.voids[#ledger.voids]
-  return last and last.from + HEARD or 0
+  return last and last.from + NOTICE_PERIOD or 0
 end

@@ -120,10 +120,10 @@ export const known = [
     title: 'reservations are void at once when the rate changes, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/ledger/state.lua', find: 'ledger.shift + HEARD)', replace: 'ledger.shift)' },
+      { file: 'lua/ledger/state.lua', find: 'ledger.shift + NOTICE_PERIOD)', replace: 'ledger.shift)' },
       {
         file: memory('openLedger'),
-        find: 'Math.max(now, changed + heard)',
+        find: 'Math.max(now, changed + noticePeriod)',
         replace: 'Math.max(now, changed)',
       },
     ],
@@ -135,12 +135,12 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/state.lua',
-        find: 'voidBookings(ledger, now, now + HEARD,',
+        find: 'voidBookings(ledger, now, now + NOTICE_PERIOD,',
         replace: 'voidBookings(ledger, now, now,',
       },
       {
         file: memory('openLedger'),
-        find: 'voidBookings(ledger, now, now + heard,',
+        find: 'voidBookings(ledger, now, now + noticePeriod,',
         replace: 'voidBookings(ledger, now, now,',
       },
     ],
@@ -152,12 +152,12 @@ export const known = [
     changes: [
       {
         file: epochs,
-        find: 'return last and last.from + HEARD or 0',
+        find: 'return last and last.from + NOTICE_PERIOD or 0',
         replace: 'return last and last.from or 0',
       },
       {
         file: memory('epochs'),
-        find: 'voids[voids.length - 1].from + heard',
+        find: 'voids[voids.length - 1].from + noticePeriod',
         replace: 'voids[voids.length - 1].from',
       },
     ],
@@ -167,8 +167,8 @@ export const known = [
     title: 'a new change removes the previous one before all clients have received it, in both twins',
     tests: constants,
     changes: [
-      { file: epochs, find: 'voids[1].from + HEARD <= now', replace: 'voids[1].from <= now' },
-      { file: memory('epochs'), find: 'voids[0].from + heard <= now', replace: 'voids[0].from <= now' },
+      { file: epochs, find: 'voids[1].from + NOTICE_PERIOD <= now', replace: 'voids[1].from <= now' },
+      { file: memory('epochs'), find: 'voids[0].from + noticePeriod <= now', replace: 'voids[0].from <= now' },
     ],
   },
   {

@@ -6,7 +6,7 @@ import type { LedgerState } from './ledgerState.ts';
  * Every client with waiting requests calls again within this many milliseconds, so reservations further ahead
  * can be voided.
  */
-export const heard = 2000;
+export const noticePeriod = 2000;
 /** The most changes that are kept. If there are more, the two oldest are merged. */
 const mostVoids = 8;
 
@@ -24,7 +24,7 @@ export function voidBookings(ledger: LedgerState, now: number, after: number, se
   for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
   changeEpoch(ledger, serverUs);
   const { voids } = ledger;
-  while (voids.length > 1 && voids[0].from + heard <= now) voids.shift();
+  while (voids.length > 1 && voids[0].from + noticePeriod <= now) voids.shift();
   voids.push({ epoch: ledger.epoch, from: after });
   if (voids.length <= mostVoids) return;
   const [{ from }] = voids.splice(0, 1);
@@ -47,6 +47,6 @@ export function lastOf(ledger: LedgerState, last: LastMoment | undefined): numbe
 }
 
 /** The moment by which every client has received the last of these changes, in milliseconds. */
-export function heardBy({ voids }: LedgerState): number {
-  return voids.length === 0 ? 0 : voids[voids.length - 1].from + heard;
+export function noticeEnd({ voids }: LedgerState): number {
+  return voids.length === 0 ? 0 : voids[voids.length - 1].from + noticePeriod;
 }
