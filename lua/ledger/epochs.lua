@@ -15,7 +15,7 @@ end
 
 -- Voids the reservations for `after` or later: their clients call again before that moment. Changes the
 -- epoch.
-local function voidBookings(ledger, now, after, serverUs)
+local function voidReservations(ledger, now, after, serverUs)
   ledger.frontier = math.min(ledger.frontier, now)
   local holes, voids = {}, ledger.voids
   for _, hole in ipairs(ledger.holes) do
@@ -32,7 +32,7 @@ local function voidBookings(ledger, now, after, serverUs)
 end
 
 -- Reservations of an epoch are void from this moment on: milliseconds, or infinity.
-local function standingUntil(ledger, epoch)
+local function validUntil(ledger, epoch)
   if epoch < ledger.born then return 0 end
   local till = math.huge
   for _, void in ipairs(ledger.voids) do
@@ -44,7 +44,7 @@ end
 -- The last moment that a client has reserved, by the ledger's clock, or 0 if that reservation is void.
 local function lastOf(ledger, moment, epoch)
   local t = moment + ledger.shift
-  if moment > 0 and epoch >= ledger.refundable and t < standingUntil(ledger, epoch) then return t end
+  if moment > 0 and epoch >= ledger.refundable and t < validUntil(ledger, epoch) then return t end
   return 0
 end
 

@@ -16,5 +16,5 @@ local function moveUp(ledger, now, serverUs)
   if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
   -- The refunded permits are for the clients that reserve again, which need not keep a pace for them.
   ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
-  voidBookings(ledger, now, now + NOTICE_PERIOD, serverUs)
+  voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)
 end

@@ -135,13 +135,13 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/state.lua',
-        find: 'voidBookings(ledger, now, now + NOTICE_PERIOD,',
-        replace: 'voidBookings(ledger, now, now,',
+        find: 'voidReservations(ledger, now, now + NOTICE_PERIOD,',
+        replace: 'voidReservations(ledger, now, now,',
       },
       {
         file: memory('openLedger'),
-        find: 'voidBookings(ledger, now, now + noticePeriod,',
-        replace: 'voidBookings(ledger, now, now,',
+        find: 'voidReservations(ledger, now, now + noticePeriod,',
+        replace: 'voidReservations(ledger, now, now,',
       },
     ],
   },
@@ -339,8 +339,8 @@ export const known = [
     title: 'void reservations are refunded again, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/refund.lua', find: ' or t >= standingUntil(ledger, epoch))', replace: ')' },
-      { file: memory('refund'), find: ' || t >= standingUntil(ledger, epoch))', replace: ')' },
+      { file: 'lua/refund.lua', find: ' or t >= validUntil(ledger, epoch))', replace: ')' },
+      { file: memory('refund'), find: ' || t >= validUntil(ledger, epoch))', replace: ')' },
     ],
   },
   {
@@ -359,12 +359,12 @@ export const known = [
     changes: [
       {
         file: epochs,
-        find: ' and t < standingUntil(ledger, epoch) then return t',
+        find: ' and t < validUntil(ledger, epoch) then return t',
         replace: ' then return t',
       },
       {
         file: memory('epochs'),
-        find: 'return moment < standingUntil(ledger, last.epoch) ? moment : 0;',
+        find: 'return moment < validUntil(ledger, last.epoch) ? moment : 0;',
         replace: 'return moment;',
       },
     ],

@@ -18,7 +18,7 @@ export function changeEpoch(ledger: LedgerState, serverUs: number): void {
  * Voids the reservations for `after` or later: their clients call again before that moment. Changes the
  * epoch.
  */
-export function voidBookings(ledger: LedgerState, now: number, after: number, serverUs: number): void {
+export function voidReservations(ledger: LedgerState, now: number, after: number, serverUs: number): void {
   ledger.frontier = Math.min(ledger.frontier, now);
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
   for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
@@ -32,7 +32,7 @@ export function voidBookings(ledger: LedgerState, now: number, after: number, se
 }
 
 /** Reservations of an epoch are void from this moment on: milliseconds, or Infinity. */
-export function standingUntil({ born, voids }: LedgerState, epoch: number): number {
+export function validUntil({ born, voids }: LedgerState, epoch: number): number {
   if (epoch < born) return 0;
   let until = Infinity;
   for (const { epoch: later, from } of voids) if (later > epoch) until = Math.min(until, from);
@@ -43,7 +43,7 @@ export function standingUntil({ born, voids }: LedgerState, epoch: number): numb
 export function lastOf(ledger: LedgerState, last: LastMoment | undefined): number {
   if (!last || last.epoch < ledger.refundable) return 0;
   const moment = last.moment + ledger.shift;
-  return moment < standingUntil(ledger, last.epoch) ? moment : 0;
+  return moment < validUntil(ledger, last.epoch) ? moment : 0;
 }
 
 /** The moment by which every client has received the last of these changes, in milliseconds. */

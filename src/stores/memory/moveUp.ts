@@ -1,4 +1,4 @@
-import { noticePeriod, voidBookings } from './epochs.ts';
+import { noticePeriod, voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 
@@ -21,5 +21,5 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   ledger.credit = freed;
   ledger.freed = 0;
   ledger.movedAt = now;
-  voidBookings(ledger, now, now + noticePeriod, serverUs);
+  voidReservations(ledger, now, now + noticePeriod, serverUs);
 }
