@@ -26,7 +26,7 @@ function valuesOf(name: string): Map<string, number> {
   return values;
 }
 
-const ofTwins = ['told', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids', 'mostHoles', 'lingers'];
+const ofTwins = ['liftNotice', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids', 'mostHoles', 'contenderPeriod'];
 const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])

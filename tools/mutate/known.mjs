@@ -111,8 +111,8 @@ export const known = [
     title: 'contenders linger for four seconds, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/reserve.lua', find: 'local LINGERS = 2000', replace: 'local LINGERS = 4000' },
-      { file: memory('reserve'), find: 'const lingers = 2000', replace: 'const lingers = 4000' },
+      { file: 'lua/reserve.lua', find: 'local CONTENDER_PERIOD = 2000', replace: 'local CONTENDER_PERIOD = 4000' },
+      { file: memory('reserve'), find: 'const contenderPeriod = 2000', replace: 'const contenderPeriod = 4000' },
     ],
   },
   {
@@ -176,8 +176,8 @@ export const known = [
     title: 'a lifted pause is reported for one second, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/ledger/control.lua', find: 'local TOLD = 5000', replace: 'local TOLD = 1000' },
-      { file: memory('control'), find: 'const told = 5000', replace: 'const told = 1000' },
+      { file: 'lua/ledger/control.lua', find: 'local LIFT_NOTICE = 5000', replace: 'local LIFT_NOTICE = 1000' },
+      { file: memory('control'), find: 'const liftNotice = 5000', replace: 'const liftNotice = 1000' },
     ],
   },
   {
@@ -187,13 +187,13 @@ export const known = [
     changes: [
       {
         file: 'lua/reserve.lua',
-        find: 'stays and math.max(now, last) + LINGERS or 0',
-        replace: 'math.max(now, last) + LINGERS',
+        find: 'stays and math.max(now, last) + CONTENDER_PERIOD or 0',
+        replace: 'math.max(now, last) + CONTENDER_PERIOD',
       },
       {
         file: memory('reserve'),
-        find: 'stays ? Math.max(now, line.last) + lingers : 0',
-        replace: 'Math.max(now, line.last) + (stays ? 1 : 1) * lingers',
+        find: 'stays ? Math.max(now, line.last) + contenderPeriod : 0',
+        replace: 'Math.max(now, line.last) + (stays ? 1 : 1) * contenderPeriod',
       },
     ],
   },
