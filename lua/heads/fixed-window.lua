@@ -1,4 +1,4 @@
 -- @include "heads/common"
 
--- A fixed window, after the head: start, stop, used, newest and booked.
+-- A fixed window, after the head: start, stop, used, newest and reserved.
 local FIXED_KIND, FIXED, FIXED_SIZE = 102, '<ddddd', 40

@@ -1,5 +1,5 @@
 -- @include "heads/common"
 
 -- A token bucket, after the head: units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount and
--- booked. Its `ts` is `seen`.
+-- reserved. Its `ts` is `seen`.
 local BUCKET_KIND, BUCKET, BUCKET_SIZE = 116, '<ddddddddI4I4', 72

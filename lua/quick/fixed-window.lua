@@ -3,14 +3,14 @@
 -- The fast path of lua/limits/fixed-window.lua.
 
 if kind == FIXED_KIND then
-  local start, stop, used, newest, booked, behind
+  local start, stop, used, newest, reserved, behind
   -- An aligned window opens at its first millisecond, not at the fraction before it.
   local rest, edge = '', extra == 1 and math.floor(at / interval) * interval or now
   taken = taken and #data >= HEAD_SIZE + FIXED_SIZE
   if taken then
-    start, stop, used, newest, booked, behind = struct.unpack(FIXED, data, own)
-    taken = start >= 0 and stop >= 0 and used >= 0 and newest >= 0 and booked >= 0
-      and start + stop + used + newest + booked < 2 ^ 60
+    start, stop, used, newest, reserved, behind = struct.unpack(FIXED, data, own)
+    taken = start >= 0 and stop >= 0 and used >= 0 and newest >= 0 and reserved >= 0
+      and start + stop + used + newest + reserved < 2 ^ 60
     if taken and expires <= now then
       fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
     else
@@ -22,12 +22,12 @@ if kind == FIXED_KIND then
   if fresh and asked <= permits and edge <= now then
     taken, epoch, rest = true, math.max(forgotten, us), ''
     start = extra == 1 and edge or at
-    stop, used, newest, booked = start + interval, asked, at, at > now and asked or 0
+    stop, used, newest, reserved = start + interval, asked, at, at > now and asked or 0
   elseif taken then
     used = used + asked
-    if at > now then booked = (newest > now and booked or 0) + asked end
+    if at > now then reserved = (newest > now and reserved or 0) + asked end
     newest = at > newest and at or newest
   end
   full, left = stop, used and permits - used
-  if taken then taken = struct.pack(FIXED, start, stop, used, newest, booked) .. rest end
+  if taken then taken = struct.pack(FIXED, start, stop, used, newest, reserved) .. rest end
 end

@@ -3,11 +3,11 @@
 -- The fast path of lua/limits/token-bucket.lua.
 
 if kind == BUCKET_KIND then
-  local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, behind
+  local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved, behind
   local rest, cap, cost = '', extra * interval, asked * interval
   taken = taken and #data >= HEAD_SIZE + BUCKET_SIZE
   if taken then
-    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, behind = struct.unpack(BUCKET, data, own)
+    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved, behind = struct.unpack(BUCKET, data, own)
     taken = tail >= -1 and lastAt >= -1 and lastAfter >= -1 and since1 >= 0 and held1 >= 0 and since0 >= 0 and held0 >= 0
       and units <= cap and units > -2 ^ 60
       and tail + since1 + held1 + since0 + held0 + lastAt + lastAfter < 2 ^ 60
@@ -22,10 +22,10 @@ if kind == BUCKET_KIND then
   end
   if fresh and cost <= cap then
     taken, epoch, rest = true, math.max(forgotten, us), ''
-    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked = cap, -1, 0, 0, 0, 0, -1, -1, 0, 0
+    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved = cap, -1, 0, 0, 0, 0, -1, -1, 0, 0
   end
   if taken then
-    if at > now then booked = (tail > now and booked or 0) + asked end
+    if at > now then reserved = (tail > now and reserved or 0) + asked end
     if now == lastAt then
       lastCount = lastCount + asked
     else
@@ -39,7 +39,7 @@ if kind == BUCKET_KIND then
     tail = at > tail and at or tail
     units = units - cost
     full, left = now + math.ceil((cap - units) / permits), math.floor(units / interval)
-    taken = booked < 2 ^ 32 and lastCount < 2 ^ 32
-      and struct.pack(BUCKET, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked) .. rest
+    taken = reserved < 2 ^ 32 and lastCount < 2 ^ 32
+      and struct.pack(BUCKET, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved) .. rest
   end
 end

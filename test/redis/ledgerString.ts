@@ -96,9 +96,9 @@ function readSmall(
   }
   if (kind === 't') {
     const [units, ...line] = reader.doubles(8);
-    const [lastCount, booked] = [reader.integer(4), reader.integer(4)];
+    const [lastCount, reserved] = [reader.integer(4), reader.integer(4)];
     const [owedUntil, sameSince] = rareOf(2) ?? [0, 0];
-    return picture([units, seen, booked, owedUntil, ...line, lastCount, sameSince]);
+    return picture([units, seen, reserved, owedUntil, ...line, lastCount, sameSince]);
   }
   const [total, newest, purged, openTime, openCount] = reader.doubles(5);
   const count = reader.integer(1);
