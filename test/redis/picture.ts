@@ -63,7 +63,8 @@ function limitPicture(state: LimitState): LimitPicture {
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0, shift } = state;
+    const { align, start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0, shift } =
+      state;
     const windows = [start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0];
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };

@@ -26,7 +26,16 @@ function valuesOf(name: string): Map<string, number> {
   return values;
 }
 
-const ofTwins = ['liftNotice', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids', 'mostHoles', 'contenderPeriod'];
+const ofTwins = [
+  'liftNotice',
+  'pacing',
+  'memory',
+  'requests',
+  'leastPart',
+  'mostVoids',
+  'mostHoles',
+  'contenderPeriod',
+];
 const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])

@@ -111,8 +111,16 @@ export const known = [
     title: 'contenders linger for four seconds, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/reserve.lua', find: 'local CONTENDER_PERIOD = 2000', replace: 'local CONTENDER_PERIOD = 4000' },
-      { file: memory('reserve'), find: 'const contenderPeriod = 2000', replace: 'const contenderPeriod = 4000' },
+      {
+        file: 'lua/reserve.lua',
+        find: 'local CONTENDER_PERIOD = 2000',
+        replace: 'local CONTENDER_PERIOD = 4000',
+      },
+      {
+        file: memory('reserve'),
+        find: 'const contenderPeriod = 2000',
+        replace: 'const contenderPeriod = 4000',
+      },
     ],
   },
   {
@@ -168,7 +176,11 @@ export const known = [
     tests: constants,
     changes: [
       { file: epochs, find: 'voids[1].from + NOTICE_PERIOD <= now', replace: 'voids[1].from <= now' },
-      { file: memory('epochs'), find: 'voids[0].from + noticePeriod <= now', replace: 'voids[0].from <= now' },
+      {
+        file: memory('epochs'),
+        find: 'voids[0].from + noticePeriod <= now',
+        replace: 'voids[0].from <= now',
+      },
     ],
   },
   {
@@ -176,7 +188,11 @@ export const known = [
     title: 'a lifted pause is reported for one second, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/ledger/control.lua', find: 'local LIFT_NOTICE = 5000', replace: 'local LIFT_NOTICE = 1000' },
+      {
+        file: 'lua/ledger/control.lua',
+        find: 'local LIFT_NOTICE = 5000',
+        replace: 'local LIFT_NOTICE = 1000',
+      },
       { file: memory('control'), find: 'const liftNotice = 5000', replace: 'const liftNotice = 1000' },
     ],
   },

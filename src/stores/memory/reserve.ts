@@ -40,7 +40,8 @@ export function reserve(
   const segments: Segment[] = [];
   for (const run of request.runs) serve(ledger, instant, run, line, paced, segments);
 
-  if (contenders > 1 && line.last > 0) ledger.pacedUntil = Math.max(ledger.pacedUntil, line.last + contenderPeriod);
+  if (contenders > 1 && line.last > 0)
+    ledger.pacedUntil = Math.max(ledger.pacedUntil, line.last + contenderPeriod);
   const stays = line.held > 0 || line.left;
   noteContender(ledger.contenders, client, stays ? Math.max(now, line.last) + contenderPeriod : 0, now);
   const { epoch } = ledger;
