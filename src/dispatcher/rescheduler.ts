@@ -6,7 +6,7 @@ const leastMove = 20;
 /** The least time between two moves: milliseconds. */
 const leastPause = 100;
 /** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
-const heard = 2_000;
+const noticePeriod = 2_000;
 
 /**
  * Moves reservations to earlier moments after refunds.
@@ -56,7 +56,7 @@ export class Rescheduler {
       this.#movedAt = now;
       reservations.requeueFrom(() => true);
       waitEstimate.retryAt = 0;
-    } else if (!isAlone && last.due - now >= heard) {
+    } else if (!isAlone && last.due - now >= noticePeriod) {
       this.#movedAt = now;
       this.#calls.expedite();
     }
