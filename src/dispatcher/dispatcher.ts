@@ -287,9 +287,8 @@ export class Dispatcher {
 
   /** Does all that can be done now. */
   #pass(): void {
-    const { queue, refunds, reporter, ledger } = this.#parts;
-    queue.settled.report(reporter);
-    this.#grantDue();
+    const { refunds, ledger } = this.#parts;
+    this.#report();
     this.#rescheduler.run();
     this.#admission.failSurplus();
     this.#admission.reportDelays();
@@ -302,19 +301,29 @@ export class Dispatcher {
     this.#sendLookups();
   }
 
-  /** Grants the requests whose reservations are due. */
-  #grantDue(): void {
+  /** Grants the requests whose reservations are due, and reports those that have ended, in the order of the queue. */
+  #report(): void {
     const { clock, queue, reservations, reporter } = this.#parts;
+    const { settled } = queue;
     const { moments } = reservations;
-    if (!moments.first) return;
+    if (settled.isEmpty && !moments.first) return;
     const now = clock.now();
-    while (!this.#changes.isPausing && moments.first && moments.first.due <= now) {
-      const request = queue.first!;
-      const grant = moments.shift();
-      queue.removeOne(request);
-      this.#granted++;
-      reporter.granted(request, grant);
+    for (;;) {
+      const isDue = !this.#changes.isPausing && moments.first !== undefined && moments.first.due <= now;
+      const ended = settled.first;
+      if (ended && !(isDue && queue.first!.order < ended.order)) settled.reportFirst(reporter);
+      else if (isDue) this.#grantFirst();
+      else return;
     }
+  }
+
+  #grantFirst(): void {
+    const { queue, reservations, reporter } = this.#parts;
+    const request = queue.first!;
+    const grant = reservations.moments.shift();
+    queue.removeOne(request);
+    this.#granted++;
+    reporter.granted(request, grant);
   }
 
   #sendLookups(): void {

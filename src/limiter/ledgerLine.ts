@@ -173,6 +173,11 @@ export class LedgerLine<P> implements Line<P> {
     );
   }
 
+  /** Whether there is no dispatcher and no call in progress. Several requests of one turn share the dispatcher's call. */
+  get isUnused(): boolean {
+    return this.#created === undefined && this.#lookups === 0 && !this.#needsDispatcher;
+  }
+
   #lookUp<T>(call: (done: Reply<T>) => void, reply: Reply<T>): void {
     this.#lookups++;
     call((error, result) => {
