@@ -36,6 +36,7 @@ export class Dispatcher {
   readonly #run = () => this.#loop.run();
   #whenIdle: (() => void)[] = [];
   #granted = 0;
+  #grantingAt: number | undefined;
 
   constructor(options: DispatcherOptions) {
     this.#loop = new Loop(
@@ -88,6 +89,11 @@ export class Dispatcher {
 
   now(): number {
     return this.#parts.clock.now();
+  }
+
+  /** The time of a grant: one reading of the clock serves all requests that are granted together. */
+  get grantTime(): number {
+    return this.#grantingAt ?? this.now();
   }
 
   /** Whether a new request would have to wait. While the store takes long to reply, it is taken to. */
@@ -308,6 +314,7 @@ export class Dispatcher {
     const { moments } = reservations;
     if (!moments.first) return;
     const now = clock.now();
+    this.#grantingAt = now;
     while (!this.#changes.isPausing && moments.first && moments.first.due <= now) {
       const request = queue.first!;
       const grant = moments.shift();
@@ -315,6 +322,7 @@ export class Dispatcher {
       this.#granted++;
       reporter.granted(request, grant);
     }
+    this.#grantingAt = undefined;
   }
 
   #sendLookups(): void {
