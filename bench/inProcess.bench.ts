@@ -35,9 +35,9 @@ export async function run(): Promise<void> {
   const ways = [
     caller('rate-limiter-flexible, consume()', () => peer.consume('key')),
     caller('limiter, removeTokens()', () => tokens.removeTokens(1)),
-    caller('bottleneck, schedule()', () => bottleneck.schedule(async () => {}), 10_000),
     // Each of its calls waits for a timer.
-    caller('p-throttle', () => throttled(), 200),
+    caller('bottleneck, schedule()', () => bottleneck.schedule(async () => {}), 200),
+    caller('p-throttle, a call', () => throttled(), 10_000),
   ];
   for (const limit of [tokenBucket(rate), slidingWindow(rate), fixedWindow(rate)]) {
     const limiter = new RateLimiter({ name: 'one', limit });
