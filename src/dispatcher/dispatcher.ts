@@ -36,6 +36,7 @@ export class Dispatcher {
   readonly #run = () => this.#loop.run();
   #whenIdle: (() => void)[] = [];
   #granted = 0;
+  #grantingAt: number | undefined;
 
   constructor(options: DispatcherOptions) {
     this.#loop = new Loop(
@@ -88,6 +89,11 @@ export class Dispatcher {
 
   now(): number {
     return this.#parts.clock.now();
+  }
+
+  /** The time of a grant: one reading of the clock serves all requests that are granted together. */
+  get grantTime(): number {
+    return this.#grantingAt ?? this.now();
   }
 
   /** Whether a new request would have to wait. While the store takes long to reply, it is taken to. */
@@ -308,13 +314,15 @@ export class Dispatcher {
     const { moments } = reservations;
     if (settled.isEmpty && !moments.first) return;
     const now = clock.now();
+    this.#grantingAt = now;
     for (;;) {
       const isDue = !this.#changes.isPausing && moments.first !== undefined && moments.first.due <= now;
       const ended = settled.first;
       if (ended && !(isDue && queue.first!.order < ended.order)) settled.reportFirst(reporter);
       else if (isDue) this.#grantFirst();
-      else return;
+      else break;
     }
+    this.#grantingAt = undefined;
   }
 
   #grantFirst(): void {

@@ -116,7 +116,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited = requestedAt === undefined ? 0 : Math.max(0, this.now() - requestedAt);
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.dispatcher.grantTime - requestedAt);
     this.#settlement ??= {
       named: this.#options.named,
       refund: (granted, cost) =>
