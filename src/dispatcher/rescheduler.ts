@@ -3,7 +3,7 @@ import type { ReserveCalls } from './reserveCalls.ts';
 
 /** Reservations are moved only if the first comes forward by at least this, and by a hundredth of the interval: milliseconds. */
 const leastMove = 20;
-/** The least time between two moves: milliseconds. Moves of requests that take longer than that at the full rate are rare. */
+/** The least time between two moves: milliseconds; and the same among contenders for requests that take longer than that. */
 const leastPause = 100;
 const shortPause = 20;
 /** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
@@ -37,7 +37,8 @@ export class Rescheduler {
   get #pause(): number {
     const { fairShare, reservations } = this.#parts;
     const { first } = reservations.moments;
-    return first && fairShare.loadOf(first.grant.cost) >= leastPause ? shortPause : leastPause;
+    const isRare = first !== undefined && fairShare.loadOf(first.grant.cost) >= leastPause;
+    return isRare && fairShare.contenders > 1 ? shortPause : leastPause;
   }
 
   /** Permits are about to be refunded. */
