@@ -14,4 +14,16 @@ test('the README has at most 250 lines: further subjects have pages of their own
   assert.ok(lines <= 250, `${lines} lines`);
 });
 
+test('the badges of the README are true', () => {
+  const { license, engines, types, dependencies } = JSON.parse(pageAt('package.json').text);
+  const [, badges] = /^# rxjs-sluice\n\n(.*)\n/.exec(text)!;
+  const [, oldest] = /^>=(\d+)$/.exec(engines.node)!;
+  assert.ok(types);
+  assert.is(dependencies, undefined);
+  assert.is(
+    badges,
+    `\`${license}\` \`Node ${oldest} or newer\` \`types included\` \`no runtime dependency\``,
+  );
+});
+
 test.run();
