@@ -26,4 +26,14 @@ test('the badges of the README are true', () => {
   );
 });
 
+test('the README, the peers and the tests with the oldest peers name the same versions', () => {
+  const { peerDependencies, devDependencies } = JSON.parse(pageAt('package.json').text);
+  const { rxjs, ioredis } = peerDependencies;
+  const oldest = (alias: string) => devDependencies[alias].split('@').at(-1);
+  assert.is(rxjs, `^${oldest('rxjs-oldest')}`);
+  assert.is(ioredis, `^${oldest('ioredis5')} || ^6.0.0`);
+  assert.match(text, `\n| rxjs | ${oldest('rxjs-oldest')} |`);
+  assert.match(text, `\n| ioredis | ${oldest('ioredis5')}, or 6 |`);
+});
+
 test.run();
