@@ -7,7 +7,7 @@ import { pageAt, pages, root } from './pages.ts';
 /** The pages that name tests, and the least number of titles of each. */
 const leastTitles: Record<string, number> = { 'docs/guarantees.md': 65, 'docs/redisson.md': 20 };
 /** The pages of the repository that are not in the package. */
-const others = ['CONTRIBUTING.md', 'CHANGELOG.md'].map(pageAt);
+const others = ['CONTRIBUTING.md', 'CHANGELOG.md', 'examples/README.md'].map(pageAt);
 /** A path of the repository in backticks: a file, or a folder with a slash at its end. */
 const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs|examples)\/[\w./-]*(?:\/|\.\w+))`/g;
 
