@@ -1,3 +1,5 @@
+export { type NodeRedisClient, nodeRedis } from './clients/nodeRedis.ts';
+export { type ValkeyGlideClient, valkeyGlide } from './clients/valkeyGlide.ts';
 export type { SchedulerClock } from './clock.ts';
 export {
   type FromThrottledByKeyOptions,
@@ -79,6 +81,7 @@ export { RateType } from './redisson/RateType.ts';
 export { RedissonRateLimiter } from './redisson/RedissonRateLimiter.ts';
 export type { FallbackOptions } from './stores/fallback/fallbackOptions.ts';
 export { memoryStore } from './stores/memory/memoryStore.ts';
+export type { RedisClient } from './stores/redis/redisClient.ts';
 export type { PermitSource, Store } from './stores/store.ts';
 export type {
   ThrottleDistributedByKeyOptions,

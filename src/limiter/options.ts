@@ -1,8 +1,8 @@
-import type { Cluster, Redis } from 'ioredis';
 import type { SchedulerClock } from '../clock.ts';
 import type { NamedLimits } from '../limits/cost.ts';
 import { assertLimit, isLimit, isRate, type Limit } from '../limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../stores/fallback/fallbackOptions.ts';
+import { checkRedisClient, type RedisClient } from '../stores/redis/redisClient.ts';
 import type { Store } from '../stores/store.ts';
 import * as check from '../validate.ts';
 
@@ -13,11 +13,12 @@ export interface RateLimiterOptions<Name extends string = string> {
   /** The limit, or a record of several limits, which grant a request together or not at all. */
   limit: Limit | Readonly<Record<Name, Limit>>;
   /**
-   * An ioredis `Redis` or `Cluster`. The limiter does not close it.
+   * An ioredis `Redis` or `Cluster`, or the adapter of another client: {@link nodeRedis}, {@link valkeyGlide}. The limiter does
+   * not close it.
    *
    * @default none: the limit applies to this process, and needs no server
    */
-  redis?: Redis | Cluster | undefined;
+  redis?: RedisClient | undefined;
   /**
    * The prefix of all keys, which begin with `{prefix:name}`.
    *
@@ -98,7 +99,7 @@ export function checkOptions(options: RateLimiterOptions<string>): void {
   if (scope !== undefined) check.oneOf('scope', scope, ['fleet', 'client']);
   if (clientId !== undefined) check.nonEmptyString('clientId', clientId);
   if (maxQueue !== undefined) check.positiveIntegerOrInfinity('maxQueue', maxQueue);
-  if (redis !== undefined) check.methods('redis', redis, 'an ioredis Redis or Cluster', ['defineCommand']);
+  if (redis !== undefined) checkRedisClient(redis);
   if (store !== undefined) check.methods('store', store, 'a memoryStore()', ['open']);
   if (scheduler !== undefined)
     check.methods('scheduler', scheduler, 'an RxJS scheduler', ['now', 'schedule']);

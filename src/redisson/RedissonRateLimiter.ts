@@ -1,4 +1,3 @@
-import type { Cluster, Redis } from 'ioredis';
 import { monotonicClock } from '../clock.ts';
 import { AcquireTimeoutError, LimiterClosedError, NotInitializedError } from '../errors.ts';
 import { type AcquireOptions, acquireFrom, checkAcquireOptions } from '../limiter/acquisition.ts';
@@ -8,6 +7,7 @@ import { toPromise } from '../limiter/toPromise.ts';
 import type { Limiter, Line } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
 import { connectionOf } from '../stores/redis/connection.ts';
+import type { RedisClient } from '../stores/redis/redisClient.ts';
 import { TimedCalls } from '../stores/redis/timedCalls.ts';
 import { TimedLedger } from '../stores/redis/timedLedger.ts';
 import type { Reply } from '../stores/store.ts';
@@ -44,7 +44,6 @@ import { storedConfig } from './storedConfig.ts';
 export class RedissonRateLimiter implements Limiter<number> {
   /** The limiter's name, and the key of its config. */
   readonly name: string;
-  readonly #redis: Redis | Cluster;
   readonly #keys: RedissonKeys;
   /** Identifies this limiter's entries in the log. */
   readonly #id = lineId();
@@ -54,16 +53,15 @@ export class RedissonRateLimiter implements Limiter<number> {
   readonly #deadlines: DeadlineTimer;
 
   /**
-   * @param redis an ioredis `Redis` or `Cluster`, which stays yours to close
+   * @param redis an ioredis `Redis` or `Cluster`, or the adapter of another client ({@link nodeRedis}, {@link valkeyGlide}); it stays yours to close
    * @param name the limiter's name, as the JVM services give it to `getRateLimiter`
    * @param options `clientId`: the client that owns the permits with `RateType.PER_CLIENT`; `storeTimeout`: milliseconds that one call
    * to Redis may take, 5,000 by default
    * @throws TypeError, RangeError for an argument of the wrong type or out of range
    */
-  constructor(redis: Redis | Cluster, name: string, options: RedissonRateLimiterOptions = {}) {
+  constructor(redis: RedisClient, name: string, options: RedissonRateLimiterOptions = {}) {
     checkLimiter(redis, name, options);
     this.name = name;
-    this.#redis = redis;
     this.#keys = redissonKeys(name, options.clientId ?? clientIdOf(redis));
     this.#scripts = redissonScripts(redis);
     const clock = monotonicClock();
@@ -231,8 +229,8 @@ export class RedissonRateLimiter implements Limiter<number> {
    */
   async getConfig(): Promise<RedissonConfig> {
     const fields = ['rate', 'interval', 'type', 'keepAliveTime'];
-    const [rate, interval, type, keepAlive] = await this.#call(() =>
-      this.#redis.hmget(this.#keys.config, ...fields),
+    const [rate, interval, type, keepAlive] = await this.#call(
+      () => this.#scripts.command([this.#keys.config], ['HMGET', ...fields]) as Promise<(string | null)[]>,
     );
     if (rate === null || interval === null || type === null) throw new NotInitializedError(this.name);
     return storedConfig(this.name, { rate, interval, type, keepAlive });
@@ -268,7 +266,7 @@ export class RedissonRateLimiter implements Limiter<number> {
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    */
   async remainTimeToLive(): Promise<number> {
-    return this.#call(() => this.#redis.pttl(this.#keys.config));
+    return Number(await this.#call(() => this.#scripts.command([this.#keys.config], ['PTTL'])));
   }
 
   /**
@@ -277,7 +275,7 @@ export class RedissonRateLimiter implements Limiter<number> {
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    */
   async isExists(): Promise<boolean> {
-    return (await this.#call(() => this.#redis.exists(this.#keys.config))) === 1;
+    return isDone(await this.#call(() => this.#scripts.command([this.#keys.config], ['EXISTS'])));
   }
 
   /**
@@ -287,10 +285,10 @@ export class RedissonRateLimiter implements Limiter<number> {
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
    */
   async delete(): Promise<boolean> {
-    const removed = await this.#changeLimit(() =>
-      Promise.all([this.#redis.unlink(...this.#keys.all), this.#redis.unlink(this.#keys.sequence(this.#id))]),
-    );
-    return removed[0] > 0;
+    const { all, sequence } = this.#keys;
+    const unlink = (keys: readonly string[]) => this.#scripts.command(keys, ['UNLINK']);
+    const removed = await this.#changeLimit(() => Promise.all([unlink(all), unlink([sequence(this.#id)])]));
+    return Number(removed[0]) > 0;
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis';
+import { checkRedisClient, type RedisClient } from '../stores/redis/redisClient.ts';
 import * as check from '../validate.ts';
 import { fitsOneSlot } from './keys.ts';
 import { RateType } from './RateType.ts';
@@ -54,9 +54,9 @@ export interface RedissonConfig {
 
 /** Throws a TypeError or RangeError for invalid arguments of the constructor. */
 export function checkLimiter(redis: unknown, name: unknown, options: unknown): void {
-  check.methods('redis', redis, 'an ioredis Redis or Cluster', ['defineCommand']);
+  checkRedisClient(redis);
   check.nonEmptyString('name', name);
-  if ('nodes' in (redis as Redis | Cluster) && !fitsOneSlot(name))
+  if ((redis as RedisClient).nodes && !fitsOneSlot(name))
     throw new RangeError(
       `name: expected no lone brace on a cluster, where the keys would lie in several slots, got ${check.show(name)}`,
     );

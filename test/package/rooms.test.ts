@@ -15,6 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   'stores/memory': ['stores', 'limits'],
   'stores/redis': ['stores', 'limits'],
   'stores/fallback': ['stores/memory', 'stores/redis', 'stores', 'limits'],
+  clients: ['stores/redis'],
   port: ['stores', 'limits'],
   dispatcher: ['port', 'stores', 'limits'],
   limiter: ['dispatcher', 'port', 'stores/fallback', 'stores/memory', 'stores/redis', 'stores', 'limits'],

@@ -1,11 +1,7 @@
-/** What is used of an ioredis `Redis` or `Cluster` to follow its connection. */
-export interface RedisConnection {
-  readonly status: string;
-  connect(): Promise<unknown>;
-  on(event: string, listener: (...args: unknown[]) => void): unknown;
-  off(event: string, listener: (...args: unknown[]) => void): unknown;
-  listenerCount(event: string): number;
-}
+import type { RedisClient } from './redisClient.ts';
+
+/** What is used of a client to follow its connection. */
+export type RedisConnection = Omit<RedisClient, 'defineCommand' | 'nodes'>;
 
 /** Is called when the connection is ready, and when it is lost. */
 export interface Watcher {
@@ -55,7 +51,7 @@ export class Connection {
     if (this.#watchers.size === 0) this.#listen();
     this.#watchers.add(watcher);
     // A lazy connection is opened by its first call. Its events report a failure.
-    if (this.#redis.status === 'wait') this.#redis.connect().catch(() => {});
+    if (this.#redis.status === 'wait') this.#redis.connect?.().catch(() => {});
   }
 
   unwatch(watcher: Watcher): void {
@@ -63,10 +59,10 @@ export class Connection {
   }
 
   #listen(): void {
-    this.#redis.on('ready', this.#onReady);
-    for (const event of ['close', 'end']) this.#redis.on(event, this.#onLost);
     // ioredis prints errors that have no listener, and has to go on doing so.
     if (this.#redis.listenerCount('error') > 0) this.#redis.on('error', this.#onError);
+    this.#redis.on('ready', this.#onReady);
+    for (const event of ['close', 'end']) this.#redis.on(event, this.#onLost);
   }
 
   #unlisten(): void {

@@ -1,4 +1,5 @@
-import type { Cluster, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import type { RedisClient } from './redisClient.ts';
 
 type Socket = Redis['stream'];
 
@@ -9,10 +10,10 @@ const enough = 16_384;
  * Collects the commands of this turn into one write, as many limiters of one connection may be called together. Each call
  * remains a command of its own, so that ioredis handles unknown scripts and moved slots for each.
  */
-export function corked(redis: Redis | Cluster): void {
+export function corked(redis: RedisClient): void {
   // A cluster chooses the connection by the key.
-  if ('nodes' in redis) for (const { stream } of redis.nodes()) cork(stream);
-  else cork(redis.stream);
+  const nodes = redis.nodes?.() ?? [redis];
+  for (const { stream } of nodes as Partial<Redis>[]) cork(stream);
 }
 
 function cork(socket: Socket | undefined): void {

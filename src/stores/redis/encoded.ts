@@ -1,5 +1,6 @@
-import type { Cluster, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { corked } from './cork.ts';
+import type { RedisClient } from './redisClient.ts';
 import { encodedNumber, type Words, wordsOf } from './words.ts';
 
 /** Receives the reply to a command, or an error. */
@@ -42,11 +43,7 @@ const senders = new WeakMap<object, Send>();
  * The script of a command that was defined on a connection, for calls without a promise, of which the constant arguments are
  * encoded once. Undefined if the connection changes what it sends, or is none of ioredis.
  */
-export function encodedScript(
-  redis: Redis | Cluster,
-  command: string,
-  keys: number,
-): EncodedScript | undefined {
+export function encodedScript(redis: RedisClient, command: string, keys: number): EncodedScript | undefined {
   const { options, scriptsSet, sendCommand } = redis as Partial<Redis> & Defined;
   const { Command, sha } = scriptsSet?.[command] ?? {};
   if (typeof Command !== 'function' || typeof sha !== 'string' || typeof sendCommand !== 'function')
@@ -93,7 +90,7 @@ function areSame(a: readonly number[], b: readonly number[]): boolean {
 }
 
 /** Sends commands of ioredis that reply without a promise. All else is as in the connection's own class. */
-function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
+function senderOf(redis: RedisClient, base: CommandClass): Send {
   class EncodedCommand {
     readonly name = 'evalsha';
     readonly promise = undefined;

@@ -1,11 +1,11 @@
-import type { Cluster, Redis } from 'ioredis';
 import type { ControlledLedger, LedgerConfig, Store } from '../store.ts';
 import { LedgerSetting } from './ledgerSetting.ts';
+import type { RedisClient } from './redisClient.ts';
 import { RedisLedger } from './redisLedger.ts';
 import { type Scripts, scriptsOf } from './scripts.ts';
 
 /** The store of a fleet: each operation is one call of a script, which Redis runs atomically. */
-export function redisStore(redis: Redis | Cluster): Store {
+export function redisStore(redis: RedisClient): Store {
   const scripts = scriptsOf(redis);
   let last: LedgerSetting | undefined;
   return {

@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import configure from '../../../lua/configure.lua';
 import decide from '../../../lua/decide.lua';
 import forget from '../../../lua/forget.lua';
@@ -8,6 +8,7 @@ import refund from '../../../lua/refund.lua';
 import reserve from '../../../lua/reserve.lua';
 import { corked } from './cork.ts';
 import { type EncodedScript, encodedScript } from './encoded.ts';
+import type { RedisClient } from './redisClient.ts';
 
 /** A key or an argument of a script. */
 type Parameter = string | number | Buffer;
@@ -44,13 +45,14 @@ function hash(text: string): string {
  * Excludes a command from the automatic pipelines of `enableAutoPipelining`: a script that the server has forgotten would fail
  * the whole pipeline, and the requests of a process go in one call anyway.
  */
-function keepOutOfPipelines({ options }: Redis | Cluster, command: string): void {
+function keepOutOfPipelines(redis: RedisClient, command: string): void {
+  const { options } = redis as Partial<Redis>;
   if (!options?.enableAutoPipelining) return;
   options.autoPipeliningIgnoredCommands = [...(options.autoPipeliningIgnoredCommands ?? []), command];
 }
 
 /** A script as a command of the caller's connection. ioredis sends its hash, and its text if the server does not know it. */
-export function scriptOf(redis: Redis | Cluster, script: string, lua: string): Script {
+export function scriptOf(redis: RedisClient, script: string, lua: string): Script {
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const name = `sluice_${script}_${hash(lua)}`;
   // One command for each number of keys: its first argument is then a key, by which auto-pipelining finds the node.
@@ -76,7 +78,7 @@ export function scriptOf(redis: Redis | Cluster, script: string, lua: string): S
 const handles = new WeakMap<object, Scripts>();
 
 /** The scripts as commands of the caller's connection: the same for all limiters of it. */
-export function scriptsOf(redis: Redis | Cluster): Scripts {
+export function scriptsOf(redis: RedisClient): Scripts {
   const known = handles.get(redis);
   if (known) return known;
   const define = (script: keyof Scripts) => scriptOf(redis, script, texts[script]);

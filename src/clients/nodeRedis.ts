@@ -1,0 +1,117 @@
+import type { RedisClient } from '../stores/redis/redisClient.ts';
+import * as check from '../validate.ts';
+import { type Argument, type ScriptRunner, scriptCommand } from './scriptCommand.ts';
+
+/** The commands of node-redis that run a script. */
+interface NodeRedisScripts {
+  /** Runs a script by its text. */
+  eval(lua: string, options: { keys: string[]; arguments: Argument[] }): Promise<unknown>;
+  /** Runs a script by its hash. */
+  evalSha(hash: string, options: { keys: string[]; arguments: Argument[] }): Promise<unknown>;
+}
+
+/** What is used of a client of node-redis (the package `redis`): of `createClient()` or `createCluster()`. */
+export interface NodeRedisClient extends NodeRedisScripts {
+  /** Whether `connect()` was called, and the client was not closed. */
+  readonly isOpen: boolean;
+  /** Whether commands are sent at once. A cluster of node-redis 5 lacks it. */
+  readonly isReady?: boolean;
+  /** The masters, of a cluster. */
+  readonly masters?: readonly unknown[];
+  // biome-ignore lint/suspicious/noExplicitAny: listeners of all events
+  on(event: string, listener: (...args: any[]) => void): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: listeners of all events
+  off(event: string, listener: (...args: any[]) => void): unknown;
+  /** How many listeners an event has. */
+  listenerCount(event: string): number;
+  /** The same client with another mapping of replies to types. */
+  withTypeMapping(mapping: Record<never, never>): unknown;
+}
+
+const adapters = new WeakMap<NodeRedisClient, RedisClient>();
+
+/**
+ * A client of node-redis 5 or 6 (the package `redis`) as the `redis` of a limiter.
+ *
+ * The client, of `createClient()` or `createCluster()`, stays yours to connect and to close. The adapter of one client is always
+ * the same object, so that all its limiters are one client of the fleet.
+ *
+ * @param client the client, which may still be connecting
+ * @returns what `RateLimiter`, `RateLimiterGroup` and `RedissonRateLimiter` take as `redis`
+ * @throws TypeError for another object
+ * @example
+ * const client = createClient();
+ * client.on('error', console.error);
+ * await client.connect();
+ * const limit = slidingWindow({ permits: 100, interval: 1_000 });
+ * const limiter = new RateLimiter({ name: 'stripe', limit, redis: nodeRedis(client) });
+ */
+export function nodeRedis(client: NodeRedisClient): RedisClient {
+  check.methods('client', client, 'a client of node-redis 5 or newer', ['evalSha', 'on', 'withTypeMapping']);
+  const known = adapters.get(client) ?? new NodeRedis(client);
+  adapters.set(client, known);
+  return known;
+}
+
+class NodeRedis implements RedisClient {
+  readonly #client: NodeRedisClient;
+  readonly #runner: ScriptRunner;
+  /** The names of events that differ from those of ioredis. */
+  readonly #events: Record<string, string | undefined>;
+  #wasOpen = false;
+  #hasFailed = false;
+  readonly nodes?: () => [];
+
+  constructor(client: NodeRedisClient) {
+    this.#client = client;
+    // Replies of the default types, whatever the application maps them to.
+    const scripts = client.withTypeMapping({}) as NodeRedisScripts;
+    this.#runner = {
+      eval: (lua, keys, args) => scripts.eval(lua, { keys, arguments: args }),
+      evalSha: (hash, keys, args) => scripts.evalSha(hash, { keys, arguments: args }),
+      replyIn,
+    };
+    if (client.masters) {
+      this.#events = { ready: 'connect', end: 'disconnect' };
+      this.nodes = () => [];
+    } else {
+      this.#events = { close: 'reconnecting' };
+      client.on('reconnecting', () => {
+        this.#hasFailed = true;
+      });
+    }
+  }
+
+  get status(): string {
+    const { isOpen, isReady = isOpen } = this.#client;
+    this.#wasOpen ||= isOpen;
+    if (isReady) return 'ready';
+    if (isOpen) return this.#hasFailed ? 'reconnecting' : 'connecting';
+    return this.#wasOpen ? 'end' : 'connecting';
+  }
+
+  on(event: string, listener: (...args: unknown[]) => void): void {
+    this.#client.on(this.#events[event] ?? event, listener);
+  }
+
+  off(event: string, listener: (...args: unknown[]) => void): void {
+    this.#client.off(this.#events[event] ?? event, listener);
+  }
+
+  listenerCount(event: string): number {
+    return this.#client.listenerCount(this.#events[event] ?? event);
+  }
+
+  defineCommand(name: string, { lua, numberOfKeys = 0 }: { lua: string; numberOfKeys?: number }): void {
+    Object.assign(this, { [name]: scriptCommand(this.#runner, lua, numberOfKeys) });
+  }
+}
+
+/**
+ * Error replies begin with a code in capitals, as no other error of node-redis does. Their class is no help: an application may
+ * have several copies of it, under shortened names.
+ */
+function replyIn(error: unknown): string | undefined {
+  const { message } = error as Error;
+  return /^[A-Z]+ /.test(message) ? message : undefined;
+}

@@ -1,0 +1,84 @@
+import type { RedisClient } from '../stores/redis/redisClient.ts';
+import * as check from '../validate.ts';
+import { type Argument, type ScriptRunner, scriptCommand } from './scriptCommand.ts';
+
+/** What is used of a client of Valkey GLIDE: a `GlideClient` or a `GlideClusterClient`. */
+export interface ValkeyGlideClient {
+  /** Sends a command. */
+  customCommand(words: Argument[], options: { decoder: number }): Promise<unknown>;
+  /** Only a client of a cluster has it. */
+  readonly invokeScriptWithRoute?: unknown;
+}
+
+/** `Decoder.String`, whatever the client's default is. */
+const decoderString = 1;
+
+const adapters = new WeakMap<ValkeyGlideClient, RedisClient>();
+
+/**
+ * A client of Valkey GLIDE (the package `@valkey/valkey-glide`) as the `redis` of a limiter.
+ *
+ * The client, a `GlideClient` or a `GlideClusterClient`, stays yours to close. It reports no loss of its connection: a call fails
+ * after the client's `requestTimeout`, or the limiter's own. The adapter of one client is always the same object, so that all its
+ * limiters are one client of the fleet.
+ *
+ * @param client the client
+ * @returns what `RateLimiter`, `RateLimiterGroup` and `RedissonRateLimiter` take as `redis`
+ * @throws TypeError for another object
+ * @example
+ * const client = await GlideClient.createClient({ addresses: [{ host: 'localhost' }] });
+ * const limit = slidingWindow({ permits: 100, interval: 1_000 });
+ * const limiter = new RateLimiter({ name: 'stripe', limit, redis: valkeyGlide(client) });
+ */
+export function valkeyGlide(client: ValkeyGlideClient): RedisClient {
+  check.methods('client', client, 'a client of Valkey GLIDE', ['customCommand']);
+  const known = adapters.get(client) ?? new ValkeyGlide(client);
+  adapters.set(client, known);
+  return known;
+}
+
+class ValkeyGlide implements RedisClient {
+  /** Whether there is a connection is not known. A command waits for one no longer than the client's `requestTimeout`. */
+  readonly status = 'ready';
+  readonly #runner: ScriptRunner;
+  readonly nodes?: () => [];
+
+  constructor(client: ValkeyGlideClient) {
+    const send = (name: string, script: string, keys: string[], args: Argument[]) =>
+      client.customCommand([name, script, String(keys.length), ...keys, ...args], { decoder: decoderString });
+    this.#runner = {
+      eval: (lua, keys, args) => send('EVAL', lua, keys, args),
+      evalSha: (hash, keys, args) => send('EVALSHA', hash, keys, args),
+      replyIn,
+    };
+    if (client.invokeScriptWithRoute) this.nodes = () => [];
+  }
+
+  on(): void {}
+
+  off(): void {}
+
+  listenerCount(): number {
+    return 0;
+  }
+
+  defineCommand(name: string, { lua, numberOfKeys = 0 }: { lua: string; numberOfKeys?: number }): void {
+    Object.assign(this, { [name]: scriptCommand(this.#runner, lua, numberOfKeys) });
+  }
+}
+
+/** The codes of error replies that the client names otherwise. */
+const codes: Record<string, string | undefined> = {
+  ResponseError: 'ERR',
+  NoScriptError: 'NOSCRIPT',
+  BusyLoadingError: 'LOADING',
+  PermissionDenied: 'NOPERM',
+};
+
+/** The error reply in the words of the server, such as `NOSCRIPT No matching script`. */
+function replyIn(error: unknown): string | undefined {
+  const pattern = /^(?:An error was signalled by the server: - (\w+)|([A-Z]+)): (.*)/s;
+  const [, kind, code, text] = pattern.exec((error as Error).message) ?? [];
+  if (text === undefined) return undefined;
+  return `${code ?? codes[kind] ?? kind.toUpperCase()} ${text}`;
+}

@@ -1,0 +1,31 @@
+import * as check from '../../validate.ts';
+
+/**
+ * What the library uses of a Redis client. The `Redis` and `Cluster` of ioredis have it themselves; {@link nodeRedis} and
+ * {@link valkeyGlide} make it of other clients.
+ */
+export interface RedisClient {
+  /** `'ready'` while commands are sent at once; `'wait'`, `'connecting'` or `'connect'` before the connection is open for the first time. */
+  readonly status: string;
+  /** Opens the connection. Called only while the status is `'wait'`. */
+  connect?(): Promise<unknown>;
+  /** Adds a listener of `'ready'`, `'close'` (the connection is lost), `'end'` or `'error'`. */
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+  /** Removes a listener. */
+  off(event: string, listener: (...args: unknown[]) => void): unknown;
+  /** How many listeners an event has. */
+  listenerCount(event: string): number;
+  /**
+   * Adds a Lua script as a method `name`, which takes so many keys, and then the arguments. It resolves with whole numbers,
+   * strings and arrays of them. It rejects with an error named `ReplyError` if the server replies with an error.
+   */
+  defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
+  /** The nodes of a cluster. Only a cluster has this method. */
+  nodes?(): readonly object[];
+}
+
+/** Throws for anything but a RedisClient. */
+export function checkRedisClient(redis: unknown): void {
+  const expected = 'an ioredis Redis or Cluster, nodeRedis(client) or valkeyGlide(client)';
+  check.methods('redis', redis, expected, ['defineCommand', 'on', 'off']);
+}

@@ -1,0 +1,169 @@
+import { EventEmitter } from 'node:events';
+import { createClient, createCluster, RESP_TYPES } from 'redis';
+import { createCluster as createCluster5 } from 'redis5';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  nodeRedis,
+  RateLimiter,
+  RateType,
+  RedissonRateLimiter,
+  slidingWindow,
+  valkeyGlide,
+} from '../../src/index.ts';
+import { freePort } from '../support/ports.ts';
+import { startCluster } from '../support/redisCluster.ts';
+import { startRedis } from '../support/redisServer.ts';
+import { until } from '../support/until.ts';
+
+const test = suite('node-redis');
+const limit = slidingWindow({ permits: 3, interval: 60_000 });
+
+test('one client has one adapter, so that its limiters are one client of the fleet', () => {
+  const client = createClient();
+  assert.is(nodeRedis(client), nodeRedis(client));
+  assert.is.not(nodeRedis(client), nodeRedis(createClient()));
+});
+
+test('other objects are refused, with the names of the adapters', () => {
+  const client = createClient();
+  for (const redis of [client, {}, 'redis://localhost', null])
+    assert.throws(
+      () => new RateLimiter({ name: 'api', limit, redis: redis as never }),
+      /^redis: expected an ioredis Redis or Cluster, nodeRedis\(client\) or valkeyGlide\(client\), got/,
+    );
+  assert.throws(() => new RedissonRateLimiter(client as never, 'jvm'), /nodeRedis\(client\)/);
+  for (const wrong of [undefined, {}, nodeRedis(client)]) {
+    assert.throws(() => nodeRedis(wrong as never), /^client: expected a client of node-redis 5 or newer/);
+    assert.throws(() => valkeyGlide(wrong as never), /^client: expected a client of Valkey GLIDE/);
+  }
+});
+
+test('the status is that of the client', () => {
+  const client = Object.assign(new EventEmitter(), {
+    isOpen: false,
+    isReady: false,
+    eval: async () => 0,
+    evalSha: async () => 0,
+    withTypeMapping: () => client,
+  });
+  const redis = nodeRedis(client as never);
+  const statuses = [redis.status];
+  const after = (change: object, event?: string) => {
+    Object.assign(client, change);
+    if (event) client.emit(event);
+    statuses.push(redis.status);
+  };
+  after({ isOpen: true });
+  after({}, 'reconnecting');
+  after({ isReady: true }, 'ready');
+  after({ isReady: false }, 'reconnecting');
+  after({ isOpen: false }, 'end');
+  assert.equal(statuses, ['connecting', 'connecting', 'reconnecting', 'ready', 'reconnecting', 'end']);
+});
+
+test('a request waits for a client that is connecting, and fails over if it cannot connect', async () => {
+  const server = await startRedis();
+  const clients = [server.port, await freePort()].map((port) =>
+    createClient({ socket: { port, reconnectStrategy: () => 20 } }).on('error', () => {}),
+  );
+  const sources = clients.map(async (client, i) => {
+    const fallback = { mode: 'local', ratio: 1, timeout: 2_000 } as const;
+    const limiter = new RateLimiter({ name: `api ${i}`, limit, redis: nodeRedis(client), fallback });
+    const acquired = limiter.acquire();
+    client.connect().catch(() => {});
+    const { source } = await acquired;
+    await limiter.close();
+    client.destroy();
+    return source;
+  });
+  assert.equal(await Promise.all(sources), ['redis', 'fallback']);
+  await server.stop();
+});
+
+test('mapped types and a key prefix of the client change nothing', async () => {
+  const server = await startRedis();
+  const client = createClient({
+    socket: { port: server.port },
+    keyPrefix: 'app:',
+    commandOptions: {
+      typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String },
+    },
+  });
+  await client.connect();
+  const [own, other] = [limit, slidingWindow({ permits: 9, interval: 60_000 })].map(
+    (one) => new RateLimiter({ name: 'api', limit: one, redis: nodeRedis(client) }),
+  );
+  await other.setRate(limit);
+  assert.ok(await own.tryAcquire(2));
+  assert.is(await other.availablePermits(), 1);
+  const keys = (await server.command('KEYS', '*')) as string[];
+  assert.ok(keys.length > 0 && keys.every((key) => key.startsWith('app:{sluice:api}')), keys.join());
+  await Promise.all([own.close(), other.close()]);
+  client.destroy();
+  await server.stop();
+});
+
+test('closed limiters leave one listener on the client', async () => {
+  const server = await startRedis();
+  const client = createClient({ socket: { port: server.port } }).on('error', () => {});
+  await client.connect();
+  const limiters = Array.from(
+    { length: 20 },
+    (_, i) => new RateLimiter({ name: `${i}`, limit, redis: nodeRedis(client), fallback: 'local' }),
+  );
+  await Promise.all(limiters.map((limiter) => limiter.acquire()));
+  const most = ['ready', 'reconnecting', 'end', 'error'].map((event) => client.listenerCount(event));
+  assert.ok(Math.max(...most) <= 3, `${most}`);
+  await Promise.all(limiters.map((limiter) => limiter.close()));
+  assert.equal(
+    ['ready', 'reconnecting', 'end', 'error'].map((event) => client.listenerCount(event)),
+    [0, 1, 0, 1],
+  );
+  client.destroy();
+  await server.stop();
+});
+
+test('limiters on all nodes of a cluster, while a slot moves', async () => {
+  const cluster = await startCluster();
+  for (const create of [createCluster, createCluster5]) {
+    const client = create({
+      rootNodes: cluster.addresses.map(({ host, port }) => ({ socket: { host, port } })),
+    });
+    client.on('error', () => {});
+    await client.connect();
+    const redis = nodeRedis(client);
+    await Promise.all(
+      Array.from({ length: 6 }, async (_, i) => {
+        const limiter = new RateLimiter({ name: `${i} ${create === createCluster}`, limit, redis });
+        const granted = await Promise.all([1, 2, 3, 4].map(() => limiter.tryAcquire()));
+        assert.equal(granted, [true, true, true, false]);
+        await limiter.close();
+      }),
+    );
+    const name = `moved ${create === createCluster}`;
+    const limiter = new RateLimiter({ name, limit, redis });
+    await limiter.acquire();
+    await cluster.moveSlot(await cluster.slotOf(`{sluice:${name}}`));
+    assert.is(await limiter.availablePermits(), 2);
+    const move = await cluster.openSlot(await cluster.slotOf(`{sluice:${name}}`));
+    const acquired = limiter.acquire();
+    await move.moveKeys();
+    await move.finish();
+    assert.is((await acquired).source, 'redis');
+    assert.is(await limiter.availablePermits(), 1);
+    await limiter.close();
+    assert.throws(() => new RedissonRateLimiter(redis, 'a}b'), /^name: expected no lone brace on a cluster/);
+    const redisson = new RedissonRateLimiter(redis, name);
+    await redisson.trySetRate(RateType.OVERALL, 3, 60_000);
+    assert.ok(await redisson.tryAcquire(2));
+    assert.is(await redisson.availablePermits(), 1);
+    assert.ok(await redisson.delete());
+    await redisson.close();
+    client.destroy();
+    await cluster.settled();
+  }
+  await cluster.stop();
+});
+
+test.run();
