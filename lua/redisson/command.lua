@@ -1,13 +1,13 @@
 -- Runs one command on keys of the limiter, so that a client need only run scripts.
 --
--- KEYS[…]  the keys of the command
+-- KEYS[…]  the keys of the command: one, or several for UNLINK
 -- ARGV[1]  its name
--- ARGV[…]  what follows its keys
+-- ARGV[…]  the fields of HMGET
 --
 -- Reply: the command's own.
 
-local words = { ARGV[1] }
-for _, key in ipairs(KEYS) do words[#words + 1] = key end
-for i = 2, #ARGV do words[#words + 1] = ARGV[i] end
--- A few words: the keys and the fields of one limiter.
-return redis.call(unpack(words))
+local name = ARGV[1]
+if name == 'HMGET' then return redis.call('HMGET', KEYS[1], unpack(ARGV, 2)) end
+if name == 'PTTL' then return redis.call('PTTL', KEYS[1]) end
+if name == 'EXISTS' then return redis.call('EXISTS', KEYS[1]) end
+return redis.call('UNLINK', unpack(KEYS))

@@ -1,25 +1,23 @@
 import type { RedisClient } from '../stores/redis/redisClient.ts';
 import * as check from '../validate.ts';
-import { type Argument, type ScriptRunner, scriptCommand } from './scriptCommand.ts';
-
-/** The commands of node-redis that run a script. */
-interface NodeRedisScripts {
-  /** Runs a script by its text. */
-  eval(lua: string, options: { keys: string[]; arguments: Argument[] }): Promise<unknown>;
-  /** Runs a script by its hash. */
-  evalSha(hash: string, options: { keys: string[]; arguments: Argument[] }): Promise<unknown>;
-}
+import { addScript, type ScriptRunner } from './addScript.ts';
 
 /** What is used of a client of node-redis (the package `redis`): of `createClient()` or `createCluster()`. */
-export interface NodeRedisClient extends NodeRedisScripts {
+export interface NodeRedisClient {
+  /** Runs a script by its text. */
+  eval(lua: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs a script by its hash. */
+  evalSha(hash: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   /** Whether `connect()` was called, and the client was not closed. */
   readonly isOpen: boolean;
   /** Whether commands are sent at once. A cluster of node-redis 5 lacks it. */
   readonly isReady?: boolean;
   /** The masters, of a cluster. */
   readonly masters?: readonly unknown[];
+  /** Adds a listener. */
   // biome-ignore lint/suspicious/noExplicitAny: listeners of all events
   on(event: string, listener: (...args: any[]) => void): unknown;
+  /** Removes a listener. */
   // biome-ignore lint/suspicious/noExplicitAny: listeners of all events
   off(event: string, listener: (...args: any[]) => void): unknown;
   /** How many listeners an event has. */
@@ -65,7 +63,7 @@ class NodeRedis implements RedisClient {
   constructor(client: NodeRedisClient) {
     this.#client = client;
     // Replies of the default types, whatever the application maps them to.
-    const scripts = client.withTypeMapping({}) as NodeRedisScripts;
+    const scripts = client.withTypeMapping({}) as NodeRedisClient;
     this.#runner = {
       eval: (lua, keys, args) => scripts.eval(lua, { keys, arguments: args }),
       evalSha: (hash, keys, args) => scripts.evalSha(hash, { keys, arguments: args }),
@@ -102,8 +100,8 @@ class NodeRedis implements RedisClient {
     return this.#client.listenerCount(this.#events[event] ?? event);
   }
 
-  defineCommand(name: string, { lua, numberOfKeys = 0 }: { lua: string; numberOfKeys?: number }): void {
-    Object.assign(this, { [name]: scriptCommand(this.#runner, lua, numberOfKeys) });
+  defineCommand(name: string, definition: Parameters<RedisClient['defineCommand']>[1]): void {
+    addScript(this, name, definition, this.#runner);
   }
 }
 

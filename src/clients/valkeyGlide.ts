@@ -1,11 +1,11 @@
 import type { RedisClient } from '../stores/redis/redisClient.ts';
 import * as check from '../validate.ts';
-import { type Argument, type ScriptRunner, scriptCommand } from './scriptCommand.ts';
+import { addScript, type ScriptRunner } from './addScript.ts';
 
 /** What is used of a client of Valkey GLIDE: a `GlideClient` or a `GlideClusterClient`. */
 export interface ValkeyGlideClient {
   /** Sends a command. */
-  customCommand(words: Argument[], options: { decoder: number }): Promise<unknown>;
+  customCommand(words: string[], options: { decoder: number }): Promise<unknown>;
   /** Only a client of a cluster has it. */
   readonly invokeScriptWithRoute?: unknown;
 }
@@ -44,7 +44,7 @@ class ValkeyGlide implements RedisClient {
   readonly nodes?: () => [];
 
   constructor(client: ValkeyGlideClient) {
-    const send = (name: string, script: string, keys: string[], args: Argument[]) =>
+    const send = (name: string, script: string, keys: string[], args: string[]) =>
       client.customCommand([name, script, String(keys.length), ...keys, ...args], { decoder: decoderString });
     this.#runner = {
       eval: (lua, keys, args) => send('EVAL', lua, keys, args),
@@ -62,8 +62,8 @@ class ValkeyGlide implements RedisClient {
     return 0;
   }
 
-  defineCommand(name: string, { lua, numberOfKeys = 0 }: { lua: string; numberOfKeys?: number }): void {
-    Object.assign(this, { [name]: scriptCommand(this.#runner, lua, numberOfKeys) });
+  defineCommand(name: string, definition: Parameters<RedisClient['defineCommand']>[1]): void {
+    addScript(this, name, definition, this.#runner);
   }
 }
 

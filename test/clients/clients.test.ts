@@ -150,8 +150,11 @@ for (const kind of kinds) {
       ['TRYAGAIN yes', StoreUnavailableError],
     ] as const) {
       redis.defineCommand('failing', { lua: `return redis.error_reply('${reply}')`, numberOfKeys: 0 });
-      const { failing } = redis as unknown as { failing(): Promise<unknown> };
-      const error: Error = await failing().then(assert.unreachable, (reason) => reason);
+      const { failing } = redis as unknown as { failing(): Promise<never> };
+      const error = await failing().then(
+        () => assert.unreachable(),
+        (reason) => reason,
+      );
       assert.is(error.name, 'ReplyError');
       assert.match(error.message, reply);
       assert.instance(error.cause, Error);
@@ -212,6 +215,11 @@ for (const kind of kinds) {
     const { rate, keepAlive } = await limiter.getConfig();
     assert.equal({ rate, keepAlive }, { rate: 3, keepAlive: 600_000 });
     assert.ok((await limiter.remainTimeToLive()) > 0);
+    // A weight that is no ASCII is sent as bytes.
+    await limiter.setRate(RateType.OVERALL, 500, 60_000);
+    const heavy = await limiter.acquire(200);
+    await heavy.refund(50);
+    assert.is(await other.availablePermits(), 350);
     assert.ok(await limiter.delete());
     assert.not(await limiter.delete());
     await Promise.all([limiter.close(), other.close()]);

@@ -34,6 +34,8 @@ test('the README, the peers and the tests with the oldest peers name the same ve
   assert.is(ioredis, `^${oldest('ioredis5')} || ^6.0.0`);
   assert.match(text, `\n| rxjs | ${oldest('rxjs-oldest')} |`);
   assert.match(text, `\n| ioredis | ${oldest('ioredis5')}, or 6 |`);
+  const [redis, glide] = ['redis5', '@valkey/valkey-glide'].map((name) => oldest(name).replace('^', ''));
+  assert.match(text, `\n| redis, or @valkey/valkey-glide | ${redis}, or 6; ${glide} |`);
 });
 
 test.run();

@@ -40,7 +40,14 @@ const change = (title: string, more: number, keepAlive = 0): Operation => ({
 const operations: readonly Operation[] = [
   { title: 'one permit', run: (limiter) => takeAtOnce(limiter, [1]) },
   { title: 'several requests', run: (limiter) => takeAtOnce(limiter, [1, 2, 1]) },
-  { title: 'a look', run: (limiter) => limiter.availablePermits().then(() => 0) },
+  {
+    title: 'a look',
+    run: async (limiter) => {
+      await limiter.isExists();
+      await limiter.availablePermits();
+      return 0;
+    },
+  },
   { title: 'a release of a part', back: 1, run: (limiter) => limiter.release(1).then(() => 0) },
   {
     title: 'a refund of a part',

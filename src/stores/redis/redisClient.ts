@@ -27,5 +27,5 @@ export interface RedisClient {
 /** Throws for anything but a RedisClient. */
 export function checkRedisClient(redis: unknown): void {
   const expected = 'an ioredis Redis or Cluster, nodeRedis(client) or valkeyGlide(client)';
-  check.methods('redis', redis, expected, ['defineCommand', 'on', 'off']);
+  check.methods('redis', redis, expected, ['defineCommand']);
 }

@@ -1,22 +1,22 @@
-/** A key or an argument of a command. */
-export type Argument = string | Buffer;
+import type { RedisClient } from '../stores/redis/redisClient.ts';
 
-/** How a client runs a script. */
+/** How a client runs a script. Bytes count as strings here: all clients take both. */
 export interface ScriptRunner {
   /** Sends the hash of a script. */
-  evalSha(hash: string, keys: string[], args: Argument[]): Promise<unknown>;
+  evalSha(hash: string, keys: string[], args: string[]): Promise<unknown>;
   /** Sends the text of a script. */
-  eval(lua: string, keys: string[], args: Argument[]): Promise<unknown>;
+  eval(lua: string, keys: string[], args: string[]): Promise<unknown>;
   /** The error reply of the server that an error reports, or undefined if it reports another failure. */
   replyIn(error: unknown): string | undefined;
 }
 
-/** A script as a command: its hash is sent, and its text if the server does not know it. */
-export function scriptCommand(
+/** Adds a script to an adapter as a method: it sends the hash, and the text if the server does not know the script. */
+export function addScript(
+  adapter: RedisClient,
+  name: string,
+  { lua, numberOfKeys = 0 }: Parameters<RedisClient['defineCommand']>[1],
   runner: ScriptRunner,
-  lua: string,
-  numberOfKeys: number,
-): (...words: (string | number | Buffer)[]) => Promise<unknown> {
+): void {
   // The text is sent until the hash is known, or if there is no way to know it.
   let hash: string | undefined;
   sha1(lua).then(
@@ -25,9 +25,9 @@ export function scriptCommand(
     },
     () => {},
   );
-  return async (...words) => {
+  const call = async (...words: (string | number)[]) => {
     const args = words.map((word) => (typeof word === 'number' ? String(word) : word));
-    const keys = args.splice(0, numberOfKeys).map(String);
+    const keys = args.splice(0, numberOfKeys);
     try {
       return await run(runner, hash, lua, keys, args);
     } catch (error) {
@@ -35,6 +35,7 @@ export function scriptCommand(
       throw reply === undefined ? error : replyError(reply, error);
     }
   };
+  Object.assign(adapter, { [name]: call });
 }
 
 async function run(
@@ -42,7 +43,7 @@ async function run(
   hash: string | undefined,
   lua: string,
   keys: string[],
-  args: Argument[],
+  args: string[],
 ): Promise<unknown> {
   if (hash === undefined) return runner.eval(lua, keys, args);
   try {
