@@ -117,8 +117,17 @@ export class StoreError extends SluiceError {
   readonly code = 'ERR_SLUICE_STORE';
 
   constructor(limiter: string, cause: unknown) {
-    super(`limiter ${JSON.stringify(limiter)}: the store refused the call: ${messageOf(cause)}`, { cause });
+    super(
+      `limiter ${JSON.stringify(limiter)}: the store refused the call: ${messageOf(cause)}${hint(cause)}`,
+      { cause },
+    );
   }
+}
+
+/** What to do about a permission that the Redis user does not have: inside a script, Redis does not name the command. */
+function hint(cause: unknown): string {
+  if (!/NOPERM|ACL failure|can't (run|access)/.test(messageOf(cause))) return '';
+  return '; ACL LOG names the missing permission; docs/security.md lists all that are needed';
 }
 
 /** This Redisson limiter has no rate: none was ever set, or it has expired. The request was not charged. */

@@ -17,13 +17,19 @@
 -- needs.
 
 local function slidingWindow()
-  local CHUNK = 16
+  -- Entries that are read together: most calls need the first few only, the others nearly all.
+  local CHUNK, LONG_CHUNK = 16, 128
   local PURGE_LIMIT = 1024
   local POP_LIMIT = 64
   local RELEASE_LIMIT = 1024
+  local CUT_LIMIT = 2048
   local GAP_LIMIT = 256
-  -- The most entries that any loop examines, as another program may have changed the list.
-  local WALK_LIMIT = 1048576
+  -- The most entries that a script reads for each limit: its time stays within milliseconds whatever the list holds.
+  -- The entries of one interval are fewer: MOST_ENTRIES, and a thousand.
+  local READ_LIMIT = 3328 * (#KEYS - 3)
+  -- More changed entries than this are written as new ones, not one by one.
+  local MOST_CHANGED = 32
+  local entriesRead = 0
 
   -- A call with many reservations asks repeatedly how far the log has to empty. Each search continues where
   -- the last one ended, and starts again if an entry that it has passed may have changed. `needAt` is the
@@ -126,10 +132,6 @@ local function slidingWindow()
     return position
   end
 
-  local function slotOf(state, t)
-    return math.ceil(t / state.resolution) * state.resolution
-  end
-
   -- Discards the list.
   local function dropList(state)
     state.front, state.len = state.was, 0
@@ -150,19 +152,23 @@ local function slidingWindow()
     state.openCount, state.oldest = state.total, state.openTime
   end
 
-  -- The time and count of the entry at an index, from the oldest on; nil after the last.
-  local function entry(state, index)
-    if index > WALK_LIMIT then error('the log does not agree with the ledger') end
+  -- The time and count of the entry at an index, from the oldest on; nil after the last. Reads it with its
+  -- neighbours, unless it is read `alone`.
+  local function entry(state, index, alone)
     if index < state.len then
       local place = state.front + index
       if not state.times[place] then
-        local from = place - place % CHUNK
-        local chunk = redis.call('LRANGE', state.log, from, from + CHUNK - 1)
+        local size = (state.times[place - 1] or state.times[place + 1]) and LONG_CHUNK or CHUNK
+        if alone then size = 1 else entriesRead = entriesRead + size end
+        if entriesRead > READ_LIMIT then
+          error('the key ' .. state.log .. ' holds a log that is too long: reset() empties it', 0)
+        end
+        local from = place - place % size
+        local chunk = redis.call('LRANGE', state.log, from, from + size - 1)
         for i = 1, #chunk do
-          local time, count = struct.unpack('<dd', chunk[i])
-          checkFinite(time + count)
-          checkCounts(count, time, 0)
           if not state.times[from + i - 1] then
+            local time, count = struct.unpack('<dd', chunk[i])
+            if not (time >= 0 and count >= 0 and time + count < 2 ^ 60) then error('the log holds an entry that is none') end
             state.times[from + i - 1], state.counts[from + i - 1] = time, count
           end
         end
@@ -196,6 +202,15 @@ local function slidingWindow()
   -- The number of entries.
   local function lengthOf(state)
     return state.len + #state.pushed + (state.openTime > 0 and 1 or 0)
+  end
+
+  -- The time of the entry for a grant at `t`. In a long log, new entries are a thousandth of the interval apart.
+  local function slotOf(state, t)
+    local slot = math.ceil(t / state.resolution) * state.resolution
+    if lengthOf(state) < MOST_ENTRIES or (slot <= state.openTime and t >= state.newest) then return slot end
+    local step = math.max(state.resolution, math.floor(state.interval / 1000))
+    state.coarsest = math.max(state.coarsest, step)
+    return math.ceil(t / step) * step
   end
 
   -- Removes the newest entry. Returns whether the list was the one of this state.
@@ -245,9 +260,25 @@ local function slidingWindow()
     state.oldest, state.front, state.len = oldest, state.front + dropped, state.len - dropped
   end
 
+  -- Begins a search from the newest entry on: finds the first entry that may stay, if the entries after it leave
+  -- room for a request.
+  local function searchBack(state, room)
+    local index, kept, len = lengthOf(state), 0, state.len
+    while index > 0 do
+      local _, count = entry(state, index - 1)
+      if state.len ~= len then return end
+      if kept + count > room then break end
+      index, kept = index - 1, kept + count
+    end
+    state.needAt, state.needed = index, state.total - kept
+  end
+
   local function earliest(state, now, at, n)
+    local room = state.permits - n
+    -- With many reservations ahead, most entries have to expire.
+    if state.needAt == 0 and state.total - room > room then searchBack(state, room) end
     local index, needed, len, time, count = state.needAt, state.needed, state.len, nil, nil
-    local spare = state.permits - n - state.total
+    local spare = room - state.total
     -- A smaller request may need fewer entries to expire than the last one.
     while index > 0 do
       time, count = entry(state, index - 1)
@@ -269,6 +300,8 @@ local function slidingWindow()
   end
 
   local function fit(state, now, t, n)
+    -- The search for a moment ahead ended near here.
+    if state.fitAt == 0 and t > now then state.fitAt, state.fitted = state.needAt, state.needed end
     local index, fitted, len, gone = state.fitAt, state.fitted, state.len, t - state.interval
     while index > 0 do
       local time, count = entry(state, index - 1)
@@ -345,10 +378,10 @@ local function slidingWindow()
   end
 
   local function commit(state, now, t, n)
-    local behind = {}
-    if t < state.newest then behind = openBefore(state, slotOf(state, t)) end
+    local behind, slot = {}, slotOf(state, t)
+    if t < state.newest then behind = openBefore(state, slot) end
     -- After a change of resolution, the last slot may be later than this one.
-    commitLast(state, math.max(slotOf(state, t), state.openTime), n)
+    commitLast(state, math.max(slot, state.openTime), n)
     for i = #behind, 1, -1 do commitLast(state, behind[i][1], behind[i][2]) end
     state.total = state.total + n
     state.newest = math.max(state.newest, t)
@@ -367,7 +400,7 @@ local function slidingWindow()
     local low, high = 0, lengthOf(state)
     while low < high do
       local middle = math.floor((low + high) / 2)
-      local time = entry(state, middle)
+      local time = entry(state, middle, true)
       if not time then return nil end
       if time < t then low = middle + 1 else high = middle end
     end
@@ -379,7 +412,7 @@ local function slidingWindow()
     if t <= state.purged then return 0 end
     local index = find(state, t)
     if not index then return 0 end
-    local time, count = entry(state, index)
+    local time, count = entry(state, index, true)
     if not time or time - t >= state.coarsest or time <= now - state.interval then return 0 end
     local back = math.min(n, count)
     if back > 0 then lessen(state, index, back) end
@@ -387,9 +420,21 @@ local function slidingWindow()
     return back
   end
 
+  -- Takes the entries of the list from an index on, which have been read, out of it, to be written as new ones.
+  local function reopen(state, index)
+    local moved = {}
+    for place = state.front + index, state.front + state.len - 1 do
+      moved[#moved + 1] = { state.times[place], state.counts[place] }
+      state.changed[place] = nil
+    end
+    for i = 1, #state.pushed do moved[#moved + 1] = state.pushed[i] end
+    state.pushed, state.len = moved, index
+  end
+
   -- Takes from the newest entries without a reservation.
   local function release(state, now, at, n)
     local limit, left, last = at, n, lengthOf(state) - 1
+    local changed, first = 0, last
     if state.newest <= at then limit = math.huge end
     for index = last, math.max(0, last - RELEASE_LIMIT), -1 do
       local time, count = entry(state, index)
@@ -397,9 +442,10 @@ local function slidingWindow()
       if count > 0 and time <= limit then
         local back = math.min(left, count)
         lessen(state, index, back)
-        left = left - back
+        left, changed, first = left - back, changed + 1, index
       end
     end
+    if changed > MOST_CHANGED and first < state.len then reopen(state, first) end
     dropEmptyEnd(state)
     return n - left
   end
@@ -409,7 +455,7 @@ local function slidingWindow()
     local isCut = false
     -- Later reservations are void, but their slot may have to stay.
     state.newest = math.min(state.newest, after)
-    for _ = 1, WALK_LIMIT do
+    for _ = 1, CUT_LIMIT do
       if state.openTime == 0 or state.openTime - state.coarsest < after then break end
       local count = state.openCount
       if not pop(state) then return end

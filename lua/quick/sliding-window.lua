@@ -37,7 +37,7 @@ if kind == WINDOW_KIND then
     if slot <= openTime then
       openCount = openCount + asked
       if #data >= behind then rest = string.sub(data, behind) end
-    elseif entries == IN_LIST then
+    elseif entries == IN_LIST and lengthBefore < MOST_ENTRIES - 1 then
       pushed = struct.pack('<dd', openTime, openCount)
       rest = struct.pack(ENTRY, oldest, lengthBefore + 1) .. string.sub(data, behind + ENTRY_SIZE)
       openTime, openCount = slot, asked

@@ -62,6 +62,8 @@ export interface SlidingWindowOptions extends RateOptions {
    * The times of the log are rounded up to multiples of so many milliseconds. Permits may come back up to that much later, and
    * never sooner. 1 keeps the exact log; `interval / N` is a window of N slots.
    *
+   * A log that has 2,048 entries gets new ones at the default resolution, until it is shorter again.
+   *
    * @default Math.max(1, Math.floor(interval / 1000))
    */
   resolution?: number | undefined;

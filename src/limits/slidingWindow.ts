@@ -30,6 +30,10 @@ const purgeLimit = 1024;
 const popLimit = 64;
 /** The most entries that one release examines. */
 const releaseLimit = 1024;
+/** The most entries that one change of the limit removes at the end. */
+const cutLimit = 2048;
+/** From this many entries on, a log gets new ones only a thousandth of the interval apart. */
+const mostEntries = 2048;
 
 /**
  * A log of (time, count), one entry per `resolution`: the usual sliding-window log with rounded times. The
@@ -72,13 +76,14 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   commit(state, _now, t, n) {
     const last = state.times.length - 1;
+    const own = slotOf(state, t);
     state.total += n;
-    if (t < state.newest && slotOf(state, t) < state.times[last]) {
-      insert(state, slotOf(state, t), n);
+    if (t < state.newest && own < state.times[last]) {
+      insert(state, own, n);
       return;
     }
     // After a change of resolution, the last slot may be later than this one.
-    const slot = last < state.head ? slotOf(state, t) : Math.max(slotOf(state, t), state.times[last]);
+    const slot = last < state.head ? own : Math.max(own, state.times[last]);
     if (last >= state.head && state.times[last] === slot) state.counts[last] += n;
     else {
       state.times.push(slot);
@@ -123,7 +128,8 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     state.newest = Math.min(state.newest, after);
     let cut = false;
     // Only slots without any earlier grant.
-    while (times.length > head && times[times.length - 1] - coarsest >= after) {
+    for (let i = 0; i < cutLimit && times.length > head; i++) {
+      if (times[times.length - 1] - coarsest < after) break;
       times.pop();
       state.total -= counts.pop()!;
       cut = true;
@@ -169,8 +175,14 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   taken: ({ total, newest }) => ({ permits: total, newest }),
 };
 
-function slotOf({ resolution }: SlidingWindowState, t: number): number {
-  return Math.ceil(t / resolution) * resolution;
+/** The time of the entry for a grant at `t`. */
+function slotOf(state: SlidingWindowState, t: number): number {
+  const { resolution, interval, newest, times, head } = state;
+  const slot = Math.ceil(t / resolution) * resolution;
+  if (times.length - head < mostEntries || (slot <= times[times.length - 1] && t >= newest)) return slot;
+  const step = Math.max(resolution, Math.floor(interval / 1000));
+  state.coarsest = Math.max(state.coarsest, step);
+  return Math.ceil(t / step) * step;
 }
 
 /**

@@ -9,7 +9,7 @@ const leastTitles: Record<string, number> = { 'docs/guarantees.md': 65, 'docs/re
 /** The pages of the repository that are not in the package. */
 const others = ['CONTRIBUTING.md', 'CHANGELOG.md'].map(pageAt);
 /** A path of the repository in backticks: a file, or a folder with a slash at its end. */
-const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs)\/[\w./-]*(?:\/|\.\w+))`/g;
+const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs|examples)\/[\w./-]*(?:\/|\.\w+))`/g;
 
 for (const page of [...pages, ...others]) {
   const test = suite(page.path);

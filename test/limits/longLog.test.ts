@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
+import { slidingWindowAlgebra } from '../../src/limits/slidingWindow.ts';
 import { algebraOf } from '../../src/limits/states.ts';
 
 test('expired entries leave a log that never becomes empty', () => {
@@ -15,6 +16,32 @@ test('expired entries leave a log that never becomes empty', () => {
   const kept = JSON.stringify(state).length;
   // A hundred entries of two numbers, and as much again that waits to be removed.
   assert.ok(kept < 10_000, `${kept} characters for 100 entries`);
+});
+
+test('an exact log of many entries gets new ones a thousandth of the interval apart, and stays within its limit', () => {
+  const interval = 60_000;
+  const limit = slidingWindow({ permits: 50_000, interval, resolution: 1 });
+  const algebra = slidingWindowAlgebra;
+  const state = algebra.create(limit);
+  const granted = new Float64Array(3 * interval);
+  let most = 0;
+  for (let now = 1; now < granted.length; now++) {
+    algebra.roll(state, now, 0);
+    if (algebra.earliest(state, now, now, 1) > now) continue;
+    algebra.commit(state, now, now, 1);
+    granted[now] = 1;
+    most = Math.max(most, state.times.length - state.head);
+  }
+  let inWindow = 0;
+  let total = 0;
+  for (let now = 1; now < granted.length; now++) {
+    inWindow += granted[now] - (granted[now - interval] ?? 0);
+    total += granted[now];
+    assert.ok(inWindow <= 50_000, `${inWindow} permits in the window that ends at ${now}`);
+  }
+  assert.ok(most > 2_048 && most <= 3_049, `${most} entries`);
+  // Permits come back at most a thousandth of the interval later.
+  assert.ok(total >= 3 * 50_000 - 300, `${total} permits`);
 });
 
 test.run();

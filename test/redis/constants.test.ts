@@ -1,4 +1,4 @@
-// Numbers that the memory's ledger and the scripts share: where both had another one, nothing that compares them would know.
+// The numbers that both twins share. A comparison of the twins would not detect the same change in both.
 import * as assert from 'uvu/assert';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
@@ -114,6 +114,21 @@ inEachTwin('constants', (test, { fleet }) => {
     await clients.setRate(2600, 2, { ...slow, permits: 4 });
     // What is booked for 2500 or later is void since the first of them; by 4500 all have heard of that.
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
+  });
+
+  test('the last eight changes are told apart, and earlier ones count as the oldest of them', async () => {
+    for (const [changes, until] of [
+      [8, 2200],
+      [9, 2100],
+    ]) {
+      const clients = await fleet(slow);
+      await clients.reserve(0, 1, { count: 6 });
+      await clients.setRate(100, 2, { ...slow, permits: 2 });
+      const { epoch } = await clients.reserve(150, 1, { count: 1 });
+      for (let i = 2; i <= changes; i++) await clients.setRate(100 * i, 2, { ...slow, permits: 1 + i });
+      const { voidAfter } = await clients.reserve(1000, 1, { count: 0, epoch, held: 1 });
+      assert.is(voidAfter, until - 1000, `${changes} changes`);
+    }
   });
 
   test('a ledger is kept until each client has received a change', async () => {

@@ -1,4 +1,4 @@
-// What becomes of what is given back: where both twins did it in another way, nothing that compares them would know.
+// How refunds reach the waiting requests. A comparison of the twins would not detect a fault that both have.
 import * as assert from 'uvu/assert';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
@@ -113,6 +113,26 @@ inEachTwin('given back', (test, { fleet }) => {
       // The first starts the pace, and what came back is granted without one.
       const taken = moments(await clients.reserve(1900, 3, { count: count + 2 }));
       assert.equal(taken, [...new Array(count + 1).fill(1900), 1900 + spacing]);
+    });
+
+  for (const [permits, count, refunded, spacing] of [
+    // Each request has a load of 10 ms: 250 of 1000, and after halving 250 of 505.
+    [100, 100, 25, 6],
+    [100, 101, 25, 4],
+    // Each has a load of 100 ms: 400 of 1600, and after halving 400 of 850.
+    [10, 16, 4, 60],
+    [10, 17, 4, 42],
+  ])
+    test(`the refunded part is measured over the last second, and over 16 requests at least: ${count} at ${permits}/s`, async () => {
+      const clients = await fleet({ ...window, permits });
+      const { epoch } = await clients.reserve(0, 1, { count: permits + 1 });
+      const paced = moments(await clients.reserve(0, 2, { count }));
+      const at = paced[count - 1] + 100;
+      for (const [i, moment] of paced.slice(-refunded).entries())
+        await clients.refund(at, 2, { moment, epoch, count: 1 }, i + 1);
+      // The first starts the pace, and what came back is granted without one.
+      const next = moments(await clients.reserve(at, 3, { count: refunded + 2 }));
+      assert.is(next[refunded + 1] - next[refunded], spacing);
     });
 
   test('the newest reservation, if refunded, leaves its place in the pace to the next', async () => {

@@ -7,6 +7,7 @@ const lua = 'lua/limits/sliding-window.lua';
 const epochs = 'lua/ledger/epochs.lua';
 const constants = ['test/redis/constants'];
 const givenBack = ['test/redis/givenBack'];
+const debts = ['test/redis/debts'];
 const windowRates = ['test/limits/windowRates'];
 const window = 'src/limits/fixedWindow.ts';
 const bucket = 'src/limits/bucketLine.ts';
@@ -500,6 +501,83 @@ export const known = [
     tests: ['test/redisson/closed'],
     changes: [
       { file: 'src/redisson/deadlineTimer.ts', find: '      cancel();\n', replace: '      void cancel;\n' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a debt may be ten times as large, in both twins',
+    tests: debts,
+    changes: [
+      { file: 'lua/refund.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 10000' },
+      { file: memory('refund'), find: 'mostDebt = 1000', replace: 'mostDebt = 10_000' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a debt is charged in ten parts, in both twins',
+    tests: debts,
+    changes: [
+      { file: 'lua/refund.lua', find: 'DEBT_PARTS = 100', replace: 'DEBT_PARTS = 10' },
+      { file: memory('refund'), find: 'debtParts = 100', replace: 'debtParts = 10' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the pace remembers refunds for a hundredth of the time, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/pace.lua', find: 'MEMORY = 1000', replace: 'MEMORY = 10' },
+      { file: memory('pace'), find: 'memory = 1000', replace: 'memory = 10' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the pace remembers refunds of a single request, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/pace.lua', find: 'REQUESTS = 16', replace: 'REQUESTS = 1' },
+      { file: memory('pace'), find: 'requests = 16', replace: 'requests = 1' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a refunded part leaves half of the stride, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/pace.lua', find: 'LEAST_PART = 0.05', replace: 'LEAST_PART = 0.5' },
+      { file: memory('pace'), find: 'leastPart = 0.05', replace: 'leastPart = 0.5' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'two holes are remembered, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/holes.lua', find: 'MOST_HOLES = 32', replace: 'MOST_HOLES = 2' },
+      { file: memory('holes'), find: 'mostHoles = 32', replace: 'mostHoles = 2' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'two changes are remembered, in both twins',
+    tests: constants,
+    changes: [
+      { file: epochs, find: 'MOST_VOIDS = 8', replace: 'MOST_VOIDS = 2' },
+      { file: memory('epochs'), find: 'mostVoids = 8', replace: 'mostVoids = 2' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a step of a bucket holds a whole burst, in both twins',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/limits/token-bucket.lua',
+        find: 'state.held1 * 2 <= state.burst',
+        replace: 'state.held1 <= state.burst',
+      },
+      { file: 'lua/quick/token-bucket.lua', find: 'held1 * 2 > extra', replace: 'held1 > extra' },
+      { file: bucket, find: 'held1 * 2 <= burst', replace: 'held1 <= burst' },
     ],
   },
 ];

@@ -1,0 +1,113 @@
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { StoreError, slidingWindow } from '../../src/index.ts';
+import type { ControlledLedger } from '../../src/stores/store.ts';
+import { redisSuite } from '../redis/redisSuite.ts';
+import { fillLog, interval, longLedger, newest } from './longLog.ts';
+
+const test = redisSuite('long logs');
+
+/** Milliseconds of the server's processor that no call takes, in the quickest of so many tries on a busy machine. */
+const bound = 5;
+const tries = 6;
+/** Entries that a call reads at most, and their least number for which each is a call to the list. */
+const mostRead = 3_328;
+const chunk = 128;
+
+/** Milliseconds for which the server's processor has worked. */
+async function worked(redis: Redis): Promise<number> {
+  const times = [...(await redis.info('cpu')).matchAll(/used_cpu_(?:sys|user):([\d.]+)/g)];
+  return times.reduce((sum, [, seconds]) => sum + Number(seconds) * 1_000, 0);
+}
+
+/** How often the scripts have called a command on the list of a log. */
+async function listCalls(redis: Redis): Promise<number> {
+  const calls = [...(await redis.info('commandstats')).matchAll(/cmdstat_(?:l\w+|rpush):calls=(\d+)/g)];
+  return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+type Call = (ledger: ControlledLedger, permits: number) => Promise<unknown>;
+const promised =
+  (
+    call: (ledger: ControlledLedger, permits: number, reply: (e: Error | null, r?: unknown) => void) => void,
+  ): Call =>
+  (ledger, permits) =>
+    new Promise((resolve) => call(ledger, permits, (error, reply) => resolve(error ?? reply)));
+
+const limitOf = (permits: number) => slidingWindow({ permits, interval, resolution: 1_000 });
+const reserve = (permits: number, maxWait: number) => ({
+  runs: [{ count: 1, cost: [permits], maxWait }],
+  ...{ horizon: 1, held: 0, epoch: 0 },
+});
+/** Calls that need most of a log of so many permits. */
+const calls: Record<string, Call> = {
+  'a decision for the whole limit': promised((ledger, permits, reply) => ledger.decide([2 * permits], reply)),
+  'a decision for half of the log': promised((ledger, permits, reply) =>
+    ledger.decide([1.5 * permits], reply),
+  ),
+  'a reserve for half of the log': promised((ledger, permits, reply) =>
+    ledger.reserve(reserve(1.5 * permits, Infinity), reply),
+  ),
+  'a release of a thousand entries': promised((ledger, _, reply) =>
+    ledger.refund([{ moment: -1, epoch: 0, source: 'redis', cost: [1_000], count: 1 }], 1, reply),
+  ),
+  'a look-up': promised((ledger, _, reply) => ledger.peek(reply)),
+  'another limit': promised((ledger, permits, reply) =>
+    ledger.setRate({ limits: [limitOf(permits)], ifAbsent: false, keepState: true }, reply),
+  ),
+};
+
+/** When the calls are made: milliseconds after the newest entry. */
+const moments = {
+  'no entry has expired': 0,
+  'all entries but the newest have expired': interval - 1,
+};
+
+// As many as an honest log may have, and as many as a damaged or hostile one.
+for (const entries of [3_048, 1_000_000])
+  test(`no call takes more than ${bound} ms of the server, or reads more entries than the bound, on a log of ${entries}`, async ({
+    redis,
+  }) => {
+    await fillLog(redis, entries, 2 * entries);
+    const keys = await redis.keys('*');
+    for (const key of keys) await redis.rename(key, `kept ${key}`);
+    for (const [when, after] of Object.entries(moments))
+      for (const [title, call] of Object.entries(calls)) {
+        let least = Infinity;
+        for (let i = 0; i < tries && least > bound; i++) {
+          for (const key of keys) await redis.copy(`kept ${key}`, key, 'REPLACE');
+          const { ledger, at } = longLedger(redis, 2 * entries);
+          at.us = (newest + after) * 1_000;
+          // The script is known, so that only its run is measured.
+          await redis.config('RESETSTAT');
+          const before = await worked(redis);
+          const reply = await call(ledger, entries);
+          least = Math.min(least, (await worked(redis)) - before);
+          const count = await listCalls(redis);
+          assert.ok(count <= mostRead / chunk + 40, `${title}, ${when}: ${count} calls to the list`);
+          if (!(reply instanceof Error)) continue;
+          assert.ok(entries > mostRead, `${title}, ${when}: ${reply.message}`);
+          assert.instance(reply, StoreError);
+          assert.match(
+            reply.message,
+            'the key {long:log}:log: holds a log that is too long: reset() empties it',
+          );
+        }
+        assert.ok(least <= bound, `${title}, ${when}: ${least.toFixed(1)} ms`);
+      }
+  });
+
+test('a log that is too long grants nothing, until reset() empties it', async ({ redis }) => {
+  const entries = 20_000;
+  await fillLog(redis, entries, entries);
+  const { ledger, at } = longLedger(redis, entries);
+  // Half of the log has expired, and the other half leaves room for half of the limit.
+  at.us = (newest - entries / 2 + interval) * 1_000;
+  const refused = await calls['a reserve for half of the log'](ledger, entries / 2);
+  assert.instance(refused, StoreError);
+  assert.match((refused as Error).message, 'reset() empties it');
+  await new Promise((resolve) => ledger.forget({ rate: false }, resolve));
+  assert.equal(await calls['a look-up'](ledger, 0), [entries]);
+});
+
+test.run();
