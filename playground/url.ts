@@ -15,10 +15,9 @@ export function configOf(hash: string): Config {
 
 /** The hash of the address that describes a configuration: all that applies to it, so that it survives other defaults. */
 export function hashOf(config: Config): string {
-  const applies = ([name]: [string, unknown]) =>
-    onlyOf[name as keyof Config] === undefined || onlyOf[name as keyof Config] === config.kind;
-  const pairs = Object.entries(config)
-    .filter(applies)
-    .map(([name, value]): [string, string] => [name, String(value)]);
+  const names = (Object.keys(defaults) as (keyof Config)[]).filter(
+    (name) => (onlyOf[name] ?? config.kind) === config.kind,
+  );
+  const pairs = names.map((name): [string, string] => [name, String(config[name])]);
   return `#${new URLSearchParams(pairs)}`;
 }

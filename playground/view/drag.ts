@@ -21,6 +21,15 @@ export function addDrag(root: SVGSVGElement, target: DragTarget): void {
     event.preventDefault();
   });
 
+  // `touch-action` has no effect on the parts of an SVG: without this, a touch of a marble would scroll the page.
+  root.addEventListener(
+    'touchstart',
+    (event) => {
+      if ((event.target as Element).closest('.marble.waiting')) event.preventDefault();
+    },
+    { passive: false },
+  );
+
   root.addEventListener('pointermove', (event) => {
     if (event.pointerId === grabbed?.pointer) target.moved({ id: grabbed.id, ...pointOf(event) });
   });

@@ -89,7 +89,7 @@ function draw(drawn: Drawn, marble: Marble, { scale, rowY, allY, radius }: Geome
   group.replaceChildren();
   below.replaceChildren();
   const style = `--colour: var(--p${process})`;
-  set(below, { class: `marble ${state}`, style });
+  set(below, { class: `trail ${state}`, style });
   set(group, {
     class: `marble ${state}`,
     style,

@@ -67,10 +67,14 @@ export class Timeline {
 
   /** Shows a simulation from now on, or the same one at another size. */
   show(simulation: Simulation): void {
+    const focused = this.#root.contains(document.activeElement)
+      ? document.activeElement!.getAttribute('data-id')
+      : null;
     this.#simulation = simulation;
     this.#geometry = this.#layOut();
     this.#marbles.clear();
     this.render();
+    if (focused !== null) this.#marbles.elementOf(Number(focused))?.focus();
   }
 
   render(): void {
