@@ -2,7 +2,7 @@ import { type RateLimiter, slidingWindow } from 'rxjs-sluice';
 
 /** What a provider allows an account with: both limits apply to each call. */
 export const accountLimits = ({ requests, tokens }: { requests: number; tokens: number }) => ({
-  // Some margin for the way to the provider: see "Leave a margin for the network" in the README.
+  // A second more than a minute: see "A margin for the network" in the README.
   requests: slidingWindow({ permits: requests, interval: 61_000 }),
   tokens: slidingWindow({ permits: tokens, interval: 61_000 }),
 });

@@ -138,6 +138,30 @@ pages('events report grants, waits and failures', async () => {
   ]);
 });
 
+for (const library of ['bottleneck', 'throttle', 'queue']) {
+  pages(`calls are limited as with ${library}`, async () => {
+    const seconds = [0, 0, 0, 1, 1];
+    assert.equal(
+      await printedBy(library),
+      seconds.map((second, i) => `${i + 1} in second ${second}`),
+    );
+  });
+}
+
+pages('users are limited as with rate-limiter-flexible', async () => {
+  const printed = await printedBy('flexible');
+  assert.equal(printed, ['ada: 1 left', 'ada: 0 left', 'ada: again in 60 s', 'bob: 1 left']);
+});
+
+pages('every event is logged', async () => {
+  const printed = (await printedBy('log')).join('\n');
+  const events = Array.from(printed.matchAll(/^sluice:api (\w+)/gm), ([, type]) => type);
+  assert.equal(events, ['queued', 'granted', 'queued', 'timeout']);
+  assert.match(printed, /not available within 5000 ms/);
+  assert.match(printed, /granted: 1,/);
+  assert.match(printed, /queued: 0,\s+reserved: 0,/);
+});
+
 pages('a limiter continues without Redis', async () => {
   assert.equal(await printedBy('fallback'), [
     'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1',

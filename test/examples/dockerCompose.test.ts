@@ -6,12 +6,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
 import { root } from '../docs/pages.ts';
+import { bundled } from '../support/bundled.ts';
 import { killAtExit } from '../support/leftovers.ts';
 import { startRedis } from '../support/redisServer.ts';
 import { until } from '../support/until.ts';
 
 const folder = `${root}examples/docker-compose/`;
 const textOf = (file: string) => readFileSync(folder + file, 'utf8');
+const program = await bundled('examples/docker-compose/worker.ts');
 const test = suite('docker-compose');
 
 interface Call {
@@ -22,8 +24,7 @@ interface Call {
 
 /** A process of the fleet, and the calls that it has printed. */
 function startWorker(name: string, env: Record<string, string>) {
-  const child = spawn(process.execPath, ['--import', './test/support/register.mjs', `${folder}worker.ts`], {
-    cwd: root,
+  const child = spawn(process.execPath, [program], {
     env: { ...process.env, ...env, NAME: name },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

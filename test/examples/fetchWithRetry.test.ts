@@ -79,10 +79,12 @@ test('a signal ends a call that waits for its permit, without an attempt', async
   await withServer(listener, async (url) => {
     const limiter = limiterOf();
     await limiter.pauseFor(60_000);
+    const started = performance.now();
     const user = new AbortController();
     const call = fetchWith(limiter)(url, { signal: user.signal }).catch((reason) => reason);
     user.abort('the user has left');
     assert.is(await call, 'the user has left');
+    assert.ok(performance.now() - started < 30_000);
     assert.is(calls.length, 0);
   });
 });

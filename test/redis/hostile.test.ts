@@ -57,7 +57,7 @@ test('an invalid number in a ledger is refused, anywhere in the head', async (co
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 5`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 6`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
@@ -76,7 +76,7 @@ for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_00
         await redis.set(ledger, held);
         await ofOne.decide([1]).then(
           () => assert.unreachable(`${number} at ${at}`),
-          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 5`),
+          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 6`),
         );
         assert.ok(held.equals((await redis.getBuffer(ledger))!));
       }

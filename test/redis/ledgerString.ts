@@ -22,6 +22,12 @@ class Reader {
     return this.data.readUIntLE(this.at - size, size);
   }
 
+  /** A moment of six bytes, or -1. */
+  moment(): number {
+    this.at += 6;
+    return this.data.readIntLE(this.at - 6, 6);
+  }
+
   doubles(count: number): number[] {
     return Array.from({ length: count }, this.double);
   }
@@ -45,7 +51,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 5) throw new Error(`a ledger of version ${version}`);
+  if (version !== 6) throw new Error(`a ledger of version ${version}`);
   const [epoch, seen, expires] = reader.doubles(3);
   const isWhole = kind === 'w';
   const calm = isWhole ? undefined : reader.integer(6);
@@ -96,7 +102,12 @@ function readSmall(
     return picture([...last, ...(rareOf(5) ?? [0, 0, 0, 0, 0])]);
   }
   if (kind === 't') {
-    const [units, ...line] = reader.doubles(8);
+    const units = reader.double();
+    const [tail, since1] = [reader.moment(), reader.integer(6)];
+    const held1 = reader.double();
+    const since0 = reader.integer(6);
+    const held0 = reader.double();
+    const line = [tail, since1, held1, since0, held0, reader.moment(), reader.moment()];
     const [lastCount, booked] = [reader.integer(4), reader.integer(4)];
     const [owedUntil, sameSince] = rareOf(2) ?? [0, 0];
     return picture([units, seen, booked, owedUntil, ...line, lastCount, sameSince]);

@@ -162,17 +162,18 @@ const numbers: [string, number][] = [
   ['infinite', Infinity],
   ['less than any', -Infinity],
 ];
-/** Each limit with how many numbers stand in the head of its ledger, behind what all ledgers have. */
-const limits: [string, Limit, number][] = [
-  ['a sliding window', exact, 8],
-  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), 8],
-  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), 10],
+/** The places of the doubles in a small ledger: those of the limit, and those of its kind. */
+const ofLimit = [36, 44, 52];
+const ofWindow = [...ofLimit, 60, 68, 76, 84, 92];
+const limits: [string, Limit, number[]][] = [
+  ['a sliding window', exact, ofWindow],
+  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), ofWindow],
+  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), [...ofLimit, 60, 80, 94]],
 ];
-const firstNumber = 36;
 
-for (const [title, limit, size] of limits)
+for (const [title, limit, places] of limits)
   test(`${title} grants nothing where a number in its ledger is none`, async ({ redis }) => {
-    for (let i = 0; i < size; i++)
+    for (const place of places)
       for (const [what, number] of numbers) {
         await redis.flushall();
         const ledger = timed(redis, limit);
@@ -180,16 +181,16 @@ for (const [title, limit, size] of limits)
         ledger.ms += 1;
         await ledger.take(20);
         const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, firstNumber + 8 * i);
+        held.writeDoubleLE(number, place);
         await redis.set('{p:n}', held);
-        assert.is(await ledger.take(50), -1, `${i} is ${what}`);
-        assert.is(await ledger.book(1), -1, `${i} is ${what}`);
+        assert.is(await ledger.take(50), -1, `${place} is ${what}`);
+        assert.is(await ledger.book(1), -1, `${place} is ${what}`);
       }
   });
 
-for (const [title, limit, size] of limits)
+for (const [title, limit, places] of limits)
   test(`${title} answers soon, whatever numbers its ledger holds`, async ({ redis }) => {
-    for (let i = 0; i < size; i++)
+    for (const place of places)
       for (const number of [1e300, -1e300, 2 ** 60, -1, 0.5]) {
         await redis.flushall();
         const ledger = timed(redis, limit);
@@ -197,12 +198,12 @@ for (const [title, limit, size] of limits)
         ledger.ms += 1;
         await ledger.take(20);
         const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, firstNumber + 8 * i);
+        held.writeDoubleLE(number, place);
         await redis.set('{p:n}', held);
         const began = performance.now();
         await ledger.take(1);
         await ledger.refund(ledger.ms, 1);
-        assert.ok(performance.now() - began < 2000, `${i} is ${number}`);
+        assert.ok(performance.now() - began < 2000, `${place} is ${number}`);
       }
   });
 
