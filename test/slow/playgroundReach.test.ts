@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type OpenPage, Playground } from './page.ts';
+import { type OpenPage, Playground } from '../playground/page.ts';
 
 const slow = '#kind=slidingWindow&permits=1&interval=5000&processes=3&arrivals=hand';
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };

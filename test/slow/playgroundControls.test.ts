@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Playground } from './page.ts';
+import { Playground } from '../playground/page.ts';
 
 const settings = suite('settings');
 const actions = suite('actions');
