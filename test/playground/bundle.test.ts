@@ -11,6 +11,8 @@ async function bundled(contents: string): Promise<string> {
     ...bundle,
     entryPoints: undefined,
     stdin: { contents, resolveDir: root, loader: 'ts' },
+    // So that an error names a short line.
+    minify: false,
     sourcemap: false,
     write: false,
   });
