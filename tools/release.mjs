@@ -34,7 +34,7 @@ function nextVersion(from, wanted) {
 
 /** The changelog with what is unreleased under the heading of the version. */
 function releasedChangelog(text, version, date) {
-  const [, unreleased] = /^## Unreleased\n(.*?)(?=^## |(?![^]))/ms.exec(text) ?? [];
+  const [, unreleased] = /^## Unreleased\n(.*?)(?=^## |(?![\s\S]))/ms.exec(text) ?? [];
   if (unreleased === undefined) fail('CHANGELOG.md has no heading "## Unreleased"');
   if (!/^- /m.test(unreleased)) fail('CHANGELOG.md names no change under "## Unreleased"');
   if (text.includes(`\n## ${version} `)) fail(`CHANGELOG.md has ${version} already`);

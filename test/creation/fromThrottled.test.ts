@@ -16,7 +16,7 @@ import { naturals, watched } from './inputs.ts';
 const test = suite('fromThrottled, an iterable');
 const burstOfFive = tokenBucket({ permits: 1, interval: 1_000, burst: 5 });
 
-/** Runs a test, and checks the list of unhandled errors when all have been reported. */
+/** Runs a test, waits until unhandled errors are reported, and checks them. */
 async function unhandledIn(work: () => void): Promise<unknown[]> {
   const unhandled: unknown[] = [];
   config.onUnhandledError = (error) => unhandled.push(error);
@@ -151,7 +151,7 @@ test(
   marbles(async ({ limiter }) => {
     for (const last of [{ done: false, value: 'a' } as const, { done: true, value: undefined } as const]) {
       const limited = limiter(burstOfFive, { name: `done: ${last.done}` });
-      const heard: unknown[] = [];
+      const received: unknown[] = [];
       const returned = sinon.fake(() => ({ done: true as const, value: undefined }));
       let asked = false;
       const input: Iterable<string> = {
@@ -162,7 +162,7 @@ test(
               return { done: false, value: 'first' };
             }
             leave.next();
-            // A generator that is at work refuses to be closed.
+            // A running generator cannot be closed.
             assert.is(returned.callCount, 0);
             return last;
           },
@@ -172,9 +172,9 @@ test(
       const leave = new Subject<void>();
       const subscription = fromThrottled(input, limited)
         .pipe(takeUntil(leave))
-        .subscribe({ next: (value) => heard.push(value), error: (error) => heard.push(error) });
+        .subscribe({ next: (value) => received.push(value), error: (error) => received.push(error) });
       assert.ok(subscription.closed);
-      assert.equal(heard, ['first']);
+      assert.equal(received, ['first']);
       assert.is(returned.callCount, last.done ? 0 : 1);
       assert.is(await limited.availablePermits(), 4);
     }
@@ -307,17 +307,20 @@ test('an error of return() is reported as unhandled', async () => {
       },
     }),
   };
-  const heard: unknown[] = [];
-  const observer = { next: (n: number) => heard.push(n), error: (error: Error) => heard.push(error.name) };
+  const received: unknown[] = [];
+  const observer = {
+    next: (n: number) => received.push(n),
+    error: (error: Error) => received.push(error.name),
+  };
   const run = marbles(({ limiter }) => {
     const subscribe = (result: Observable<number>) => result.subscribe(observer);
     subscribe(fromThrottled(unclosable, limiter(onePerThree))).unsubscribe();
     subscribe(fromThrottled(unclosable, limiter(onePerThree)).pipe(take(1)));
     subscribe(fromThrottled(unclosable, limiter(onePerThree), { timeout: 0 }));
   });
-  // RxJS reports in a timer, which virtual time would hold back.
+  // RxJS reports errors in a timer, which virtual time would delay.
   const unhandled = await unhandledIn(() => void run());
-  assert.equal(heard, [1, 1, 1, 'AcquireTimeoutError']);
+  assert.equal(received, [1, 1, 1, 'AcquireTimeoutError']);
   assert.is(unhandled.length, 3);
   for (const error of unhandled) assert.is(error, reason);
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
@@ -180,7 +180,18 @@ all('modules of examples/ are printed as they are', () => {
     changed.map(({ page, file }) => `${page}: copy ${file} into the block below its name`),
     [],
   );
-  assert.ok(files.length >= 10, `only ${files.length} modules were found`);
+});
+
+all('every module of examples/ is printed', () => {
+  const modules = readdirSync(`${root}examples`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `examples/${name}`);
+  const printed = new Set(files.map(({ file }) => file));
+  assert.ok(modules.length >= 10, `only ${modules.length} modules were found`);
+  assert.equal(
+    modules.filter((module) => !printed.has(module)),
+    [],
+  );
 });
 
 all('all run here under their own names, or are marked as sketches', () => {

@@ -32,7 +32,12 @@ export function brokenLinks(page: Page): string[] {
 /** The relative links of a page, outside its code. */
 export function linksOf({ text }: Page): Link[] {
   const prose = withoutBlocks(text).replace(/`[^`\n]*`/g, '');
-  return Array.from(prose.matchAll(/\]\(([^)\s]*)\)/g), ([, link]) => link)
+  const links = [
+    ...prose.matchAll(/\]\(([^)\s]*)\)/g),
+    ...prose.matchAll(/\b(?:src|srcset|href)="([^"]*)"/g),
+  ];
+  return links
+    .map(([, link]) => link)
     .filter((link) => !/^[a-z]+:/.test(link))
     .map((link) => {
       const [target, anchor] = link.split('#') as [string, string | undefined];

@@ -51,10 +51,11 @@ links('an anchor is that of a heading, as GitHub makes it', () => {
 });
 
 links('only relative links outside code count', () => {
-  const text = '[a](b.md#c) [d](https://e.example) `[f](g)` [h](#i)\n```ts\n[j](k)\n```\n';
+  const text = '[a](b.md#c) [d](https://e.example) `[f](g)` [h](#i) <img src="l.svg">\n```ts\n[j](k)\n```\n';
   assert.equal(linksOf({ path: 'README.md', text }), [
     { target: 'b.md', anchor: 'c' },
     { target: '', anchor: 'i' },
+    { target: 'l.svg', anchor: undefined },
   ]);
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import type { RateLimiter } from '../../src/index.ts';
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import { Requests, rises } from './requests.ts';
 
@@ -64,8 +64,8 @@ export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
     const { requests, limiter } = load;
     const granted = requests.endings.filter(({ permit }) => permit);
     assert.ok(rises(granted.map(({ index }) => index)), 'granted in the order of the requests');
-    for (const { heard, permit } of granted)
-      assert.ok(heard >= permit!.grantedAt - 1, `granted ${permit!.grantedAt - heard} ms early`);
+    for (const { receivedAt, permit } of granted)
+      assert.ok(receivedAt >= permit!.grantedAt - 1, `granted ${permit!.grantedAt - receivedAt} ms early`);
     const { queued, reserved } = limiter.stats();
     assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
     await limiter.close();
@@ -79,7 +79,7 @@ export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
  */
 export function overWithLosses(
   { permits, interval }: Sliding,
-  standing: readonly Standing[],
+  standing: readonly PermitsAt[],
   losses: readonly number[],
 ): string | undefined {
   for (const { t: from } of standing) {

@@ -1,5 +1,5 @@
 import type { AcquireOptions, Permit, Permits, RateLimiter } from '../../src/index.ts';
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 
 /** A permit of a limiter of one limit. */
 export type Granted = Permit<Permits>;
@@ -11,7 +11,7 @@ export interface Ending {
   /** Milliseconds from the request to its end. */
   lasted: number;
   /** The wall clock at the receipt by the caller: on one machine, the server's. */
-  heard: number;
+  receivedAt: number;
   permit?: Granted;
   error?: unknown;
 }
@@ -39,7 +39,7 @@ export class Requests {
     const index = this.#all.length;
     const since = performance.now();
     const end = (how: { permit?: Granted; error?: unknown }): Ending => {
-      const ending = { index, lasted: performance.now() - since, heard: Date.now(), ...how };
+      const ending = { index, lasted: performance.now() - since, receivedAt: Date.now(), ...how };
       this.endings.push(ending);
       return ending;
     };
@@ -81,7 +81,7 @@ export class Requests {
 }
 
 /** Permits in the form that a judge counts. */
-export function standing(permits: readonly Granted[]): Standing[] {
+export function standing(permits: readonly Granted[]): PermitsAt[] {
   return permits.map(({ grantedAt, permits: n }) => ({ t: grantedAt, n: n as number }));
 }
 

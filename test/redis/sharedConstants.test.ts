@@ -1,5 +1,5 @@
-// The scripts, the memory's ledger and the dispatcher have to agree on some numbers: where one of them has another, no
-// call fails, but reservations move up too often, or a client relies on void reservations.
+// The scripts, the memory ledger and the dispatcher must use the same constants. If they differ, no call fails, but
+// reservations move up too often, or a client relies on void reservations.
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,14 +7,14 @@ import * as assert from 'uvu/assert';
 const root = new URL('../../', import.meta.url);
 const rescheduler = 'src/dispatcher/rescheduler.ts';
 
-/** The files of a folder, and of those in it, by their paths. */
+/** The paths of the files in a folder and its subfolders. */
 function filesOf(folder: string): string[] {
   return readdirSync(new URL(folder, root), { recursive: true })
     .map((file) => `${folder}${file}`)
     .filter((file) => /\.(lua|ts)$/.test(file) && !file.includes('redisson'));
 }
 
-/** What each file says that a constant is: `leastMove` in TypeScript is `LEAST_MOVE` in Lua. */
+/** The value of a constant in each file: `leastMove` in TypeScript is `LEAST_MOVE` in Lua. */
 function valuesOf(name: string): Map<string, number> {
   const inLua = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
   const pattern = new RegExp(`^(?:export )?(?:const ${name}|local ${inLua}) = ([\\d_.]+);?$`, 'm');
@@ -26,8 +26,17 @@ function valuesOf(name: string): Map<string, number> {
   return values;
 }
 
-const ofTwins = ['told', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids', 'mostHoles', 'lingers'];
-const ofAll = ['heard', 'leastMove', 'leastPause'];
+const ofTwins = [
+  'liftNotice',
+  'pacing',
+  'memory',
+  'requests',
+  'leastPart',
+  'mostVoids',
+  'mostHoles',
+  'contenderPeriod',
+];
+const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
   test(`${name} is the same in all files`, () => {
@@ -43,8 +52,8 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
 test('a client with waiting requests calls again before its reservations can be void', () => {
   const calls = readFileSync(new URL('src/dispatcher/reserveCalls.ts', root), 'utf8');
   const heartbeat = Number(/const heartbeat = ([\d_]+);/.exec(calls)![1].replaceAll('_', ''));
-  const [heard] = valuesOf('heard').values();
-  assert.ok(heartbeat + 500 <= heard, `${heartbeat} ms, and ${heard} ms`);
+  const [noticePeriod] = valuesOf('noticePeriod').values();
+  assert.ok(heartbeat + 500 <= noticePeriod, `${heartbeat} ms, and ${noticePeriod} ms`);
 });
 
 test.run();

@@ -6,7 +6,10 @@ const families = [
 ];
 let found;
 
-/** The server and the command line client that the tests start, by absolute path. */
+/**
+ * The absolute paths of the server and the command line client that the tests start. If they are missing, they are installed
+ * with apt-get, if this process is root; otherwise this throws an error with the command to run.
+ */
 export function redisBinary() {
   found ??= onPathOrInstalled({ find, what: 'Redis server', apt: 'redis-server', brew: 'redis' });
   return found;

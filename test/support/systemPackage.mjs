@@ -7,8 +7,8 @@ const lock = join(tmpdir(), 'rxjs-sluice-install.lock');
 const longestInstall = 5 * 60_000;
 
 /**
- * What `find` finds on the PATH. Where it finds nothing, a package of the system is installed if that needs no permission
- * (root, apt-get); otherwise this throws, with the line to run.
+ * Returns what `find` finds on the PATH. If it finds nothing, a package of the system is installed with apt-get, if this
+ * process is root; otherwise this throws an error with the command to run.
  *
  * @template T
  * @param {{ find: () => T | undefined, what: string, apt: string, brew: string }} options `what` it is, and the names of the
@@ -56,8 +56,8 @@ function install(what, name, find) {
       // Its progress goes to stderr: the standard output belongs to the tests.
       stdio: ['ignore', process.stderr, process.stderr],
     });
-  // The outcome is judged by what is on the PATH: one unreachable list fails an update, a service that may not
-  // start fails an install, and neither keeps the binary away.
+  // Only the PATH decides about success: an unreachable list fails an update, and a service that cannot start fails
+  // an install, although the binary is there.
   apt('update');
   apt('install', '-y', '--no-install-recommends', name);
   return find();
