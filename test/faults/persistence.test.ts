@@ -50,6 +50,31 @@ test('never exceeds the limit when killed and restarted with an append-only file
   assert.is(overSliding(spec, grants), undefined);
 });
 
+test('loses at most the grants of the last two seconds with appendfsync everysec', async () => {
+  const { grants, losses } = await killUnderLoad(['appendonly yes', 'appendfsync everysec']);
+  assert.is(overWithLosses(spec, grants, losses), undefined);
+});
+
+test('keeps the grants that are older than two seconds with appendfsync everysec', async () => {
+  const server = await startRedis({ config: ['appendonly yes', 'appendfsync everysec'] });
+  const redis = new Redis(server.port, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  redis.on('error', () => {});
+  try {
+    const limit = limitOf({ ...spec, permits: 30, interval: 60_000 });
+    const limiter = new RateLimiter({ name: 'kept', limit, redis, storeTimeout: 30_000 });
+    for (let i = 0; i < 10; i++) await limiter.acquire(2);
+    await sleep(2_500);
+    await limiter.acquire(5);
+    await server.restart();
+    const available = await limiter.availablePermits();
+    assert.ok(available === 5 || available === 10, `${available} permits are available`);
+    await limiter.close();
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
+});
+
 test('exceeds the limit by at most one limit per kill without persistence', async () => {
   const { grants, losses } = await killUnderLoad([]);
   assert.is(overWithLosses(spec, grants, losses), undefined);

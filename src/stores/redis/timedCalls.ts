@@ -55,20 +55,25 @@ export class TimedCalls implements Watcher {
     const call = new TimedCall(this, limiter, clock.now() + timeout, send, reply, late, retries);
     this.#pending.add(call);
     if (this.#pending.size === 1) {
-      if (failsFast) connection.watch(this);
+      if (failsFast || connection.dropsCalls) connection.watch(this);
       this.#setTimer(timeout);
     }
-    if (!failsFast || connection.ready) call.sendOnce();
+    call.isOnWay = connection.ready;
+    if (!failsFast || call.isOnWay) call.sendOnce();
   }
 
   /** The connection is ready: sends the calls that have waited for it. */
   ready(): void {
-    for (const call of [...this.#pending]) call.sendOnce();
+    for (const call of [...this.#pending]) {
+      call.isOnWay = true;
+      call.sendOnce();
+    }
   }
 
-  /** The connection is lost: fails all calls. */
+  /** The connection is lost: fails all calls, but for those that ioredis queues. */
   lost(reason: Error): void {
-    for (const call of [...this.#pending]) call.fail(reason);
+    const { failsFast } = this.#options;
+    for (const call of [...this.#pending]) if (failsFast || call.isOnWay) call.fail(reason);
   }
 
   /** Calls back after some time. Returns what cancels that. */
@@ -126,6 +131,8 @@ class TimedCall<T> {
   /** When its time is over, by the clock. */
   due: number;
   isSent = false;
+  /** Whether the connection was ready since the call was made: ioredis has written it. */
+  isOnWay = false;
 
   constructor(
     calls: TimedCalls,
@@ -174,4 +181,4 @@ class TimedCall<T> {
 }
 
 /** A call, whatever its reply is. */
-type AnyCall = Pick<TimedCall<unknown>, 'due' | 'isSent' | 'sendOnce' | 'fail'>;
+type AnyCall = Pick<TimedCall<unknown>, 'due' | 'isSent' | 'isOnWay' | 'sendOnce' | 'fail'>;
