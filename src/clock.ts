@@ -38,7 +38,9 @@ export function monotonicClock(): Clock {
 
 /** The part of an RxJS scheduler that a clock uses. */
 export interface SchedulerClock {
+  /** Milliseconds, or frames, since the scheduler's zero. */
   now(): number;
+  /** Calls `work` after `delay` milliseconds, unless it is unsubscribed before. */
   schedule(work: () => void, delay: number): { unsubscribe(): void };
 }
 

@@ -1,4 +1,11 @@
-/** The base class of all errors of this package. */
+/**
+ * The base class of all errors of this package.
+ *
+ * @example
+ * await limiter.acquire(1, { timeout: 1_000 }).catch((error) => {
+ *   if (error instanceof SluiceError) console.log(error.code); // ERR_SLUICE_TIMEOUT
+ * });
+ */
 export abstract class SluiceError extends Error {
   /** The name of the class, unchanged by minification. */
   abstract override readonly name: string;

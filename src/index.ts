@@ -1,5 +1,9 @@
 export type { SchedulerClock } from './clock.ts';
-export { type FromThrottledOptions, fromThrottled } from './creation/fromThrottled.ts';
+export {
+  type FromThrottledByKeyOptions,
+  type FromThrottledOptions,
+  fromThrottled,
+} from './creation/fromThrottled.ts';
 export type { PulledInput } from './creation/input.ts';
 export { permits$ } from './creation/permits.ts';
 export {
@@ -49,10 +53,6 @@ export {
 } from './operators/pauseOn.ts';
 export { throttleDistributed } from './operators/throttleDistributed.ts';
 export type {
-  ThrottleDistributedByKeyOptions,
-  ThrottleDistributedOptions,
-} from './operators/throttleOptions.ts';
-export type {
   CancelledEvent,
   DeniedEvent,
   DroppedEvent,
@@ -80,3 +80,7 @@ export { RedissonRateLimiter } from './redisson/RedissonRateLimiter.ts';
 export type { FallbackOptions } from './stores/fallback/fallbackOptions.ts';
 export { memoryStore } from './stores/memory/memoryStore.ts';
 export type { PermitSource, Store } from './stores/store.ts';
+export type {
+  ThrottleDistributedByKeyOptions,
+  ThrottleDistributedOptions,
+} from './throttle/throttleOptions.ts';

@@ -18,7 +18,7 @@ import { UvuWorker } from './support/uvuWorker.mjs';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests spend their time waiting for servers; the others spend it computing. */
 const withServers =
-  /^(cli|cluster|conformance|demo|faults|fleet|fuzz|processes|redis|redisson|slow|support)\//;
+  /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|slow|support)\//;
 /** The tests of how processes share a limit, by the clock: whatever else runs would take part in it. */
 const alone = /^(fleet|demo)\//;
 /** A file whose promises are about random values. */

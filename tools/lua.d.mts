@@ -2,5 +2,9 @@ export interface LuaPart {
   file: string;
   text: string;
 }
-export function assemble(file: string, root?: string): { text: string; parts: LuaPart[] };
+export function assemble(
+  file: string,
+  root?: string,
+  options?: { plain?: boolean },
+): { text: string; parts: LuaPart[] };
 export function scripts(root: string): string[];

@@ -1,17 +1,21 @@
-import { Observable } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import type { Permits } from '../limits/cost.ts';
 import type { Limiter } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
+import { type KeyIsMissing, type NamedGroup, planOf } from '../throttle/throttleOptions.ts';
 import * as check from '../validate.ts';
+import { BufferedPull } from './bufferedPull.ts';
 import { checkInput, type PulledInput } from './input.ts';
 import { Pull } from './pull.ts';
+
+const allOptions = ['permits', 'timeout', 'project', 'maxAge', 'key', 'buffer'];
 
 /** Options of {@link fromThrottled}. */
 export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
   /**
-   * Permits that every value costs: a positive integer, or a record of the names of several limits. It cannot be a function
-   * of the value, because a value is pulled only after its permits are granted.
+   * Permits that every value costs: a positive integer, or a record of the names of several limits. With a limiter it cannot
+   * be a function of the value, because a value is pulled only after its permits are granted.
    *
    * @default 1
    */
@@ -31,46 +35,82 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
   /**
    * Milliseconds that a granted permit may wait for its value: may be fractional, or Infinity; the least is 1. An older
    * permit is refunded, and the value waits for another one, for at most `timeout`. Without this bound, the values of a
-   * quiet input could be emitted all at once on permits of long ago.
+   * quiet input could be emitted all at once on permits of long ago. With a group it has no effect, since no permit waits.
    *
    * @default a tenth of the shortest interval of the limits in force, at least 50
    */
   maxAge?: number | undefined;
 }
 
+/** Options of {@link fromThrottled} with a group: those of a limiter, `key`, and `buffer`. */
+export interface FromThrottledByKeyOptions<P = Permits, T = unknown, R = T>
+  extends Omit<FromThrottledOptions<P, T, R>, 'permits'> {
+  /** Returns the key of a value. Values of one key keep their order, and do not wait for values of other keys. */
+  key: (value: T) => string;
+  /**
+   * Values that may wait for their permits, of all keys together: a positive safe integer. The next value is pulled while
+   * fewer wait.
+   *
+   * @default 1024
+   */
+  buffer?: number | undefined;
+  /**
+   * Permits that a value costs: a number, a record of the names of several limits, or a function of the value and its index.
+   *
+   * @default 1
+   */
+  permits?: P | ((value: T, index: number) => P) | undefined;
+}
+
 /**
- * Pulls a value from an input when its permits are granted, emits it, and only then pulls the next.
+ * Pulls values from an input as permits are granted, and emits them.
  *
- * With a leaky bucket of 1 permit per 3 frames:
+ * With a limiter, a value is pulled when its permits are granted, and only then. With a group, up to `buffer` values are
+ * pulled, and each waits for its permits at the limiter of its key, so that all keys make progress.
+ *
+ * With a leaky bucket of 1 permit per 3 frames; with the group, the key is the letter:
  *
  * ```
  * input    ['a', 'b', 'c']
- * result   a--b--c--|
+ * limiter  a--b--c--|
+ *
+ * input    ['a1', 'a2', 'b1']
+ * group    (a1,b1)--(a2|)
  * ```
  *
- * An endless input needs no memory, and no value is pulled before it can be emitted. Each subscription iterates the input
- * anew, if the input allows that.
+ * An endless input needs bounded memory. Each subscription iterates the input anew, if the input allows that.
  *
- * **End.** Detecting the end of the input costs the permits of one more value. They are refunded.
+ * **End.** With a limiter, detecting the end of the input costs the permits of one more value. They are refunded. With a
+ * group, completion waits for the waiting values.
  *
  * **Closing.** When the subscription ends before the input, the input is closed at once: an iterator by `return()`, a
- * `ReadableStream` by `cancel()`, and its lock is released, a Node stream by `destroy()`. An error while closing is reported
- * as an unhandled error. An error that a Node stream emits between two reads is passed on at once.
+ * `ReadableStream` by `cancel()`, and its lock is released, a Node stream by `destroy()`. The requests of waiting values are
+ * cancelled, and their reservations refunded. An error while closing is reported as an unhandled error. An error that a Node
+ * stream emits between two reads is passed on at once.
  *
- * **Prefetching.** With Redis, a permit costs a round trip. While values arrive at once, their permits are therefore
- * requested ahead: first one, then twice as many with every round trip, at most 1024, and no more than are granted in a few
- * round trips. When a value does not arrive within its turn of the event loop, all permits but its own are refunded. With a
- * `timeout`, permits are not requested ahead, because it bounds the wait for the permits of one value.
+ * **Prefetching.** With Redis, a permit costs a round trip. With a limiter, while values arrive at once, their permits are
+ * therefore requested ahead: first one, then twice as many with every round trip, at most 1024, and no more than are granted
+ * in a few round trips. When a value does not arrive within its turn of the event loop, all permits but its own are refunded.
+ * With a `timeout`, permits are not requested ahead, because it bounds the wait for the permits of one value.
+ *
+ * **Buffer.** With a group, this is `throttleDistributed` over a source that is pulled while fewer than `buffer` values wait.
+ * A pushed source cannot be slowed down, so `throttleDistributed` itself can only fail or drop values beyond its `maxQueue`.
+ * Keys are busy at the same time as far as their values are in the buffer together. The values of a key that is paused or
+ * slow can fill the buffer: then no value is pulled until one of them is emitted.
  *
  * @param input an iterable, an async iterable, a Node stream, or a WHATWG `ReadableStream`
- * @param limiter the limiter to acquire from
+ * @param limiter the limiter to acquire from, or a group
  * @param options `permits` for each value (1 by default), `timeout` (ms, Infinity by default), `project`, and `maxAge` (ms,
- * a tenth of the shortest interval by default)
- * @returns an observable of the values, or of the results of `project`; it errors with the errors of the input and of
- * `project`, and with those that `limiter.acquire` rejects with
+ * a tenth of the shortest interval by default); with a group, and only then, `key` and `buffer` (values, 1024 by default)
+ * @returns an observable of the values, or of the results of `project`; it errors with the errors of the input and of the
+ * options' functions, and with those that `limiter.acquire` rejects with
  * @throws TypeError, RangeError for an invalid argument
  * @example
  * fromThrottled(pagesOf(api), limiter, { timeout: 5_000 }).subscribe((page) => save(page));
+ * @example
+ * fromThrottled(urls, group, { key: (url) => new URL(url).host })
+ *   .pipe(mergeMap((url) => fetch(url)))
+ *   .subscribe(save);
  */
 export function fromThrottled<T, P>(
   input: PulledInput<T>,
@@ -82,19 +122,36 @@ export function fromThrottled<T, P, R>(
   limiter: Limiter<P>,
   options: FromThrottledOptions<P, T, R>,
 ): Observable<R>;
+export function fromThrottled<T, P>(
+  input: PulledInput<T>,
+  group: NamedGroup<P>,
+  options: FromThrottledByKeyOptions<P, T> & { project?: undefined },
+): Observable<T>;
 export function fromThrottled<T, P, R>(
   input: PulledInput<T>,
-  limiter: Limiter<P>,
-  options: FromThrottledOptions<P, T, R> = {},
+  group: NamedGroup<P>,
+  options: FromThrottledByKeyOptions<P, T, R>,
+): Observable<R>;
+export function fromThrottled<T>(input: PulledInput<T>, group: KeyIsMissing): never;
+export function fromThrottled<T, P, R>(
+  input: PulledInput<T>,
+  limiter: Limiter<P> | NamedGroup<P> | KeyIsMissing,
+  options: Partial<FromThrottledByKeyOptions<P, T, R>> = {},
 ): Observable<T | R> {
   checkInput(input);
-  check.options('options', options);
-  check.knownOptions(options, ['permits', 'timeout', 'project', 'maxAge']);
-  const { permits = 1 as P, timeout = Infinity, maxAge, project } = options;
-  const line = lineOf(limiter, permits);
-  check.duration('timeout', timeout);
+  const plan = planOf(limiter as Limiter<P> | NamedGroup<P>, options, allOptions);
+  const { buffer, maxAge } = options;
   if (maxAge !== undefined) check.duration('maxAge', maxAge);
-  if (project !== undefined) check.functionValue('project', project);
-  const plan = { permits, timeout, maxAge, project };
-  return new Observable((subscriber) => new Pull<T, P, R>(subscriber, line, plan).start(input));
+  if (plan.keyed) {
+    const { buffer = 1_024 } = options;
+    check.positiveInteger('buffer', buffer);
+    return new Observable((output: Subscriber<R>) => new BufferedPull(output, plan, buffer).start(input));
+  }
+  if (buffer !== undefined) throw new TypeError('buffer: expected no buffer without a group');
+  // It checks the permits, too: they are no function here.
+  const permits = plan.permits as P;
+  const line = lineOf(limiter as Limiter<P>, permits);
+  return new Observable((output) =>
+    new Pull<T, P, R>(output, line, { ...plan, permits, maxAge }).start(input),
+  );
 }

@@ -57,6 +57,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     this.#line = new LedgerLine(parts);
   }
 
+  /** The limiter's name; that of a group's limiter is `name:key`. */
+  get name(): string {
+    return this.#line.name;
+  }
+
   /** The queue of this process, which the operators use. It is internal: its members may change in any release. */
   get line(): Line<Permits<Name>> {
     return this.#line;
@@ -119,8 +124,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * available and until the limit is full again
    * @throws all errors of `acquire` but AcquireTimeoutError and a signal's reason
    * @example
-   * const { granted, limit, remaining, retryAfter } = await limiter.decide();
-   * response.setHeader('RateLimit-Limit', limit).setHeader('RateLimit-Remaining', remaining);
+   * const { granted, retryAfter } = await limiter.decide();
    * if (!granted) response.setHeader('Retry-After', Math.ceil(retryAfter / 1000)).status(429).end();
    */
   decide(permits: Permits<Name> = 1): Promise<Decision> {

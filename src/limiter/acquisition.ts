@@ -13,7 +13,7 @@ export interface AcquireOptions {
    * @default Infinity
    */
   timeout?: number | undefined;
-  /** Cancels the request: it rejects with the signal's reason, and its reservation is refunded. */
+  /** Cancels the request: it rejects with the signal's reason, and its reservation is refunded. None by default. */
   signal?: AbortSignal | undefined;
 }
 

@@ -26,7 +26,10 @@ export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = un
    * @default Infinity with the strategy 'wait', 0 with 'error'
    */
   timeout?: number | undefined;
-  /** Cancels waiting calls: they reject with the signal's reason, and so do later calls. Running calls continue. */
+  /**
+   * Cancels waiting calls: they reject with the signal's reason, and so do later calls. Running calls continue. None by
+   * default.
+   */
   signal?: AbortSignal | undefined;
 }
 

@@ -14,6 +14,7 @@ export interface PauseOnOptions {
 
 /** A limiter that can pause the whole fleet: a `RateLimiter`. */
 export interface PausableLimiter {
+  /** Grants nothing in the whole fleet before `ms` milliseconds from now. */
   pauseFor(ms: number): Promise<void>;
 }
 

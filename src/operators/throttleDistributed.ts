@@ -1,17 +1,13 @@
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
 import type { Limiter } from '../port/line.ts';
 import {
+  type KeyIsMissing,
   type NamedGroup,
   planOf,
   type ThrottleDistributedByKeyOptions,
   type ThrottleDistributedOptions,
-} from './throttleOptions.ts';
-import { ThrottleSubscriber } from './throttleSubscriber.ts';
-
-/** Matches no group: the compiler's error shows this property if a group is given without a key. */
-interface KeyIsMissing {
-  readonly 'with a group, the option `key` says which limiter a value waits for': never;
-}
+} from '../throttle/throttleOptions.ts';
+import { ThrottleSubscriber } from '../throttle/throttleSubscriber.ts';
 
 /**
  * Emits the values of the source in their order, each when its permits are granted.

@@ -6,6 +6,7 @@ import type { DropReason } from './line.ts';
 
 /** The properties of every event. */
 interface BaseEvent<Type extends string> {
+  /** Which event it is. */
   readonly type: Type;
   /** The limiter's name. */
   readonly limiter: string;
@@ -21,6 +22,7 @@ interface RequestEvent<Type extends string> extends BaseEvent<Type> {
 export interface GrantedEvent extends RequestEvent<'granted'> {
   /** The granted moment: epoch milliseconds by the store's clock; undefined for `decide`. */
   readonly grantedAt: number | undefined;
+  /** Where the permits come from. */
   readonly source: PermitSource;
 }
 
@@ -44,6 +46,7 @@ export type CancelledEvent = RequestEvent<'cancelled'>;
 
 /** An operator has dropped a value, as its options ask for. */
 export interface DroppedEvent extends BaseEvent<'dropped'> {
+  /** The value of the source. */
   readonly value: unknown;
   /** The option that asked for it. */
   readonly reason: DropReason;
@@ -60,11 +63,13 @@ export interface PausedEvent extends BaseEvent<'paused'> {
 
 /** The limit in force has changed, as the store has reported. */
 export interface RateEvent extends BaseEvent<'rate'> {
+  /** The limit in force: one, or a record of several by their names. */
   readonly limit: ShownLimit;
 }
 
 /** Redis cannot be reached, and the fallback serves. */
 export interface FallbackEvent extends BaseEvent<'fallback'> {
+  /** What the call to Redis failed with. */
   readonly error: Error;
 }
 
@@ -73,6 +78,7 @@ export type RecoveredEvent = BaseEvent<'recovered'>;
 
 /** A request or a call to the store has failed, for another reason than time. Each error is reported once. */
 export interface ErrorEvent extends BaseEvent<'error'> {
+  /** What the request or the call has failed with. */
   readonly error: Error;
 }
 

@@ -42,6 +42,7 @@ export interface RedissonSetRateOptions extends RedissonRateOptions {
 
 /** The rate of a {@link RedissonRateLimiter}, as it is stored. */
 export interface RedissonConfig {
+  /** Whether all clients share the rate, or each client has it alone. */
   readonly type: RateType;
   /** Permits per `interval`. */
   readonly rate: number;

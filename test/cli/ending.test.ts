@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endAll, fromSources, numbered, sluice, start } from './sluice.ts';
+import { command, endAll, numbered, sluice, start } from './sluice.ts';
 
 test.after.each(endAll);
 
@@ -80,7 +80,7 @@ test('a Redis that cannot be reached ends it with 1 and one line', async () => {
 test('without ioredis, --redis ends it with 2 and a line with the package to install', async () => {
   const hook = `export const resolve = (name, context, next) => next(name === 'ioredis' ? 'not-installed' : name, context);`;
   const registered = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
-  const node = ['--import', `data:text/javascript,${encodeURIComponent(registered)}`, ...fromSources];
+  const node = ['--import', `data:text/javascript,${encodeURIComponent(registered)}`, command];
   const { child, ended } = start(['--limit', '2', '--redis', 'redis://127.0.0.1:1'], { node });
   child.stdin.end('a\n');
   const { code, stderr } = await ended;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Progress } from '../../src/cli/progress.ts';
-import { fromSources, numbered } from './sluice.ts';
+import { command, numbered } from './sluice.ts';
 
 test('it shows the lines so far, their rate over the last seconds, and the waiting lines', () => {
   let now = 0;
@@ -38,8 +38,8 @@ test('it shows the lines so far, their rate over the last seconds, and the waiti
 
 /** The output of the command if its standard error is a terminal, and its standard output is not. */
 function onTerminal(...args: string[]): string | undefined {
-  const command = [process.execPath, ...fromSources, '--limit', '5', '--interval', '100', ...args];
-  const { error, stdout } = spawnSync('script', ['-qec', `${command.join(' ')} > /dev/null`, '/dev/null'], {
+  const line = [process.execPath, command, '--limit', '5', '--interval', '100', ...args];
+  const { error, stdout } = spawnSync('script', ['-qec', `${line.join(' ')} > /dev/null`, '/dev/null'], {
     input: numbered(20),
     encoding: 'utf8',
   });

@@ -1,13 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { bundled } from '../support/bundled.ts';
 import { killAtExit, killNow } from '../support/leftovers.ts';
 import { until } from '../support/until.ts';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What runs the command from its sources, for `node`. */
-export const fromSources = ['--import', './test/support/register.mjs', 'src/cli/main.ts'];
+/** The command, as a file for `node`. */
+export const command = await bundled('src/cli/main.ts');
 
 /** How a run of the command ended, and all it wrote. */
 export interface Ended {
@@ -38,7 +39,7 @@ export function start(
   args: readonly string[],
   {
     env = {},
-    node = fromSources,
+    node = [command],
     reads = true,
   }: { env?: object; node?: readonly string[]; reads?: boolean } = {},
 ): Running {

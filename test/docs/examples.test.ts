@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examples, root } from './pages.ts';
+import { examples, files, root } from './pages.ts';
 
 const ran = new Set<string>();
 
@@ -102,9 +102,10 @@ pages('tokens are estimated, and settled', async () => {
 
 pages('a server replies 429 beyond the limit of a client', async () => {
   const printed = await printedBy('server');
-  assert.equal(printed.slice(0, 2), ['200, 1 of 2 left', '200, 0 of 2 left']);
   // Rounded up to the resolution of the window, and to whole seconds.
-  assert.match(printed[2], /^429, 0 of 2 left, again in 6[01] s$/);
+  assert.match(printed[0], /^200, "default";r=1;t=6[01]$/);
+  assert.match(printed[1], /^200, "default";r=0;t=6[01]$/);
+  assert.match(printed[2], /^429, "default";r=0;t=(6[01]), again in \1 s$/);
   assert.is(printed.length, 3);
 });
 
@@ -137,6 +138,30 @@ pages('events report grants, waits and failures', async () => {
   ]);
 });
 
+for (const library of ['bottleneck', 'throttle', 'queue']) {
+  pages(`calls are limited as with ${library}`, async () => {
+    const seconds = [0, 0, 0, 1, 1];
+    assert.equal(
+      await printedBy(library),
+      seconds.map((second, i) => `${i + 1} in second ${second}`),
+    );
+  });
+}
+
+pages('users are limited as with rate-limiter-flexible', async () => {
+  const printed = await printedBy('flexible');
+  assert.equal(printed, ['ada: 1 left', 'ada: 0 left', 'ada: again in 60 s', 'bob: 1 left']);
+});
+
+pages('every event is logged', async () => {
+  const printed = (await printedBy('log')).join('\n');
+  const events = Array.from(printed.matchAll(/^sluice:api (\w+)/gm), ([, type]) => type);
+  assert.equal(events, ['queued', 'granted', 'queued', 'timeout']);
+  assert.match(printed, /not available within 5000 ms/);
+  assert.match(printed, /granted: 1,/);
+  assert.match(printed, /queued: 0,\s+reserved: 0,/);
+});
+
 pages('a limiter continues without Redis', async () => {
   assert.equal(await printedBy('fallback'), [
     'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
@@ -148,6 +173,15 @@ pages('a limiter continues without Redis', async () => {
 pages.run();
 
 const all = suite('all examples');
+
+all('modules of examples/ are printed as they are', () => {
+  const changed = files.filter(({ file, code }) => code !== readFileSync(root + file, 'utf8').trimEnd());
+  assert.equal(
+    changed.map(({ page, file }) => `${page}: copy ${file} into the block below its name`),
+    [],
+  );
+  assert.ok(files.length >= 10, `only ${files.length} modules were found`);
+});
 
 all('all run here under their own names, or are marked as sketches', () => {
   const names = examples.flatMap(({ name }) => name ?? []);

@@ -40,6 +40,16 @@ export function linksOf({ text }: Page): Link[] {
     });
 }
 
+/** The faults of the links to other sites of a page: each has to be an address of the web, with a host that has a dot. */
+export function wrongAddresses({ path, text }: Page): string[] {
+  const prose = withoutBlocks(text).replace(/`[^`\n]*`/g, '');
+  const links = [...prose.matchAll(/\]\(([a-z]+:[^)]*)\)/gi), ...prose.matchAll(/<([a-z]+:\/\/[^>]*)>/gi)];
+  return links
+    .map(([, link]) => link)
+    .filter((link) => !/^https:\/\/([\w-]+\.)+[a-z]{2,}(:\d+)?(\/[^\s"<>]*)?$/.test(link))
+    .map((link) => `${path}: ${link}`);
+}
+
 /** The anchors of a page's headings, as GitHub and npm name them. */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();

@@ -1,20 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { anchorsOf, brokenLinks, linksOf } from './links.ts';
+import { anchorsOf, brokenLinks, linksOf, wrongAddresses } from './links.ts';
 import { pageAt, pages, root } from './pages.ts';
 
 /** The pages that name tests, and the least number of titles of each. */
 const leastTitles: Record<string, number> = { 'docs/guarantees.md': 65, 'docs/redisson.md': 20 };
 /** The pages of the repository that are not in the package. */
-const others = ['CONTRIBUTING.md', 'CHANGELOG.md'].map(pageAt);
+const others = ['CONTRIBUTING.md', 'CHANGELOG.md', 'examples/README.md'].map(pageAt);
 /** A path of the repository in backticks: a file, or a folder with a slash at its end. */
-const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs)\/[\w./-]*(?:\/|\.\w+))`/g;
+const pathInCode = /`((?:src|lua|test|tools|bench|demo|docs|examples)\/[\w./-]*(?:\/|\.\w+))`/g;
 
 for (const page of [...pages, ...others]) {
   const test = suite(page.path);
 
   test('has links to existing targets', () => assert.equal(brokenLinks(page), []));
+
+  test('has well-formed links to other sites', () => assert.equal(wrongAddresses(page), []));
 
   test('names files and folders that exist', () => {
     const missing = Array.from(page.text.matchAll(pathInCode), ([, path]) => path).filter(
@@ -53,6 +55,17 @@ links('only relative links outside code count', () => {
   assert.equal(linksOf({ path: 'README.md', text }), [
     { target: 'b.md', anchor: 'c' },
     { target: '', anchor: 'i' },
+  ]);
+});
+
+links('reports an address that is none', () => {
+  const text =
+    '[a](https://e.example/a#b) [b](http://e.example) [c](https://e) [d](https://e.example/a b) <htps://e.example>';
+  assert.equal(wrongAddresses({ path: 'README.md', text }), [
+    'README.md: http://e.example',
+    'README.md: https://e',
+    'README.md: https://e.example/a b',
+    'README.md: htps://e.example',
   ]);
 });
 

@@ -31,10 +31,24 @@ export interface Example {
   code: string;
 }
 
-/** Every TypeScript block of the pages. */
+/** A block of a page that prints a file of the repository. */
+export interface PrintedFile {
+  page: string;
+  file: string;
+  code: string;
+}
+
+const filePattern = /<!-- file: (\S+) -->\n```\w+\n(.*?)\n```/gs;
+
+/** Every file that the pages print. */
+export const files: readonly PrintedFile[] = pages.flatMap(({ path, text }) =>
+  Array.from(text.matchAll(filePattern), ([, file, code]): PrintedFile => ({ page: path, file, code })),
+);
+
+/** Every other TypeScript block of the pages. */
 export const examples: readonly Example[] = pages.flatMap(({ path, text }) =>
   Array.from(
-    text.matchAll(/(?:<!-- example: (\S+) -->\n)?```ts\n(.*?)\n```/gs),
+    text.replace(filePattern, '').matchAll(/(?:<!-- example: (\S+) -->\n)?```ts\n(.*?)\n```/gs),
     ([, name, code]): Example => ({ page: path, name, code }),
   ),
 );

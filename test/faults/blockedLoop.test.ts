@@ -1,15 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { overSliding } from '../properties/oracle.ts';
+import { bundled } from '../support/bundled.ts';
 import { killAtExit, killNow } from '../support/leftovers.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { limit, requests, type Sight } from './blocked.ts';
-
-const register = new URL('../support/register.mjs', import.meta.url).href;
-const blockedProcess = fileURLToPath(new URL('./blockedProcess.ts', import.meta.url));
 
 const test = suite<{ server: RedisServer }>('blocked event loop');
 test.before(async (context) => {
@@ -20,7 +17,8 @@ test.after(({ server }) => server.stop());
 test('a blocked event loop neither loses nor reorders requests, and grants nothing early', async ({
   server,
 }) => {
-  const child = fork(blockedProcess, [String(server.port)], { execArgv: ['--import', register] });
+  const program = await bundled('test/faults/blockedProcess.ts');
+  const child = fork(program, [String(server.port)], { execArgv: [] });
   killAtExit(child);
   child.ref();
   const ended = once(child, 'exit').then(([code]) => {

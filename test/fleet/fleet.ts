@@ -1,13 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Histories, readHistories } from '../history/histories.ts';
+import { bundled } from '../support/bundled.ts';
 import { killAtExit, killNow, removeFolder, temporaryFolder } from '../support/leftovers.ts';
 import type { Message, Order } from './protocol.ts';
-
-const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));
-const register = new URL('../support/register.mjs', import.meta.url).href;
 
 /** The histories of the processes of a fleet, and the most requests that any of them held reserved. */
 export interface Outcome extends Histories {
@@ -32,8 +29,9 @@ export class ProcessFleet {
   /** Starts the processes, and waits until each is connected, so that none has a head start. */
   static async start(count: number, port: number): Promise<ProcessFleet> {
     const folder = temporaryFolder();
+    const worker = await bundled('test/fleet/worker.ts');
     const children = Array.from({ length: count }, (_, place) =>
-      fork(worker, [String(port), String(place), folder], { execArgv: ['--import', register] }),
+      fork(worker, [String(port), String(place), folder], { execArgv: [] }),
     );
     for (const child of children) killAtExit(child);
     const ready = children.map((child) => once(child, 'message'));

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 
@@ -30,6 +31,11 @@ const anyText = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 1, maxLength: 4 })
   .map((units) => String.fromCharCode(...units));
 const text = fc.oneof(fc.constantFrom(...spellings), anyText);
+
+test('a limiter has its name, and that of a group has its key as well', () => {
+  assert.is(new RateLimiter({ name: 'api', limit }).name, 'api');
+  assert.is(new RateLimiterGroup({ name: 'api', limit }).get('acme').name, 'api:acme');
+});
 
 test('limiters of different names or prefixes share nothing, whatever characters they have', () =>
   fc.assert(

@@ -19,8 +19,9 @@ const mayImport: Record<string, readonly string[]> = {
   dispatcher: ['port', 'stores', 'limits'],
   limiter: ['dispatcher', 'port', 'stores/fallback', 'stores/memory', 'stores/redis', 'stores', 'limits'],
   redisson: ['limiter', 'port', 'stores/redis', 'stores', 'limits'],
-  operators: ['creation/permits.ts', 'limiter/acquisition.ts', 'port', 'limits'],
-  creation: ['limiter/acquisition.ts', 'port', 'limits'],
+  throttle: ['port', 'limits'],
+  creation: ['throttle', 'limiter/acquisition.ts', 'port', 'limits'],
+  operators: ['creation/permits.ts', 'throttle', 'limiter/acquisition.ts', 'port', 'limits'],
   cli: ['index.ts', 'limits'],
 };
 

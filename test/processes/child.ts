@@ -1,13 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Standing } from '../properties/oracle.ts';
+import { bundled } from '../support/bundled.ts';
 import { hasEnded, killAtExit, killNow } from '../support/leftovers.ts';
 import { until } from '../support/until.ts';
 import type { Message, Role } from './protocol.ts';
-
-const program = fileURLToPath(new URL('./process.ts', import.meta.url));
-const register = new URL('../support/register.mjs', import.meta.url).href;
 
 type Done = Extract<Message, { kind: 'done' }>;
 
@@ -27,7 +24,8 @@ export class Child {
 
   /** Starts a process, and waits until it has been granted a permit. */
   static async start(port: number, role: Role): Promise<Child> {
-    const process = fork(program, [String(port), role], { execArgv: ['--import', register] });
+    const program = await bundled('test/processes/process.ts');
+    const process = fork(program, [String(port), role], { execArgv: [] });
     killAtExit(process);
     const child = new Child(process);
     await until(`the process (${role}) is ready`, async () => child.#ready, { within: 30_000 });

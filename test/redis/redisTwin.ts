@@ -96,15 +96,21 @@ const quickParts = ['reserve', 'decide'].flatMap((script) =>
   ),
 );
 
-/** Where the fast path writes what it has taken. */
-const write = /^if taken then$/m;
 const quickMark = 'took the fast path';
+
+/** What a script saves of its fast path, and a mark. */
+function marked(save: string): string {
+  const taken = /^if (\w+) and /.exec(save)![1];
+  return save.replace(`if ${taken} then`, (line) => `${line} redis.call('SET', '${quickMark}', '1') `);
+}
 
 /** A script without its fast path, or one that leaves a mark where it takes it. */
 function textOf(lua: string, way: Way): string {
   const parts = quickParts.filter(({ text }) => lua.includes(text));
-  if (way === 'quick') return lua.replace(write, (line) => `${line} redis.call('SET', '${quickMark}', '1')`);
-  return parts.reduce((rest, { text }) => rest.replace(text, () => ''), lua);
+  return parts.reduce((rest, { file, text }) => {
+    if (way === 'whole') return rest.replace(text, () => '');
+    return file.endsWith('/save.lua') ? rest.replace(text, marked) : rest;
+  }, lua);
 }
 
 /**

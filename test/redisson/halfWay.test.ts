@@ -3,8 +3,8 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { type RedissonRateLimiter, StoreError } from '../../src/index.ts';
-import { scriptTexts } from '../../src/redisson/scripts.ts';
 import { commandsOf } from './commands.ts';
+import { plainTexts } from './plainTexts.ts';
 import { redissonSuite, takeOneByOne } from './redissonSuite.ts';
 import { some } from './runs.ts';
 import { clientId, type Stage, stages } from './stages.ts';
@@ -12,7 +12,7 @@ import { stateOf } from './state.ts';
 
 const test = redissonSuite('half-way');
 
-const commands = commandsOf(Object.values(scriptTexts));
+const commands = commandsOf(Object.values(plainTexts));
 
 /** The calls of a client without permission for one command. */
 interface Operation {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { redissonKeys } from '../../src/redisson/keys.ts';
 import { openRedissonLedger } from '../../src/redisson/redissonLedger.ts';
-import { type RedissonScripts, scriptTexts } from '../../src/redisson/scripts.ts';
+import type { RedissonScripts } from '../../src/redisson/scripts.ts';
 import { scriptOf } from '../../src/stores/redis/scripts.ts';
 import {
   newestGrants,
@@ -12,6 +12,7 @@ import {
   type ReserveReply,
   type Run,
 } from '../../src/stores/store.ts';
+import { plainTexts } from './plainTexts.ts';
 import { api } from './redissonSuite.ts';
 
 /** Where the tests keep the time that the scripts read. */
@@ -28,7 +29,7 @@ export interface Fate {
 /** The scripts on a real server, at a time set by the test, changed accordingly. */
 export function timedLedger(redis: Redis, change = (lua: string) => lua) {
   const scripts = Object.fromEntries(
-    Object.entries(scriptTexts).map(([name, lua]) => [
+    Object.entries(plainTexts).map(([name, lua]) => [
       name,
       scriptOf(
         redis,

@@ -1,9 +1,9 @@
 // Invalid stored data is rejected, and no script runs for long because of it.
 import * as assert from 'uvu/assert';
 import { RateType, type RedissonRateLimiter, StoreError } from '../../src/index.ts';
-import { scriptTexts } from '../../src/redisson/scripts.ts';
 import { rejection } from '../support/badInput.ts';
 import { redissonKeys } from '../support/redissonKeys.ts';
+import { plainTexts } from './plainTexts.ts';
 import { api, redissonSuite } from './redissonSuite.ts';
 import { serverNow, stateOf } from './state.ts';
 
@@ -104,7 +104,7 @@ for (const score of ['+inf', '-inf', 1e300, -1e300, 1.5])
   });
 
 test('every loop of the scripts has a bound computed before it begins', () => {
-  for (const [name, text] of Object.entries(scriptTexts)) {
+  for (const [name, text] of Object.entries(plainTexts)) {
     assert.not.match(text, /\b(while|repeat|goto)\b/, name);
     // A bound is a count of arguments, the reply length of one bounded command, or a constant.
     for (const [, bound] of text.matchAll(/\bfor\b([^\n]*)\bdo\b/g))

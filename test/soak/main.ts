@@ -7,11 +7,11 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { breachesOf, countsOf } from '../history/check.ts';
 import { readHistories } from '../history/histories.ts';
 import { HistoryWriter } from '../history/writer.ts';
+import { bundled } from '../support/bundled.ts';
 import { killAtExit, killNow, removeFolder, temporaryFolder } from '../support/leftovers.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startRedis } from '../support/redisServer.ts';
@@ -49,6 +49,7 @@ const failures: string[] = [];
 const names = new Map<ChildProcess, string>();
 const killed = new Set<string>();
 let generation = 0;
+const worker = await bundled('test/soak/worker.ts');
 const fleet = Array.from({ length: processes }, (_, place) => start(place));
 await Promise.all(fleet.map((child) => once(child, 'message')));
 const started = Date.now();
@@ -58,11 +59,7 @@ for (const child of fleet) child.send(started + length);
 function start(place: number): ChildProcess {
   const name = `process-${place}-${generation++}`;
   const port = place % 2 === 0 ? server.port : proxy.port;
-  const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));
-  const register = new URL('../support/register.mjs', import.meta.url).href;
-  const child = fork(worker, [String(port), name, folder], {
-    execArgv: ['--expose-gc', '--import', register],
-  });
+  const child = fork(worker, [String(port), name, folder], { execArgv: ['--expose-gc'] });
   killAtExit(child);
   names.set(child, name);
   const samples: Sample[] = [];

@@ -42,8 +42,8 @@ export async function killNow(child: ChildProcess): Promise<void> {
 }
 
 /** A new temporary folder, removed at the latest when this process ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rxjs-sluice-'));
+export function temporaryFolder(parent = tmpdir(), prefix = 'rxjs-sluice-'): string {
+  const folder = mkdtempSync(join(parent, prefix));
   folders.add(folder);
   return folder;
 }

@@ -9,8 +9,12 @@ export async function load(url, context, next) {
   return { format: 'module', shortCircuit: true, source: `export default ${JSON.stringify(text)};` };
 }
 
+/** With `SLUICE_PEERS=oldest`: the oldest versions that package.json names as peers. */
+const oldest = process.env.SLUICE_PEERS === 'oldest' ? { rxjs: 'rxjs-oldest', ioredis: 'ioredis5' } : {};
+
 /** The package by its own name is its sources. */
 export function resolve(specifier, context, next) {
-  if (specifier !== 'rxjs-sluice') return next(specifier, context);
-  return next(new URL('../../src/index.ts', import.meta.url).href, context);
+  if (specifier === 'rxjs-sluice') return next(new URL('../../src/index.ts', import.meta.url).href, context);
+  const [name] = specifier.split('/', 1);
+  return next(Object.hasOwn(oldest, name) ? oldest[name] + specifier.slice(name.length) : specifier, context);
 }

@@ -5,6 +5,7 @@ import { TestScheduler } from 'rxjs/testing';
 import {
   acquirePermits,
   type Decision,
+  type FromThrottledByKeyOptions,
   fromThrottled,
   type LimitedByKeyOptions,
   type Limiter,
@@ -158,6 +159,41 @@ of('a').pipe(throttleDistributed(groupOfOne));
 of('a').pipe(throttleDistributed(one, { key: (value: string) => value }));
 // @ts-expect-error a key is a string
 of('a').pipe(throttleDistributed(groupOfOne, { key: (value: string) => value.length }));
+assert<Observable<string>>()(fromThrottled(['a'], groupOfOne, { key: (value) => value.slice(1) }));
+assert<Observable<{ page: number }>>()(
+  fromThrottled(pages(), groupOfOne, {
+    key: ({ page }) => `${page}`,
+    buffer: 5,
+    permits: ({ page }, index) => page + index,
+    timeout: 5,
+    maxAge: 5,
+  }),
+);
+assert<Observable<number>>()(
+  fromThrottled('text', groupOfTwo, {
+    key: (value) => value,
+    permits: (value) => ({ tokens: value.length }),
+    project: (value, { permits, waited }) => value.length + waited + (permits === 1 ? 1 : 0),
+  }),
+);
+// @ts-expect-error a group needs a key
+fromThrottled(['a'], groupOfOne);
+// @ts-expect-error a group needs a key
+fromThrottled(['a'], groupOfOne, { buffer: 5 });
+// @ts-expect-error a key is a string
+fromThrottled(['a'], groupOfOne, { key: (value) => value.length });
+// @ts-expect-error the values are strings
+fromThrottled(['a'], groupOfOne, { key: (value: number) => `${value}` });
+// @ts-expect-error a limiter has no key
+fromThrottled(['a'], one, { key: (value: string) => value });
+// @ts-expect-error a limiter has no buffer
+fromThrottled(['a'], one, { buffer: 5 });
+// @ts-expect-error a buffer is a number
+fromThrottled(['a'], groupOfOne, { key: String, buffer: '5' });
+// @ts-expect-error a pulled value waits: it has no strategy
+fromThrottled(['a'], groupOfOne, { key: String, strategy: 'drop' });
+// @ts-expect-error no limit has that name
+fromThrottled(['a'], groupOfTwo, { key: String, permits: { bytes: 1 } });
 // @ts-expect-error no such strategy
 throttleDistributed(one, { strategy: 'skip' });
 // @ts-expect-error no limit has that name
@@ -264,6 +300,7 @@ limited(one, { key: () => 'a' });
 export const byKey: LimitedByKeyOptions<number, [], Api> = { key: () => 'a' };
 
 export const permit: Promise<Permit> = one.acquire();
+export const pulledByKey: FromThrottledByKeyOptions<number, string> = { key: String };
 /** A user's function that takes any limiter. */
 export function paced(limiter: Limiter, options: ThrottleDistributedOptions<string>): Observable<string> {
   return of('a').pipe(throttleDistributed(limiter, options));

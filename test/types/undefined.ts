@@ -3,6 +3,7 @@ import { of } from 'rxjs';
 import {
   acquirePermits,
   type FallbackOptions,
+  type FromThrottledByKeyOptions,
   fixedWindow,
   fromThrottled,
   limited,
@@ -50,6 +51,7 @@ of('a').pipe(acquirePermits(one, undefined, { timeout: undefined, signal: undefi
 of('a').pipe(pauseOn(one, () => 1, { max: undefined }));
 permits$(one, undefined, { timeout: undefined, signal: undefined });
 fromThrottled('a', one, { permits: undefined, timeout: undefined, project: undefined, maxAge: undefined });
+fromThrottled('a', group, { key: String, ...nothing<FromThrottledByKeyOptions>() });
 
 declare const redisson: RedissonRateLimiter;
 redisson.trySetRate(RateType.OVERALL, 1, 1, { keepAlive: undefined });

@@ -1,4 +1,4 @@
-import { Subject } from 'rxjs';
+import { config, Subject, takeUntil } from 'rxjs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Permit, throttleDistributed, tokenBucket } from '../../../src/index.ts';
@@ -103,6 +103,26 @@ test(
     source.next('a');
     assert.equal(errors, ['error']);
     assert.not(source.observed);
+    assert.is(await limited.availablePermits(), 1);
+  }),
+);
+
+test(
+  'one that unsubscribes emits nothing, and gives its permit back',
+  marbles(async ({ limiter }) => {
+    const limited = limiter(onePerThree);
+    const source = new Subject<string>();
+    const leave = new Subject<void>();
+    const inVain: unknown[] = [];
+    config.onStoppedNotification = ({ kind }) => inVain.push(kind);
+    try {
+      const project = () => leave.next();
+      source.pipe(throttleDistributed(limited, { project }), takeUntil(leave)).subscribe();
+      source.next('a');
+    } finally {
+      config.onStoppedNotification = null;
+    }
+    assert.equal(inVain, []);
     assert.is(await limited.availablePermits(), 1);
   }),
 );

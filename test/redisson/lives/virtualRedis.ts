@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { redissonKeys } from '../../../src/redisson/keys.ts';
-import { scriptTexts } from '../../../src/redisson/scripts.ts';
 import { type Script, scriptOf } from '../../../src/stores/redis/scripts.ts';
 import { acquireScript } from '../../support/jvmScripts.ts';
+import { plainTexts } from '../plainTexts.ts';
 import { api } from '../redissonSuite.ts';
 import { type ClientId, clients, readSnapshot, type Snapshot, snapshotScript } from './snapshot.ts';
 import { clock, scaled, timed } from './virtualTime.ts';
@@ -37,12 +37,12 @@ const shown = [config, value, permits, valueOfA, permitsOfA, valueOfB, permitsOf
 /** A real server with the real scripts, ours and a JVM client's, at a time set by the test. */
 export class VirtualRedis {
   /** The scripts by name; `take` is a JVM client's. */
-  readonly scripts: Record<keyof typeof scriptTexts | 'take', Script>;
+  readonly scripts: Record<keyof typeof plainTexts | 'take', Script>;
   readonly #tick: Script;
   readonly #snapshot: Script;
 
   constructor(readonly redis: Redis) {
-    const texts = { ...scaled(scriptTexts), take: acquireScript('4.6') };
+    const texts = { ...scaled(plainTexts), take: acquireScript('4.6') };
     this.scripts = Object.fromEntries(
       Object.entries(texts).map(([name, lua]) => [name, scriptOf(redis, `lives_${name}`, timed(lua))]),
     ) as typeof this.scripts;

@@ -66,6 +66,11 @@ export interface NamedGroup<P = Permits> extends LimiterGroup<P> {
   readonly name: string;
 }
 
+/** Matches no group: the compiler's error shows this property if a group is given without a key. */
+export interface KeyIsMissing {
+  readonly 'with a group, the option `key` says which limiter a value waits for': never;
+}
+
 /** The checked options with their defaults. */
 export interface ThrottlePlan<T, P, R> {
   /** The name of the limiter or group, for error messages. */
@@ -85,12 +90,13 @@ export interface ThrottlePlan<T, P, R> {
   counted: boolean;
 }
 
-const known = ['permits', 'key', 'strategy', 'timeout', 'onTimeout', 'maxQueue', 'overflow', 'project'];
+const allOptions = ['permits', 'key', 'strategy', 'timeout', 'onTimeout', 'maxQueue', 'overflow', 'project'];
 
-/** Fills in the defaults. Throws for an invalid limiter or option. */
+/** Fills in the defaults. Throws for an invalid limiter or option, and for options that are not `known`. */
 export function planOf<T, P, R>(
   limiter: Limiter<P> | NamedGroup<P>,
   options: Partial<ThrottleDistributedByKeyOptions<T, P, R>> = {},
+  known = allOptions,
 ): ThrottlePlan<T, P, R> {
   check.options('options', options);
   check.knownOptions(options, known);

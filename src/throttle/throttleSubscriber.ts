@@ -12,7 +12,7 @@ import { Backlog, type Waiting } from './backlog.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
 
 /** A waiting value, as the data of its request. */
-interface Item<T, P> extends Waiting {
+export interface Item<T, P> extends Waiting {
   value: T;
   line: Line<P>;
   permits: P;
@@ -39,7 +39,8 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   #line: Line<P> | undefined;
   #cost: Cost = [];
   #index = 0;
-  #waiting = 0;
+  /** How many values wait. */
+  protected waiting = 0;
   #isCompleted = false;
 
   constructor(output: Subscriber<R>, plan: ThrottlePlan<T, P, R>) {
@@ -71,7 +72,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     // A user's function may have unsubscribed.
     if (this.#output.closed) return;
     if (counted) {
-      this.#waiting++;
+      this.waiting++;
       this.#values.push(value);
       line.count(this as Waiter<undefined>, cost);
       return;
@@ -97,7 +98,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     }
     const value = item ? item.value : this.#values.shift();
     if (item) this.#leave(item, 'done');
-    else this.#waiting--;
+    else this.waiting--;
     let output: R;
     try {
       output = item && this.#plan.project ? this.#project(item, grant) : (value as unknown as R);
@@ -106,7 +107,9 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       this.#output.error(error);
       return;
     }
-    this.#output.next(output);
+    // The function may have unsubscribed.
+    if (this.#output.closed) item?.line.refund(grant);
+    else this.#output.next(output);
     this.#completeIfDone();
   }
 
@@ -149,7 +152,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       this.#leave(oldest, 'dropped');
     }
     if (maxQueue !== Infinity) this.#backlog.add(item);
-    this.#waiting++;
+    this.waiting++;
     if (keyed) this.#waitingIn.set(line, (this.#waitingIn.get(line) ?? 0) + 1);
     const replaces = oldest?.line === line ? oldest.ticket : undefined;
     item.ticket = line.ask(this, cost, timeout, item, replaces);
@@ -161,7 +164,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
 
   #isFull(line: Line<P>): boolean {
     const { maxQueue } = this.#plan;
-    if (this.#waiting < maxQueue) return false;
+    if (this.waiting < maxQueue) return false;
     this.#backlog.countOverdue(line);
     return this.#backlog.count >= maxQueue;
   }
@@ -181,7 +184,7 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
     const { keyed, maxQueue } = this.#plan;
     const { line } = item;
     item.state = state;
-    this.#waiting--;
+    this.waiting--;
     if (keyed) {
       const waiting = this.#waitingIn.get(line)! - 1;
       if (waiting > 0) this.#waitingIn.set(line, waiting);
@@ -208,11 +211,11 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   #completeIfDone(): void {
-    if (this.#isCompleted && this.#waiting === 0) this.#output.complete();
+    if (this.#isCompleted && this.waiting === 0) this.#output.complete();
   }
 
   #stop(): void {
-    if (this.#waiting > 0) {
+    if (this.waiting > 0) {
       const lines = this.#plan.keyed ? [...this.#waitingIn.keys()] : [this.#line!];
       for (const line of lines) line.cancelAll(this);
     }

@@ -1,0 +1,43 @@
+import { type RateLimiter, slidingWindow } from 'rxjs-sluice';
+
+/** What a provider allows an account with: both limits apply to each call. */
+export const accountLimits = ({ requests, tokens }: { requests: number; tokens: number }) => ({
+  // A second more than a minute: see "A margin for the network" in the README.
+  requests: slidingWindow({ permits: requests, interval: 61_000 }),
+  tokens: slidingWindow({ permits: tokens, interval: 61_000 }),
+});
+
+export interface Prompt {
+  prompt: string;
+  maxTokens: number;
+  signal?: AbortSignal;
+}
+
+export interface Completion {
+  text: string;
+  /** The tokens that the provider has counted: those of the prompt and of the text. */
+  usedTokens: number;
+}
+
+/** About four characters are a token in English. The provider's tokenizer is more exact. */
+const tokensOf = (text: string) => Math.ceil(text.length / 4);
+
+/** Returns a function that calls the provider within the limits of the account, which all processes share. */
+export function llmClient(
+  limiter: RateLimiter<'requests' | 'tokens'>,
+  callProvider: (prompt: Prompt) => Promise<Completion>,
+): (prompt: Prompt) => Promise<Completion> {
+  return async (prompt) => {
+    const estimate = tokensOf(prompt.prompt) + prompt.maxTokens;
+    const permit = await limiter.acquire({ requests: 1, tokens: estimate }, { signal: prompt.signal });
+    try {
+      const completion = await callProvider(prompt);
+      await permit.settle({ tokens: completion.usedTokens }); // refunds the rest of the estimate, or charges the excess
+      return completion;
+    } catch (error) {
+      // The provider counts a call that it rejects as a request, but generates nothing.
+      await permit.settle({ tokens: tokensOf(prompt.prompt) });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,60 @@
+import type { Subscriber } from 'rxjs';
+import type { Grant } from '../port/line.ts';
+import type { ThrottlePlan } from '../throttle/throttleOptions.ts';
+import { type Item, ThrottleSubscriber } from '../throttle/throttleSubscriber.ts';
+import type { PulledInput } from './input.ts';
+import { OpenInput } from './openInput.ts';
+
+/**
+ * One subscription of `fromThrottled` with a group: a `throttleDistributed` whose source is pulled while fewer than `buffer`
+ * values wait.
+ *
+ * An iterable answers at once, and a line may grant at once: a loop avoids recursion.
+ */
+export class BufferedPull<T, P, R> extends ThrottleSubscriber<T, P, R> {
+  readonly #buffer: number;
+  #input: OpenInput<T> | undefined;
+  /** Whether the input has been asked for a value that does not wait in its line yet. */
+  #isPulling = false;
+  #isLooping = false;
+
+  constructor(output: Subscriber<R>, plan: ThrottlePlan<T, P, R>, buffer: number) {
+    super(output, plan);
+    this.#buffer = buffer;
+    // After the requests are cancelled: the input may run any code when it is closed.
+    output.add(() => this.#input?.close());
+  }
+
+  start(input: PulledInput<T>): void {
+    try {
+      this.#input = new OpenInput(input, this);
+    } catch (error) {
+      this.error(error);
+      return;
+    }
+    // The subscriber may have unsubscribed before, or while the input was opened.
+    if (this.closed) this.#input.close();
+    this.#run();
+  }
+
+  protected override _next(value: T): void {
+    super._next(value);
+    this.#isPulling = false;
+    this.#run();
+  }
+
+  override granted(grant: Grant, item: Item<T, P>): void {
+    super.granted(grant, item);
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#isLooping) return;
+    this.#isLooping = true;
+    while (!this.closed && !this.#isPulling && this.waiting < this.#buffer) {
+      this.#isPulling = true;
+      this.#input!.next();
+    }
+    this.#isLooping = false;
+  }
+}

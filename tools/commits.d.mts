@@ -1,0 +1,1 @@
+export function fault(message: string): string | undefined;

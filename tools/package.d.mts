@@ -1,0 +1,1 @@
+export function differences(packed: readonly string[], expected: readonly string[]): string[];
