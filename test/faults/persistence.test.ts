@@ -7,6 +7,7 @@ import { overSliding } from '../properties/oracle.ts';
 import { limitOf } from '../properties/specs.ts';
 import { startRedis } from '../support/redisServer.ts';
 import { until } from '../support/until.ts';
+import { assertValid, recordedLimiter } from './histories.ts';
 import { assertAllEnded, Load, overWithLosses } from './load.ts';
 import { standing } from './requests.ts';
 
@@ -20,10 +21,7 @@ async function killUnderLoad(config: readonly string[]) {
   );
   try {
     for (const redis of connections) redis.on('error', () => {});
-    const loads = connections.map(
-      (redis) =>
-        new Load(new RateLimiter({ name: 'killed', limit: limitOf(spec), redis, storeTimeout: 30_000 })),
-    );
+    const loads = connections.map((redis) => new Load(recordedLimiter('killed', spec, redis)));
     const granted = () => loads.flatMap(({ requests }) => requests.permits);
     const losses: number[] = [];
     for (let i = 0; i < 3; i++) {
@@ -38,7 +36,7 @@ async function killUnderLoad(config: readonly string[]) {
       loads.flatMap(({ requests }) => requests.errors),
       [],
     );
-    return { losses, grants: standing(granted()) };
+    return { losses, grants: standing(granted()), requests: loads.map((load) => load.requests) };
   } finally {
     for (const redis of connections) redis.disconnect();
     await server.stop();
@@ -46,8 +44,9 @@ async function killUnderLoad(config: readonly string[]) {
 }
 
 test('never exceeds the limit when killed and restarted with an append-only file and appendfsync always', async () => {
-  const { grants } = await killUnderLoad(['appendonly yes', 'appendfsync always']);
+  const { grants, requests, losses } = await killUnderLoad(['appendonly yes', 'appendfsync always']);
   assert.is(overSliding(spec, grants), undefined);
+  assertValid(requests, { faults: losses });
 });
 
 test('loses at most the grants of the last two seconds with appendfsync everysec', async () => {
@@ -76,8 +75,9 @@ test('keeps the grants that are older than two seconds with appendfsync everysec
 });
 
 test('exceeds the limit by at most one limit per kill without persistence', async () => {
-  const { grants, losses } = await killUnderLoad([]);
+  const { grants, losses, requests } = await killUnderLoad([]);
   assert.is(overWithLosses(spec, grants, losses), undefined);
+  assertValid(requests, { losses });
 });
 
 test.run();
