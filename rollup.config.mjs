@@ -23,12 +23,10 @@ function lua({ complete }) {
     load(id) {
       if (id.startsWith(part)) return `export default ${JSON.stringify(texts.get(id.slice(part.length)))};`;
       if (!id.endsWith('.lua')) return null;
-      const { parts } = assemble(id, luaFolder);
+      const { parts, files } = assemble(id, luaFolder);
       imported.add(id);
-      for (const { file, text } of parts) {
-        this.addWatchFile(file);
-        texts.set(file, text);
-      }
+      for (const file of files) this.addWatchFile(file);
+      for (const { file, text } of parts) texts.set(file, text);
       const named = parts.map(({ file }) => [relative(luaFolder, file).replace(/\W/g, '_'), file]);
       const imports = named.map(([name, file]) => `import ${name} from ${JSON.stringify(part + file)};\n`);
       const names = named.map(([name]) => name).join(', ');

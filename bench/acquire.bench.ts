@@ -5,7 +5,8 @@ import { perSecond } from './support/hungry.ts';
 import { library } from './support/library.ts';
 import { printTable } from './support/table.ts';
 
-export const question = 'How many permits a second can one process acquire, at a limit that does not bind?';
+export const question =
+  'How many permits a second can one process acquire, at a limit that is never reached?';
 
 const { RateLimiter, slidingWindow, tokenBucket } = library;
 const permits = 1e9;

@@ -12,8 +12,8 @@ const rounds = 9;
 
 /** The ways to subscribe to a limiter's events. */
 const ways = {
-  'nobody has ever listened': () => {},
-  'somebody listened, and left': (limiter: InstanceType<typeof RateLimiter>) =>
+  'never subscribed': () => {},
+  'subscribed and unsubscribed': (limiter: InstanceType<typeof RateLimiter>) =>
     limiter.events$.subscribe().unsubscribe(),
   'somebody listens': (limiter: InstanceType<typeof RateLimiter>) => void limiter.events$.subscribe(),
 };

@@ -13,7 +13,7 @@ const register = new URL('../test/support/register.mjs', import.meta.url).href;
 const processes = 8;
 const lasts = 8_000;
 
-/** Runs a fleet that uses a whole limit of so many permits a second. */
+/** Runs a fleet that uses all of a limit, given in permits a second. */
 async function shares(port: number, permits: number): Promise<Share[]> {
   const children = Array.from({ length: processes }, () =>
     fork(worker, [port, permits, lasts].map(String), { execArgv: ['--import', register] }),

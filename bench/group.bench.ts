@@ -18,7 +18,7 @@ const limits = {
   slidingWindow: slidingWindow({ permits, interval }),
 };
 
-/** Calls a second, with one call for each user, and so many at the same time. */
+/** Calls a second, with one call for each user, and `callers` at the same time. */
 async function ask(decide: (user: string) => Promise<unknown>, callers: number): Promise<number> {
   const start = performance.now();
   let next = 0;
@@ -58,7 +58,7 @@ async function compare(
   }
 }
 
-/** Microseconds to create each of them, and the bytes that each leaves on the heap. */
+/** The time to create a limiter, in microseconds, and its bytes on the heap. */
 function making(make: (i: number) => unknown, count: number): { us: number; bytes: number } {
   const kept: unknown[] = new Array(count);
   globalThis.gc?.();
@@ -90,7 +90,7 @@ async function costs(redis: Redis): Promise<void> {
     return [name, median(rounds.map(({ us }) => us)), median(rounds.map(({ bytes }) => bytes))];
   });
   printTable(['one more', 'µs', 'bytes'], rows);
-  if (!globalThis.gc) console.log('(bytes with garbage: NODE_OPTIONS=--expose-gc for those that stay)');
+  if (!globalThis.gc) console.log('(bytes include garbage: NODE_OPTIONS=--expose-gc leaves it out)');
 }
 
 export async function run(): Promise<void> {

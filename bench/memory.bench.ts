@@ -9,7 +9,7 @@ const { RateLimiter, RateType, RedissonRateLimiter, slidingWindow } = library;
 const interval = 600_000;
 const batch = 200;
 
-/** Ways to acquire permits in sequence, at a limit of so many. */
+/** Ways to acquire permits in sequence, at a limit of `permits`. */
 const ways: [string, (redis: Redis, permits: number) => Promise<() => Promise<unknown>>][] = [
   [
     'RedissonRateLimiter',

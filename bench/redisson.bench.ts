@@ -42,7 +42,7 @@ function ours(redis: Redis): Ask {
 
 const clients = [original, ours];
 
-/** A limiter whose log has so many permits of the last half minute, or of other moments. */
+/** A limiter with a log of `permits` of the last half minute, or of other moments. */
 async function prepare(
   redis: Redis,
   rate: number,
@@ -61,7 +61,7 @@ const histories: [string, (redis: Redis) => Promise<void>, unsealed?: true][] = 
   ['granted, log of 10,000', (redis) => prepare(redis, 1e9, 10_000)],
   ['granted, log of 100,000', (redis) => prepare(redis, 1e9, 100_000)],
   ['the same, without a seal every 500 calls', (redis) => prepare(redis, 1e9, 100_000), true],
-  ['granted, what was granted 100 ms ago expires', (redis) => prepare(redis, 1e9, 0, { interval: 100 })],
+  ['granted, while grants of 100 ms ago expire', (redis) => prepare(redis, 1e9, 0, { interval: 100 })],
   ['granted, with a keep-alive', (redis) => prepare(redis, 1e9, 100, { keepAlive: 5 * minute })],
   ['refused, log of 20', (redis) => prepare(redis, 20, 20)],
   ['refused, log of 100', (redis) => prepare(redis, 100, 100)],
@@ -82,7 +82,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-/** Each client on its own database, in turns. The ratio is that of the rounds, one by one. */
+/** Each client on its own database, in turns. The ratio is the median of the ratios of the rounds. */
 async function perCall(connect: (db: number) => Redis): Promise<void> {
   const redises = clients.map((_, db) => connect(db));
   const asks = clients.map((client, i) => client(redises[i]));
@@ -90,7 +90,7 @@ async function perCall(connect: (db: number) => Redis): Promise<void> {
   for (const [title, prepared, unsealed] of histories) {
     const times: number[][] = clients.map(() => []);
     for (const redis of redises) await prepared(redis);
-    // Until `value` is sealed, which takes a while for a long log: before, this is another case.
+    // Waits until `value` is sealed, which takes several calls with a long log.
     do for (const [i, redis] of redises.entries()) await serverTime(redis, asks[i]);
     while (Number(await redises[1].call('PEXPIRETIME', redissonKeys(name).value)) < 0);
     for (let round = 0; round < rounds; round++)
@@ -107,7 +107,7 @@ async function perCall(connect: (db: number) => Redis): Promise<void> {
   printTable(['µs a call', 'original', 'ours', 'ratio', 'best: original', 'ours', 'ratio'], rows);
 }
 
-/** The state before the first call: a log of 100,000 grants within an interval, the last of them so long ago. */
+/** The state before the first call: a log of 100,000 grants within an interval, and the age of the last one. */
 const first: [string, { ago: number; lost: boolean }][] = [
   ['all of 100,000 have expired', { ago: minute, lost: false }],
   ['all but 500', { ago: minute * 0.995, lost: false }],
@@ -116,7 +116,7 @@ const first: [string, { ago: number; lost: boolean }][] = [
   ['none, and `value` is lost', { ago: 0, lost: true }],
 ];
 
-/** The longest server time of a call, of the first dozen after that: deferred work is done by the next ones. */
+/** The longest server time of the first dozen calls, which include deferred work. */
 async function firstCalls(redis: Redis): Promise<void> {
   const count = 100_000;
   const rows: (string | number)[][] = [];

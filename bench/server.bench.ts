@@ -163,7 +163,7 @@ async function manyUsers(connect: (db: number) => Redis): Promise<void> {
   );
 }
 
-/** The memory of the keys of one limiter, after so many calls a second apart. */
+/** The memory of the keys of one limiter, after `calls` calls a second apart. */
 async function bytesOf(server: RedisServer, redis: Redis, limit: Limit, calls: number): Promise<number> {
   await redis.flushall();
   const ledger = ledgerOf(redis, limit, steppingClock(1_000), 'user 12345');
@@ -186,7 +186,7 @@ async function memory(server: RedisServer, redis: Redis): Promise<void> {
   const [key] = await redis.keys('*');
   const bytes = (await server.command('MEMORY', 'USAGE', key)) as number;
   rows.push(['rate-limiter-flexible', bytes, bytes, bytes, bytes]);
-  printTable(['bytes of one user, after so many calls', '1', '2', '3', '10'], rows);
+  printTable(['bytes of one user, by number of calls', '1', '2', '3', '10'], rows);
 }
 
 export async function run(): Promise<void> {

@@ -17,7 +17,7 @@ const limit = {
 };
 const jobs = 100;
 const used = 150;
-/** Milliseconds of a job. */
+/** The time of a job, in ms. */
 const takes = 20;
 
 /** Seconds until all jobs are done, divided among the limiters, and calls to the store for each of them. */

@@ -7,7 +7,7 @@ import { medians, type Way } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'How many values a second pass through an operator, at a limit that does not bind, and without a limit?';
+  'How many values a second pass through an operator, at a limit that is never reached, and without a limit?';
 
 const { RateLimiter, throttleDistributed, tokenBucket } = library;
 const limit = tokenBucket({ permits: 1e9, interval: 1_000 });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /**
- * Starts an HTTP API on this machine that allows so many calls in any window of `interval` ms, by the time at which they
- * arrive, and answers 429 to all others. It knows nothing of the limiter. A call names its process in the path.
+ * Starts a local HTTP API that allows `permits` calls in any window of `interval` ms, by their arrival, and replies 429 to all
+ * others. It is independent of the limiter. The path of a call contains its process.
  */
 export async function startApi({ permits, interval, onCall }) {
   const allowed = [];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = ['src', 'lua'];
 
-/** Builds the library as one ES module, types unchecked, unless it is there and newer than its sources. */
+/** Builds the library as one ES module, without type checks, unless the module is newer than its sources. */
 export async function build(say) {
   const outfile = `${root}dist/index.js`;
   if (existsSync(outfile) && statSync(outfile).mtimeMs > Math.max(...sources.map(newestIn))) return;
@@ -29,7 +29,7 @@ export async function build(say) {
   });
 }
 
-/** When a file of a folder was last changed: the latest time, in epoch milliseconds. */
+/** The latest change of a file in a folder, in epoch milliseconds. */
 function newestIn(folder) {
   const files = readdirSync(root + folder, { recursive: true });
   return Math.max(...files.map((file) => statSync(`${root}${folder}/${file}`).mtimeMs));

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** Connects to Redis, or says why it cannot. */
+/** Connects to Redis, or throws an error with the reason. */
 export async function connect(url) {
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: 3_000, retryStrategy: () => null });
   let reason;
@@ -9,7 +9,7 @@ export async function connect(url) {
   });
   try {
     await redis.connect();
-    // Where that cannot be done, ioredis goes on in database 0, and says so to nobody.
+    // If the database cannot be selected, ioredis silently continues in database 0.
     if (redis.options.db) await redis.select(redis.options.db);
   } catch (error) {
     redis.disconnect();

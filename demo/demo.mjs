@@ -1,12 +1,12 @@
-// An API that allows 20 calls a second, and a list to call it for: first as fast as it goes, then through the limiter.
-// Over Redis, the one of REDIS_URL or one that it starts, three processes do it together, and share one limit.
+// Calls an API that allows 20 calls a second: first as fast as possible, then through the limiter. With Redis, given by
+// REDIS_URL or started by the demo, three processes share one limit.
 import { build } from './build.mjs';
 
 const say = (text) => console.log(text);
 
-// It ends, whatever happens.
+// The demo always ends.
 setTimeout(() => fail(new Error('the demo did not end in time')), 60_000).unref();
-// A reader that has seen enough, as `head` has, ends it.
+// Ends when its output is closed, by `head` for example.
 process.stdout.on('error', (error) => (error.code === 'EPIPE' ? process.exit() : fail(error)));
 try {
   await build(say);

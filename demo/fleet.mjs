@@ -2,17 +2,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { work } from './work.mjs';
 
-/** One process, this one, on the embedded store. */
+/** This process alone, with the in-memory store. */
 export function alone() {
   return { processes: 1, run: ({ url, ...job }) => work({ ...job, url: `${url}/0` }), stop() {} };
 }
 
-/** Some processes that share the lines to call for, and one limit over the Redis at that URL. */
+/** Several processes that share the lines and one limit, over the Redis at `url`. */
 export async function fleet(processes, redis) {
   const children = Array.from({ length: processes }, () =>
     fork(new URL('./worker.mjs', import.meta.url), [redis]),
   );
-  // However this process ends, they end before the API that they call.
+  // The workers end with this process, and so before the API.
   process.once('exit', () => {
     for (const child of children) child.kill('SIGKILL');
   });

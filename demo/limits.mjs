@@ -1,7 +1,7 @@
-/** What the API allows. */
+/** The limit of the API. */
 export const apiLimit = { permits: 20, interval: 1_000 };
 
-/** What the limiter grants: as many, in a little more time. */
+/** The limit of the limiter: as many permits in a slightly longer interval. */
 export const limit = { permits: apiLimit.permits, interval: apiLimit.interval + 50 };
 
 /** Why the two intervals differ. */

@@ -36,7 +36,7 @@ export async function run(say) {
   }
 
   const fast = await round('As fast as they can');
-  // The API forgets the first round, or the second would pay for it.
+  // The API must forget the first round, which would count against the second.
   await sleep(apiLimit.interval);
   const title = `Through throttleDistributed, ${limit.permits} in ${limit.interval} ms`;
   const limited = await round(title, `demo-${process.pid}-${Date.now()}`);
@@ -50,10 +50,10 @@ export async function run(say) {
   return limited.tallies.every((tally) => tally[429] === 0);
 }
 
-/** The processes that call: three over Redis, the one of REDIS_URL or one of its own; one where there is no Redis. */
+/** The calling processes: three with the Redis of REDIS_URL or of the demo; one without Redis. */
 async function start(say) {
   const given = process.env.REDIS_URL;
-  // One error here, not one of each process.
+  // Fails once here, instead of once in each process.
   if (given) (await connect(given)).disconnect();
   else say('Looking for redis-server or valkey-server on the PATH …');
   const server = given ? undefined : await startServer();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connect } from './connect.mjs';
 
-/** Starts the first Redis or Valkey server on the PATH, on a free port and without files; undefined where there is none. */
+/** Starts the first Redis or Valkey server on the PATH, on a free port and without files; undefined if there is none. */
 export async function startServer() {
   for (const program of ['redis-server', 'valkey-server']) {
     const port = await freePort();
@@ -24,7 +24,7 @@ export async function startServer() {
   return undefined;
 }
 
-/** Waits until the server answers. */
+/** Waits until the server replies. */
 async function answers(url, child) {
   for (;;) {
     try {

@@ -1,12 +1,12 @@
-/** Milliseconds of a row. */
+/** The time of a row, in ms. */
 const slot = 250;
-/** Milliseconds between two looks at the clock. */
+/** The time between two updates, in ms. */
 const glance = 50;
-/** Calls of one character. */
+/** The number of calls that a character shows. */
 const scale = 2;
-/** Characters of a column. */
+/** The width of a column in characters. */
 const width = 26;
-/** Blue, yellow and magenta: green and red would read as good and bad. */
+/** Blue, yellow and magenta: green and red would look like success and failure. */
 const colours = [34, 33, 35];
 const red = 31;
 
@@ -23,7 +23,7 @@ export class Timeline {
   #rows = 0;
   #timer;
 
-  /** @param processes how many columns */
+  /** @param processes the number of columns */
   constructor(out, processes) {
     this.#out = out;
     this.#live = out.isTTY === true;
@@ -33,7 +33,7 @@ export class Timeline {
     this.#timer = setInterval(() => this.#look(), glance);
   }
 
-  /** Counts the answer that a process got. */
+  /** Counts a reply to a process. */
   count(status, process) {
     this.#advance();
     this.#columns[process][status]++;

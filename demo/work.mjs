@@ -3,9 +3,9 @@ import { RateLimiter, slidingWindow, throttleDistributed } from 'rxjs-sluice';
 import { limit } from './limits.mjs';
 
 /**
- * Calls the API for every line: as fast as it can, or through the limit of that name.
+ * Calls the API for every line: as fast as possible, or through the limiter.
  *
- * This is the whole use of the library: one limiter, and one operator in front of the calls.
+ * This is all code that uses the library: one limiter, and one operator before the calls.
  */
 export async function work({ url, lines, name, redis }) {
   const limiter = name && new RateLimiter({ name, limit: slidingWindow(limit), redis });

@@ -1,11 +1,11 @@
-// What `npm test` runs: every `*.test.ts`, or those whose path matches a pattern (`npm test -- limits 'redis/.*Lua'`).
+// `npm test` runs every `*.test.ts`, or the files whose path matches a pattern (`npm test -- limits 'redis/.*Lua'`).
 //
-// --slow   those of the folder `slow`, and without it all but those: `npm run test:slow`
-// --long   those with random values, again and again, with a seed that nobody has chosen each time: `npm run test:long`
-// --times  at the end, how long each file took, the slowest first
+// --slow   runs only the files of the folder `slow`, which are left out otherwise: `npm run test:slow`
+// --long   runs the files with random values repeatedly, each time with a new random seed: `npm run test:long`
+// --times  prints the time of each file at the end, the slowest first
 // --bail   ends at the first file that fails
 //
-// Random choices follow from one seed: SLUICE_SEED, or the one that is recorded. The last line is `N passed, N failed`.
+// Random choices follow from one seed: SLUICE_SEED, or the recorded one. The last line is `N passed, N failed`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,16 +16,16 @@ import { turns } from './support/turns.mjs';
 import { UvuWorker } from './support/uvuWorker.mjs';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-/** The folders whose tests spend their time waiting for servers; the others spend it computing. */
+/** The folders whose tests mostly wait for servers; the others mostly compute. */
 const withServers =
   /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|slow|support)\//;
-/** The tests of how processes share a limit, by the clock: whatever else runs would take part in it. */
+/** The timed tests of processes that share a limit: other load would change their results. */
 const alone = /^(fleet|demo)\//;
-/** A file whose promises are about random values. */
+/** A file with properties over random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
-/** Milliseconds that a file may take. */
+/** The time limit of a file, in ms. */
 const limit = 5 * 60_000;
-/** Processes at work at a time: two for each of two processors, as most of a test's time is waiting. */
+/** The number of processes at a time: two for each of two processors, since tests mostly wait. */
 const workers = Number(process.env.SLUICE_WORKERS ?? 4);
 
 const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('--')));
@@ -41,19 +41,19 @@ const files = readdirSync(folder, { recursive: true })
   .filter((file) => !long || campaigns.test(readFileSync(folder + file, 'utf8')))
   // In the order in which they run.
   .sort((a, b) => Number(alone.test(a)) - Number(alone.test(b)) || (a < b ? -1 : 1));
-/** What part of a promise's runs its values get: with --long most for the twins, as many defects show in them alone. */
+/** The scale of a property's runs: with --long the twins get most, since many defects show only there. */
 function scaleOf(name) {
   if (process.env.SLUICE_SCALE) return Number(process.env.SLUICE_SCALE);
   if (!long) return 0.25;
   return name.startsWith('redis/twins') ? 0.6 : 0.1;
 }
 
-/** How often --long runs them, each time with another seed: the twins every time, the others every fourth time. */
+/** The rounds of --long, each with another seed: the twins run in every round, the others in every fourth one. */
 const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 8) : 1;
 const othersEvery = 4;
 const runsIn = (round, name) => name.startsWith('redis/twins') || round % othersEvery === 0;
 
-// So that the workers, which end themselves with this process, end when it is interrupted.
+// On a signal, exit: the workers end with this process.
 for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) {
   process.once(signal, () => process.exit(code));
 }
@@ -97,7 +97,7 @@ async function run() {
   return last.length > 0 && !isOver ? [...outcomes, ...(await work(last, true))] : outcomes;
 }
 
-/** Runs what waits, in a process that computes first, or waits for servers first. */
+/** Runs the queued files in one process: the computing ones first, or the waiting ones first. */
 async function work(waiting, computes) {
   const outcomes = [];
   let worker = new UvuWorker();

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-// @ts-expect-error: its types are those of the package that it continues.
+// @ts-expect-error: the fork has no types; the original package's types apply.
 import domino from '@mixmark-io/domino';
 import * as Plot from '@observablehq/plot';
 

@@ -3,33 +3,45 @@ import { dirname, join, resolve } from 'node:path';
 import { minify, shortNames } from './luaMinify.mjs';
 
 const include = /^\s*--\s*@include\s+"([^"]+)"\s*$/;
+const inline = /^\s*--\s*@inline\s+"([^"]+)"\s*$/;
 
 /**
- * The text of a Lua script with its `-- @include "path"` lines replaced by the files they name, each once.
- * Paths are relative to the `lua` folder. The text is minified, in the tests as in the build; `plain` keeps its names and lines.
+ * The text of a Lua script. Files that `-- @include "path"` names come before it, each once. `-- @inline "path"` is replaced
+ * by the lines of a file at each place, for code of the fast path that a function would make slow. Paths are relative to the
+ * `lua` folder. The text is minified, in the tests as in the build; `plain` keeps its names and lines.
  *
  * @param {string} file absolute path of the script
  * @param {string} root absolute path of the `lua` folder
  * @param {{ plain?: boolean }} options
- * @returns {{ text: string, parts: { file: string, text: string }[] }} the script, and the part of each file, in order
+ * @returns {{ text: string, parts: { file: string, text: string }[], files: string[] }} the script, the part of each included
+ * file, in order, and all files it is made of
  */
 export function assemble(file, root = luaRoot(file), { plain = false } = {}) {
   /** @type {Map<string, string>} */
   const parts = new Map();
-  const reading = new Set();
+  /** @type {Set<string>} */
+  const files = new Set();
+  /** @param {string} path @param {string} from */
+  const linesOf = (path, from) => {
+    if (!existsSync(path)) throw new Error(`Lua script not found: ${path} (named in ${from})`);
+    files.add(path);
+    return readFileSync(path, 'utf8').split('\n');
+  };
+  /** @param {string} line */
+  const isCode = (line) => !/^\s*(--.*)?$/.test(line);
   /** @param {string} path @param {string} from */
   const read = (path, from) => {
-    if (reading.has(path)) return;
-    if (!existsSync(path)) throw new Error(`Lua script not found: ${path} (named in ${from})`);
-    reading.add(path);
+    if (files.has(path)) return;
     const code = [];
-    for (const line of readFileSync(path, 'utf8').split('\n')) {
+    for (const line of linesOf(path, from)) {
       const named = include.exec(line);
       // Includes come before the file: its own lines stay together.
       if (named && code.length > 0)
         throw new Error(`${path} includes ${named[1]} after its first line of code`);
+      const placed = inline.exec(line);
       if (named) read(resolve(root, `${named[1]}.lua`), path);
-      else if (!/^\s*(--.*)?$/.test(line)) code.push(line.trimEnd());
+      else if (placed) code.push(...linesOf(resolve(root, `${placed[1]}.lua`), path).filter(isCode));
+      else if (isCode(line)) code.push(line.trimEnd());
     }
     const text = code.join('\n');
     parts.set(path, plain ? text : shortened(text, root));
@@ -38,6 +50,7 @@ export function assemble(file, root = luaRoot(file), { plain = false } = {}) {
   return {
     text: [...parts.values()].join('\n'),
     parts: Array.from(parts, ([path, text]) => ({ file: path, text })),
+    files: [...files],
   };
 }
 
@@ -47,7 +60,7 @@ export function scripts(root) {
   if (found.length === 0) throw new Error(`no Lua script in ${root}`);
   const included = new Set();
   for (const file of found)
-    for (const part of assemble(file, root).parts) if (part.file !== file) included.add(part.file);
+    for (const other of assemble(file, root).files) if (other !== file) included.add(other);
   return found.filter((file) => !included.has(file));
 }
 

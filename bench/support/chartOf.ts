@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import type { Table } from './table.ts';
 
-/** The ratios of a table as bars, with a line at 1: that to which they are compared. Nothing where it has none. */
+/** The ratios of a table as bars, with a line at 1, the baseline. Undefined for a table without ratios. */
 export function chartOf({ heads, rows }: Table): Plot.PlotOptions | undefined {
   const column = heads.findIndex((head) => head === 'ratio' || head.startsWith('of '));
   if (column < 0) return undefined;

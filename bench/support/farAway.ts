@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A server as it is seen from far away: every reply comes `ms` later. */
+/** A connection to a distant server: every reply arrives `ms` later. */
 export async function farAway(target: number, ms: number): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {

@@ -3,8 +3,8 @@ import { range } from 'rxjs';
 import { library } from './library.ts';
 
 /*
- * One process of a saturated fleet. Its arguments are the port of the server, the permits a second of the whole fleet, and
- * the milliseconds that it takes part for; it tells what it got, by the second, and how late timers and permits came.
+ * One process of a saturated fleet. Its arguments are the port of the server, the fleet's permits a second, and its running time
+ * in milliseconds. It reports its permits of each second, and the lateness of timers and permits.
  */
 
 export interface Share {
@@ -12,7 +12,7 @@ export interface Share {
   seconds: Record<number, number>;
   calls: number;
   granted: number;
-  /** Milliseconds, the 99th of a hundred: permits after their moment, and a bare timer after its time. */
+  /** The 99th percentile of the lateness of permits and of a bare timer, in ms. */
   late: number;
   timer: number;
 }

@@ -1,4 +1,4 @@
-/** How often a second `work` is done, when so many callers do it again and again for `ms` milliseconds. */
+/** The rate per second at which `callers` callers repeat `work` for `ms` milliseconds. */
 export async function perSecond(callers: number, work: () => Promise<unknown>, ms = 1_000): Promise<number> {
   let done = 0;
   const start = performance.now();

@@ -3,8 +3,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Measures each way in each of so many rounds, one right after the other, so that what slows the machine down slows all of
- * them: ratios of one round are compared. The first rounds are for the compiler, and do not count.
+ * Measures all ways one after the other in each round, so that other load of the machine affects all of them, and compares the
+ * ratios of a round. The first rounds warm up the compiler, and do not count.
  */
 export async function sideBySide<Name extends string>(
   ways: Record<Name, () => Promise<number> | number>,
@@ -21,10 +21,10 @@ export async function sideBySide<Name extends string>(
   return measured;
 }
 
-/** A way to do something, and how often a second it does it. */
+/** A measured way, and its rate per second. */
 export type Way = readonly [name: string, rate: () => Promise<number>];
 
-/** The median of each way over so many rounds. */
+/** The median of each way over the rounds. */
 export async function medians(ways: readonly Way[], rounds = 5): Promise<Map<string, number>> {
   const rates = await sideBySide(Object.fromEntries(ways), rounds);
   return new Map(Object.entries(rates).map(([name, all]) => [name, median(all)]));

@@ -1,13 +1,13 @@
-/** A table as it was printed. */
+/** A printed table. */
 export interface Table {
   heads: readonly string[];
   rows: readonly (readonly (string | number)[])[];
 }
 
-/** All that was printed, in order. */
+/** All printed tables, in order. */
 export const printed: Table[] = [];
 
-/** Prints rows under their heads, numbers to the right, each column as wide as it must be. */
+/** Prints rows under their headings, with numbers aligned to the right. */
 export function printTable(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   printed.push({ heads, rows });
   const cells = [heads, ...rows].map((row) =>
@@ -20,7 +20,7 @@ export function printTable(heads: readonly string[], rows: readonly (readonly (s
     );
 }
 
-/** Three digits, whatever the size. */
+/** Formats a number with three significant digits. */
 function shown(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 }

@@ -37,7 +37,8 @@ local function tokenBucket()
 
   -- The format of lua/heads.
   local function fits(state)
-    return state.booked < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59
+    local last = math.max(state.tail, state.since1, state.since0, state.lastAt, state.lastAfter)
+    return state.booked < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59 and last < MOMENT_BOUND
   end
 
   local function numbers(state)

@@ -3,13 +3,14 @@
 -- The fast path of lua/limits/fixed-window.lua.
 
 if kind == FIXED_KIND then
-  local start, stop, used, newest, booked, behind
+  local letter, version, p, i, x, start, stop, used, newest, booked, behind
   -- An aligned window opens at its first millisecond, not at the fraction before it.
   local rest, edge = '', extra == 1 and math.floor(at / interval) * interval or now
-  taken = taken and #data >= HEAD_SIZE + FIXED_SIZE
-  if taken then
-    start, stop, used, newest, booked, behind = struct.unpack(FIXED, data, own)
-    taken = start >= 0 and stop >= 0 and used >= 0 and newest >= 0 and booked >= 0
+  if not fresh and #data >= SMALL_FIXED_SIZE then
+    letter, version, epoch, seen, expires, calm, slack, p, i, x, start, stop, used, newest, booked, behind =
+      struct.unpack(SMALL_FIXED, data)
+    -- @inline "quick/check"
+    taken = taken and start >= 0 and stop >= 0 and used >= 0 and newest >= 0 and booked >= 0
       and start + stop + used + newest + booked < 2 ^ 60
     if taken and expires <= now then
       fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
@@ -29,5 +30,9 @@ if kind == FIXED_KIND then
     newest = at > newest and at or newest
   end
   full, left = stop, used and permits - used
-  if taken then taken = struct.pack(FIXED, start, stop, used, newest, booked) .. rest end
+  if taken then
+    -- @inline "quick/renew"
+    taken = struct.pack(SMALL_FIXED, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, start, stop,
+      used, newest, booked) .. rest
+  end
 end

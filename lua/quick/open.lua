@@ -8,7 +8,7 @@
 --
 -- The numbers of the limit are those of a single unnamed limit, otherwise 0.
 
-local us, now, at, kind, data, forgotten, fresh, taken, epoch, seen, expires, calm, slack, own, renewed, full, left
+local us, now, at, kind, data, forgotten, fresh, taken, epoch, seen, expires, calm, slack, renewed, full, left
 if asked > 0 and permits > 0 then
   local control = redis.pcall('GET', KEYS[3])
   data, forgotten = redis.pcall('GET', KEYS[1]), 0
@@ -31,13 +31,5 @@ if asked > 0 and permits > 0 then
   -- A request is not granted before the client's own reservations.
   if lastMoment > now or data and data.err then kind = nil end
   fresh = not data
-  if fresh then
-    expires, calm, slack = 0, 0, -1
-  elseif kind and #data >= HEAD_SIZE then
-    local letter, version, p, i, x
-    letter, version, epoch, seen, expires, calm, slack, p, i, x, own = struct.unpack(HEAD, data)
-    taken = letter == kind and version == VERSION and p == permits and i == interval and x == extra and now >= calm
-      and seen >= 0 and seen <= now and epoch >= forgotten and expires >= 0 and epoch + expires < 2 ^ 60
-      and (expires <= now or known == 0 or known == epoch)
-  end
+  if fresh then expires, calm, slack = 0, 0, -1 end
 end

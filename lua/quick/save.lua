@@ -1,5 +1,4 @@
--- Writes what the fast path has granted. A key lives up to twice as long as needed, so that few calls have to
--- renew its expiry.
+-- Writes what the fast path has granted.
 
 if taken and pushed then
   local length = redis.pcall('RPUSH', KEYS[4], pushed)
@@ -10,13 +9,6 @@ if taken and pushed then
   end
 end
 if taken then
-  local till = full > expires and full or expires
-  slack = slack - (till - expires)
-  if slack < 0 then
-    slack = math.min(till - now, MOST_SLACK)
-    renewed = till - now + slack
-  end
-  taken = struct.pack(HEAD, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra) .. taken
   if renewed then
     renewed = string.format('%.0f', renewed)
     if pushed then redis.call('PEXPIRE', KEYS[4], renewed) end

@@ -4,12 +4,13 @@
 
 local pushed, lengthBefore
 if kind == WINDOW_KIND then
-  local total, newest, purged, openTime, openCount, entries, behind
+  local letter, version, p, i, x, total, newest, purged, openTime, openCount, entries, behind
   local rest, oldest, gone = '', 0, now - interval
-  taken = taken and #data >= HEAD_SIZE + WINDOW_SIZE
-  if taken then
-    total, newest, purged, openTime, openCount, entries, behind = struct.unpack(WINDOW, data, own)
-    taken = total >= 0 and newest >= 0 and purged >= -1 and openTime >= 0 and openCount >= 0
+  if not fresh and #data >= SMALL_WINDOW_SIZE then
+    letter, version, epoch, seen, expires, calm, slack, p, i, x, total, newest, purged, openTime, openCount, entries, behind =
+      struct.unpack(SMALL_WINDOW, data)
+    -- @inline "quick/check"
+    taken = taken and total >= 0 and newest >= 0 and purged >= -1 and openTime >= 0 and openCount >= 0
       and total + newest + purged + openTime + openCount < 2 ^ 60
     if taken and expires <= now then
       fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
@@ -51,5 +52,9 @@ if kind == WINDOW_KIND then
   end
   full, left = openTime and openTime + interval, total and permits - total
   taken = taken and full < TIME_BOUND
-    and struct.pack(WINDOW, total, newest, purged, openTime, openCount, entries) .. rest
+  if taken then
+    -- @inline "quick/renew"
+    taken = struct.pack(SMALL_WINDOW, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, total, newest,
+      purged, openTime, openCount, entries) .. rest
+  end
 end

@@ -3,14 +3,14 @@
 -- The fast path of lua/limits/token-bucket.lua.
 
 if kind == BUCKET_KIND then
-  local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, behind
+  local letter, version, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, behind
   local rest, cap, cost = '', extra * interval, asked * interval
-  taken = taken and #data >= HEAD_SIZE + BUCKET_SIZE
-  if taken then
-    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, behind = struct.unpack(BUCKET, data, own)
-    taken = tail >= -1 and lastAt >= -1 and lastAfter >= -1 and since1 >= 0 and held1 >= 0 and since0 >= 0 and held0 >= 0
-      and units <= cap and units > -2 ^ 60
-      and tail + since1 + held1 + since0 + held0 + lastAt + lastAfter < 2 ^ 60
+  if not fresh and #data >= SMALL_BUCKET_SIZE then
+    letter, version, epoch, seen, expires, calm, slack, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter,
+      lastCount, booked, behind = struct.unpack(SMALL_BUCKET, data)
+    -- @inline "quick/check"
+    taken = taken and tail >= -1 and lastAt >= -1 and lastAfter >= -1 and held1 >= 0 and held0 >= 0
+      and units <= cap and units > -2 ^ 60 and held1 + held0 < 2 ^ 60
     if taken and expires <= now then
       fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
     elseif taken then
@@ -39,7 +39,11 @@ if kind == BUCKET_KIND then
     tail = at > tail and at or tail
     units = units - cost
     full, left = now + math.ceil((cap - units) / permits), math.floor(units / interval)
-    taken = booked < 2 ^ 32 and lastCount < 2 ^ 32
-      and struct.pack(BUCKET, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked) .. rest
+    taken = booked < 2 ^ 32 and lastCount < 2 ^ 32 and full < MOMENT_BOUND
+    if taken then
+      -- @inline "quick/renew"
+      taken = struct.pack(SMALL_BUCKET, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, tail, since1,
+        held1, since0, held0, lastAt, lastAfter, lastCount, booked) .. rest
+    end
   end
 end

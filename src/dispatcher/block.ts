@@ -1,5 +1,5 @@
+import type { Link } from '../chain.ts';
 import type { Cost } from '../limits/cost.ts';
-import type { Link } from './chain.ts';
 import type { Reservation } from './reservation.ts';
 
 /** Consecutive reservations of one cost: when one of their requests leaves, the last moment is left over. A union-find node. */

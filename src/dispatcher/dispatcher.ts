@@ -135,7 +135,7 @@ export class Dispatcher {
     if (replaces && !wasReserved) reservations.remove(replaces);
     if (this.#admission.rejects(request, wasReserved ? 1 : 0)) request.stage = 'settled';
     else {
-      waitEstimate.assess(request, this.now());
+      if (timeout > 0 && timeout < Infinity) waitEstimate.assess(request, this.now());
       this.#add(request);
     }
     // Its reservation is left to the new request, which has joined by now.

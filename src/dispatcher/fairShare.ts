@@ -77,7 +77,17 @@ export class FairShare {
     this.roundTrip = this.roundTrip === 0 ? roundTrip : memory * this.roundTrip + (1 - memory) * roundTrip;
     this.#recent.push(roundTrip);
     if (this.#recent.length > medianOf) this.#recent.shift();
-    const median = [...this.#recent].sort((a, b) => a - b)[(this.#recent.length - 1) >> 1];
-    this.horizon = Math.min(longestHorizon, Math.max(leastHorizon, tripsAhead * median));
+    this.horizon = Math.min(longestHorizon, Math.max(leastHorizon, tripsAhead * this.#median));
+  }
+
+  get #median(): number {
+    // Without `sort`: this is done for each reply.
+    const sorted: number[] = [];
+    for (const trip of this.#recent) {
+      let i = sorted.length;
+      for (; i > 0 && sorted[i - 1] > trip; i--) sorted[i] = sorted[i - 1];
+      sorted[i] = trip;
+    }
+    return sorted[(sorted.length - 1) >> 1];
   }
 }

@@ -1,7 +1,7 @@
+import { Chain } from '../chain.ts';
 import type { Cost } from '../limits/cost.ts';
 import { sameCost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
-import { Chain } from './chain.ts';
 import { Deadlines } from './deadlines.ts';
 import { type Peers, type Reason, Request } from './request.ts';
 import { SettledQueue } from './settledQueue.ts';

@@ -1,7 +1,7 @@
+import type { Link } from '../chain.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import type { Block } from './block.ts';
-import type { Link } from './chain.ts';
 
 /** The state of a request: not sent, in the call in flight, with a reservation, or no longer in the queue. */
 export type Stage = 'queued' | 'sent' | 'reserved' | 'settled';

@@ -1,5 +1,5 @@
+import type { Link } from '../chain.ts';
 import type { Grant } from '../port/line.ts';
-import type { Link } from './chain.ts';
 
 /** One moment that is reserved for `count` requests of one cost. All times but the moment are by the monotonic clock. */
 export interface NewReservation {

@@ -1,8 +1,8 @@
+import { Chain } from '../chain.ts';
 import { sameCost } from '../limits/cost.ts';
 import type { Grant } from '../port/line.ts';
 import type { ReserveReply } from '../stores/store.ts';
 import { Block } from './block.ts';
-import { Chain } from './chain.ts';
 import { type NewReservation, Reservation } from './reservation.ts';
 
 /** The reservations, in the order of the queue. Their moments never decrease. */

@@ -85,11 +85,10 @@ export class WaitEstimate {
     return Math.max(last?.earliestDue ?? 0, since) + wait - now;
   }
 
-  /** Assesses a request before it joins the queue. */
+  /** Assesses a request with a deadline before it joins the queue. */
   assess(request: Request, now: number): void {
     const queue = this.#queue;
     const { last } = this.#reservations.moments;
-    if (request.timeout === Infinity || request.timeout === 0) return;
     if (queue.firstUnassessed || !last || last.due <= now) {
       queue.firstUnassessed ??= request;
       return;

@@ -87,7 +87,11 @@ export class Acquisition<P> implements Waiter<undefined> {
       this.#reject(signal.reason);
       return;
     }
-    if (signal) this.#removeListener = onAbort(signal, this.#abort);
+    if (signal)
+      this.#removeListener = onAbort(signal, () => {
+        this.cancel();
+        this.#reject(signal.reason);
+      });
     const ticket = this.#line.ask(this, this.#cost, this.#timeout, undefined);
     // It may have been cancelled before its ticket was known.
     if (this.#isSettled) this.#line.cancel(ticket);
@@ -124,11 +128,6 @@ export class Acquisition<P> implements Waiter<undefined> {
     this.#settle();
     if (this.#ticket) this.#line.cancel(this.#ticket);
   }
-
-  readonly #abort = (): void => {
-    this.cancel();
-    this.#reject(this.#signal!.reason);
-  };
 
   #settle(): void {
     this.#isSettled = true;

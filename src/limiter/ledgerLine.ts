@@ -81,12 +81,14 @@ export class LedgerLine<P> implements Line<P> {
   costOf(permits: P): Cost {
     const { named, ledger } = this.#options;
     const cost = costOf(named, permits);
-    const { limits } = ledger;
-    const isKnown = this.#created ? this.#created.knowsLimits : ledger.sync;
-    // Otherwise another rate may be stored by now, and the store refuses permits beyond the limit.
-    if (isKnown && exceeds(limits, cost))
-      throw exceedsError(this.name, named, limits, permits as AskedPermits);
+    // If another rate may be stored by now, the store refuses permits beyond the limit.
+    if (exceeds(ledger.limits, cost) && this.#knowsLimits)
+      throw exceedsError(this.name, named, ledger.limits, permits as AskedPermits);
     return cost;
+  }
+
+  get #knowsLimits(): boolean {
+    return this.#created ? this.#created.knowsLimits : this.#options.ledger.sync;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {

@@ -9,7 +9,7 @@ test.after.each(endAll);
 
 const chunk = Buffer.from('y\n'.repeat(32_768));
 
-/** Writes as fast as it is read, until told to stop; counts what has been taken. */
+/** Writes as fast as the reader allows until it is stopped, and counts the bytes that were read. */
 function feed(stdin: NodeJS.WritableStream) {
   const fed = { bytes: 0, on: true };
   const write = () => {
@@ -24,7 +24,7 @@ function feed(stdin: NodeJS.WritableStream) {
   return fed;
 }
 
-/** Megabytes of memory that a process holds. */
+/** The memory of a process in megabytes. */
 function residentOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
 }
@@ -48,7 +48,7 @@ test('an endless input passes in constant memory', async () => {
   assert.ok(late < early + 40 && late < 250, `from ${early} to ${late} MB`);
 });
 
-test('input is read no faster than the limit lets it pass', async () => {
+test('input is read no faster than the limit allows', async () => {
   const { child, ended, wrote } = start(['--limit', '10']);
   const fed = feed(child.stdin);
   await wrote(10);
@@ -68,7 +68,7 @@ test('input is read no faster than the output is', async () => {
     before = fed.bytes;
     return same;
   };
-  await until('the input stands still', stands, { every: 300 });
+  await until('the input is not read', stands, { every: 300 });
   assert.ok(fed.bytes < 2_000_000, `${fed.bytes} bytes taken`);
   child.kill('SIGINT');
   await ended;

@@ -4,7 +4,7 @@ import { command, endAll, numbered, sluice, start } from './sluice.ts';
 
 test.after.each(endAll);
 
-/** Milliseconds that "at once" may take on a busy machine. */
+/** The longest time of an immediate end, in ms, on a busy machine. */
 const atOnce = 1_500;
 
 async function interrupted(signal: 'SIGINT' | 'SIGTERM') {

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Lines } from '../../src/cli/lines.ts';
 
-/** The lines of a stream, together where they waited together. */
+/** The lines of a stream, grouped by the chunk in which they arrived. */
 async function linesOf(parts: (string | Buffer)[]): Promise<string[][]> {
   const all: string[][] = [];
   const lines = new Lines(Readable.from(parts.map((part) => Buffer.from(part))));
@@ -53,7 +53,7 @@ test('an error of the input comes after the lines before it', async () => {
   );
 });
 
-test('a character whose bytes are in two chunks stays whole', async () => {
+test('a character whose bytes are in two chunks is not split', async () => {
   const bytes = Buffer.from('☃\n');
   const [[line]] = await linesOf([bytes.subarray(0, 1), bytes.subarray(1)]);
   assert.is(Buffer.from(line, 'latin1').toString(), '☃');

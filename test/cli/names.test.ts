@@ -10,7 +10,7 @@ test("the command has the package's name, which npx looks for, and a short one",
   assert.equal(new Set(Object.values(bin)).size, 1, 'both are one file');
 });
 
-test('the lock file knows both names', () => {
+test('the lock file contains both names', () => {
   const { packages } = read('package-lock.json') as { packages: Record<string, { bin: object }> };
   assert.equal(Object.keys(packages[''].bin).sort(), Object.keys(bin).sort());
 });

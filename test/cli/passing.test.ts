@@ -12,7 +12,7 @@ test('every line passes, in order, and the end of input ends it with 0', async (
   assert.is(stderr, '');
 });
 
-test('no input is no line', async () => {
+test('an empty input has no lines', async () => {
   assert.equal(await sluice(['--limit', '1']), { code: 0, stdout: '', stderr: '' });
 });
 

@@ -48,7 +48,7 @@ function onTerminal(...args: string[]): string | undefined {
 
 test('progress is shown if standard error is a terminal, unless --quiet', () => {
   const shown = onTerminal();
-  // Not every machine has the `script` of util-linux.
+  // Some machines have no `script` of util-linux.
   if (shown === undefined) return;
   assert.match(shown, /\r\d+ lines, \d+\.\d\/s, \d+ waiting/);
   assert.not.match(onTerminal('--quiet')!, 'lines');

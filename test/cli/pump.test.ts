@@ -6,7 +6,7 @@ import { Output } from '../../src/cli/output.ts';
 import { pump } from '../../src/cli/pump.ts';
 import { RateLimiter, slidingWindow } from '../../src/index.ts';
 
-/** A stream that takes what it is given only when told to. */
+/** A writable stream that accepts data when the test allows it. */
 class Slow extends Writable {
   text = '';
   take = () => {};
@@ -62,7 +62,7 @@ test('permits are requested when a line has been read, and none for the end', as
   await limiter.close();
 });
 
-test('the tally counts the lines that have passed, and those that wait', async () => {
+test('the tally counts the passed and the waiting lines', async () => {
   for (const [taken, passed] of [
     [0, 2],
     [2, 0],

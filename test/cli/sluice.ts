@@ -10,31 +10,31 @@ const folder = fileURLToPath(new URL('../..', import.meta.url));
 /** The command, as a file for `node`. */
 export const command = await bundled('src/cli/main.ts');
 
-/** How a run of the command ended, and all it wrote. */
+/** The exit and the output of a run. */
 export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** The command, running. */
+/** A running command. */
 export interface Running {
   child: ChildProcessWithoutNullStreams;
-  /** What it has written so far. */
+  /** Its output so far. */
   text: { stdout: string; stderr: string };
   ended: Promise<Ended>;
-  /** Resolves when it has written so many lines. */
+  /** Resolves when it has written `count` lines. */
   wrote(lines: number): Promise<unknown>;
 }
 
 const running = new Set<Running['child']>();
 
-/** Ends whatever a test that failed has left running. */
+/** Ends the commands that a failed test has left running. */
 export async function endAll(): Promise<void> {
   await Promise.all(Array.from(running, killNow));
 }
 
-/** Starts the command. Its standard output is read as it comes, unless `reads` is false. */
+/** Starts the command. Its standard output is read at once, unless `reads` is false. */
 export function start(
   args: readonly string[],
   {
@@ -48,14 +48,13 @@ export function start(
     env: { ...process.env, REDIS_URL: undefined, ...env },
   });
   killAtExit(child);
-  // The tests wait for it.
   child.ref();
   running.add(child);
   child.once('exit', () => running.delete(child));
   const text = { stdout: '', stderr: '' };
   if (reads) child.stdout.setEncoding('utf8').on('data', (part) => (text.stdout += part));
   child.stderr.setEncoding('utf8').on('data', (part) => (text.stderr += part));
-  // It may end before it has read everything.
+  // The command may end before it has read all of its input.
   child.stdin.on('error', () => {});
   const ended = once(child, reads ? 'close' : 'exit').then(([code]) => ({ code, ...text }));
   const wrote = (lines: number) =>
@@ -63,19 +62,19 @@ export function start(
   return { child, text, ended, wrote };
 }
 
-/** Runs the command to its end over an input. */
+/** Runs the command with an input, and waits for its end. */
 export function sluice(args: readonly string[], input = '', env: object = {}): Promise<Ended> {
   const { child, ended } = start(args, { env });
   child.stdin.end(input);
   return ended;
 }
 
-/** As many numbered lines. */
+/** `count` numbered lines. */
 export function numbered(count: number, prefix = ''): string {
   return Array.from({ length: count }, (_, i) => `${prefix}${i}\n`).join('');
 }
 
-/** What `--timestamps` put before the lines of an output. */
+/** The timestamps of the lines of an output. */
 export function momentsOf(stdout: string): number[] {
   return stdout
     .split('\n')
@@ -83,7 +82,7 @@ export function momentsOf(stdout: string): number[] {
     .map((line) => Number(/^\d{13}(?=\t)/.exec(line)?.[0]));
 }
 
-/** The shortest time in which more than `permits` of the moments fall. */
+/** The shortest span that contains more than `permits` of the moments. */
 export function shortestOver(moments: readonly number[], permits: number): number {
   const sorted = [...moments].sort((a, b) => a - b);
   return Math.min(...sorted.slice(permits).map((moment, i) => moment - sorted[i]));

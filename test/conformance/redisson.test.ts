@@ -1,5 +1,5 @@
-// The scenarios of Redisson's own behaviour, by their numbers: for our limiter, and for the stand-in that other tests
-// compare ours with. Times are scaled down where only the ratio matters. 3 and 12 are in test/slow.
+// Scenarios of Redisson's own behaviour, numbered, for our limiter and for the model that other tests compare it with. Times
+// are scaled down where only the ratio matters. 3 and 12 are in test/slow.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
@@ -118,13 +118,13 @@ for (const who of ['ours', 'jvm'] as const) {
     const caller = async () => {
       while (granted < 200) {
         if (await limiter.tryAcquire()) granted++;
-        // The pauses make callers request around the moment at which permits expire.
+        // The pauses make callers request permits around the moment when earlier ones expire.
         await sleep(Math.floor(random() * 10));
       }
     };
     await Promise.all(Array.from({ length: 8 }, caller));
     await stop();
-    // By the stored moments: the server's for ours, a JVM client's own for its grants.
+    // By the stored moments: the server's clock for our limiter, the client's own clock for a JVM client.
     const tenths = grants.map(({ at }) => at).filter((_, i) => i % 10 === 0);
     assert.ok(tenths.length >= 19, `${grants.length} grants were seen`);
     const gaps = tenths.slice(1).map((t, i) => t - tenths[i]);
@@ -200,7 +200,7 @@ for (const who of ['ours', 'jvm'] as const) {
     assert.not(await limiter.isExists());
   });
 
-  // The following have no number: the same rules with other numbers.
+  // Further scenarios, without a number.
 
   test('a grant late in an interval still counts in the next', async (context) => {
     const limiter: Client = context[who]();

@@ -16,7 +16,7 @@ import { naturals, watched } from './inputs.ts';
 const test = suite('fromThrottled, an iterable');
 const burstOfFive = tokenBucket({ permits: 1, interval: 1_000, burst: 5 });
 
-/** Runs a test, and checks the list of unhandled errors when all have been reported. */
+/** Runs a test, waits until unhandled errors are reported, and checks them. */
 async function unhandledIn(work: () => void): Promise<unknown[]> {
   const unhandled: unknown[] = [];
   config.onUnhandledError = (error) => unhandled.push(error);
@@ -162,7 +162,7 @@ test(
               return { done: false, value: 'first' };
             }
             leave.next();
-            // A generator that is at work refuses to be closed.
+            // A running generator cannot be closed.
             assert.is(returned.callCount, 0);
             return last;
           },
@@ -315,7 +315,7 @@ test('an error of return() is reported as unhandled', async () => {
     subscribe(fromThrottled(unclosable, limiter(onePerThree)).pipe(take(1)));
     subscribe(fromThrottled(unclosable, limiter(onePerThree), { timeout: 0 }));
   });
-  // RxJS reports in a timer, which virtual time would hold back.
+  // RxJS reports errors in a timer, which virtual time would delay.
   const unhandled = await unhandledIn(() => void run());
   assert.equal(heard, [1, 1, 1, 'AcquireTimeoutError']);
   assert.is(unhandled.length, 3);

@@ -18,12 +18,12 @@ import { byHand, naturals } from './inputs.ts';
 const test = suite('fromThrottled, prefetched permits');
 const thousand = slidingWindow({ permits: 1_000, interval: 100_000, resolution: 1 });
 
-/** A limiter whose store answers a turn later, as Redis would. */
+/** A limiter whose store replies a turn of the event loop later, like Redis. */
 function far({ limit = thousand, maxQueue = Infinity }: { limit?: Limit; maxQueue?: number } = {}) {
   return new RateLimiter({ name: 'api', limit, maxQueue, store: lateStore(memoryStore(), 'redis') });
 }
 
-/** Nobody waits, and so many permits are there. */
+/** Asserts that no request waits, and that `permits` are available. */
 async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> {
   assertIdle(limiter);
   assert.is(await limiter.availablePermits(), permits);
@@ -145,7 +145,7 @@ for (const maxQueue of [1, 2, 8]) {
       .pipe(take(600))
       .forEach(() => {
         waited = Math.max(waited, limiter.stats().reserved);
-        // One place of the line is left to what is not asked ahead.
+        // One place of the queue is reserved for requests that are not prefetched.
         if (++values % 7 > 0 || others >= maxQueue - 1) return;
         others++;
         asked.push(limiter.acquire().then(() => others--));
@@ -160,7 +160,7 @@ for (const maxQueue of [1, 2, 8]) {
 }
 
 test('a slow synchronous input does not receive more permits than it uses', async () => {
-  // Only what time it is: turns are those of the machine.
+  // Only the time is faked: turns are those of the real event loop.
   const clock = sinon.useFakeTimers({ toFake: ['performance'] });
   try {
     const limiter = far({ limit: slidingWindow({ permits: 1_000_000, interval: 1_000 }) });

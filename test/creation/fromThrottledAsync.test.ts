@@ -18,7 +18,7 @@ import { type ByHand, byHand, heard, naturals, watchedAsync } from './inputs.ts'
 const test = suite('fromThrottled, an async iterable');
 const five = slidingWindow({ permits: 5, interval: 100_000, resolution: 1 });
 
-/** A subscription to an input that is answered by hand, and all that it says. */
+/** A subscription to an input whose results the test sends, and its notifications. */
 function arrange(limit: Limit = five, timeout = Infinity, maxAge?: number) {
   const limiter = new RateLimiter({ name: 'api', limit });
   const input = byHand<string>();

@@ -41,7 +41,7 @@ for (const [input, message] of wrongInput) {
 
 const known = 'permits, timeout, project, maxAge, key, buffer';
 
-/** What a `permits` of its own position may not be, and options that are of `acquire` alone. */
+/** Invalid values of `permits`, and options of `acquire` that do not exist here. */
 const wrongOptions = wrongAcquire
   .filter(([, options]) => !(options && typeof options === 'object' && 'signal' in options))
   .map(([permits, options, type, message]) => {

@@ -23,14 +23,14 @@ import { type ByHand, byHand, heard, naturals, watched, watchedAsync } from './i
 const five = slidingWindow({ permits: 5, interval: 10_000, resolution: 1 });
 const epoch = 1_700_000_000_000;
 
-/** What is emitted, with the time and the age of its permit. */
+/** An emitted value, with the time and the age of its permit. */
 interface Said {
   value: unknown;
   at: number;
   age?: number;
 }
 
-/** A subscription to an input that is answered by hand, and all that it says. */
+/** A subscription to an input whose results the test sends, and its notifications. */
 function arrange(
   clock: SinonFakeTimers,
   {
@@ -140,7 +140,7 @@ timed('with 0 a permit expires after a millisecond, and every value is emitted',
   await assertLeft(limiter, 2);
 });
 
-/** How long a permit waits for a value by default. */
+/** The default `maxAge` of a limiter. */
 async function ageOf(clock: SinonFakeTimers, limiter: RateLimiter): Promise<number> {
   const { subscription } = arrange(clock, { limiter });
   await heard();
@@ -238,7 +238,7 @@ timed('a value of an input that blocks the event loop gets another permit, too',
   const limiter = new RateLimiter({ name: 'api', limit: leakyBucket({ permits: 1, interval: 1_000 }) });
   function* slow() {
     for (const n of naturals()) {
-      // The time goes by, and no timer fires.
+      // Time passes, and no timer fires.
       clock.setSystemTime(clock.now);
       clock.jump(150);
       yield n;
@@ -268,7 +268,7 @@ test('expired prefetched permits are not used', async () => {
       .pipe(take(300))
       .forEach((age) => {
         ages.push(age);
-        // Those that were asked ahead are there by now, or about to be handed out.
+        // The prefetched permits are granted by now, or are about to be delivered.
         if (ages.length % 100 === 50) for (const end = performance.now() + 200; performance.now() < end; );
       });
     assert.is(input.pulled, 300);

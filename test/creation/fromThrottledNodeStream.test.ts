@@ -14,10 +14,10 @@ const five = slidingWindow({ permits: 5, interval: 100_000, resolution: 1 });
 const thisFile = fileURLToPath(import.meta.url);
 const missing = `${thisFile}.missing`;
 
-/** A limiter whose store answers a turn later, as Redis would. */
+/** A limiter whose store replies a turn of the event loop later, like Redis. */
 const far = () => new RateLimiter({ name: 'api', limit: five, store: lateStore(memoryStore(), 'redis') });
 
-/** What a subscription to an input says. */
+/** The notifications of a subscription to an input. */
 function listen(input: AsyncIterable<unknown>, limiter: RateLimiter, values = Infinity) {
   const said: unknown[] = [];
   const subscription = fromThrottled(input, limiter)

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 const test = suite('fromThrottled, a ReadableStream');
 const limit = slidingWindow({ permits: 5, interval: 100_000, resolution: 1 });
 
-/** A stream that is filled by hand and buffers nothing, its limiter, and what was said. */
+/** An unbuffered stream that the test fills, its limiter, and the notifications. */
 function arrange({ cancel }: { cancel?: () => Promise<void> } = {}) {
   const limiter = new RateLimiter({ name: 'api', limit });
   const asked = { pulled: 0, cancelled: 0 };
@@ -38,7 +38,7 @@ function arrange({ cancel }: { cancel?: () => Promise<void> } = {}) {
   return { limiter, stream, controller, asked, said, result, observer };
 }
 
-/** Resolves when streams have told all that they have to tell. */
+/** Resolves when streams have delivered all pending notifications. */
 const told = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> {

@@ -1,6 +1,6 @@
-/** What was asked of an input. */
+/** The calls of an input. */
 export interface Asked {
-  /** How often it was iterated. */
+  /** The number of iterators. */
   opened: number;
   /** Calls of `next`. */
   pulled: number;
@@ -8,7 +8,7 @@ export interface Asked {
   returned: number;
 }
 
-/** An iterable of some values, or of what an iterable gives, that counts what is asked of it. */
+/** An iterable of the given values that counts its calls. */
 export function watched<T>(values: Iterable<T>): Iterable<T> & Asked {
   return {
     opened: 0,
@@ -54,12 +54,12 @@ export function watchedAsync<T>(values: Iterable<T>): AsyncIterable<T> & Asked {
   };
 }
 
-/** The whole numbers from 0 on, without an end. */
+/** All integers from 0 on. */
 export function* naturals(): Generator<number> {
   for (let n = 0; ; n++) yield n;
 }
 
-/** An async iterable whose answers the test gives, each to the oldest `next` that has none. */
+/** An async iterable whose results the test sends, each to the oldest pending `next`. */
 export interface ByHand<T> extends AsyncIterable<T> {
   readonly pulled: number;
   readonly returned: number;
@@ -99,7 +99,7 @@ export function byHand<T>(): ByHand<T> {
   };
 }
 
-/** Resolves when what promises have to tell has been told, on a fake clock too. */
+/** Resolves when pending promises have been handled, on a fake clock too. */
 export async function heard(): Promise<void> {
   for (let i = 0; i < 10; i++) await undefined;
 }

@@ -4,7 +4,7 @@ import { PrefetchSize } from '../../src/creation/prefetchSize.ts';
 
 const test = suite('the number of prefetched permits');
 
-/** The size after a number of values, each of which waited so long in the last position. */
+/** The size after a number of values, each with this wait for the last of its permits. */
 function after(values: number, waited: number, ahead = new PrefetchSize()): PrefetchSize {
   for (let i = 0; i < values; i++) ahead.used(waited, ahead.count);
   return ahead;
@@ -18,7 +18,7 @@ test('it grows by one with every value that waits for the round trip only, to 10
   assert.is(after(10, 0).count, 11);
 });
 
-/** The mean size in the end, if after the first permit one is granted every so many milliseconds. */
+/** The mean size at the end, if a permit is granted every `spacing` milliseconds. */
 function settled(every: number, trip: number, maxAge = Infinity): number {
   const ahead = new PrefetchSize();
   let sum = 0;

@@ -42,7 +42,7 @@ test('a request that fills a removed place rises if its deadline is earlier', ()
   assert.equal(drain(deadlines), [10, 20, 25, 30, 40, 45, 46, 47, 500, 510, 520, 530, 610, 620]);
 });
 
-/** Takes all out, the next first. */
+/** Removes all, in order of their deadlines. */
 function drain(deadlines: Deadlines): number[] {
   const order: number[] = [];
   for (let { first } = deadlines; first; { first } = deadlines) {

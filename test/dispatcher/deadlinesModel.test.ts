@@ -9,7 +9,7 @@ import { promise } from '../support/campaign.ts';
 const nobody = {} as Waiter<unknown>;
 const entryAt = (deadline: number) => new Request(nobody, [1], 1, deadline, deadline, undefined);
 
-/** The deadlines in the order in which they come up. */
+/** The deadlines in order. */
 function drained(deadlines: Deadlines): number[] {
   const found: number[] = [];
   for (let first = deadlines.first; first; first = deadlines.first) {
@@ -45,7 +45,7 @@ promise(
         left.add(request);
         heap.add(request);
       } else if (requests.length > 0) {
-        // One that has left may leave again.
+        // A removed request may be removed again.
         const request = requests[one.leaves % requests.length];
         left.delete(request);
         heap.remove(request);
@@ -62,7 +62,7 @@ test('a request that fills a removed place may rise above its parents', () => {
   const heap = new Deadlines();
   for (const request of requests) heap.add(request);
   heap.remove(requests[3]);
-  // Else the last, which sinks from the top whenever the first leaves, would set it right.
+  // Otherwise the last one, which moves down from the top when the first is removed, would repair the order.
   for (const later of [50, 51, 52]) heap.add(entryAt(later));
   assert.equal(drained(heap), [0, 1, 2, 3, 10, 21, 50, 51, 52]);
 });

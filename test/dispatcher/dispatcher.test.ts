@@ -13,7 +13,7 @@ function open() {
   return { ledger, line: openLine(limit, ledger), recorded: recorder<number>() };
 }
 
-/** What a call asked for, as rows: count, cost, longest wait. */
+/** The runs of a call, as rows: count, cost, longest wait. */
 const runsOf = (ledger: ReturnType<typeof scriptedLedger>, call: number) =>
   ledger.reserves[call].request.runs.map(({ count, cost, maxWait }) => [count, cost[0], maxWait]);
 

@@ -6,7 +6,7 @@ import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
 import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
-/** One permit weighs one millisecond of the rate. */
+/** The load of a permit is one millisecond of the rate. */
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 function open(count: number) {
@@ -49,30 +49,33 @@ timed('one long round trip does not move the horizon, and no horizon is longer t
   assert.equal(horizons, [40, 40, 40, 40, 40, 1_000]);
 });
 
-timed('a client without contenders asks for a sixteenth of the permits at once', (clock) => {
+timed('a client without contenders requests a sixteenth of the permits at once', (clock) => {
   const { sent } = open(1000);
   clock.tick(0);
   assert.is(sent(), Math.ceil(1000 / 16));
 });
 
-timed('a client with contenders asks for its fair share only, and sends what it holds', (clock) => {
-  const { ledger, last, sent, line } = open(1000);
-  clock.tick(0);
-  const { request, reply } = last();
-  // Five get reservations, and the rest stays in the queue: the share of one client in ten is used up.
-  const segments = [
-    { count: 5, delay: 50, retryAfter: 0 },
-    { count: sent() - 5, delay: outcome.queued, retryAfter: 0 },
-  ];
-  reply(null, replyTo(request, [], { contenders: 10, segments }));
-  assert.equal([line.stats.contenders, line.stats.reserved, line.stats.queued], [10, 5, 995]);
-  assert.is(ledger.reserves.length, 1);
-  clock.tick(50);
-  assert.is(ledger.reserves.length, 2);
-  assert.is(last().request.held, 0);
-  // The larger of 2 K, K being a tenth of the 20 permits of the horizon, and of the tenth of a sixteenth of the window.
-  assert.is(sent(), Math.ceil(1000 / (16 * 10)));
-});
+timed(
+  'a client with contenders requests its fair share only, and sends the load of its reservations',
+  (clock) => {
+    const { ledger, last, sent, line } = open(1000);
+    clock.tick(0);
+    const { request, reply } = last();
+    // Five requests get reservations, and the rest stays queued: the share of one client in ten is used up.
+    const segments = [
+      { count: 5, delay: 50, retryAfter: 0 },
+      { count: sent() - 5, delay: outcome.queued, retryAfter: 0 },
+    ];
+    reply(null, replyTo(request, [], { contenders: 10, segments }));
+    assert.equal([line.stats.contenders, line.stats.reserved, line.stats.queued], [10, 5, 995]);
+    assert.is(ledger.reserves.length, 1);
+    clock.tick(50);
+    assert.is(ledger.reserves.length, 2);
+    assert.is(last().request.held, 0);
+    // The larger of 2 K, where K is a tenth of the 20 permits of the horizon, and of a tenth of a sixteenth of the window.
+    assert.is(sent(), Math.ceil(1000 / (16 * 10)));
+  },
+);
 
 timed('a client calls again once half of its share is left', (clock) => {
   const { ledger, last, line } = open(1000);

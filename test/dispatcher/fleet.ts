@@ -7,7 +7,7 @@ import type { Ledger } from '../../src/stores/store.ts';
 import { type Ending, openLedger, openLine, type Recorder, recorder } from '../support/lines.ts';
 import { type SlowLedger, slowLedger, type Trip } from '../support/slowLedger.ts';
 
-/** What a history does next. Requests are chosen by a number, modulo how many there are. */
+/** A step of a history. Requests are chosen by a number, modulo their count. */
 export type Step =
   | { kind: 'ask'; client: number; cost: number; timeout: number }
   | { kind: 'cancel'; request: number }
@@ -15,14 +15,14 @@ export type Step =
   | { kind: 'trip'; client: number; trip: Trip }
   | { kind: 'advance'; ms: number };
 
-/** One request of a history, and what became of it. */
+/** A request of a history, and its result. */
 export interface Asked {
-  /** Its place in the order of all requests. */
+  /** Its position among all requests. */
   index: number;
   client: number;
   cost: number;
   timeout: number;
-  /** When it was asked. */
+  /** The time of the request. */
   at: number;
   request: Request | undefined;
   cancelled: boolean;
@@ -30,11 +30,11 @@ export interface Asked {
   endings: Ending<Asked>[];
 }
 
-/** Some processes, each with its line and its wire, over one limit, on a fake clock. */
+/** Processes that share a limit, each with its own dispatcher and wire, on a fake clock. */
 export class Fleet {
   readonly clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
   readonly asked: Asked[] = [];
-  /** The requests that were granted, in the order in which they recorded of it. */
+  /** The granted requests, in the order of their callbacks. */
   readonly granted: Asked[] = [];
   readonly ledger: Ledger;
   readonly lines: { line: Dispatcher; wire: SlowLedger; recorder: Recorder<Asked> }[];
@@ -48,12 +48,12 @@ export class Fleet {
     });
   }
 
-  /** Requests that have neither ended nor been cancelled. */
+  /** The requests that are still pending. */
   get waiting(): Asked[] {
     return this.asked.filter(({ cancelled, endings }) => !cancelled && endings.length === 0);
   }
 
-  /** What was granted and not given back. */
+  /** The granted permits that were not refunded. */
   get standing(): { cost: number; moment: number }[] {
     return this.asked.flatMap(({ cost, refunded, endings: [ending] }) =>
       ending?.what === 'granted' && !refunded ? [{ cost, moment: ending.grant.moment }] : [],
@@ -86,7 +86,7 @@ export class Fleet {
     return this.waiting.length === 0;
   }
 
-  /** Closes every line, and says whether all of them became idle within the time. */
+  /** Closes every dispatcher. Returns whether all of them became idle within the time. */
   async close(within: number): Promise<boolean> {
     let idle = 0;
     const closing = this.lines.map(({ line }) => line.close().then(() => idle++));

@@ -46,7 +46,7 @@ timed('new requests do not make the heartbeat more frequent', (clock) => {
     clock.tick(100);
     if (i % 20 === 19) answer([60_000]);
   }
-  // Each call carries the new requests, if the client asks for more at all.
+  // Each call contains the new requests, if the client may request more.
   assert.is(ledger.reserves.length, 7);
 });
 
@@ -75,7 +75,7 @@ timed('no call is sent while another one is in flight, however long it takes', (
   assert.is(ledger.reserves.length, 1);
   answer([5000]);
   clock.tick(0);
-  // It is overdue by then, once.
+  // One heartbeat is overdue by then.
   assert.is(ledger.reserves.length, 2);
   answer();
   clock.tick(1499);

@@ -80,7 +80,7 @@ timed('a request that is cancelled during a pause is not sent again', (clock) =>
   assert.equal(
     given.map(({ count, moment }) => [count, moment - 1_700_000_000_000]),
     [[3, 300]],
-    'one call at a time',
+    'one reserve call at a time',
   );
   ledger.refunds[0].reply(null);
   assert.equal(

@@ -47,7 +47,7 @@ for (const [when, answer, store] of stores) {
         assert.is(events.filter((type) => type === 'queued').length, 100);
         assert.ok(events.indexOf('queued') < events.indexOf('timeout'));
         await clock.tickAsync(3000);
-        // Over the wire the last moment lies two milliseconds later than where the store is near, and so does its answer.
+        // Over a wire, the last moment is two milliseconds later than in process, and so is its reply.
         const tooLate = answer > 0 && limit.kind === 'tokenBucket' ? 1 : 0;
         assert.is(fates.filter(({ value }) => value).length, served - tooLate);
         const free = fateOf(limiter.availablePermits());
@@ -107,10 +107,10 @@ timed('timeouts in a long queue cost little, for one request or for all', (clock
         const timeout = i < most - count ? Infinity : 1e9;
         limiter.acquire(1, { timeout }).catch(() => undefined);
       }
-      // Some three hundred replies: none of them walks over the line but now and then.
+      // About three hundred replies, few of which may walk over the queue.
       return () => clock.tick(3_000);
     });
-    assert.ok(ratio < 6, `${timeouts} time-outs took ${ratio.toFixed(1)} times as long as none`);
+    assert.ok(ratio < 6, `${timeouts} timeouts took ${ratio.toFixed(1)} times as long as none`);
   }
 });
 

@@ -15,7 +15,7 @@ function open() {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
     reply(null, replyTo(request, delays));
   };
-  /** What was given back, as rows: count and cost. */
+  /** The refunds, as rows: count and cost. */
   const givenBack = () =>
     ledger.refunds.flatMap(({ refunds }) => refunds.map(({ count, cost }) => [count, cost[0]]));
   return { ledger, line, answer, givenBack, recorded: recorder<string>() };

@@ -20,7 +20,7 @@ function bookedLine(clock: { tick(ms: number): unknown }, count: number) {
   );
   clock.tick(0);
   const [{ request, reply }] = ledger.reserves;
-  // A moment of its own for each, so that nothing is merged.
+  // Different moments, so that no reservations are merged.
   const segments = request.runs.flatMap(({ count: asked }) =>
     Array.from({ length: asked }, () => ({ count: 1, delay: 0, retryAfter: 0 })),
   );

@@ -9,7 +9,7 @@ import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 const rate = { permits: 7, interval: 1000 };
 const lasts = 3 * 60 * 60 * 1000;
 
-/** The moments of three hours at which a line grants that always has someone waiting. On a clock of its own: sinon's is too slow. */
+/** The moments of three hours of grants to a queue that is never empty. On its own clock, since sinon's is too slow. */
 function hoursOf(limit: Limit): number[] {
   let time = 0;
   let timer: { at: number; work: () => void } | undefined;
@@ -58,7 +58,7 @@ test('a token bucket of 7 per 1000 ms never drifts: the last permit of three hou
   assert.is(moments.length, (lasts / 1000) * 7 + 6);
 });
 
-test('a leaky bucket of 7 per 1000 ms spaces its permits evenly, each at the millisecond in which it is there', () => {
+test('a leaky bucket of 7 per 1000 ms spaces its permits evenly, each at the millisecond in which it is refilled', () => {
   const moments = hoursOf(leakyBucket(rate));
   assert.ok(moments.every((moment, i) => moment === Math.ceil((i * 1000) / 7)));
   assert.is(moments.length, (lasts / 1000) * 7);

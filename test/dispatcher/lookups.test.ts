@@ -10,7 +10,7 @@ import { growth } from '../support/growth.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
-/** A line that is a millisecond away from its store, and what its decisions were told. */
+/** A dispatcher one millisecond from its store, and the results of its decisions. */
 function open(permits: number) {
   const limit = slidingWindow({ permits, interval: 1000 });
   const line = openLine(limit, slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 1, back: 1 }));

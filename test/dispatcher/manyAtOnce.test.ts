@@ -33,7 +33,7 @@ for (const [kind, limit] of limits)
       late,
       [...late].sort((a, b) => a - b),
     );
-    // Each call asks for at least a sixteenth of the window; a refusal then answers all requests behind it.
+    // Each call requests at least a sixteenth of the window; a refusal then applies to all requests behind it.
     assert.ok(wire.reserves.length <= 30, `${wire.reserves.length} calls`);
   });
 

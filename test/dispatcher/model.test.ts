@@ -27,7 +27,7 @@ const steps = (capacity: number): fc.Arbitrary<Step[]> => {
   const ask = fc.record({
     kind: fc.constant('ask' as const),
     client: ms(0, 1),
-    // Mostly small and alike, so that requests have neighbours of the same cost.
+    // Mostly small and equal, so that requests have neighbours of the same cost.
     cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, ms(1, capacity)),
     timeout: fc.oneof(fc.constant(Infinity), fc.constant(0), ms(1, 400)),
   });
@@ -59,10 +59,10 @@ const histories: fc.Arbitrary<History> = limits.chain((limit) =>
   }),
 );
 
-/** Longer than any answer takes to come, and a refund after it. */
+/** Longer than any reply takes, and a refund after it. */
 const quiet = 400;
 
-/** Whether each of the grants that stand keeps the limit, by looking at every window. */
+/** Checks every window of the grants against the limit. */
 function assertNeverOver({ limit }: History, { standing }: Fleet): void {
   const grants = standing.sort((a, b) => a.moment - b.moment);
   for (let from = 0; from < grants.length; from++) {
@@ -74,15 +74,15 @@ function assertNeverOver({ limit }: History, { standing }: Fleet): void {
         limit.kind === 'tokenBucket'
           ? // A bucket has a millisecond of slack.
             limit.burst + ((time + 1) * limit.permits) / limit.interval
-          : // Whoever looks across the end of a fixed window sees two of them.
+          : // A span across the end of a fixed window overlaps two windows.
             limit.permits * (limit.kind === 'fixedWindow' ? 2 : 1);
       if (limit.kind !== 'tokenBucket' && time >= limit.interval) break;
-      assert.ok(taken <= most + 1e-9, `${taken} within ${time} ms, and at most ${most}`);
+      assert.ok(taken <= most + 1e-9, `${taken} within ${time} ms, expected at most ${most}`);
     }
   }
 }
 
-/** The longest that the store takes to answer: fake timers take a millisecond at least, each way. */
+/** The longest round trip: fake timers take at least a millisecond each way. */
 function longestTrip({ trips, steps }: History): number {
   const all = [...trips, ...steps.flatMap((step) => (step.kind === 'trip' ? [step.trip] : []))];
   return Math.max(...all.map(({ there, back }) => Math.max(1, there) + Math.max(1, back)));
@@ -92,9 +92,9 @@ function assertEnding(trip: number, { timeout, at, cancelled, endings, cost }: A
   assert.is(endings.length, cancelled ? 0 : 1, 'every request ends once');
   const [ending] = endings;
   if (!ending) return;
-  // A moment that may lie inside the time-out is granted, and the first answer is waited for.
+  // A moment that may be within the timeout is granted, and a request waits for its first reply.
   const latest = at + Math.max(timeout + trip, 100, 4 * trip);
-  if (timeout > 0) assert.ok(ending.at <= latest, 'never later than its timeout, or its first answer');
+  if (timeout > 0) assert.ok(ending.at <= latest, 'never later than its timeout, or its first reply');
   if (ending.what === 'granted') {
     assert.equal(ending.grant.cost, [cost]);
     assert.ok(ending.grant.moment <= 1_700_000_000_000 + ending.at, 'never before its moment');
@@ -131,7 +131,7 @@ test('every request ends once, in time and in order; the limit holds; the refund
   fc.assert(
     fc.asyncProperty(histories, (history) =>
       replay(history, async (fleet) => {
-        assert.ok(fleet.settle(), 'nobody waits for ever');
+        assert.ok(fleet.settle(), 'no request waits for ever');
         for (const asked of fleet.asked) assertEnding(longestTrip(history), asked);
         fleet.run({ kind: 'advance', ms: 30_000 });
         assert.is(fleet.available, capacityOf(history.limit), 'no permit is lost');

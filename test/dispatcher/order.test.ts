@@ -11,7 +11,7 @@ import { slowLedger } from '../support/slowLedger.ts';
 
 const five = slidingWindow({ permits: 5, interval: 1000, resolution: 1 });
 
-/** A line that is so far from its store, of which a neighbour has taken some permits already. */
+/** A dispatcher at a distance from its store, from which another client has already acquired some permits. */
 function open(limit: Limit, trip: { there: number; back: number }, taken = 0) {
   const store = memoryStore();
   if (taken > 0) openLedger(store, limit, 'neighbour').decide([taken], () => undefined);
@@ -19,7 +19,7 @@ function open(limit: Limit, trip: { there: number; back: number }, taken = 0) {
   return { wire, line: openLine(limit, wire), recorded: recorder<string>() };
 }
 
-/** How each request ended, and when. */
+/** The result of each request, with its time. */
 const ends = ({ endings }: ReturnType<typeof recorder<string>>) =>
   endings.map(({ data, what, at }) => [data, what, at]);
 
@@ -44,7 +44,7 @@ timed('permits that a slow reply grants are available again for requests that ca
   wire.trip = { there: 1, back: 1 };
   line.ask(recorded, [2], 960, 'second');
   clock.tick(3000);
-  // The first were granted at 1 ms, and an answer that takes a millisecond says that their permits are back at 1001 ms.
+  // The first requests were granted at 1 ms, and a reply a millisecond later reports their permits as free at 1001 ms.
   assert.equal(ends(recorded).pop(), ['second', 'granted', 1002]);
 });
 

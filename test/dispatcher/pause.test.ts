@@ -14,7 +14,7 @@ function open(requests: number) {
   const line = openLine(limit, ledger);
   const recorded = recorder<number>();
   for (let i = 0; i < requests; i++) line.ask(recorded, [1], Infinity, i);
-  /** Answers a call with a delay for each of its requests. */
+  /** Replies to a call with a delay for each of its requests. */
   const answer = (call: number, ...delays: number[]) => {
     const { request, reply } = ledger.reserves[call];
     reply(
@@ -22,7 +22,7 @@ function open(requests: number) {
       replyTo(request, [], { segments: delays.map((delay) => ({ count: 1, delay, retryAfter: 0 })) }),
     );
   };
-  /** Starts a pause, and answers how it is told that the store has recorded of it. */
+  /** Starts a pause. Returns the function that delivers the store's reply. */
   const pause = () => {
     let told: Reply<number> = () => assert.unreachable();
     line.pause(
@@ -33,7 +33,7 @@ function open(requests: number) {
     );
     return told;
   };
-  /** The moments given back, from the start of the test. */
+  /** The refunded moments, relative to the start of the test. */
   const givenBack = () =>
     ledger.refunds.flatMap(({ refunds }) => refunds.map(({ moment }) => moment - 1_700_000_000_000));
   const rows = () => recorded.endings.map(({ data, at }) => [data, at]);
@@ -47,7 +47,7 @@ timed('nothing is granted while a pause is in flight', (clock) => {
   const told = pause();
   clock.tick(100);
   assert.equal(rows(), []);
-  // Another pause ended before that: nothing holds any longer.
+  // Another pause ended before that: none is in force any longer.
   told(null, 0);
   assert.equal(rows(), [
     [0, 100],

@@ -19,7 +19,7 @@ function open(clock: { tick(ms: number): unknown }, count: number) {
   return { ledger, line, requests };
 }
 
-/** What each call gave back: how many requests. */
+/** The number of refunded requests in each call. */
 const counts = ({ refunds }: ReturnType<typeof scriptedLedger>) =>
   refunds.map((call) => call.refunds.reduce((sum, { count }) => sum + count, 0));
 

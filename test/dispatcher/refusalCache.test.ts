@@ -6,10 +6,10 @@ import { timed } from '../support/fakeTime.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
-/** The horizon of a line whose round trip is short: so long a denial is remembered at most. */
+/** The horizon with a short round trip: the longest time for which a refusal is remembered. */
 const horizon = 20;
 
-/** A line one millisecond from its store, where all but `free` of 500 permits a second have just been taken. */
+/** A dispatcher one millisecond from its store, where all but `free` of 500 permits a second were just granted. */
 function open(clock: { tick(ms: number): unknown }, free: number, interval = 1000) {
   const limit = slidingWindow({ permits: 500, interval, resolution: 1 });
   const wire = slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 1, back: 1 });
@@ -19,7 +19,7 @@ function open(clock: { tick(ms: number): unknown }, free: number, interval = 100
   clock.tick(2);
   const [taken] = recorded.endings.splice(0);
   if (taken.what !== 'granted') throw new Error('expected a grant');
-  /** Asks without waiting, and says how that ended. */
+  /** The result of a request that may not wait. */
   const hurry = (cost: number) => {
     line.ask(recorded, [cost], 0, 'hurried');
     clock.tick(2);
@@ -44,7 +44,7 @@ timed('a refusal is remembered for the horizon: requests that are no smaller are
 timed('a refusal is forgotten when the permits are available', (clock) => {
   const { hurry } = open(clock, 0, 10);
   assert.is(hurry(1), 'denied');
-  // Taken at 1 ms, back at 11 ms, and known to be so from the receipt of the denial on, a millisecond after it was made.
+  // Granted at 1 ms and free at 11 ms, which is known from the receipt of the refusal on, a millisecond after it was made.
   clock.tick(8);
   assert.is(hurry(1), 'granted');
 });

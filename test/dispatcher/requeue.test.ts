@@ -27,7 +27,7 @@ timed('moments of a reply go to the first requests of the queue', (clock) => {
     recorded.map(([name]) => name),
     [...Array(10).fill('a'), 'b', 'c'],
   );
-  // Nothing of the new epoch was given back.
+  // Nothing of the new epoch was refunded.
   const given = ledger.refunds.flatMap(({ refunds }) => refunds);
   assert.equal(
     given.map(({ count, epoch }) => [count, epoch]),
@@ -72,7 +72,7 @@ timed('moments whose cost differs from that of the first requests are refunded',
   );
 });
 
-/** A counted request of 40: 20 have reservations at 2500 ms, and the others lose theirs with a new epoch at 2000 ms. */
+/** A counted request of 40: 20 keep reservations at 2500 ms; a new epoch voids the others at 2000 ms. */
 function halfStanding(clock: { tick(ms: number): unknown }) {
   const all = writtenLine();
   const { line, counter, answer, asked, counts } = all;
@@ -84,7 +84,7 @@ function halfStanding(clock: { tick(ms: number): unknown }) {
     [20, 2500],
     [40, 2800],
   ]);
-  // The first of b take the moments of a, and the last of theirs are given back.
+  // The first requests of b get the moments of a, and their last moments are refunded.
   line.cancelAll(a as Waiter<never>);
   clock.tick(2000);
   assert.equal(asked(), []);
@@ -138,7 +138,7 @@ timed(
       (done) => done(null, 600),
       () => {},
     );
-    // 3000 permits stand in front of it: three seconds at the least.
+    // 3000 permits are queued before it: at least three seconds.
     line.ask(recorded, [1000], 2900, 'denied');
     line.ask(recorded, [1000], 3100, 'in time');
     assert.equal(recorded.all('denied'), ['denied']);

@@ -20,7 +20,7 @@ function open(
   const { request, reply } = ledger.reserves[0];
   const segments = bookings.map(([, delay]) => ({ count: 1, delay, retryAfter: 0 }));
   reply(null, replyTo(request, [], { segments }));
-  /** What was given back once this turn is over, as rows: count, cost, moment. */
+  /** The refunds at the end of the turn, as rows: count, cost, moment. */
   const givenBack = () => {
     clock.tick(0);
     const all = ledger.refunds.flatMap(({ refunds }) => refunds);
@@ -59,7 +59,7 @@ timed('a cancelled moment between other costs is refunded, and no request moves'
   ]);
 });
 
-timed('requests that a cancelled one of another cost kept apart move up together', (clock) => {
+timed('requests that were separated by a cancelled one of another cost move up together', (clock) => {
   const { line, requests, givenBack, ends } = open(clock, [
     [1, 50],
     [2, 60],

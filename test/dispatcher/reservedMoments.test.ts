@@ -9,9 +9,9 @@ import type { Cost } from '../../src/limits/cost.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** How many are not gone, though no variable of a test names them. */
+/** The number of objects that the garbage collector has not removed. */
 async function countKept(references: readonly WeakRef<object>[]): Promise<number> {
-  // A reference lives as long as the turn that made it.
+  // A WeakRef keeps its target until the end of the turn.
   await new Promise(setImmediate);
   collectGarbage();
   return new Set(references.map((reference) => reference.deref()).filter((one) => one !== undefined)).size;
@@ -36,7 +36,7 @@ for (const [title, costs] of [
       handedOut.push(new WeakRef(grant), new WeakRef(block));
     };
     for (let i = 0; i < 20; i++) bookNext();
-    // Whoever goes on to hold one that has left holds none of the others.
+    // A reference to a removed reservation keeps none of the others alive.
     const { first } = reservations;
     for (let i = 0; i < 10_000; i++) {
       bookNext();
@@ -45,7 +45,7 @@ for (const [title, costs] of [
     assert.is(first!.count, 0);
     assert.is(reservations.count, 20);
     const kept = await countKept(handedOut);
-    assert.ok(kept < 200, `${kept} of ${handedOut.length} are kept, and 20 are booked`);
+    assert.ok(kept < 200, `${kept} of ${handedOut.length} are kept, and 20 are reserved`);
   });
 
 test('a block without moments is removed', () => {

@@ -7,7 +7,7 @@ import { later, replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line over a store that cannot book: it answers at once, with `retryAfter` alone. */
+/** A dispatcher over a store that cannot reserve: it replies at once, with `retryAfter` only. */
 function open(waiters: number, retryAfter: number) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);

@@ -9,13 +9,13 @@ import { slowLedger } from '../support/slowLedger.ts';
 
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
-/** A line whose replies are written by the test, by a store whose clock is the test's. */
+/** A dispatcher whose replies the test writes, with the times of the store's clock. */
 function open() {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const recorded = recorder<string>();
   const last = () => ledger.reserves[ledger.reserves.length - 1];
-  /** Answers the last call: a delay for all, as the store's clock said so long ago. */
+  /** Replies to the last call: one delay for all requests, measured by the store's clock `ago` ms earlier. */
   const answer = (delay: number, ago = 0) => {
     const { request, reply } = last();
     reply(
@@ -116,7 +116,7 @@ timed('a moment within the timeout is granted although the reply was read long a
   answer(0, 5);
   line.ask(recorded, [1], 500, 'second');
   clock.tick(400);
-  // The store has answered at 15: the moment was 115.
+  // The store replied at 15: the moment was 115.
   answer(100, 395);
   assert.equal(ends(), [
     ['first', 'granted', 10],
@@ -131,7 +131,7 @@ timed('a moment is due by the fastest of the recent replies, and never early', (
   answer(0, 3);
   line.ask(recorded, [1], Infinity, 'second');
   clock.tick(60);
-  // Answered at 20: the moment is 120, and the way back takes at most three.
+  // The store replied at 20: the moment is 120, and the reply takes at most three milliseconds.
   answer(100, 50);
   clock.tick(1000);
   assert.equal(ends()[1], ['second', 'granted', 123]);
@@ -159,7 +159,7 @@ timed('a measured clock offset is dropped after ten seconds, and with another ep
     clock.tick(1000);
     assert.ok(ledger.reserves.length > 1);
     const end = ends().pop()!;
-    // By the epoch's first reply it is counted from the receipt; else eight milliseconds are the least that it takes.
+    // After the epoch's first reply, the moment counts from the receipt; otherwise a reply takes at least eight milliseconds.
     assert.equal(end, ['last', 'granted', wait > 1 ? received - 50 + 200 + 8 : received + 200]);
   }
 });
@@ -180,7 +180,7 @@ timed(
     line.ask(recorded, [1000], Infinity, 'first');
     clock.tick(90);
     answer(500);
-    // Booked for 500 at the soonest: the next thousand come a second later, and may be in time.
+    // Reserved for 500 at the earliest: the next thousand follow a second later, and may be in time.
     line.ask(recorded, [1000], 1410, 'in time');
     line.ask(recorded, [1000], 1409, 'denied');
     assert.equal(ends(), [['denied', 'denied', 90]]);

@@ -6,7 +6,7 @@ import { timed } from '../support/fakeTime.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 
-timed('a reply that was long on its way does not make the estimated wait too long', (clock) => {
+timed('a slow reply does not make the estimated wait too long', (clock) => {
   const limit = slidingWindow({ permits: 2, interval: 1000, resolution: 1 });
   const wire = slowLedger(openLedger(memoryStore(), limit, 'me'), { there: 0, back: 300 });
   const line = openLine(limit, wire);
@@ -14,10 +14,10 @@ timed('a reply that was long on its way does not make the estimated wait too lon
   const start = performance.now();
   line.ask(recorded, [2], Infinity, 0);
   line.ask(recorded, [1], Infinity, 1);
-  // The second call, sent at 300, books the second request for 1000, as the store counts: as it seems here, for 1300.
+  // The second call, sent at 300, reserves 1000 for the second request by the store's clock, which seems to be 1300 here.
   clock.tick(650);
   wire.trip = { there: 0, back: 0 };
-  // The window has a second permit at that moment, which is within the time.
+  // The window has a second permit at that moment, which is within the timeout.
   line.ask(recorded, [1], 550, 2);
   clock.tick(3000);
   assert.equal(recorded.all('denied'), []);

@@ -11,7 +11,7 @@ timed(
     for (let i = 0; i < 5; i++) line.count(a, [1]);
     for (let i = 0; i < 2; i++) line.count(b, [1]);
     clock.tick(0);
-    // All of them are one run; three are due before the others.
+    // All requests are one run; three are due before the others.
     answer([
       [3, 100],
       [2, 200],
@@ -87,7 +87,7 @@ timed('reservations that are void in a new epoch are requested again, and the re
   clock.tick(2000);
   assert.equal(asked(), []);
   answer([], { epoch: 2, voidAfter: 400 });
-  // Reservations from 2400 ms on are void: two are left.
+  // Reservations from 2400 ms on are void: two remain.
   assert.equal(counts(), [30, 2]);
   assert.is(ledger.reserves.length, 3);
   assert.equal(asked(), [[30, 1]]);
@@ -97,7 +97,7 @@ timed('reservations that are void in a new epoch are requested again, and the re
     recorded.map(([name, at]) => `${name} ${at}`),
     ['a 500', 'a 2100', 'a 2100', ...Array(10).fill('a 2150'), ...Array(20).fill('b 2150')],
   );
-  // Given back, though the store may ignore what is of an older epoch.
+  // Refunded, though the store may ignore refunds of an older epoch.
   assert.equal(
     ledger.refunds[0].refunds.map(({ count, epoch }) => [count, epoch]),
     [[30, 1]],

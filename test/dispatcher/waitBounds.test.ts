@@ -15,7 +15,7 @@ import type { ReserveReply } from '../../src/stores/store.ts';
 import { runsOf } from '../support/campaign.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
 
-/** A request, and how long after the one before it. */
+/** A request, and the time since the one before it. */
 interface Ask {
   after: number;
   cost: number;

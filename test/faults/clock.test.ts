@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/index.ts';
-import { overBucket, overSliding, type Standing } from '../properties/oracle.ts';
+import { overBucket, overSliding, type PermitsAt } from '../properties/oracle.ts';
 import { limitOf } from '../properties/specs.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
 import { until } from '../support/until.ts';
@@ -66,7 +66,7 @@ for (const { over, ...spec } of limits)
       }
       await Promise.all(loads.map((load) => load.stop()));
 
-      const lives = [0, ...errors].map((seconds) => ({ seconds, grants: [] as Standing[] }));
+      const lives = [0, ...errors].map((seconds) => ({ seconds, grants: [] as PermitsAt[] }));
       for (const ending of loads.flatMap(({ requests }) => requests.endings)) {
         const { life, t } = trueMoment(ending, lives);
         assert.ok(ending.heard >= t - 1, `${t - ending.heard} ms early`);

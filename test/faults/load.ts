@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import type { RateLimiter } from '../../src/index.ts';
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import { Requests, rises } from './requests.ts';
 
@@ -79,7 +79,7 @@ export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
  */
 export function overWithLosses(
   { permits, interval }: Sliding,
-  standing: readonly Standing[],
+  standing: readonly PermitsAt[],
   losses: readonly number[],
 ): string | undefined {
   for (const { t: from } of standing) {

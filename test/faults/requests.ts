@@ -1,5 +1,5 @@
 import type { AcquireOptions, Permit, Permits, RateLimiter } from '../../src/index.ts';
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 
 /** A permit of a limiter of one limit. */
 export type Granted = Permit<Permits>;
@@ -82,7 +82,7 @@ export class Requests {
 }
 
 /** Permits in the form that a judge counts. */
-export function standing(permits: readonly Granted[]): Standing[] {
+export function standing(permits: readonly Granted[]): PermitsAt[] {
   return permits.map(({ grantedAt, permits: n }) => ({ t: grantedAt, n: n as number }));
 }
 

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { breachesOf, countsOf } from '../history/check.ts';
 import type { ProcessHistory } from '../history/histories.ts';
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { ProcessFleet } from './fleet.ts';
@@ -32,7 +32,7 @@ const limits = [
 ] as const satisfies LimitSpec[];
 
 /** The permits that a process was granted and has kept. */
-function keptBy({ requests }: ProcessHistory): Standing[] {
+function keptBy({ requests }: ProcessHistory): PermitsAt[] {
   return requests.flatMap(({ moment, permits, returned }) =>
     moment === undefined ? [] : { t: moment, n: permits - returned },
   );

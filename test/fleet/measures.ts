@@ -1,7 +1,7 @@
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 
 /** Permits granted from one moment to before another. */
-export function permitsWithin(grants: readonly Standing[], from: number, to: number): number {
+export function permitsWithin(grants: readonly PermitsAt[], from: number, to: number): number {
   return grants.reduce((sum, { t, n }) => (t >= from && t < to ? sum + n : sum), 0);
 }
 

@@ -1,4 +1,4 @@
-import { overAnyWindows, overBucket, overGrid, overSliding, type Standing } from '../properties/oracle.ts';
+import { overAnyWindows, overBucket, overGrid, overSliding, type PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import type { Called } from './events.ts';
 import type { Histories, ProcessHistory, RequestHistory } from './histories.ts';
@@ -196,12 +196,12 @@ function grantsOf({ processes }: Histories): Grant[] {
  * Long histories are checked in overlapping parts, as the oracles compare each grant with each: no window is longer
  * than half a part.
  */
-function overInParts(limit: LimitSpec, standing: readonly Standing[]): string | undefined {
+function overInParts(limit: LimitSpec, standing: readonly PermitsAt[]): string | undefined {
   const line = [...standing].sort((a, b) => a.t - b.t);
   const half = 2 * limit.interval;
   for (let first = 0; first < line.length; ) {
     const from = line[first].t;
-    const part: Standing[] = [];
+    const part: PermitsAt[] = [];
     let next = line.length;
     for (let i = first; i < line.length && line[i].t < from + 2 * half; i++) {
       part.push(line[i]);
@@ -214,7 +214,7 @@ function overInParts(limit: LimitSpec, standing: readonly Standing[]): string | 
   return undefined;
 }
 
-function over(limit: LimitSpec, standing: readonly Standing[]): string | undefined {
+function over(limit: LimitSpec, standing: readonly PermitsAt[]): string | undefined {
   if (limit.kind === 'slidingWindow') return overSliding(limit, standing);
   if (limit.kind === 'tokenBucket') return overBucket(limit, standing);
   return limit.align === 'epoch' ? overGrid(limit, standing) : overAnyWindows(limit, standing);

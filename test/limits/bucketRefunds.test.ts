@@ -4,39 +4,39 @@ import { test } from 'uvu';
 import { overBucket } from '../properties/oracle.ts';
 import { promise } from '../support/campaign.ts';
 import {
+  type BucketHistory,
   type BucketStep,
   bucketSteps,
-  type Course,
   type Rate,
   rates,
   startBucket,
   take,
-} from './bucketLines.ts';
+} from './bucketSteps.ts';
 
 const starts = fc.integer({ min: 0, max: 5000 });
 
-/** Any two grants that stand, and all between them, by the clock in microseconds and by the moments that clients were told. */
-function overWindows({ standing, state }: Course): string | undefined {
+/** Checks any two grants, with all between them, by the clock in microseconds and by the moments in the replies. */
+function overSpans({ grants, state }: BucketHistory): string | undefined {
   const { permits, interval, burst } = state;
   const limit = { kind: 'tokenBucket', permits, interval, burst } as const;
   return (
     overBucket(
       limit,
-      standing.map(({ moment, n }) => ({ t: moment, n })),
+      grants.map(({ moment, n }) => ({ t: moment, n })),
     ) ??
     overBucket(
       { ...limit, interval: interval * 1000 },
-      standing.map(({ us, n }) => ({ t: us, n })),
+      grants.map(({ us, n }) => ({ t: us, n })),
       1000,
     )
   );
 }
 
 function neverOver([rate, us, steps]: [Rate, number, BucketStep[]]): void {
-  const course = startBucket(rate, us);
+  const history = startBucket(rate, us);
   for (const step of steps) {
-    take(course, step);
-    assert.equal(overWindows(course), undefined);
+    take(history, step);
+    assert.equal(overSpans(history), undefined);
   }
 }
 
@@ -55,31 +55,31 @@ promise(
 );
 
 /**
- * What is owed: at a change all that stood before it is taken, but for what runs in within a millisecond. Each grant since the
- * last change finds what it takes, or what runs in within a millisecond.
+ * Checks the debt of a bucket: a change charges all earlier grants, less the refill of one millisecond. For each grant since the
+ * last change, the bucket contains enough permits, with the refill of one millisecond.
  */
-function overOwed({ standing, phases }: Course): string | undefined {
+function overDebt({ grants, phases }: BucketHistory): string | undefined {
   let debt = 0;
   let last = 0;
   for (const [i, { rate, since }] of phases.entries()) {
     const { permits, interval, burst } = rate;
     const end = phases[i + 1]?.since ?? Infinity;
-    const run = (t: number) => {
+    const refill = (t: number) => {
       debt = Math.max(0, debt - ((t - last) * permits) / interval);
       last = t;
     };
     last = since;
-    const taken = standing
+    const taken = grants
       .filter(({ phase }) => phase === i + 1)
       .map(({ moment, n }) => ({ t: Math.min(moment, end), n }));
     for (const { t, n } of taken.sort((a, b) => a.t - b.t)) {
-      run(t);
+      refill(t);
       debt += n;
       if (end === Infinity && debt > burst + permits / interval + 1e-9)
         return `${debt} are owed at ${t}, of ${burst}`;
     }
     if (end === Infinity) continue;
-    run(end);
+    refill(end);
     debt = Math.max(0, debt - permits / interval);
   }
   return undefined;
@@ -90,10 +90,10 @@ promise(
   5000,
   fc.tuple(rates, starts, bucketSteps(['take', 'take', 'take', 'refund', 'refund', 'cut', 'adopt'])),
   ([rate, us, steps]) => {
-    const course = startBucket(rate, us);
+    const history = startBucket(rate, us);
     for (const step of steps) {
-      take(course, step);
-      assert.equal(overOwed(course), undefined);
+      take(history, step);
+      assert.equal(overDebt(history), undefined);
     }
   },
 );

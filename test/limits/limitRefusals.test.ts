@@ -7,7 +7,7 @@ import { assertRefuses, type Bad, missing, noObject, noPositiveInteger } from '.
 const integer = 'a positive safe integer';
 const factories = Object.entries({ slidingWindow, fixedWindow, tokenBucket, leakyBucket });
 
-/** The factory with one option that the types would not allow. */
+/** Calls the factory with one option that the types do not allow. */
 function giving(factory: (options: never) => unknown, option: string) {
   return (value: unknown) => factory({ permits: 5, interval: 1000, [option]: value } as never);
 }
@@ -97,7 +97,7 @@ test('a limit that is made by hand is refused with what was probably meant', () 
       () => new RateLimiter({ name: 'api', limit: limit as never }),
       (error: Error) => error instanceof TypeError && error.message === message,
     );
-  // Names like those are names, where limits stand under them.
+  // Such names are allowed as names of limits.
   const limit = slidingWindow(rate);
   assert.not.throws(() => new RateLimiter({ name: 'api', limit: { permits: limit, interval: limit } }));
 });

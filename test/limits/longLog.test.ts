@@ -14,7 +14,7 @@ test('expired entries leave a log that never becomes empty', () => {
   }
   assert.is(algebra.taken(state).permits, 100);
   const kept = JSON.stringify(state).length;
-  // A hundred entries of two numbers, and as much again that waits to be removed.
+  // A hundred entries of two numbers, and as many that are not removed yet.
   assert.ok(kept < 10_000, `${kept} characters for 100 entries`);
 });
 

@@ -15,7 +15,7 @@ test('a refund finds the entry of its moment under another resolution, and takes
   algebra.commit(state, start + 150, start + 150, 3);
   assert.is(algebra.refund(state, start + 150, start + 1, 2), 2);
   assert.is(algebra.available(state, start + 150, start + 150), 5);
-  // Nothing was granted there, and the next entry is not that moment's.
+  // Nothing was granted at that moment, and the next entry belongs to another one.
   assert.is(algebra.refund(state, start + 150, start + 40, 5), 2);
   assert.is(algebra.refund(state, start + 1050, start - 60, 5), 0);
 });
@@ -29,7 +29,7 @@ test('grants forgotten under a shorter interval are not refunded under a longer 
   algebra.roll(state, start + 100, 0);
   algebra.adopt(state, slidingWindow({ permits: 10, interval: 10_000, resolution: 1 }));
   assert.is(state.total, 4);
-  // The entry that is left lies within the old resolution, but is another's.
+  // The remaining entry lies within the old resolution, but belongs to another moment.
   assert.is(algebra.refund(state, start + 100, start - 90, 4), 0);
   assert.is(algebra.refund(state, start + 100, start + 5, 4), 4);
 });
@@ -49,7 +49,7 @@ test('a bucket under another rate refunds what still counts, and no more', () =>
   const state = bucket.create(limit);
   bucket.roll(state, start, 0);
   bucket.commit(state, start, start, 10);
-  // Four have run in before the change, and one after it.
+  // Four permits were refilled before the change, and one after it.
   bucket.roll(state, start + 400, 0);
   bucket.adopt(state, tokenBucket({ permits: 1, interval: 1000, burst: 10 }));
   bucket.roll(state, start + 1400, 0);

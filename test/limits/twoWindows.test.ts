@@ -5,8 +5,8 @@ import { fixedWindow } from '../../src/limits/limit.ts';
 
 const start = 1_000_000;
 
-/** All of the window at the start, and five of the next one. */
-function booked(align: 'first' | 'epoch'): FixedWindowState {
+/** A state with all permits of the first window granted, and five of the next one reserved. */
+function reservedWindow(align: 'first' | 'epoch'): FixedWindowState {
   const state = algebra.create(fixedWindow({ permits: 10, interval: 5000, align }));
   algebra.roll(state, start, 0);
   algebra.commit(state, start, start, 10);
@@ -18,7 +18,7 @@ function booked(align: 'first' | 'epoch'): FixedWindowState {
 
 for (const align of ['first', 'epoch'] as const) {
   test(`${align}: refunded permits of a window are free once nothing is reserved in the next`, () => {
-    const state = booked(align);
+    const state = reservedWindow(align);
     assert.is(algebra.refund(state, start + 1, start + 5000, 5), 5);
     assert.is(algebra.refund(state, start + 1, start, 9), 9);
     assert.is(algebra.available(state, start + 1, start + 1), 9);
@@ -27,24 +27,24 @@ for (const align of ['first', 'epoch'] as const) {
   });
 
   test(`${align}: the same in the other order, and when all permits are refunded`, () => {
-    const state = booked(align);
+    const state = reservedWindow(align);
     assert.is(algebra.refund(state, start + 1, start, 10), 10);
     assert.is(algebra.refund(state, start + 1, start, 1), 0);
-    // Nobody passes what is booked.
+    // A request does not overtake reservations.
     assert.is(algebra.earliest(state, start + 1, start + 1, 1), start + 5000);
     assert.is(algebra.refund(state, start + 1, start + 5000, 5), 5);
     assert.is(algebra.available(state, start + 1, start + 1), 10);
   });
 
   test(`${align}: a release takes from the window before the reserved one`, () => {
-    const state = booked(align);
+    const state = reservedWindow(align);
     assert.is(algebra.release(state, start + 1, start + 1, 12), 10);
     algebra.refund(state, start + 1, start + 5000, 5);
     assert.is(algebra.available(state, start + 1, start + 1), 10);
   });
 
   test(`${align}: if the reserved window is voided, the one before it is unchanged`, () => {
-    const state = booked(align);
+    const state = reservedWindow(align);
     assert.is(algebra.refund(state, start + 1, start, 4), 4);
     algebra.cut(state, start + 1, start + 2001);
     assert.is(algebra.available(state, start + 1, start + 1), 4);
@@ -52,7 +52,7 @@ for (const align of ['first', 'epoch'] as const) {
   });
 
   test(`${align}: a window that has ended refunds nothing`, () => {
-    const state = booked(align);
+    const state = reservedWindow(align);
     algebra.roll(state, start + 5000, 0);
     assert.is(algebra.refund(state, start + 5000, start, 10), 0);
     assert.is(algebra.available(state, start + 5000, start + 5000), 5);

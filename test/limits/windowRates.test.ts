@@ -5,7 +5,7 @@ import { fixedWindow } from '../../src/limits/limit.ts';
 
 const start = 1_000_000;
 
-/** Two of two permits in a window of six milliseconds, one of them at its start and the other `late` milliseconds later. */
+/** A window of two permits and six milliseconds: one granted at its start, the other `late` milliseconds later. */
 function granted(align: 'first' | 'epoch', late: number): FixedWindowState {
   const state = algebra.create(fixedWindow({ permits: 2, interval: 6, align }));
   const first = Math.ceil(start / 6) * 6;

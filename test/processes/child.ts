@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 import { bundled } from '../support/bundled.ts';
 import { hasEnded, killAtExit, killNow } from '../support/leftovers.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +10,7 @@ type Done = Extract<Message, { kind: 'done' }>;
 
 /** A process that shares a limit with the test. */
 export class Child {
-  readonly grants: (Standing & { heard: number })[] = [];
+  readonly grants: (PermitsAt & { heard: number })[] = [];
   /** When it started its role, and what it reported at the end. */
   begun: number | undefined;
   done: Done | undefined;

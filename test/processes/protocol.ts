@@ -1,4 +1,4 @@
-import type { Standing } from '../properties/oracle.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 
 /** The limit that the processes share. */
 export const spec = { kind: 'slidingWindow', permits: 50, interval: 500, resolution: 1 } as const;
@@ -17,6 +17,6 @@ export type Role = 'load' | 'block' | 'storm' | 'close';
 /** What a process reports to its parent: that it has a permit, its grants, that it starts, and that it is done. */
 export type Message =
   | { kind: 'ready' }
-  | { kind: 'grant'; grant: Standing; heard: number }
+  | { kind: 'grant'; grant: PermitsAt; heard: number }
   | { kind: 'begins'; at: number }
   | { kind: 'done'; at: number; queued: number; reserved: number };

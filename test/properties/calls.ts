@@ -12,14 +12,14 @@ import type {
 } from '../../src/stores/store.ts';
 import { type LimitSpec, limitOf } from './specs.ts';
 
-/** A rate to be stored, as plain data. */
+/** A rate to store, as plain data. */
 export interface RateSpec {
   limits: readonly LimitSpec[];
   ifAbsent: boolean;
   keepState: boolean;
 }
 
-/** A call on a ledger, as plain data, and the server's time at which it arrives. */
+/** A call of a ledger, as plain data, and the server's time when it arrives. */
 export type Call = { client: number; serverUs: number } & (
   | { kind: 'reserve'; request: ReserveRequest }
   | { kind: 'decide'; cost: Cost; last?: LastMoment }
@@ -31,7 +31,7 @@ export type Call = { client: number; serverUs: number } & (
   | { kind: 'forget'; rate: boolean }
 );
 
-/** What a ledger answers: permits left for a peek, whether a rate was stored, how long a pause lasts; or nothing. */
+/** A ledger's reply: available permits for a peek, whether a rate was stored, the length of a pause, or nothing. */
 export type CallReply =
   | ReserveReply
   | RefundReply
@@ -42,8 +42,7 @@ export type CallReply =
   | number
   | undefined;
 
-/** Performs a call on a ledger. */
-export function askLedger(ledger: ControlledLedger, call: Call, reply: Reply<CallReply>): void {
+export function callLedger(ledger: ControlledLedger, call: Call, reply: Reply<CallReply>): void {
   const done: Reply<void> = (error) => reply(error);
   if (call.kind === 'reserve') ledger.reserve(call.request, reply);
   else if (call.kind === 'decide') ledger.decide(call.cost, reply, call.last);

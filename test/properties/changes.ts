@@ -2,20 +2,19 @@ import type fc from 'fast-check';
 import { type Carried, carriedOver } from './carried.ts';
 import { historiesOf } from './history.ts';
 import { judge } from './judge.ts';
-import type { Standing } from './oracle.ts';
-import { type Fleet, replay, someone } from './replay.ts';
+import type { PermitsAt } from './oracle.ts';
+import { type Fleet, otherClient, replay } from './replay.ts';
 import { slower, spans } from './scaled.ts';
 import * as specs from './specs.ts';
 import type { History } from './steps.ts';
 import { type Grant, ledgerNow } from './world.ts';
 
-/** A history under one limit, and what goes on after another one was stored. */
+/** A history under one limit, and the history after another limit was stored. */
 export interface Change {
   before: History;
   after: History;
 }
 
-/** Limits by what they are called. */
 export const kinds: Record<string, fc.Arbitrary<specs.LimitSpec>> = {
   'a sliding window': specs.exactSlidingWindows,
   'a fixed window': specs.fixedWindows('first'),
@@ -24,46 +23,44 @@ export const kinds: Record<string, fc.Arbitrary<specs.LimitSpec>> = {
   'a leaky bucket': specs.leakyBuckets,
 };
 
-/** Histories in which a limit of one kind takes the place of one of another. */
+/** Histories in which a limit of one kind replaces a limit of another kind. */
 export function changes(
   old: fc.Arbitrary<specs.LimitSpec>,
-  young: fc.Arbitrary<specs.LimitSpec>,
+  next: fc.Arbitrary<specs.LimitSpec>,
 ): fc.Arbitrary<Change> {
   return specs
     .record<Change & { span: number }>({
       before: historiesOf(old, { refunds: false, stepsBack: false, maxLength: 25 }),
-      after: historiesOf(young, { stepsBack: false, maxLength: 35 }),
+      after: historiesOf(next, { stepsBack: false, maxLength: 35 }),
       span: spans,
     })
     .map(({ before, after, span }): Change => ({ before: slower(before, span), after: slower(after, span) }));
 }
 
-export function standingOf(grants: readonly Grant[]): Standing[] {
+export function permitsByLedgerClock(grants: readonly Grant[]): PermitsAt[] {
   return grants.map(({ ledgerMoment, cost, count }) => ({ t: ledgerMoment, n: cost[0] * count }));
 }
 
-/**
- * Stores the second limit after the first history: answers when, and what it may have taken over and still has to count.
- */
+/** Stores the second limit after the first history. Returns when it did, and the grants that the new limit must still count. */
 export function change({ before, after }: Change, fleet: Fleet): { now: number; carried: () => Carried[][] } {
   replay(before, fleet, judge);
   const { world } = fleet;
-  const [old, young] = [before.limits[0], after.limits[0]];
-  const stood = standingOf(world.standing);
+  const [old, next] = [before.limits[0], after.limits[0]];
+  const earlier = permitsByLedgerClock(world.grants);
   store(after.limits, fleet);
-  // Says of which epoch the change is: another one tells that the line has moved up since.
-  const asksForNothing = { runs: [], horizon: 0, held: 0, epoch: 0 };
-  fleet.call({ kind: 'reserve', client: someone, serverUs: world.serverUs, request: asksForNothing });
+  // Learns the epoch of the change: a later epoch shows that reservations have moved up since.
+  const emptyRequest = { runs: [], horizon: 0, held: 0, epoch: 0 };
+  fleet.call({ kind: 'reserve', client: otherClient, serverUs: world.serverUs, request: emptyRequest });
   const now = ledgerNow(world);
-  const over = (standing: Standing[], isLate: boolean) => carriedOver(old, young, standing, now, isLate);
-  const all = [over(stood, false), over(stood, true)];
+  const over = (grants: PermitsAt[], isLate: boolean) => carriedOver(old, next, grants, now, isLate);
+  const all = [over(earlier, false), over(earlier, true)];
   const carried = () => {
-    // Under another kind, nothing of it is given back.
-    if (old.kind !== young.kind) return all;
-    const left = standingOf(world.standing.filter(({ phase }) => phase < world.phase));
+    // A limit of another kind does not refund earlier grants.
+    if (old.kind !== next.kind) return all;
+    const left = permitsByLedgerClock(world.grants.filter(({ phase }) => phase < world.phase));
     if (old.kind !== 'fixedWindow') return [over(left, false), over(left, true)];
-    // A window goes on where it started, with what is left in it.
-    const leftIn = ({ t, n }: Standing) => {
+    // A window keeps its start, and the permits that were not refunded.
+    const leftIn = ({ t, n }: PermitsAt) => {
       const used = left.filter((one) => one.t >= t && one.t < t + old.interval);
       return Math.min(
         n,
@@ -80,7 +77,7 @@ export function change({ before, after }: Change, fleet: Fleet): { now: number; 
   return { now, carried };
 }
 
-/** Stores limits, which what is granted goes on counting under. */
+/** Stores limits; earlier grants count under them. */
 export function store(limits: readonly specs.LimitSpec[], { world, call }: Fleet): void {
   const change = { limits, ifAbsent: false, keepState: true };
   call({ kind: 'setRate', client: 0, serverUs: world.serverUs, change });

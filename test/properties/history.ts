@@ -1,18 +1,17 @@
 import fc from 'fast-check';
-import { client, costOf, rawCost } from './asking.ts';
+import { client, costOf, rawCost } from './requests.ts';
 import { type LimitSpec, record } from './specs.ts';
 import { steering as steers } from './steering.ts';
 import type { History, Step } from './steps.ts';
 
-/** What may happen in a history besides requests and the passing of time. */
+/** The kinds of steps in a history, besides requests and the passing of time. */
 export interface Content {
   refunds?: boolean;
   stepsBack?: boolean;
-  /** Permits that were used beyond what was granted. */
+  /** Permits used beyond the granted ones. */
   debts?: boolean;
-  /** Pauses, releases, resets, and rates that are stored. */
+  /** Pauses, releases, resets and stored rates. */
   steering?: boolean;
-  /** The most steps of a history. */
   maxLength?: number;
 }
 
@@ -31,7 +30,7 @@ const advance = record({
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 3000 }) },
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 70 }).map((ms) => ms * 1000) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 500_000 }) },
-    // Long enough for a ledger to be forgotten, unless something is booked so far ahead.
+    // Long enough for a ledger to expire, unless it has reservations that far ahead.
     { weight: 1, arbitrary: fc.integer({ min: 100, max: 5000 }).map((ms) => ms * 1000) },
   ),
 });
@@ -84,13 +83,12 @@ const owe = record({
 });
 const stepBack = record({ kind: fc.constant('stepBack' as const), ms: fc.integer({ min: 1, max: 80 }) });
 
-/** Near zero, where a test's clock starts; anywhere; and today. */
+/** Near zero, where a test's clock starts; any time; and today. */
 const startUs = fc.oneof(
   fc.constantFrom(0, 1_000_000, 1_700_000_000_000_000),
   fc.integer({ min: 0, max: 10_000_000 }),
 );
 
-/** Random histories under the given limits. */
 export function histories(
   limits: fc.Arbitrary<readonly LimitSpec[]>,
   { refunds = true, stepsBack = true, debts = false, steering = false, maxLength = 60 }: Content = {},
@@ -111,7 +109,7 @@ export function histories(
   return record({ startUs, limits, steps }).map((history) => ({ ...history, steps: fitting(history) }));
 }
 
-/** The steps with their costs and rates in the limits that are in force at each. */
+/** The steps, with their costs and rates fitted to the limits in force at each step. */
 function fitting({ limits: own, steps }: History): Step[] {
   let stored: readonly LimitSpec[] | undefined;
   return steps.map((step) => {
@@ -129,7 +127,6 @@ function fitting({ limits: own, steps }: History): Step[] {
   });
 }
 
-/** A history under one limit. */
 export function historiesOf(limit: fc.Arbitrary<LimitSpec>, content?: Content): fc.Arbitrary<History> {
   return histories(
     limit.map((one) => [one]),

@@ -4,26 +4,27 @@ import {
   overBucket,
   overGrid,
   overSliding,
-  type Standing,
+  type PermitsAt,
 } from './oracle.ts';
 import type { LimitSpec } from './specs.ts';
 import { type Grant, inForce, type World } from './world.ts';
 
-/** Throws when what stands breaks one of the limits in force, or a pause. */
+/** Throws if the grants exceed one of the limits in force, or fall within a pause. */
 export function judge(world: World): void {
-  const { standing, phase, missed } = world;
-  if (missed) throw new Error(`void, but told to stand: ${missed}`);
+  const { grants, phase, unreported } = world;
+  if (unreported) throw new Error(`void, but not reported: ${unreported}`);
   inForce(world).forEach((limit, i) => {
-    const counted = standing.filter(({ counts }) => counts[i]);
+    const counted = grants.filter(({ counts }) => counts[i]);
     const latest = counted.filter((grant) => grant.phase === phase);
     const breach = breachOf(limit, latest, i) ?? overCarried(limit, counted, latest, i);
-    if (breach) throw new Error(`over: limit ${i}: ${breach}`);
+    if (breach) throw new Error(`limit ${i} is exceeded: ${breach}`);
   });
-  for (const { trueUs, pausedUntilUs } of standing)
-    if (trueUs < pausedUntilUs) throw new Error(`granted at ${trueUs}, in a pause until ${pausedUntilUs}`);
+  for (const { trueUs, pausedUntilUs } of grants)
+    if (trueUs < pausedUntilUs)
+      throw new Error(`granted at ${trueUs}, during a pause until ${pausedUntilUs}`);
 }
 
-/** A sliding window that stays one counts what was granted before the change together with what came after it. */
+/** A sliding window that replaces a sliding window counts the grants before and after the change together. */
 function overCarried(
   limit: LimitSpec,
   counted: readonly Grant[],
@@ -40,11 +41,11 @@ function overCarried(
 }
 
 /**
- * Sliding windows and buckets hold to the microsecond in true time, and by the ledger's own clock, which stands still
- * after a step until the server's has caught up. What took over a moment that was given back holds by the ledger's clock
- * alone: in true time, a step moves it towards those that were booked behind it. Fixed windows hold by the ledger's clock: in true time, one that lies
- * across a step is longer. With `'epoch'` the grid moves with a step: what was granted between one step and the next is
- * counted on the grid, by the server's time; over all steps, the counter started anew an interval or more apart.
+ * Sliding windows and buckets are checked to the microsecond, in true time and by the ledger's clock, which stops after a step
+ * back until the server's clock has caught up. A grant at a refunded moment is checked by the ledger's clock alone: in true
+ * time, a step moves it towards the reservations after it. Fixed windows are checked by the ledger's clock: in true time, a
+ * window that contains a step is longer. With `'epoch'` the grid moves with a step: grants between two steps are counted on the
+ * grid, by the server's time; over all steps, the counter must have been reset at moments an interval or more apart.
  */
 function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string | undefined {
   const byLedger = permitsOf(grants, i, ({ ledgerMoment }) => ledgerMoment);
@@ -76,7 +77,7 @@ function inMicroseconds<L extends LimitSpec>(limit: L): L {
   return { ...limit, interval: limit.interval * 1000 };
 }
 
-function permitsOf(grants: readonly Grant[], i: number, momentOf: (grant: Grant) => number): Standing[] {
+function permitsOf(grants: readonly Grant[], i: number, momentOf: (grant: Grant) => number): PermitsAt[] {
   return grants
     .map((grant) => ({ t: momentOf(grant), n: grant.cost[i] * grant.count }))
     .filter(({ n }) => n > 0);

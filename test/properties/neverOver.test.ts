@@ -17,7 +17,6 @@ import type { History } from './steps.ts';
 
 const runs = 5000;
 
-/** Whatever happens, what stands never breaks a limit. */
 function neverOver(history: History): void {
   replay(history, openFleet(history), judge);
 }
@@ -93,7 +92,7 @@ test('a step of the clock that moves the end of a pause does not lift it: reserv
       { kind: 'advance', us: 1_000_000 },
       { kind: 'pause', client: 0, ms: 1 },
       { ...reserve, client: 0, runs: [{ ...lasting, count: 3 }] },
-      // The ledger does not see this step, as it is over before the next call that opens it.
+      // The ledger does not see this step: the time has passed again before the next call opens the ledger.
       { kind: 'stepBack', ms: 1000 },
       { kind: 'pause', client: 0, ms: 0 },
       { kind: 'advance', us: 1_000_000 },

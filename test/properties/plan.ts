@@ -1,15 +1,15 @@
 import type { Cost } from '../../src/limits/cost.ts';
 import { type DecideReply, newestGrants, type ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
-import { cancel, give, owe, release } from './givingBack.ts';
-import { followMove, forgetAll, heed, pauseAll, storeRate } from './steered.ts';
+import { cancel, charge, refundPart, release } from './refunds.ts';
+import { dropVoid, forgetAll, noteMove, pauseAll, storeRate } from './steered.ts';
 import type { Step } from './steps.ts';
 import { followClock, type Grant, inForce, knownBy, trueNow, type World } from './world.ts';
 
-/** A release may be sent again for so long, and any refund of a bucket, which may never have been full since: milliseconds. */
+/** How long a release, or a refund to a bucket, may be resent, in ms: a bucket may not have been full in between. */
 const resent = 60_000;
 
-/** Moves the world's time, or says which call the step makes, if any. What is given back stands no more from here on. */
+/** Moves the world's time, or returns the call that the step makes. Refunded grants are removed from the world. */
 export function plan(world: World, step: Step): Call | undefined {
   if (step.kind === 'advance') {
     world.serverUs += step.us;
@@ -23,7 +23,7 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   const { client } = step;
   const base = { client, serverUs: world.serverUs };
-  // These leave the ledger as it is: it sees the time of whichever call comes next.
+  // These calls do not open the ledger, which therefore does not see their time.
   if (step.kind === 'getRate') return { ...base, kind: 'getRate' };
   if (step.kind === 'pause') return { ...base, kind: 'pause', ms: step.ms };
   if (step.kind === 'forget') return { ...base, kind: 'forget', rate: step.rate };
@@ -54,15 +54,15 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   knows.lastUs = trueUs;
   if (step.kind === 'cancel') knows.last = cancel(world, step);
-  else if (step.kind === 'owe') knows.last = owe(step.permits);
+  else if (step.kind === 'owe') knows.last = charge(step.permits);
   else if (step.kind === 'release') knows.last = release(world, step.permits);
-  else knows.last = step.picks.flatMap((pick) => give(world, client, pick));
+  else knows.last = step.picks.flatMap((pick) => refundPart(world, client, pick));
   return { ...base, kind: 'refund', refunds: knows.last, sequence: ++knows.sequence };
 }
 
-/** The last moment that a client holds booked. */
-function lastOf({ standing, serverUs }: World, client: number): Grant | undefined {
-  return standing
+/** The client's last reservation. */
+function lastOf({ grants, serverUs }: World, client: number): Grant | undefined {
+  return grants
     .filter((grant) => grant.client === client && grant.moment * 1000 > serverUs)
     .reduce<Grant | undefined>(
       (last, grant) => (last && last.moment >= grant.moment ? last : grant),
@@ -70,24 +70,24 @@ function lastOf({ standing, serverUs }: World, client: number): Grant | undefine
     );
 }
 
-/** Notes what the reply to a call granted and booked, and what the call changed for all. */
+/** Applies a call and its reply to the world. */
 export function settle(world: World, call: Call, reply: CallReply): void {
   const { client, serverUs } = call;
   if (call.kind === 'decide' && (reply as DecideReply).granted)
     note(world, client, call.cost, 1, serverUs, 0);
   if (call.kind === 'setRate') {
     const isFree = !call.change.ifAbsent || !world.stored;
-    if (reply !== isFree) throw new Error(`stored: ${reply}, where it should be ${isFree}`);
+    if (reply !== isFree) throw new Error(`stored: expected ${isFree}, got ${reply}`);
     if (isFree) storeRate(world, call.change);
   }
   if (call.kind === 'pause') pauseAll(world, call.ms);
   if (call.kind === 'forget') forgetAll(world, call.rate);
   if (call.kind !== 'reserve') return;
   const { epoch, segments } = reply as ReserveReply;
-  followMove(world, epoch);
+  noteMove(world, epoch);
   knownBy(world, client).epoch = epoch;
-  heed(world, client, reply as ReserveReply);
-  // Segments follow the runs: each run's are as many requests as it has.
+  dropVoid(world, client, reply as ReserveReply);
+  // The segments of a run cover all of its requests, and follow in the order of the runs.
   let i = 0;
   for (const { count, cost } of call.request.runs)
     for (let left = count; left > 0; i++) {
@@ -110,8 +110,8 @@ function note(
   const moment = Math.ceil(serverUs / 1000);
   const trueUs = serverUs + setBack * 1000;
   const ledgerMoment = moment + shift;
-  const takenOver = world.standing.some((grant) => grant.ledgerMoment > ledgerMoment);
-  world.standing.push({
+  const takenOver = world.grants.some((grant) => grant.ledgerMoment > ledgerMoment);
+  world.grants.push({
     takenOver,
     ...{ client, cost, count, moment, ledgerMoment, serverUs, trueUs, era, epoch, phase, moves },
     ...{ counts, voidSince: Infinity, pausedUntilUs },

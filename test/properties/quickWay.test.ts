@@ -11,44 +11,44 @@ import { fewLimits, limitOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
 import { createWorld } from './world.ts';
 
-/** What the fast path answers, and what it leaves behind, is what the slow path does. */
+/** The parts of a reply and a state that the fast path and the slow path must have in common. */
 function comparable({ reply, state, control }: Outcome, { serverUs }: Call): unknown {
   if (!state) return { reply, control };
   const now = Math.floor(serverUs / 1000) + state.shift;
-  // Whoever counted until a time that is past no longer does.
+  // A contender that has expired need not have been removed yet.
   const soleUntil = state.soleUntil > now ? state.soleUntil : 0;
-  return { reply: told(reply), control, state: { ...state, soleUntil } };
+  return { reply: withoutVoidAfter(reply), control, state: { ...state, soleUntil } };
 }
 
-/** Of a client that has nothing booked, the fast path does not say what became of bookings. */
-function told(reply: Outcome['reply']): unknown {
+/** The fast path serves clients without reservations, and omits `voidAfter`. */
+function withoutVoidAfter(reply: Outcome['reply']): unknown {
   if (typeof reply !== 'object' || !('segments' in reply)) return reply;
   const { voidAfter: _, ...rest } = reply;
   return rest;
 }
 
-/** Replays a history with the fast path and without it; answers how often that was open. */
+/** Replays a history with and without the fast path. Returns the number of calls that the fast path served. */
 function replayBoth(history: History, scope: Scope): number {
   const config = {
     names: history.limits.length === 1 ? [''] : history.limits.map((_, i) => `limit ${i}`),
     limits: history.limits.map(limitOf),
   };
   const world = createWorld({ ...history, startUs: history.startUs + 1e12 });
-  let taken = 0;
-  const quick = memoryTwin(scope, () => taken++);
-  const whole = memoryTwin(scope);
+  let served = 0;
+  const fastPath = memoryTwin(scope, () => served++);
+  const slowPath = memoryTwin(scope);
   for (const step of history.steps) {
     const call = plan(world, step);
     if (!call) continue;
-    const expected = whole(config, call);
+    const expected = slowPath(config, call);
     settle(world, call, expected.reply);
-    const actual = quick(config, call);
+    const actual = fastPath(config, call);
     assert.deepEqual(comparable(actual, call), comparable(expected, call), `after ${JSON.stringify(call)}`);
   }
-  return taken;
+  return served;
 }
 
-/** Asks for one request at a time, of which the client may have nothing booked. */
+/** Reserves for one request, without reservations of the client. */
 function single(step: Step): Step {
   if (step.kind !== 'reserve') return step;
   return { ...step, held: 0, runs: [{ ...step.runs[0], count: 1 }] };
@@ -62,19 +62,19 @@ const mixed = fc.tuple(histories(fewLimits, content), fc.integer({ min: 1, max: 
   }),
 );
 
-let open = 0;
+let servedInAll = 0;
 for (const scope of ['fleet', 'client'] as const)
   promise(
     `the fast path replies and writes what the slow path does, for each ${scope}`,
     2000,
     mixed,
     (history) => {
-      open += replayBoth(history, scope);
+      servedInAll += replayBoth(history, scope);
     },
   );
 
 test('the fast path served some of the calls', () => {
-  assert.ok(open > 100, `${open} times`);
+  assert.ok(servedInAll > 100, `${servedInAll} times`);
 });
 
 test.run();

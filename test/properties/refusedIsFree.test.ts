@@ -3,23 +3,23 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import type { DecideReply, ReserveReply, Run } from '../../src/stores/store.ts';
 import { promise } from '../support/campaign.ts';
-import { costOf, rawCost } from './asking.ts';
 import { histories } from './history.ts';
 import { type Fleet, openFleet, replay } from './replay.ts';
+import { costOf, rawCost } from './requests.ts';
 import { fewLimits, mostOf } from './specs.ts';
 import type { History } from './steps.ts';
 
-/** A history, and a request that a visitor makes in the middle of it. */
+/** A history, and a request of another client in the middle of it. */
 interface Visit {
   history: History;
-  /** After so much of it, in percent. */
+  /** The position in the history, in percent. */
   when: number;
   run: Run;
 }
 
 const visitor = 99;
 
-// Without steps of the clock: an additional call at another time would see more of a step than the others do.
+// Without steps of the clock: an additional call would see steps that the others do not see.
 const visits: fc.Arbitrary<Visit> = fc
   .record({
     history: histories(fewLimits, { stepsBack: false }),
@@ -30,11 +30,11 @@ const visits: fc.Arbitrary<Visit> = fc
   })
   .map(({ history, when, raw, count, maxWait }) => {
     const cost = costOf(raw, history.limits).map((n, i) => Math.min(n, mostOf(history.limits[i])));
-    // A request that may wait comes alone: it is granted, booked or refused as a whole.
+    // A single request, if it may wait: it is granted, reserved or rejected as a whole.
     return { history, when, run: { cost, maxWait, count: maxWait > 0 ? 1 : count } };
   });
 
-/** Replays the history with the visit in the middle, and says what came before and after it. */
+/** Replays the history with the visit in the middle. Returns the replies before and after it. */
 function around({ history, when }: Visit, visit: (fleet: Fleet) => void): unknown[] {
   const fleet = openFleet(history);
   const middle = Math.floor((history.steps.length * when) / 100);
@@ -55,13 +55,13 @@ promise('a refused request changes nothing for any client', 4000, visits, (visit
     return segments.reduce((sum, segment) => sum + (segment.delay >= 0 ? segment.count : 0), 0);
   };
   let granted = 0;
-  const asked = around(visit, (fleet) => {
+  const withRequest = around(visit, (fleet) => {
     granted = reserve(fleet, run.count);
   });
-  const spared = around(visit, (fleet) => {
+  const withoutRequest = around(visit, (fleet) => {
     if (granted > 0) reserve(fleet, granted);
   });
-  assert.deepEqual(asked, spared);
+  assert.deepEqual(withRequest, withoutRequest);
 });
 
 promise('a denied decision changes nothing for any client', 3000, visits, (visit) => {
@@ -71,13 +71,13 @@ promise('a denied decision changes nothing for any client', 3000, visits, (visit
     return (fleet.call(call) as DecideReply).granted;
   };
   let granted = false;
-  const asked = around(visit, (fleet) => {
+  const withRequest = around(visit, (fleet) => {
     granted = decide(fleet);
   });
-  const spared = around(visit, (fleet) => {
+  const withoutRequest = around(visit, (fleet) => {
     if (granted) decide(fleet);
   });
-  assert.deepEqual(asked, spared);
+  assert.deepEqual(withRequest, withoutRequest);
 });
 
 test.run();

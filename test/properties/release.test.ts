@@ -7,37 +7,37 @@ import { available, openFleet, replay } from './replay.ts';
 import { anyLimit, type LimitSpec, mostOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
 
-const taking = fc.record({ limit: anyLimit, count: fc.nat(12), permits: fc.integer({ min: 1, max: 13 }) });
+const granting = fc.record({ limit: anyLimit, count: fc.nat(12), permits: fc.integer({ min: 1, max: 13 }) });
 
-promise('a release refunds what was granted, and no more', 1000, taking, ({ limit, count, permits }) => {
+promise('a release refunds what was granted, and no more', 1000, granting, ({ limit, count, permits }) => {
   const runs = [{ count: count + 1, cost: [1], maxWait: 0 }];
-  const take: Step = { kind: 'reserve', client: 0, runs, horizon: 0, held: 0 };
+  const reserve: Step = { kind: 'reserve', client: 0, runs, horizon: 0, held: 0 };
   const release: Step = { kind: 'release', client: 1, permits: [permits] };
-  const history: History = { startUs: 1_000_000_000, limits: [limit], steps: [take, release] };
+  const history: History = { startUs: 1_000_000_000, limits: [limit], steps: [reserve, release] };
   const fleet = openFleet(history);
   replay(history, fleet);
   const granted = Math.min(count + 1, mostOf(limit));
   assert.deepEqual(available(fleet), [mostOf(limit) - granted + Math.min(permits, granted)]);
 });
 
-const lining = fc.record({
+const reserving = fc.record({
   limit: anyLimit.map((limit): LimitSpec => ({ ...limit, interval: limit.interval * 20 })),
   count: fc.integer({ min: 1, max: 12 }),
   ms: fc.nat(60),
   permits: fc.integer({ min: 1, max: 13 }),
 });
 
-promise('a release takes nothing from reservations', 2000, lining, ({ limit, count, ms, permits }) => {
-  // Spaced, so that a window holds what is granted and what is booked.
+promise('a release takes nothing from reservations', 2000, reserving, ({ limit, count, ms, permits }) => {
+  // Spaced, so that a window contains both grants and reservations.
   const spacing: LimitSpec = { kind: 'tokenBucket', permits: 1, interval: 5, burst: 1 };
-  const ask = (client: number, cost: number[], maxWait: number): Step => {
+  const reserveFor = (client: number, cost: number[], maxWait: number): Step => {
     return { kind: 'reserve', client, runs: [{ count, cost, maxWait }], horizon: 1e6, held: 0 };
   };
   const steps: Step[] = [
-    ask(0, [1, 1], Infinity),
+    reserveFor(0, [1, 1], Infinity),
     { kind: 'advance', us: ms * 1000 },
     { kind: 'release', client: 1, permits: [permits, 0] },
-    ask(2, [1, 0], 0),
+    reserveFor(2, [1, 0], 0),
   ];
   const history: History = { startUs: 1_000_000_000, limits: [limit, spacing], steps };
   replay(history, openFleet(history), judge);

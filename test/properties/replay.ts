@@ -1,6 +1,6 @@
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { ControlledLedger, Store } from '../../src/stores/store.ts';
-import { askLedger, type Call, type CallReply } from './calls.ts';
+import { type Call, type CallReply, callLedger } from './calls.ts';
 import { plan, settle } from './plan.ts';
 import { limitOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
@@ -9,11 +9,11 @@ import { createWorld, type World } from './world.ts';
 /** A world, and the ledgers of its clients. */
 export interface Fleet {
   world: World;
-  /** Performs a call at its server's time, and notes in the world what it granted. */
+  /** Performs a call at its server's time, and applies the reply to the world. */
   call(call: Call): CallReply;
 }
 
-/** The clients of a history, each with its own ledger on one store, under a clock that the history moves. */
+/** The clients of a history, each with its own ledger on one store. The history moves the clock. */
 export function openFleet(history: History, store: Store = memoryStore()): Fleet {
   const world = createWorld(history);
   const limits = history.limits.map(limitOf);
@@ -41,23 +41,23 @@ export function openFleet(history: History, store: Store = memoryStore()): Fleet
   };
 }
 
-/** A client who makes no step of a history. */
-export const someone = 99;
+/** A client that makes no step of a history. */
+export const otherClient = 99;
 
-/** The permits of each limit that are there at once. */
+/** The available permits of each limit. */
 export function available({ world, call }: Fleet): number[] {
-  return call({ kind: 'peek', client: someone, serverUs: world.serverUs }) as number[];
+  return call({ kind: 'peek', client: otherClient, serverUs: world.serverUs }) as number[];
 }
 
-/** Steps after which less may stand, or count. */
-const lessening: Step['kind'][] = ['refund', 'cancel', 'release', 'forget', 'setRate'];
+/** Steps that may remove grants, or exclude them from the count. */
+const removing: Step['kind'][] = ['refund', 'cancel', 'release', 'forget', 'setRate'];
 
-/** Replays the history; `look` sees the world before each step that takes something from it, and at the end. */
+/** Replays the history. `look` sees the world before each step that may remove grants, and at the end. */
 export function replay(history: History, fleet: Fleet, look: (world: World) => void = () => {}): CallReply[] {
   const replies: CallReply[] = [];
   for (const step of history.steps) {
-    // Until then, what stands only grows: it is enough to look now and then.
-    if (lessening.includes(step.kind)) look(fleet.world);
+    // Between these steps grants are only added, and earlier breaches stay visible.
+    if (removing.includes(step.kind)) look(fleet.world);
     const call = plan(fleet.world, step);
     if (call) replies.push(fleet.call(call));
   }
@@ -65,13 +65,13 @@ export function replay(history: History, fleet: Fleet, look: (world: World) => v
   return replies;
 }
 
-/** The answer of a ledger that answers before the call returns. */
+/** The reply of a ledger that replies synchronously. */
 function ask(ledger: ControlledLedger, call: Call): CallReply {
   let answer: { error: Error | null; reply?: unknown } | undefined;
-  askLedger(ledger, call, (error, reply) => {
+  callLedger(ledger, call, (error, reply) => {
     answer = { error, reply };
   });
-  if (!answer) throw new Error('the store did not answer at once');
+  if (!answer) throw new Error('the store did not reply synchronously');
   if (answer.error) throw answer.error;
   return answer.reply as CallReply;
 }

@@ -3,11 +3,11 @@ import { test } from 'uvu';
 import type { DecideReply, ReserveReply } from '../../src/stores/store.ts';
 import { promise } from '../support/campaign.ts';
 import { histories, historiesOf } from './history.ts';
-import { type Fleet, openFleet, replay, someone } from './replay.ts';
+import { type Fleet, openFleet, otherClient, replay } from './replay.ts';
 import { anyLimit, fewLimits, mostOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
 
-/** Replays the history, and hands on each reserve step with its reply. */
+/** Replays the history, and calls `look` with each reserve step and its reply. */
 function eachReserve(
   history: History,
   look: (step: Step & { kind: 'reserve' }, reply: ReserveReply) => void,
@@ -21,7 +21,7 @@ function eachReserve(
 
 function decide(fleet: Fleet, cost: readonly number[]): DecideReply {
   const { serverUs } = fleet.world;
-  return fleet.call({ kind: 'decide', client: someone, serverUs, cost }) as DecideReply;
+  return fleet.call({ kind: 'decide', client: otherClient, serverUs, cost }) as DecideReply;
 }
 
 promise(
@@ -68,14 +68,14 @@ const still = histories(fewLimits, { stepsBack: false });
 promise('no request overtakes the reservations of a sliding window', 3000, still, (history) => {
   const sliding = history.limits.map(({ kind }) => kind === 'slidingWindow');
   const fleet = openFleet(history);
-  const { standing } = fleet.world;
+  const { grants } = fleet.world;
   for (const step of history.steps) {
-    const before = standing.length;
+    const before = grants.length;
     replay({ ...history, steps: [step] }, fleet);
     if (step.kind !== 'reserve' && step.kind !== 'decide') continue;
-    for (let i = Math.max(1, before); i < standing.length; i++) {
-      const { cost, moment } = standing[i];
-      const passed = standing
+    for (let i = Math.max(1, before); i < grants.length; i++) {
+      const { cost, moment } = grants[i];
+      const passed = grants
         .slice(0, i)
         .find((other) => other.moment > moment && meet(other.cost, cost, sliding));
       assert.equal(passed, undefined, `${moment} was granted after ${passed?.moment}`);
@@ -83,7 +83,7 @@ promise('no request overtakes the reservations of a sliding window', 3000, still
   }
 });
 
-/** Whether two costs are charged to a limit in common, among some. */
+/** Whether both costs charge one of the limits of `among`. */
 function meet(a: readonly number[], b: readonly number[], among: readonly boolean[]): boolean {
   return among.some((counts, i) => counts && a[i] > 0 && b[i] > 0);
 }

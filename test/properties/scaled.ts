@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { type LimitSpec, record } from './specs.ts';
 import type { History, Step } from './steps.ts';
 
-/** How many times as long everything takes. */
+/** Factors for the times of a history. */
 export const spans = fc.constantFrom(1, 1, 37, 1000);
 
-/** The same histories, and such in which everything takes longer: seconds and minutes. */
+/** The same histories, some of them with longer times: seconds and minutes. */
 export function scaled(values: fc.Arbitrary<History>): fc.Arbitrary<History> {
   return record({ history: values, factor: spans }).map(({ history, factor }) => slower(history, factor));
 }
 
-/** The history, taking so many times as long. */
+/** The history with its times multiplied by `factor`. */
 export function slower(history: History, factor: number): History {
   const { limits, steps } = history;
   return { ...history, limits: longer(limits, factor), steps: steps.map((step) => slowerStep(step, factor)) };
 }
 
-/** The resolution stays, so that the logs are longer too. */
+/** Keeps the resolution, so that the logs become longer too. */
 function longer(limits: readonly LimitSpec[], factor: number): LimitSpec[] {
   return limits.map((limit) => ({ ...limit, interval: limit.interval * factor }));
 }

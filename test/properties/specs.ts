@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 
-/** A limit as plain data: a history can be printed, kept, and replayed on another store. */
+/** A limit as plain data: a history can be printed, saved and replayed on another store. */
 export type LimitSpec =
   | { kind: 'slidingWindow'; permits: number; interval: number; resolution: number }
   | { kind: 'fixedWindow'; permits: number; interval: number; align: 'first' | 'epoch' }
@@ -13,17 +13,17 @@ export function limitOf({ kind, ...options }: LimitSpec): Limit {
   return tokenBucket(options);
 }
 
-/** The most that one request may ask for. */
+/** The highest cost that the limit can grant to one request. */
 export function mostOf(spec: LimitSpec): number {
   return spec.kind === 'tokenBucket' ? spec.burst : spec.permits;
 }
 
-/** Plain objects: those of fast-check have no prototype now and then. */
+/** Plain objects: by default, some of fast-check's have no prototype. */
 export function record<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
   return fc.record<T>(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
 }
 
-// Small numbers, so that a short history crowds its windows.
+// Small numbers, so that a short history fills its windows.
 const permits = fc.integer({ min: 1, max: 8 });
 const interval = fc.integer({ min: 1, max: 60 });
 
@@ -67,7 +67,6 @@ export const anyLimit: fc.Arbitrary<LimitSpec> = fc.oneof(
   leakyBuckets,
 );
 
-/** One to three limits, of any kinds. */
 export const fewLimits: fc.Arbitrary<readonly LimitSpec[]> = fc.array(anyLimit, {
   minLength: 1,
   maxLength: 3,

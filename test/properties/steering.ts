@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { client, rawCost } from './asking.ts';
+import { client, rawCost } from './requests.ts';
 import { anyLimit, record } from './specs.ts';
 
 const release = record({ kind: fc.constant('release' as const), client, permits: rawCost });
@@ -17,7 +17,7 @@ const forget = record({ kind: fc.constant('forget' as const), client, rate: fc.b
 
 const getRate = record({ kind: fc.constant('getRate' as const), client });
 
-/** A rate of up to three limits, before it is known how many there are. */
+/** A rate of three limits; the history takes as many as it has. */
 const setRate = record({
   kind: fc.constant('setRate' as const),
   client,
@@ -26,7 +26,7 @@ const setRate = record({
   keepState: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.boolean()),
 });
 
-/** What is done for the whole fleet, and releases. */
+/** Steps that change the whole fleet, and releases. */
 export const steering = fc.oneof(
   { weight: 3, arbitrary: release },
   { weight: 2, arbitrary: pause },

@@ -3,50 +3,50 @@ import type { Refund } from '../../src/stores/store.ts';
 import type { LimitSpec } from './specs.ts';
 import type { History } from './steps.ts';
 
-/** Requests that were granted or booked, and not given back. */
+/** Requests that were granted or reserved, and not refunded. */
 export interface Grant {
   client: number;
   cost: Cost;
   count: number;
-  /** The granted moment by the server's clock, as the client was told. */
+  /** The granted moment by the server's clock, as in the reply. */
   moment: number;
-  /** The same moment by a clock that stands still until the server's has caught up after a step: the ledger's. */
+  /** The same moment by the ledger's clock, which stops after a step back until the server's clock has caught up. */
   ledgerMoment: number;
-  /** When the client may go, in microseconds by the server's clock: its moment, or before that when it is granted at once. */
+  /** When the request goes ahead, in microseconds by the server's clock: the moment, or earlier if it is granted at once. */
   serverUs: number;
-  /** The same in true time: if the server's clock had never been set back. */
+  /** The same in true time, by a clock that is never set back. */
   trueUs: number;
-  /** How often the ledger had seen the server's clock go back. */
+  /** The number of steps back that the ledger had seen. */
   era: number;
-  /** What a refund must carry; 0 where there is no giving back. */
+  /** The epoch of a refund; 0 if the grant cannot be refunded. */
   epoch: number;
-  /** How often the rate had changed, or all been forgotten. */
+  /** The number of changes of the rate and resets before it. */
   phase: number;
-  /** How often the line had moved up. */
+  /** How often reservations had moved up before it. */
   moves: number;
-  /** For each limit, whether it counts among what is granted under the rate in force. */
+  /** For each limit, whether the grant counts under the rate in force. */
   counts: readonly boolean[];
-  /** When a change of the rate has made it void, in milliseconds by the ledger's clock: the client is to hear of it. */
+  /** When a change of the rate voided it, in milliseconds by the ledger's clock. */
   voidSince: number;
-  /** Whether it took over a moment that was given back, before others that were booked already. */
+  /** Whether it reuses a refunded moment before other reservations. */
   takenOver: boolean;
-  /** When the pause ends, in true time, that the grant was made in. */
+  /** The end, in true time, of the pause in which it was granted. */
   pausedUntilUs: number;
 }
 
-/** A history on its way: what time it is, what stands, and what each client knows. */
+/** The state of a replayed history: the time, the grants, and each client's knowledge. */
 export interface World {
   serverUs: number;
   /** Milliseconds by which the server's clock has been set back. */
   setBack: number;
-  /** Milliseconds by which the ledger's clock is ahead of the server's; the latest time it has seen; see {@link Grant.era}. */
+  /** Milliseconds by which the ledger's clock is ahead of the server's; the latest time that it has seen; see {@link Grant.era}. */
   shift: number;
   seen: number;
   era: number;
-  standing: Grant[];
-  /** What no longer counts, though a client may give it back all the same. */
-  gone: Grant[];
-  /** The epoch of the last reply, and the era and the phase that it was of: the line may move up within them. */
+  grants: Grant[];
+  /** Grants that no longer count, though a client may still refund them. */
+  voided: Grant[];
+  /** The epoch of the last reply, and its era and phase. */
   last: { epoch: number; era: number; phase: number };
   own: readonly LimitSpec[];
   stored: readonly LimitSpec[] | undefined;
@@ -54,14 +54,14 @@ export interface World {
   phase: number;
   /** See {@link Grant.moves}. */
   moves: number;
-  /** The end of the longest pause, in true time: microseconds. */
+  /** The end of the longest pause, in microseconds of true time. */
   pausedUntilUs: number;
   clients: Map<number, Known>;
-  /** What is void, though its client was told that it stands; for clients who share a limit. */
-  missed: string | undefined;
+  /** A void reservation that its client should have been informed of. */
+  unreported: string | undefined;
 }
 
-/** What a client knows: the epoch, its last refunds, and when it made them, in true time. */
+/** A client's knowledge: the epoch, its last refunds, and when it sent them, in true time. */
 interface Known {
   epoch: number;
   sequence: number;
@@ -73,27 +73,26 @@ export function createWorld({ startUs, limits }: History): World {
   return {
     ...{ serverUs: startUs, setBack: 0, shift: 0, seen: 0, era: 0 },
     last: { epoch: 0, era: 0, phase: 0 },
-    ...{ standing: [], gone: [], own: limits, stored: undefined, phase: 0, moves: 0, pausedUntilUs: 0 },
-    ...{ clients: new Map(), missed: undefined },
+    ...{ grants: [], voided: [], own: limits, stored: undefined, phase: 0, moves: 0, pausedUntilUs: 0 },
+    ...{ clients: new Map(), unreported: undefined },
   };
 }
 
-/** The limits in force. */
 export function inForce({ own, stored }: World): readonly LimitSpec[] {
   return stored ?? own;
 }
 
-/** Microseconds of true time. */
+/** True time in microseconds. */
 export function trueNow({ serverUs, setBack }: World): number {
   return serverUs + setBack * 1000;
 }
 
-/** Milliseconds by the ledger's clock. */
+/** The ledger's clock in milliseconds. */
 export function ledgerNow({ serverUs, shift }: World): number {
   return Math.floor(serverUs / 1000) + shift;
 }
 
-/** The clock that the design promises the ledger to have: it never goes back, and nobody waits for it to catch up. */
+/** Moves the ledger's clock, which never goes back and continues at once after a step back. */
 export function followClock(world: World): void {
   const now = Math.floor(world.serverUs / 1000) + world.shift;
   if (now < world.seen) {
@@ -102,7 +101,6 @@ export function followClock(world: World): void {
   } else world.seen = now;
 }
 
-/** What the client knows, to be changed. */
 export function knownBy(world: World, client: number): Known {
   const known = world.clients.get(client) ?? { epoch: 0, sequence: 0, last: [], lastUs: 0 };
   world.clients.set(client, known);

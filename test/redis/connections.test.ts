@@ -53,7 +53,7 @@ test('the commands on the connection carry a hash, so that two versions can shar
       names.some((name) => new RegExp(`^sluice_${script}_[0-9a-f]{8}_4$`).test(name)),
       script,
     );
-  // What another version has defined under its own hash is not called.
+  // Commands that another version has defined under its own hash are not called.
   for (const name of names)
     redis.defineCommand(name.replace(/[0-9a-f]{8}/, '01234567'), { lua: 'return "other"' });
   assert.ok(await limiter.tryAcquire());
@@ -108,7 +108,7 @@ test('waits are measured by a monotonic clock: a step of Date in mid-wait change
   assert.ok(waited > 150 && waited < 2_000, `waited ${waited} ms`);
 });
 
-test('after the server has lost its data, its limiters go on from an empty ledger', async ({
+test('after the server has lost its data, its limiters continue with an empty ledger', async ({
   redis,
   server,
 }) => {
@@ -116,8 +116,8 @@ test('after the server has lost its data, its limiters go on from an empty ledge
   for (let i = 0; i < 3; i++) assert.ok(await limiter.tryAcquire());
   assert.not(await limiter.tryAcquire());
   await server.restart();
-  await until('the connection is back', async () => redis.ping());
-  // A denial is remembered for a moment.
+  await until('the connection is open again', async () => redis.ping());
+  // A refusal is remembered for a short time.
   await sleep(100);
   const again = await Promise.all([1, 2, 3, 4].map(() => limiter.tryAcquire()));
   assert.equal(again, [true, true, true, false]);

@@ -1,4 +1,4 @@
-// The numbers that both twins share. A comparison of the twins would not detect the same change in both.
+// The constants of both twins. A comparison of the twins does not detect the same change in both.
 import * as assert from 'uvu/assert';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
@@ -6,12 +6,12 @@ import { moments, type TimedFleet } from './timedFleet.ts';
 
 const window: LimitSpec = { kind: 'slidingWindow', permits: 10, interval: 1000, resolution: 1 };
 const onTheHour: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000, align: 'first' };
-/** Longer than the two seconds, so that there is a ledger after them. */
+/** Longer than two seconds, so that the ledger still exists after them. */
 const long: LimitSpec = { ...window, interval: 10_000 };
 const slow: LimitSpec = { kind: 'slidingWindow', permits: 1, interval: 1000, resolution: 1 };
 
 inEachTwin('constants', (test, { fleet }) => {
-  /** A fleet whose first client holds a reservation that is due at 10,000. */
+  /** A fleet whose first client has a reservation that is due at 10,000. */
   const waiting = async (): Promise<TimedFleet> => {
     const clients = await fleet(long);
     await clients.reserve(0, 1, { count: 11 });
@@ -32,7 +32,7 @@ inEachTwin('constants', (test, { fleet }) => {
       [12_010, [12_010, 12_010, 12_010]],
     ] as const) {
       const clients = await waiting();
-      // Due at 10,000, too.
+      // Also due at 10,000.
       await clients.reserve(0, 2, { count: 1 });
       for (const client of [1, 2]) await clients.finish(10_500, client);
       assert.equal(moments(await clients.reserve(at, 3, { count: 3 })), expected);
@@ -85,24 +85,24 @@ inEachTwin('constants', (test, { fleet }) => {
     const { epoch } = await clients.reserve(0, 1, { count: 6 });
     await clients.setRate(500, 2, { ...slow, permits: 2 });
     assert.is((await clients.reserve(500, 1, { count: 0, epoch, held: 1 })).voidAfter, 2000);
-    // Those of 0, 1000 and 2000 count: the next is for 2000, where the new rate has room for one more.
+    // The reservations for 0, 1000 and 2000 count: the new rate allows one more at 2000.
     assert.equal(moments(await clients.reserve(1500, 3, { count: 3, horizon: 1e9 })).slice(0, 1), [2000]);
     assert.is((await clients.reserve(1500, 1, { count: 0, epoch, held: 1 })).voidAfter, 1000);
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
 
   test('reservations that one change has voided stay void after the next, however late a client calls', async () => {
-    for (const [at, standing] of [
+    for (const [at, valid] of [
       [4490, 0],
       [4510, 0],
     ]) {
       const clients = await fleet(slow);
       const { epoch } = await clients.reserve(0, 1, { count: 6 });
       await clients.setRate(500, 2, { ...slow, permits: 2 });
-      // So that there is a ledger by then.
+      // Keeps the ledger until then.
       await clients.reserve(1000, 2, { count: 12 });
       await clients.setRate(at, 2, { ...slow, permits: 3 });
-      assert.is((await clients.reserve(at, 1, { count: 0, epoch, held: 1 })).voidAfter, standing, `at ${at}`);
+      assert.is((await clients.reserve(at, 1, { count: 0, epoch, held: 1 })).voidAfter, valid, `at ${at}`);
     }
   });
 
@@ -112,11 +112,11 @@ inEachTwin('constants', (test, { fleet }) => {
     await clients.setRate(500, 2, { ...slow, permits: 2 });
     await clients.setRate(1000, 2, { ...slow, permits: 3 });
     await clients.setRate(2600, 2, { ...slow, permits: 4 });
-    // What is booked for 2500 or later is void since the first of them; by 4500 all have heard of that.
+    // Reservations for 2500 or later are void since the first change; by 4500 all clients have called again.
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
 
-  test('the last eight changes are told apart, and earlier ones count as the oldest of them', async () => {
+  test('the last eight changes are distinguished, and earlier ones count as the oldest of them', async () => {
     for (const [changes, until] of [
       [8, 2200],
       [9, 2100],
@@ -139,22 +139,22 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is(await clients.keptUntil(500), 4500);
   });
 
-  test('for five seconds a client is notified that another has lifted a pause, and reservations for the next two stay valid', async () => {
-    for (const [at, standing] of [
+  test('for five seconds a reply reports that another client has lifted a pause, and reservations for the next two stay valid', async () => {
+    for (const [at, valid] of [
       [5990, 2000],
       [6010, undefined],
     ]) {
-      // Each has a ledger of its own: what the other does comes by the control alone.
+      // Each client has its own ledger: changes by the other client arrive through the control only.
       const clients = await fleet(slow, 'client');
       await clients.pause(0, 1, 60_000);
       const { epoch } = await clients.reserve(0, 1, { count: 2 });
       await clients.forget(1000, 2);
       const reply = await clients.reserve(at as number, 1, { count: 0, epoch, held: 1 });
-      assert.is(reply.voidAfter, standing, `at ${at}`);
+      assert.is(reply.voidAfter, valid, `at ${at}`);
     }
   });
 
-  test('a release that is sent again within a minute restores nothing, however old the grants are', async () => {
+  test('a release that is resent within a minute restores nothing, however old the grants are', async () => {
     for (const [at, left] of [
       [59_900, 0],
       [60_100, 3],
@@ -173,7 +173,7 @@ inEachTwin('constants', (test, { fleet }) => {
     { ...window, interval: 600_000 },
     { ...onTheHour, interval: 600_000 },
   ] as LimitSpec[])
-    test(`a refund that is sent again within a minute restores nothing under a longer interval: ${longer.kind}`, async () => {
+    test(`a refund that is resent within a minute restores nothing under a longer interval: ${longer.kind}`, async () => {
       for (const [at, left] of [
         [59_900, 3],
         [60_100, 6],
@@ -188,13 +188,13 @@ inEachTwin('constants', (test, { fleet }) => {
       }
     });
 
-  test('a refund that is sent again restores nothing, even in the interval after all permits are free', async () => {
+  test('a refund that is resent restores nothing, even in the interval after all permits are free', async () => {
     for (const at of [0, 90_000, 199_000]) {
       const clients = await fleet({ ...window, interval: 100_000 });
       const { epoch } = await clients.reserve(0, 1, { count: 10 });
       await clients.refund(0, 1, { moment: 0, epoch, count: 3 });
       assert.equal(await clients.peek(0), [3]);
-      // As many as there are again where the window has been opened anew, at the same time or later.
+      // All available permits: a new window has started by then.
       if (at > 0) await clients.reserve(at, 2, { count: 20, maxWait: 0 });
       const before = await clients.peek(at);
       await clients.refund(at, 1, { moment: at > 100_000 ? at : 0, epoch, count: 3 });

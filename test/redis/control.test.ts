@@ -11,7 +11,7 @@ const ledger = '{sluice:api}';
 const control = '{sluice:api}:control';
 const open = (redis: Redis) => new RateLimiter({ name: 'api', limit, redis });
 
-/** What lies at the ledger's and the control's keys. */
+/** The values of the ledger's and the control's keys. */
 const dumps = (redis: Redis) =>
   Promise.all([ledger, control].map(async (key) => (await redis.dumpBuffer(key))?.toString('hex')));
 
@@ -63,10 +63,10 @@ test('a stored rate stays, and a pause expires without removing it', async ({ re
   await limiter.reset();
   assert.is(await redis.pttl(control), -1);
   assert.is((await limiter.getRate()).stored, true);
-  // Others hear that the pause was lifted.
+  // Other clients receive the end of the pause.
   await limiter.delete();
-  const told = await redis.pttl(control);
-  assert.ok(told > 1 && told <= 5_000, `${told} ms`);
+  const ttl = await redis.pttl(control);
+  assert.ok(ttl > 1 && ttl <= 5_000, `${ttl} ms`);
   await redis.del(control);
   await limiter.pauseFor(30);
   await until('the pause is forgotten', async () => (await redis.exists(control)) === 0);
@@ -80,7 +80,7 @@ test('delete leaves only keys of the limiter that expire soon', async ({ redis, 
     await permit.refund({ tokens: 10 });
   }
   for (const limiter of limiters) limiter.acquire({ requests: 5 }).catch(() => {});
-  await until('both are booked', async () => limiters.every((limiter) => limiter.stats().reserved > 0));
+  await until('both are reserved', async () => limiters.every((limiter) => limiter.stats().reserved > 0));
   await limiters[0].setRate(record);
   await limiters[0].pauseFor(60_000);
   await Promise.all(limiters.map((limiter) => limiter.close()));
@@ -112,7 +112,7 @@ test('a stored rate with other names is refused with advice, and can be deleted'
     assert.instance(error, StoreError);
     assert.match(error.message, /"requests","tokens".*give it those, or store another rate, or delete\(\)/);
   }
-  // A pause concerns all, whatever their limits are called.
+  // A pause applies to all clients, whatever the names of their limits.
   await pair.pauseFor(1);
   await pair.delete();
   assert.ok(await pair.tryAcquire(5));

@@ -1,4 +1,4 @@
-// What docs/costs.md says of the commands that one call is for the server.
+// The commands that one call runs on the server, as stated in docs/costs.md.
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
@@ -11,14 +11,14 @@ import { redisSuite } from './redisSuite.ts';
 const test = redisSuite('costs');
 
 const interval = 60_000;
-/** Each kind of limit as the page names it. */
+/** Each kind of limit, by its name on the page. */
 const kinds: [string, Limit][] = [
   ['sliding window', slidingWindow({ permits: 1_000, interval })],
   ['fixed window', fixedWindow({ permits: 1_000, interval })],
   ['token bucket', tokenBucket({ permits: 1_000, interval })],
 ];
 
-/** The commands that Redis has run for a call, the script itself aside, in the order of the alphabet. */
+/** The commands that Redis has run for a call, without the script itself, in alphabetical order. */
 async function commandsOf(redis: Redis, call: () => Promise<unknown>): Promise<string> {
   await redis.config('RESETSTAT');
   await call();
@@ -31,7 +31,7 @@ async function commandsOf(redis: Redis, call: () => Promise<unknown>): Promise<s
     .join(', ');
 }
 
-/** Calls of one ledger at times that are handed in. */
+/** Calls of one ledger at given times. */
 function callsOf(redis: Redis, limit: Limit) {
   const clock = { ms: 1_700_000_000_000 };
   const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits: [limit] };
@@ -64,7 +64,7 @@ for (const [kind, limit] of kinds)
     test(`the page says what ${name} is for the server: ${kind}`, async ({ redis }) => {
       const { clock, take, decide } = callsOf(redis, limit);
       const call = name === 'take' ? take : decide;
-      // The time is handed in; else each call asks for it once.
+      // The test passes the time in; otherwise each call reads it once.
       const commands = async () => `${await commandsOf(redis, call)}, TIME`;
       await call();
       await redis.flushdb();

@@ -1,4 +1,4 @@
-// How an excess of `settle` is charged. A comparison of the two twins would not notice a fault that both have.
+// How an excess of `settle` is charged. A comparison of the twins does not detect a fault in both.
 import * as assert from 'uvu/assert';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';

@@ -8,11 +8,11 @@ import { fleetOf, type TimedFleet } from './timedFleet.ts';
 import type { Scope } from './twins.ts';
 
 interface Twin {
-  /** Clients of a limit of which nothing is known yet. */
+  /** Clients of a new limit. */
   fleet(spec: LimitSpec, scope?: Scope): Promise<TimedFleet>;
 }
 
-/** The same tests of the memory's ledger and of the scripts, whose numbers no comparison of the two would notice. */
+/** Runs the same tests with the memory ledger and the scripts, for numbers that a comparison of the two does not check. */
 export function inEachTwin(title: string, tests: (test: Test, twin: Twin) => void): void {
   for (const where of ['memory', 'Redis'] as const) {
     const test = suite(`${title}, ${where}`);

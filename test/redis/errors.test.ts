@@ -1,16 +1,16 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError, slidingWindow } from '../../src/index.ts';
-import { type AskedLedger, ledgerOf, operations, refundsOf } from './ledgers.ts';
+import { ledgerOf, operations, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('errors');
 const limit = slidingWindow({ permits: 3, interval: 60_000, resolution: 1 });
 
-/** What the call rejects with: a StoreError that names the limiter, and keeps what Redis said. */
+/** The error of a call: a StoreError with the name of the limiter and the error of Redis as its cause. */
 async function refused(call: Promise<unknown>, what: RegExp): Promise<StoreError> {
   const error = await call.then(
-    () => assert.unreachable('nothing was refused'),
+    () => assert.unreachable('the call was not refused'),
     (reason) => reason,
   );
   assert.instance(error, StoreError);
@@ -21,7 +21,7 @@ async function refused(call: Promise<unknown>, what: RegExp): Promise<StoreError
   return error;
 }
 
-/** Puts something of another kind at a key. */
+/** Stores a value of another type at a key. */
 const others: [string, (redis: Redis, key: string) => Promise<unknown>, RegExp][] = [
   ['a list', (redis, key) => redis.lpush(key, 'x'), /WRONGTYPE/],
   ['a hash', (redis, key) => redis.hset(key, 'a', 1), /WRONGTYPE/],
@@ -32,11 +32,13 @@ const others: [string, (redis: Redis, key: string) => Promise<unknown>, RegExp][
 
 for (const [title, put, what] of others)
   for (const [operation, call] of operations)
-    test(`${operation} says that the ledger's key holds ${title}, and leaves it`, async ({ redis }) => {
+    test(`${operation} reports that the ledger's key holds ${title}, and does not change it`, async ({
+      redis,
+    }) => {
       await put(redis, '{p:n}');
       const before = await redis.dumpBuffer('{p:n}');
       const error = await refused(call(ledgerOf(redis, { '': limit })), what);
-      assert.match(error.message, 'the key {p:n} holds no ledger of version 5');
+      assert.match(error.message, 'the key {p:n} holds no ledger of version 6');
       assert.ok(before!.equals((await redis.dumpBuffer('{p:n}'))!));
     });
 
@@ -52,16 +54,14 @@ for (const [title, put] of others.slice(0, 4))
     assert.match(error.message, `the key ${key} holds no sequence of refunds`);
   });
 
-test('a log of another type is refused as long as it is needed, and no limit is exceeded', async ({
-  redis,
-}) => {
+test('a log of another type is refused while it is needed, and no limit is exceeded', async ({ redis }) => {
   for (const put of [
     () => redis.set('{p:n}:log:', 'x'),
     () => redis.hset('{p:n}:log:', 'a', 1),
     () => redis.rpush('{p:n}:log:', 'x', 'y'),
   ]) {
     await redis.flushall();
-    // More entries than the ledger holds itself.
+    // More entries than the ledger's string contains.
     const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 12, interval: 60_000, resolution: 1 }) });
     for (let i = 0; i < 12; i++) {
       await ledger.reserve([1]);
@@ -84,7 +84,10 @@ test('contenders of another type are refused', async ({ redis }) => {
 });
 
 for (const missing of ['-eval -evalsha', '-set', '-get', '~other:*'])
-  test(`the error for a user without permission (${missing}) says so`, async ({ server, connect }) => {
+  test(`the error for a user without permission (${missing}) reports the permission`, async ({
+    server,
+    connect,
+  }) => {
     const keys = missing.startsWith('~') ? [missing] : ['~*', ...missing.split(' ')];
     await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', ...keys);
     const redis = connect({ username: 'limited', password: 'secret' });
@@ -107,10 +110,10 @@ const nonsense = [
   [null, null, null],
   [1, 2, 'x', 4],
 ];
-/** What a reply to reserve begins with: the time, the epoch, the contenders, no pause, and all that was booked stands. */
+/** The start of a reply to reserve: the time, the epoch, the contenders, no pause, and no void reservations. */
 const head = [1, 1, 1, -1, -1];
-const malformed: [string, (ledger: AskedLedger) => Promise<unknown>, unknown[]][] = [
-  // Segments that answer fewer or more requests than there were, or two runs together.
+const malformed: [string, (ledger: PromiseLedger) => Promise<unknown>, unknown[]][] = [
+  // Segments for fewer or more requests than there were, or one segment for two runs.
   ['reserve', (ledger) => ledger.reserve([1], { count: 2 }), [head, [...head, 1, 0], [...head, 3, 0]]],
   [
     'reserve',
@@ -131,7 +134,7 @@ for (const [operation, call, answers] of malformed)
     }
   });
 
-test('a missing server is reported as unavailable, not as wrong', async ({ server, connect }) => {
+test('a missing server is reported as unavailable', async ({ server, connect }) => {
   const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
   await redis.ping();
   const ledger = ledgerOf(redis, { '': limit });

@@ -4,19 +4,19 @@ import * as assert from 'uvu/assert';
 import { fixedWindow, leakyBucket, slidingWindow, tokenBucket } from '../../src/index.ts';
 import type { Refund } from '../../src/stores/store.ts';
 import { until } from '../support/until.ts';
-import { type AskedLedger, ledgerOf, refundsOf } from './ledgers.ts';
+import { ledgerOf, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('expiry');
 
-/** Milliseconds that each key still lives. */
+/** The time to live of each key, in ms. */
 async function lives(redis: Redis): Promise<Map<string, number>> {
   const keys = await redis.keys('*');
   const left = await Promise.all(keys.map((key) => redis.pttl(key)));
   return new Map(keys.map((key, i) => [key, left[i]]));
 }
 
-/** As long as expected, rounded up, or up to twice as long; but for the time that the test itself has taken. */
+/** Asserts a time to live: the expected one, rounded up, or up to twice as long, less the time that the test has taken. */
 function assertLives(left: number | undefined, expected: number): void {
   assert.ok(
     left !== undefined && left <= 2 * expected + 4 && left > expected - 1500,
@@ -38,7 +38,7 @@ const limits = [
 ] as const;
 
 for (const [title, limit, recovery] of limits)
-  test(`${title} is forgotten when it is full again`, async ({ redis }) => {
+  test(`${title} expires when it is full again`, async ({ redis }) => {
     const { resetAfter } = await ledgerOf(redis, { '': limit }).decide([1]);
     const left = await lives(redis);
     assert.equal([...left.keys()], ['{p:n}']);
@@ -46,7 +46,7 @@ for (const [title, limit, recovery] of limits)
     assertLives(left.get('{p:n}'), Math.ceil(resetAfter));
   });
 
-test('an aligned window is forgotten when it ends', async ({ redis }) => {
+test('an aligned window expires when it ends', async ({ redis }) => {
   const limit = fixedWindow({ permits: 2, interval: minute, align: 'epoch' });
   await ledgerOf(redis, { '': limit }).decide([1]);
   const [seconds, micros] = await redis.time();
@@ -62,11 +62,11 @@ test('the keys of reservations and their log live until all permits are free', a
   for (const ms of left.values()) assertLives(ms, 12 * minute);
 });
 
-test('a ledger whose grants are all refunded is forgotten at once', async ({ redis }) => {
+test('a ledger whose grants are all refunded is removed at once', async ({ redis }) => {
   const ledger = ledgerOf(redis, { '': tokenBucket({ permits: 2, interval: minute }) });
   const reply = await ledger.reserve([1], { count: 2 });
   await ledger.refund(refundsOf(reply, [1]), 1);
-  await until('only the sequence of the refund is left', async () => (await lives(redis)).size === 1);
+  await until('only the sequence of the refund remains', async () => (await lives(redis)).size === 1);
   assert.match([...(await lives(redis)).keys()][0], /^\{p:n\}:sequence:/);
 });
 
@@ -114,8 +114,8 @@ test('after any operations, every key expires', async ({ redis }) => {
         for (const [i, { client, ...step }] of steps.entries()) {
           await perform(clients[client], step, granted[client], i);
           for (const [key, left] of await lives(redis)) {
-            // -2 says that the key has expired meanwhile.
-            // A sequence of refunds is remembered for a minute or longer, as they may be sent again.
+            // -2: the key has expired meanwhile.
+            // A sequence of refunds is kept for a minute or longer, since refunds may be resent.
             const most = 600 * interval + 10_000 + (key.includes(':sequence:') ? minute : 0);
             assert.ok(left !== -1 && left < most, `${key} lives for ${left} ms`);
           }
@@ -127,7 +127,7 @@ test('after any operations, every key expires', async ({ redis }) => {
 });
 
 async function perform(
-  ledger: AskedLedger,
+  ledger: PromiseLedger,
   { kind, count, cost, maxWait }: { kind: string; count: number; cost: number[]; maxWait: number },
   granted: Refund[],
   sequence: number,

@@ -22,7 +22,7 @@ test('two processes together pull only as many values as the limit allows', asyn
     }
   }
   const subscriptions = limiters.map((limiter) => fromThrottled(counted(), limiter).subscribe());
-  await until('they have pulled what they may', async () => pulled === 10, { every: 5 });
+  await until('both have pulled as many values as the limit allows', async () => pulled === 10, { every: 5 });
   await sleep(100);
   assert.is(pulled, 10);
   for (const subscription of subscriptions) subscription.unsubscribe();
@@ -39,10 +39,10 @@ test('permits for values that are not pulled, or do not arrive, are refunded', a
   assert.equal(got, [1, 2, 3, 4, 0, 1]);
   const input = byHand<number>();
   const subscription = fromThrottled(input, limiter).subscribe();
-  await until('it is pulled', async () => input.pulled === 1, { every: 5 });
+  await until('the value is pulled', async () => input.pulled === 1, { every: 5 });
   assert.is(await limiter.availablePermits(), 3);
   subscription.unsubscribe();
-  await until('the permit is back', async () => (await limiter.availablePermits()) === 4);
+  await until('the permit is refunded', async () => (await limiter.availablePermits()) === 4);
   assert.is(input.pulled, 1);
   assert.is(input.returned, 1);
   await limiter.close();
@@ -58,8 +58,8 @@ test('prefetched permits cost few calls, and unused ones are all refunded', asyn
   assert.ok(calls <= 40, `${calls} calls`);
   await fromThrottled(Readable.from(got.slice(0, 100)), limiter).forEach(get);
   assert.equal(got.slice(700), got.slice(0, 100));
-  // A call that was under way at the end is still answered.
-  await until('all permits are back', async () => (await limiter.availablePermits()) === 1_200);
+  // A call that was in flight at the end still gets its reply.
+  await until('all permits are refunded', async () => (await limiter.availablePermits()) === 1_200);
   await limiter.close();
 });
 
@@ -75,10 +75,10 @@ test('a late value holds one permit, and no permit is held after the end', async
     yield 4;
   }
   const got: number[] = [];
-  // However long the machine takes, the permit is not too old.
+  // On a slow machine, too, the permit does not become too old.
   const options = { maxAge: 60_000 };
   const done = fromThrottled(pages(), limiter, options).forEach((n) => void got.push(n));
-  await until('three have come', async () => got.length === 3, { every: 5 });
+  await until('three values have arrived', async () => got.length === 3, { every: 5 });
   await until('one permit is held', async () => (await limiter.availablePermits()) === 6);
   goOn();
   await done;
@@ -97,9 +97,11 @@ test("a very late value waits for a new permit; its own was refunded, also on Re
     const input = byHand<number>();
     const got: number[] = [];
     const subscription = fromThrottled(input, limiter, { maxAge: 100 }).subscribe((n) => got.push(n));
-    await until('it is pulled', async () => input.pulled === 1, { every: 5 });
+    await until('the value is pulled', async () => input.pulled === 1, { every: 5 });
     assert.is(await limiter.availablePermits(), 0);
-    await until('it is given back', async () => (await limiter.availablePermits()) === 1, { within: 2_000 });
+    await until('the permit is refunded', async () => (await limiter.availablePermits()) === 1, {
+      within: 2_000,
+    });
     const permit = await limiter.acquire();
     await input.answer({ done: false, value: 5 });
     await sleep(50);
@@ -107,7 +109,9 @@ test("a very late value waits for a new permit; its own was refunded, also on Re
     subscription.unsubscribe();
     assert.is(input.returned, 1);
     await permit.refund();
-    await until('nothing is left', async () => (await limiter.availablePermits()) === 1, { within: 2_000 });
+    await until('no permit is charged', async () => (await limiter.availablePermits()) === 1, {
+      within: 2_000,
+    });
     await limiter.close();
   }
 });

@@ -1,4 +1,4 @@
-// What comes back of a grant goes to the next request, in front of what is booked, as far as no booked moment needs it.
+// Permits refunded from a grant go to the next request, before existing reservations, unless a reservation needs them.
 import * as assert from 'uvu/assert';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
@@ -11,7 +11,7 @@ const kinds: LimitSpec[] = [
 ];
 
 inEachTwin('gaps', (test, { fleet }) => {
-  /** Two clients with a reservation each for 1000 or later, after a window that is full; its epoch. */
+  /** A full window, and two clients with reservations for 1000 or later; the epoch of the first. */
   const full = async (spec: LimitSpec): Promise<{ clients: TimedFleet; epoch: number }> => {
     const clients = await fleet(spec);
     const { epoch } = await clients.reserve(0, 1, { count: 11 });
@@ -54,7 +54,7 @@ inEachTwin('gaps', (test, { fleet }) => {
     const { epoch } = await clients.reserve(0, 1, { count: 20 });
     await clients.reserve(0, 2);
     await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
-    // Those of 1000 leave room for one more in the windows that end before 1000, and none in those that end later.
+    // With the reservations for 1000, windows that end before 1000 have room for one more permit, and later ones have none.
     const [moment] = moments(await clients.reserve(100, 3));
     assert.ok(moment > 1000, `${moment}`);
   });
@@ -74,7 +74,7 @@ inEachTwin('gaps', (test, { fleet }) => {
     const clients = await fleet({ kind: 'fixedWindow', permits: 2, interval: 30, align: 'first' });
     const { epoch } = await clients.reserve(0, 1, { count: 3 });
     await clients.reserve(0, 2);
-    // Under the longer interval the first window reaches into the second.
+    // Under the longer interval, the first window overlaps the second.
     await clients.setRate(1, 1, { kind: 'fixedWindow', permits: 2, interval: 31, align: 'first' });
     await clients.refund(2, 1, { moment: 0, epoch, count: 1 });
     const [moment] = moments(await clients.reserve(29.5, 3));

@@ -1,4 +1,4 @@
-// How refunds reach the waiting requests. A comparison of the twins would not detect a fault that both have.
+// How refunds reach waiting requests. A comparison of the twins does not detect a fault in both.
 import * as assert from 'uvu/assert';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
@@ -9,11 +9,11 @@ const window: LimitSpec = { kind: 'slidingWindow', permits: 10, interval: 1000, 
 const slow: LimitSpec = { kind: 'slidingWindow', permits: 1, interval: 1000, resolution: 1 };
 
 inEachTwin('given back', (test, { fleet }) => {
-  /** Two clients in a line: the second holds the moments of 1600, 1700 and so on to 2000. */
-  async function lineOfTwo(): Promise<{ clients: TimedFleet; epoch: number }> {
+  /** Two waiting clients: the second has reservations for 1600, 1700 and so on to 2000. */
+  async function twoWaiting(): Promise<{ clients: TimedFleet; epoch: number }> {
     const clients = await fleet(bucket);
     const { epoch } = await clients.reserve(0, 1, { count: 10 });
-    // A request of all that the bucket holds: it is full just before, and never again.
+    // A request for the full bucket, which is never full again.
     await clients.reserve(0, 1, { count: 1, permits: 10 });
     await clients.reserve(0, 1, { count: 5 });
     assert.equal(moments(await clients.reserve(1000, 2, { count: 5 })), [1600, 1700, 1800, 1900, 2000]);
@@ -21,7 +21,7 @@ inEachTwin('given back', (test, { fleet }) => {
   }
 
   test('a refunded reservation before the newest goes to the next request of its cost', async () => {
-    const { clients, epoch } = await lineOfTwo();
+    const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
     assert.equal(moments(await clients.reserve(1000, 4, { permits: 2 })), [2200]);
     assert.equal(moments(await clients.reserve(1000, 3, { count: 2 })), [1700, 2300]);
@@ -40,32 +40,32 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok(taken[32] > 4900, `the last one at ${taken[32]}`);
   });
 
-  test('a release takes nothing from a refunded reservation that the next request takes over', async () => {
+  test('a release takes nothing from a refunded reservation that the next request reuses', async () => {
     const clients = await fleet({ ...window, permits: 4, interval: 3 });
     assert.equal(moments(await clients.reserve(0, 1, { count: 3, permits: 2 })), [0, 0, 3]);
-    // In the middle of a millisecond: what is granted at once has its moment rounded up.
+    // In the middle of a millisecond: the moment of an immediate grant is rounded up.
     const reply = await clients.reserve(3.5, 2, { count: 3 });
     assert.equal(moments(reply), [4, 4, 6]);
     await clients.refund(3.5, 2, { moment: 4, epoch: reply.epoch, count: 2 });
     await clients.release(3.5, 3, 1);
-    // Only what the release gave back is there: nothing that is charged for 4 is left to take over.
+    // Only the released permit is available: no refunded reservation for 4 is left to reuse.
     assert.equal(moments(await clients.reserve(3.5, 1, { count: 3 })), [4, 6, 7]);
   });
 
-  test('a refunded reservation that is not taken over by its moment is restored', async () => {
-    const { clients, epoch } = await lineOfTwo();
+  test('a refunded reservation that is not reused by its moment is restored', async () => {
+    const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
     assert.equal(moments(await clients.reserve(1701, 3)), [2000]);
   });
 
   test('with the newest reservation, the refunded ones before it are restored', async () => {
-    const { clients, epoch } = await lineOfTwo();
+    const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1900, epoch, count: 1 });
     await clients.refund(1000, 2, { moment: 2000, epoch, count: 1 }, 2);
     assert.equal(moments(await clients.reserve(1000, 3, { permits: 2 })), [2000]);
   });
 
-  test('a reservation made under another rate is not taken over', async () => {
+  test('a reservation made under another rate is not reused', async () => {
     const clients = await fleet(window);
     const { epoch } = await clients.reserve(0, 1, { count: 20 });
     await clients.reserve(0, 2, { count: 5 });
@@ -75,7 +75,7 @@ inEachTwin('given back', (test, { fleet }) => {
   });
 
   test("no request is granted before its client's valid reservations", async () => {
-    const { clients, epoch } = await lineOfTwo();
+    const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
     const last = { moment: 1900, epoch };
     assert.equal(moments(await clients.reserve(1000, 2, { last })), [2100]);
@@ -104,13 +104,13 @@ inEachTwin('given back', (test, { fleet }) => {
     [2, 48],
     [5, 4],
   ])
-    test(`the pace counts the part that is likely to be kept: ${5 - count} of 5`, async () => {
+    test(`the pace counts the part that is likely not to be refunded: ${5 - count} of 5`, async () => {
       const clients = await fleet(window);
       const { epoch } = await clients.reserve(0, 1, { count: 11 });
       await clients.reserve(0, 2, { count: 5 });
       for (let i = 0; i < count; i++)
         await clients.refund(1900, 2, { moment: 1000 + 80 * i, epoch, count: 1 }, i + 1);
-      // The first starts the pace, and what came back is granted without one.
+      // The first grant starts the pace; refunded permits are granted without it.
       const taken = moments(await clients.reserve(1900, 3, { count: count + 2 }));
       assert.equal(taken, [...new Array(count + 1).fill(1900), 1900 + spacing]);
     });
@@ -130,16 +130,16 @@ inEachTwin('given back', (test, { fleet }) => {
       const at = paced[count - 1] + 100;
       for (const [i, moment] of paced.slice(-refunded).entries())
         await clients.refund(at, 2, { moment, epoch, count: 1 }, i + 1);
-      // The first starts the pace, and what came back is granted without one.
+      // The first grant starts the pace; refunded permits are granted without it.
       const next = moments(await clients.reserve(at, 3, { count: refunded + 2 }));
       assert.is(next[refunded + 1] - next[refunded], spacing);
     });
 
-  test('the newest reservation, if refunded, leaves its place in the pace to the next', async () => {
+  test('if the newest reservation is refunded, the next request takes its place in the pace', async () => {
     const clients = await fleet(window);
     const { epoch } = await clients.reserve(0, 1, { count: 11 });
-    const booked = moments(await clients.reserve(0, 2, { count: 5 }));
-    assert.is(booked[4], 1320);
+    const reserved = moments(await clients.reserve(0, 2, { count: 5 }));
+    assert.is(reserved[4], 1320);
     await clients.refund(100, 2, { moment: 1320, epoch, count: 1 });
     assert.equal(moments(await clients.reserve(100, 3, { count: 1 })), [1320]);
   });

@@ -72,7 +72,7 @@ test('each key has one slot, many keys have many, and all expire', async ({ redi
   await group.close();
 });
 
-/** How often a connection hands bytes to the system, while something is done. */
+/** The number of writes of a connection during `work`. */
 async function writesDuring({ stream }: Redis, work: () => Promise<unknown>): Promise<number> {
   const { _write, _writev } = stream;
   let writes = 0;
@@ -95,12 +95,12 @@ async function writesDuring({ stream }: Redis, work: () => Promise<unknown>): Pr
 const hardly = tokenBucket({ permits: 1_000_000, interval: 1_000 });
 
 for (const keys of [1, 40])
-  test(`${keys} asked in one turn leave in one write`, async ({ redis }) => {
+  test(`${keys} calls of one turn are sent in one write`, async ({ redis }) => {
     const group = new RateLimiterGroup({ name: 'api', limit: hardly, redis });
     await group.get('first').acquire();
     const all = () => Promise.all(Array.from({ length: keys }, (_, i) => group.get(`key ${i}`).acquire()));
     assert.is(await writesDuring(redis, all), 1);
-    // So do the answers' next questions, and a server that has lost the scripts goes unseen.
+    // The calls that follow the replies are sent in few writes, too, even after the server has lost its scripts.
     await redis.script('FLUSH');
     await all();
   });
@@ -115,7 +115,7 @@ test('calls for a thousand keys in one turn are sent in few writes, each as larg
   assert.ok(writes > 1 && writes < 40, `${writes} writes`);
 });
 
-test("the caller's own commands keep their place among the calls", async ({ redis }) => {
+test("the caller's own commands keep their order among the calls", async ({ redis }) => {
   const group = new RateLimiterGroup({ name: 'api', limit, redis });
   const [, , value] = await Promise.all([group.get('a').acquire(), redis.set('own', '1'), redis.get('own')]);
   assert.is(value, '1');

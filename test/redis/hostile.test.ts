@@ -8,13 +8,13 @@ import { type OnRedis, redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('hostile keys');
 
-/** Microseconds of the server that no call takes, whatever the keys hold: some thousand times what one takes. */
+/** The longest time of a call on the server, in µs, whatever its keys contain: some thousand times the usual one. */
 const bound = 200_000;
 const [ledger, control, contenders, log] = ['', ':control', ':contenders', ':log:log'].map(
   (end) => `{p:n}${end}`,
 );
 
-/** Keys as many calls leave them, with a line of contenders. */
+/** The keys after many calls, with contenders. */
 async function lively(redis: Redis, seed: number, single = false): Promise<MixedCalls> {
   await redis.flushall();
   const calls = new MixedCalls(seed, { single });
@@ -23,9 +23,9 @@ async function lively(redis: Redis, seed: number, single = false): Promise<Mixed
   return calls;
 }
 
-/** Calls of every kind: each is answered or refused as what the keys hold wrongly, and none takes long. */
+/** Calls of every kind: each succeeds, or fails with an error for the invalid key, within the longest time. */
 async function survives({ server, connect }: OnRedis, calls: MixedCalls, count = 20): Promise<void> {
-  // A server that never comes back is not waited for.
+  // Does not wait for a server that never replies.
   const redis = connect({ commandTimeout: 20_000 });
   await server.command('CONFIG', 'SET', 'slowlog-log-slower-than', bound);
   await server.command('SLOWLOG', 'RESET');
@@ -37,27 +37,27 @@ async function survives({ server, connect }: OnRedis, calls: MixedCalls, count =
   assert.equal(await server.command('SLOWLOG', 'LEN'), 0, 'a slow call');
 }
 
-/** Numbers that would pass every comparison, or none. */
+/** Numbers that pass every comparison, or none. */
 const wrong = [NaN, Infinity, -Infinity, -1, 1e300];
 
-test('an invalid number in a ledger is refused, anywhere in the head', async (context) => {
+test('an invalid number anywhere in the head of a ledger is refused', async (context) => {
   const { redis } = context;
   const calls = await lively(redis, 1);
-  const whole = (await redis.getBuffer(ledger))!;
-  // Behind the texts of the limits and their states, the rest of what all ledgers have.
-  const texts = 30 + 4 + whole.readUInt32LE(30) + 4 + 2;
+  const original = (await redis.getBuffer(ledger))!;
+  // After the texts of the limits and their states follow the remaining fields of all ledgers.
+  const texts = 30 + 4 + original.readUInt32LE(30) + 4 + 2;
   const rest = texts + (11 + 17) * 8;
   const offsets = [2, 10, 18, ...Array.from({ length: 15 }, (_, i) => rest + i * 8)];
   for (const at of offsets)
     for (const number of wrong) {
-      const held = Buffer.from(whole);
+      const held = Buffer.from(original);
       held.writeDoubleLE(number, at);
       await redis.set(ledger, held);
       calls.refusals.length = 0;
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 5`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 6`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
@@ -66,17 +66,17 @@ for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_00
   test(`the fast path does not grant from an invalid number: ${limit.kind}`, async ({ redis }) => {
     const ofOne = ledgerOf(redis, { '': limitOf(limit) });
     await ofOne.decide([1]);
-    const whole = (await redis.getBuffer(ledger))!;
-    for (let at = 2; at < whole.length - 1; at += at === 18 ? 18 : 8)
+    const original = (await redis.getBuffer(ledger))!;
+    for (let at = 2; at < original.length - 1; at += at === 18 ? 18 : 8)
       for (const number of wrong) {
-        const held = Buffer.from(whole);
+        const held = Buffer.from(original);
         held.writeDoubleLE(number, at);
-        // -1 says that nothing has been purged; a long window may have begun before all times.
+        // -1: nothing has been purged; a long window may have started before time 0.
         if (number === -1 && at === (limit.kind === 'slidingWindow' ? 76 : 60)) continue;
         await redis.set(ledger, held);
         await ofOne.decide([1]).then(
           () => assert.unreachable(`${number} at ${at}`),
-          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 5`),
+          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 6`),
         );
         assert.ok(held.equals((await redis.getBuffer(ledger))!));
       }
@@ -87,7 +87,7 @@ test('a value that is not a string or not a ledger is refused by the fast and th
 }) => {
   const ofOne = ledgerOf(redis, { '': limitOf(sliding) });
   await ofOne.decide([1]);
-  const whole = (await redis.getBuffer(ledger))!;
+  const original = (await redis.getBuffer(ledger))!;
   const refused = (key: string) =>
     ofOne.decide([1]).then(
       () => assert.unreachable(key),
@@ -96,8 +96,8 @@ test('a value that is not a string or not a ledger is refused by the fast and th
         assert.match(error.message, `the key ${key} holds no `);
       },
     );
-  for (let length = 0; length < whole.length; length++) {
-    await redis.set(ledger, whole.subarray(0, length));
+  for (let length = 0; length < original.length; length++) {
+    await redis.set(ledger, original.subarray(0, length));
     await refused(ledger);
   }
   await redis.del(ledger);
@@ -113,14 +113,14 @@ test('a value that is not a string or not a ledger is refused by the fast and th
   await refused(control);
 });
 
-test('an invalid number in a control is refused, anywhere', async ({ redis }) => {
+test('an invalid number anywhere in a control is refused', async ({ redis }) => {
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');
   await new Promise((resolve) => client.pause(50_000, resolve));
-  const whole = (await redis.getBuffer(control))!;
+  const original = (await redis.getBuffer(control))!;
   for (let at = 0; at < 6 * 8; at += 8)
     for (const number of wrong) {
-      const held = Buffer.from(whole);
+      const held = Buffer.from(original);
       held.writeDoubleLE(number, at);
       await redis.set(control, held);
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
@@ -130,15 +130,15 @@ test('an invalid number in a control is refused, anywhere', async ({ redis }) =>
 });
 
 for (const key of [ledger, control])
-  test(`${key} cut short, or longer than it says, is refused`, async ({ redis }) => {
+  test(`${key} is refused if it is truncated or too long`, async ({ redis }) => {
     const calls = await lively(redis, 1);
     const [client] = calls.clients(redis, 'all');
     await new Promise((resolve) => client.pause(50_000, resolve));
-    const whole = (await redis.getBuffer(key))!;
-    const lengths = Array.from({ length: whole.length }, (_, i) => i);
+    const original = (await redis.getBuffer(key))!;
+    const lengths = Array.from({ length: original.length }, (_, i) => i);
     for (const held of [
-      ...lengths.map((n) => whole.subarray(0, n)),
-      Buffer.concat([whole, Buffer.from('x')]),
+      ...lengths.map((n) => original.subarray(0, n)),
+      Buffer.concat([original, Buffer.from('x')]),
     ]) {
       await redis.set(key, held);
       const error = await new Promise<Error | null>((resolve) => client.peek(resolve));
@@ -147,7 +147,7 @@ for (const key of [ledger, control])
     }
   });
 
-test('changed bytes do no lasting damage', async (context) => {
+test('changed bytes cause no lasting damage', async (context) => {
   const { redis } = context;
   for (let seed = 1; seed <= 90; seed++) {
     const calls = await lively(redis, seed, seed > 60);
@@ -170,9 +170,9 @@ test('a million contenders, expired or not, delay no call', async (context) => {
     ['inf', 5],
   ] as const) {
     const calls = await lively(redis, 3);
-    const book = { runs: [{ count: 2, cost: [80, 1], maxWait: Infinity }], horizon: 1, held: 0, epoch: 0 };
+    const request = { runs: [{ count: 2, cost: [80, 1], maxWait: Infinity }], horizon: 1, held: 0, epoch: 0 };
     const clients = calls.clients(redis, 'all');
-    for (const client of clients) await new Promise((resolve) => client.reserve(book, resolve));
+    for (const client of clients) await new Promise((resolve) => client.reserve(request, resolve));
     assert.is(await redis.zcard(contenders), 2);
     const add = `for i = 1, tonumber(ARGV[2]) do local t = {} for j = 1, 1000 do t[2 * j - 1] = ARGV[1]; t[2 * j] = i .. ' ' .. j end
       redis.call('ZADD', KEYS[1], unpack(t)) end`;

@@ -9,7 +9,7 @@ import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('keys');
 
-/** As the client sees it: it comes with ioredis, without types. */
+/** The slot of a key, as ioredis computes it: its module has no types. */
 const slotOf: (key: Buffer) => number = createRequire(import.meta.url)('cluster-key-slot');
 
 const weird = [
@@ -61,7 +61,7 @@ function keysOf(prefix: string, name: string, limits: readonly string[], client?
   return { ledger, contenders, logs, sequence: (line: string) => wordsOf(space.refunds(line))[1] };
 }
 
-/** The keys as the server sees them. */
+/** The keys on the server. */
 function bytesOf(prefix: string, name: string, limits: readonly string[] = ['', 'a']): string[] {
   const keys = keysOf(prefix, name, limits);
   return [keys.ledger, keys.contenders, ...keys.logs, keys.sequence('x')].map((key) =>
@@ -160,7 +160,7 @@ test('limits with any names are independent, in any order', async ({ redis }) =>
     );
   const costs = new Map(names.map((name, i) => [name, i + 1]));
   const ledger = ledgerOf(redis, record(names));
-  // Twice, in different milliseconds: an older entry lies in the list.
+  // Twice, in different milliseconds: the older entry is in the list.
   await ledger.reserve(names.map((name) => costs.get(name)!));
   await new Promise((resolve) => setTimeout(resolve, 3));
   await ledger.reserve(names.map((name) => costs.get(name)!));

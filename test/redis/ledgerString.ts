@@ -1,13 +1,12 @@
 import { byName, type LimitPicture, type Picture, unsigned } from './picture.ts';
 
-/** What Redis holds of a ledger: the string, the contenders with their scores, and the log of each limit. */
+/** A ledger in Redis: the string, the contenders with their scores, and the log of each limit. */
 export interface Held {
   ledger: Buffer;
   contenders: string[];
   logs: Buffer[][];
 }
 
-/** Reads numbers, one after another. */
 class Reader {
   at = 0;
   constructor(readonly data: Buffer) {}
@@ -20,6 +19,12 @@ class Reader {
   integer(size: number): number {
     this.at += size;
     return this.data.readUIntLE(this.at - size, size);
+  }
+
+  /** A moment of six bytes, or -1. */
+  moment(): number {
+    this.at += 6;
+    return this.data.readIntLE(this.at - 6, 6);
   }
 
   doubles(count: number): number[] {
@@ -40,12 +45,12 @@ class Reader {
 type Numbers = Pick<Picture, 'epoch' | 'seen' | 'expires' | 'spec' | 'limits'> & { calm?: number };
 type Rare = Omit<Picture, keyof Numbers | 'crowd'>;
 
-/** Reads the string of `lua/ledger/format.lua`: a head of `lua/heads` and what is rare, or all that is known. */
+/** Reads the string of `lua/ledger/format.lua`: a head of `lua/heads` and the rare part, or the full form. */
 export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture & { kept: number } {
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 5) throw new Error(`a ledger of version ${version}`);
+  if (version !== 6) throw new Error(`a ledger of version ${version}`);
   const [epoch, seen, expires] = reader.doubles(3);
   const isWhole = kind === 'w';
   const calm = isWhole ? undefined : reader.integer(6);
@@ -87,7 +92,7 @@ function readSmall(
   const restOf = () => (reader.isAtEnd ? nothingRare(epoch) : readRare(reader, 1));
   const picture = (numbers: number[], entries: [number, number][] = []) => {
     const rare = restOf();
-    // A fixed window has the shift of its ledger.
+    // A fixed window stores the shift of its ledger.
     const own = kind === 'f' ? [...limit, ...numbers, rare.shift] : [...limit, ...numbers];
     return { spec, limits: [{ kind, numbers: own, log: entries }], rare };
   };
@@ -96,7 +101,12 @@ function readSmall(
     return picture([...last, ...(rareOf(5) ?? [0, 0, 0, 0, 0])]);
   }
   if (kind === 't') {
-    const [units, ...line] = reader.doubles(8);
+    const units = reader.double();
+    const [tail, since1] = [reader.moment(), reader.integer(6)];
+    const held1 = reader.double();
+    const since0 = reader.integer(6);
+    const held0 = reader.double();
+    const line = [tail, since1, held1, since0, held0, reader.moment(), reader.moment()];
     const [lastCount, booked] = [reader.integer(4), reader.integer(4)];
     const [owedUntil, sameSince] = rareOf(2) ?? [0, 0];
     return picture([units, seen, booked, owedUntil, ...line, lastCount, sameSince]);
@@ -137,7 +147,7 @@ function readRare(reader: Reader, limits: number): Rare {
   };
 }
 
-/** A sliding window keeps its newest entry in the string, and those before it in the list. */
+/** A sliding window keeps its newest entry in the string, and the earlier ones in the list. */
 function limitOf(kind: string, numbers: number[], list: Buffer[]): LimitPicture {
   if (kind !== 's') return { kind, numbers, log: [] };
   const [oldest, length, openTime, openCount] = numbers.slice(7);

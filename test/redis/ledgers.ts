@@ -5,20 +5,19 @@ import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { DecideReply, Ledger, Refund, RefundReply, ReserveReply } from '../../src/stores/store.ts';
 
-/** A ledger of limits by their names, as promises. */
-export interface AskedLedger {
+/** A ledger of named limits, with promises. */
+export interface PromiseLedger {
   reserve(cost: Cost, options?: { count?: number; maxWait?: number; held?: number }): Promise<ReserveReply>;
   refund(refunds: readonly Refund[], sequence: number): Promise<RefundReply>;
   decide(cost: Cost): Promise<DecideReply>;
   peek(): Promise<number[]>;
 }
 
-/** Opens a ledger in Redis. */
 export function ledgerOf(
   redis: Redis | Cluster,
   limits: Record<string, Limit>,
   { name = 'n', prefix = 'p', clientId = 'me' } = {},
-): AskedLedger {
+): PromiseLedger {
   const config = { name, prefix, clientId, names: Object.keys(limits), limits: Object.values(limits) };
   const ledger = openRedisLedger(config, scriptsOf(redis));
   return {
@@ -32,7 +31,7 @@ export function ledgerOf(
   };
 }
 
-/** What gives back all that a reply granted and booked at one cost. */
+/** Refunds of all grants and reservations of a reply, at one cost. */
 export function refundsOf({ now, epoch, segments }: ReserveReply, cost: Cost): Refund[] {
   return segments
     .filter(({ delay }) => delay >= 0)
@@ -45,8 +44,7 @@ function answer<T>(call: (reply: (error: Error | null, value?: T) => void) => vo
   );
 }
 
-/** Each operation of a ledger. */
-export const operations: [keyof Ledger, (ledger: AskedLedger) => Promise<unknown>][] = [
+export const operations: [keyof Ledger, (ledger: PromiseLedger) => Promise<unknown>][] = [
   ['reserve', (ledger) => ledger.reserve([1])],
   ['refund', (ledger) => ledger.refund([{ moment: 1, epoch: 1, source: 'redis', cost: [1], count: 1 }], 1)],
   ['decide', (ledger) => ledger.decide([1])],

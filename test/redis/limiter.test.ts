@@ -17,11 +17,11 @@ const test = redisSuite('limiter');
 const window = slidingWindow({ permits: 40, interval: 400, resolution: 1 });
 const bucket = tokenBucket({ permits: 40, interval: 400, burst: 5 });
 const shared: [string, Limit, (moments: number[]) => string | undefined][] = [
-  ['a sliding window', window, (moments) => overSliding(window, standing(moments))],
-  ['a token bucket', bucket, (moments) => overBucket(bucket, standing(moments))],
+  ['a sliding window', window, (moments) => overSliding(window, permitsAt(moments))],
+  ['a token bucket', bucket, (moments) => overBucket(bucket, permitsAt(moments))],
 ];
 
-function standing(moments: number[]): { t: number; n: number }[] {
+function permitsAt(moments: number[]): { t: number; n: number }[] {
   return moments.map((t) => ({ t, n: 1 }));
 }
 
@@ -38,7 +38,7 @@ for (const [title, limit, over] of shared)
       }),
     );
     const took = performance.now() - start;
-    // In each process, who asked first is granted first.
+    // Each process grants its requests in order.
     for (const moments of lines)
       assert.equal(
         moments,
@@ -66,8 +66,8 @@ test('a refused request is not charged, and a refund restores permits once', asy
 });
 
 const cancellations: [string, () => Promise<unknown>][] = [
-  ['in the queue', async () => {}],
-  // A turn of the loop later the call has been sent, and has not been answered.
+  ['while it is in the queue', async () => {}],
+  // One turn of the event loop later, the call is in flight.
   ['in flight', () => new Promise(setImmediate)],
   ['booked', () => sleep(100)],
 ];
@@ -88,7 +88,7 @@ for (const [where, moment] of cancellations)
     assert.is(reasons.at(-1), 'no more');
     const kept = reasons.filter((reason) => reason === 1).length;
     const other = new RateLimiter({ name: 'api', limit, redis: connect() });
-    await until('it has come back', async () => (await other.availablePermits()) === 1 - kept);
+    await until('the permit is refunded', async () => (await other.availablePermits()) === 1 - kept);
     const { queued, reserved } = limiter.stats();
     assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
   });
@@ -100,12 +100,12 @@ test('close refunds reservations, leaves the connection open and no key without 
   const limiter = new RateLimiter({ name: 'api', limit: five, redis });
   await limiter.acquire(5);
   const waiting = Promise.allSettled([1, 2, 3].map(() => limiter.acquire(5)));
-  await until('one is booked', async () => limiter.stats().reserved > 0);
+  await until('one is reserved', async () => limiter.stats().reserved > 0);
   await limiter.close();
   for (const one of await waiting) assert.instance((one as PromiseRejectedResult).reason, LimiterClosedError);
   assert.is(await redis.ping(), 'PONG');
   for (const key of await redis.keys('*')) assert.ok((await redis.pttl(key)) > 0, key);
-  // Nobody is booked behind the first five any more.
+  // No reservation follows the first five any more.
   const { resetAfter } = await new RateLimiter({ name: 'api', limit: five, redis: connect() }).decide();
   assert.ok(resetAfter <= 60_001, `${resetAfter} ms`);
 });
@@ -127,7 +127,7 @@ for (const limit of [
       const { grantedAt } = await limiter.acquire();
       const { granted, retryAfter } = await limiter.decide();
       assert.not(granted);
-      // By the clock of this very machine, in tens of seconds.
+      // By this machine's clock, in tens of seconds.
       const off = Math.abs(grantedAt + 1e12 - (Date.now() + retryAfter));
       assert.ok(off < 10_000, `${off} ms`);
     });
@@ -144,7 +144,6 @@ for (const limit of [slidingWindow(many), fixedWindow(many), buckets])
       await limiter.reset();
       const { granted, remaining } = await limiter.decide();
       assert.ok(granted);
-      // A millisecond of a bucket's refill may be lost.
       assert.ok(remaining === most - 1 || (limit === buckets && remaining === most - 2), `${remaining}`);
     });
 

@@ -12,17 +12,17 @@ import { type ControlPicture, controlPicture } from './controlString.ts';
 import { type Picture, pictureOf } from './picture.ts';
 import type { Config, Scope } from './twins.ts';
 
-/** What a call answered, and what the ledger and the control knew after it. */
+/** The reply to a call, and the states of the ledger and the control after it. */
 export interface Outcome {
   reply: CallReply;
-  /** Nothing where there is no ledger. */
+  /** Undefined if there is no ledger. */
   state: Picture | undefined;
   control: ControlPicture;
 }
 
 /**
- * The memory store's ledgers, open to be looked at. With `taken`, single requests take the fast path where it is open, and each
- * that did is told.
+ * The memory store's ledgers, whose states can be inspected. With `taken`, single requests take the fast path where possible,
+ * and `taken` is called for each of them.
  */
 export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, call: Call) => Outcome {
   const ledgers = new Map<number | undefined, LedgerState>();
@@ -37,7 +37,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       return { limits: control.limits ?? limits, stored: control.limits !== undefined };
     if (call.kind === 'forget') {
       lift(control, call.rate, serverUs);
-      // In Redis, no more is left of it than the sequences, which have keys of their own.
+      // In Redis, only the sequences remain, which have their own keys.
       if (kept) ledgers.set(whose, { ...kept, epoch: 0, shift: 0, seen: 0, expires: 0 });
       return undefined;
     }

@@ -2,45 +2,45 @@ import type { Redis } from 'ioredis';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger, ReserveReply } from '../../src/stores/store.ts';
-import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
-import type { Standing } from '../properties/oracle.ts';
+import { type Call, type CallReply, callLedger } from '../properties/calls.ts';
+import type { PermitsAt } from '../properties/oracle.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 
-/** The limits that the calls are made under. They keep their keys for longer than a test runs. */
+/** The limits of the calls. Their keys live longer than a test runs. */
 export const sliding = { kind: 'slidingWindow', permits: 100, interval: 60_000, resolution: 1 } as const;
 const limits: LimitSpec[] = [sliding, { kind: 'tokenBucket', permits: 200, interval: 60_000, burst: 200 }];
 const names = ['log', 'tokens'];
 const fewer: LimitSpec[] = [{ ...sliding, permits: 80 }, limits[1]];
 
-/** A grant, and what gives it back. */
-interface Held extends Standing {
+/** A grant, with the epoch for its refund. */
+interface RefundableGrant extends PermitsAt {
   epoch: number;
 }
 
-/** Calls of every kind, drawn from a seed, at times of their own; and what was granted to those who got an answer. */
+/** Pseudo-random calls of every kind, each at a time of its own, and the grants of the calls that succeeded. */
 export class MixedCalls {
   readonly refusals: Error[] = [];
-  #held: Held[] = [];
+  #granted: RefundableGrant[] = [];
   #serverUs = 1e15;
   #sequence = 0;
   #random: number;
 
   readonly #single: boolean;
 
-  /** With a `single` limit without a name, calls take the fast path where they can. */
+  /** With a `single` limit without a name, calls take the fast path where possible. */
   constructor(seed: number, { single = false } = {}) {
     this.#random = seed;
     this.#single = single;
   }
 
-  /** What belongs to the limits that the calls are made under. */
+  /** The elements for the limits of the calls. */
   #fitting<T>(ofEach: readonly T[]): T[] {
     return ofEach.slice(0, this.#single ? 1 : 2);
   }
 
-  /** What was granted since the last reset, and not given back. */
-  get standing(): readonly Standing[] {
-    return this.#held;
+  /** The grants since the last reset that were not refunded. */
+  get grants(): readonly PermitsAt[] {
+    return this.#granted;
   }
 
   /** Ledgers of two clients of the limiter. */
@@ -57,7 +57,7 @@ export class MixedCalls {
     );
   }
 
-  /** Makes so many calls, one after another. */
+  /** Makes `count` calls, one after another. */
   async make(count: number, clients: readonly ControlledLedger[]): Promise<void> {
     for (let i = 0; i < count; i++) {
       this.#serverUs += this.#upTo(6) * 250_123;
@@ -67,10 +67,11 @@ export class MixedCalls {
   }
 
   async #perform(ledger: ControlledLedger, call: Call): Promise<void> {
-    // Whoever gives permits back does without them, whatever comes of the call.
-    if (call.kind === 'refund') for (const { moment, cost } of call.refunds) this.#giveBack(moment, cost[0]);
+    // A client that refunds permits no longer uses them, whether or not the call succeeds.
+    if (call.kind === 'refund')
+      for (const { moment, cost } of call.refunds) this.#removeGrants(moment, cost[0]);
     await new Promise<void>((resolve) =>
-      askLedger(ledger, call, (error, reply) => {
+      callLedger(ledger, call, (error, reply) => {
         if (error) this.refusals.push(error);
         else this.#note(call, reply);
         resolve();
@@ -79,28 +80,28 @@ export class MixedCalls {
   }
 
   #note(call: Call, reply: CallReply): void {
-    if (call.kind === 'forget') this.#held = [];
+    if (call.kind === 'forget') this.#granted = [];
     if (call.kind === 'decide' && (reply as { granted: boolean }).granted)
-      this.#held.push({ t: Math.ceil(this.#serverUs / 1000), n: call.cost[0], epoch: 0 });
+      this.#granted.push({ t: Math.ceil(this.#serverUs / 1000), n: call.cost[0], epoch: 0 });
     if (call.kind !== 'reserve') return;
     const { now, epoch, segments } = reply as ReserveReply;
     const { cost } = call.request.runs[0];
     for (const { count, delay } of segments)
       if (delay >= 0)
-        for (let i = 0; i < count; i++) this.#held.push({ t: Math.ceil(now + delay), n: cost[0], epoch });
+        for (let i = 0; i < count; i++) this.#granted.push({ t: Math.ceil(now + delay), n: cost[0], epoch });
   }
 
-  /** Of the grants of a moment, or of the newest up to now. */
-  #giveBack(moment: number, permits: number): void {
+  /** Refunds permits of a moment, or of the newest grants up to now. */
+  #removeGrants(moment: number, permits: number): void {
     const now = Math.ceil(this.#serverUs / 1000);
-    const found = this.#held.filter(({ t }) => (moment === -1 ? t <= now : t === moment));
+    const found = this.#granted.filter(({ t }) => (moment === -1 ? t <= now : t === moment));
     let left = permits;
     for (const grant of found.sort((a, b) => b.t - a.t)) {
       const back = Math.min(left, grant.n);
       grant.n -= back;
       left -= back;
     }
-    this.#held = this.#held.filter(({ n }) => n > 0);
+    this.#granted = this.#granted.filter(({ n }) => n > 0);
   }
 
   #draw(client: number): Call {
@@ -109,13 +110,13 @@ export class MixedCalls {
     const kind = this.#upTo(19);
     const sequence = ++this.#sequence;
     if (kind < 9) {
-      // No booking lies so far ahead that a change could make it void.
+      // No reservation is so far ahead that a change could void it.
       const maxWait = kind < 4 ? 0 : 1500;
       const runs = [{ count: 1 + this.#upTo(3), cost, maxWait }];
       return { ...at, kind: 'reserve', request: { runs, horizon: 1e9, held: kind < 6 ? 0 : 1, epoch: 0 } };
     }
     if (kind < 11) return { ...at, kind: 'decide', cost };
-    const held = this.#held[this.#upTo(this.#held.length - 1)];
+    const held = this.#granted[this.#upTo(this.#granted.length - 1)];
     if (kind < 14 && held?.epoch) {
       const refund = { moment: held.t, epoch: held.epoch, source: 'redis' as const, count: 1 };
       return { ...at, kind: 'refund', sequence, refunds: [{ ...refund, cost: this.#fitting([held.n, 1]) }] };
@@ -142,7 +143,7 @@ export class MixedCalls {
     return { ...at, kind: 'getRate' };
   }
 
-  /** A whole number from 0 to `most` (a linear congruence: the same from the same seed). */
+  /** A pseudo-random integer from 0 to `most`. */
   #upTo(most: number): number {
     this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
     return Math.floor((this.#random / 2 ** 32) * (most + 1));

@@ -6,7 +6,7 @@ const test = redisSuite('reservations move up');
 
 const limit = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
 
-/** Milliseconds until it comes. */
+/** The time until `work` is done, in ms. */
 async function after(permit: Promise<unknown>): Promise<number> {
   const start = performance.now();
   await permit;
@@ -19,7 +19,7 @@ test('refunded permits go to the waiting request within a round trip', async ({ 
   const waits = limiter.acquire(5);
   await limiter.decide();
   const [ms] = await Promise.all([after(waits), permit.refund(9)]);
-  // By its moment it would be a minute.
+  // Its reservation is a minute ahead.
   assert.ok(ms < 1_000, `after ${ms} ms`);
   await limiter.close();
 });

@@ -8,7 +8,7 @@ import { type OnRedis, redisSuite } from './redisSuite.ts';
 const test = redisSuite('pause');
 const limit = slidingWindow({ permits: 20, interval: 400, resolution: 1 });
 
-/** Two limiters of one name, each on a connection of its own. */
+/** Two limiters of one name, each with its own connection. */
 function pair({ connect, afterwards }: OnRedis, more = limit): [RateLimiter, RateLimiter] {
   const open = () => {
     const limiter = new RateLimiter({ name: 'api', limit: more, redis: connect() });
@@ -37,7 +37,7 @@ test('no client is granted a permit before a pause ends, whichever client called
   for (const { grantedAt } of permits) assert.ok(grantedAt >= from + 1200, `${grantedAt - from} ms`);
 });
 
-test('in the process that pauses, reservations and calls on their way are held at once', async (context) => {
+test('in the process that pauses, reservations and calls in flight are held at once', async (context) => {
   const [a] = pair(context);
   const early: number[] = [];
   const late: number[] = [];
@@ -46,13 +46,13 @@ test('in the process that pauses, reservations and calls on their way are held a
     a.acquire().then(({ grantedAt }) => (paused > 0 ? late : early).push(grantedAt, i)),
   );
   await sleep(500);
-  // Some were granted, some are booked, others wait: from here on nobody hears of a grant.
+  // Some requests are granted, some reserved, others wait: no grant may be delivered from here on.
   paused = await serverTime(context);
   await a.pauseFor(1500);
   await Promise.all(waiting);
   assert.ok(early.length > 0 && late.length > 0);
   const [moments, order] = [0, 1].map((odd) => late.filter((_, i) => i % 2 === odd));
-  // Those that were granted before the pause and had not been told yet are held as well.
+  // Grants from before the pause that were not delivered yet are held as well.
   for (const moment of moments) assert.ok(moment >= paused + 1500 - 1, `${moment - paused} ms`);
   assert.equal(
     order,
@@ -66,7 +66,7 @@ test('waiting requests of another process are held within two seconds, and keep 
   await b.acquire();
   const waiting = [0, 1].map(() => b.acquire().then(({ grantedAt }) => grantedAt));
   const hurried = rejection(b.acquire(1, { timeout: 20_000 }));
-  await until('one is booked', async () => b.stats().reserved > 0);
+  await until('one is reserved', async () => b.stats().reserved > 0);
   const from = await serverTime(context);
   const { calls } = b.stats();
   await a.pauseFor(5_000);

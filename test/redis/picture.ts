@@ -3,14 +3,14 @@ import type { LimitState } from '../../src/limits/states.ts';
 import type { Hole, LedgerState, Void } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 
-/** A state as its numbers, in the order in which the ledger in Redis holds them; and the log of a sliding window. */
+/** A limit's state as numbers, in the order of the ledger in Redis, and the log of a sliding window. */
 export interface LimitPicture {
   kind: string;
   numbers: number[];
   log: [time: number, count: number][];
 }
 
-/** All that a ledger knows, in a form in which that of Redis and that of the memory can be compared. */
+/** The state of a ledger in a form for comparing Redis and memory. */
 export interface Picture {
   epoch: number;
   shift: number;
@@ -20,7 +20,7 @@ export interface Picture {
   pacedUntil: number;
   soleUntil: number;
   sole: string;
-  /** Until when, and who: nobody while it does not matter. */
+  /** The contenders, and the end of the last one; empty once that has passed. */
   crowdUntil: number;
   crowd: [client: string, until: number][];
   born: number;
@@ -37,14 +37,14 @@ export interface Picture {
   limits: LimitPicture[];
 }
 
-/** The picture of a ledger in the memory. */
+/** The state of a memory ledger in this form. */
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
   const { epoch, born, refundable, shift, seen, expires, pausedUntil } = ledger;
   const { frontier, pacedUntil, granted, returned, freed, movedAt, credit } = ledger;
   const voids = ledger.voids.map((one) => ({ ...one }));
   const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
-  // A state says of which limit it is.
+  // A state contains the options of its limit.
   const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
@@ -88,7 +88,7 @@ function limitPicture(state: LimitState): LimitPicture {
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 
-/** Nothing depends on the sign of zero. */
+/** Removes the sign of zero, which has no meaning. */
 export function unsigned(n: number): number {
   return n + 0;
 }
@@ -98,8 +98,8 @@ export function byName(a: [string, number], b: [string, number]): number {
 }
 
 /**
- * The same without what no longer matters at the moment `now`, which one of the two may have dropped: ends that are past, a
- * window before the last that is over, and entries of a log that have expired.
+ * The same without the parts that have expired and that either store may have dropped: times in the past, a window that has
+ * ended before the last one, and old entries of a log.
  */
 export function withoutPast(picture: Picture): Picture {
   const now = picture.seen;
@@ -118,14 +118,14 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
   if (kind === 's') {
     const [, interval, , , total, , purged] = numbers;
     const past = log.filter(([time], i) => time <= now - interval && i < log.length - 1);
-    const gone = past.reduce((sum, [, count]) => sum + count, 0);
-    const kept = [...numbers.slice(0, 4), total - gone, numbers[5], past.at(-1)?.[0] ?? purged];
+    const expired = past.reduce((sum, [, count]) => sum + count, 0);
+    const kept = [...numbers.slice(0, 4), total - expired, numbers[5], past.at(-1)?.[0] ?? purged];
     return { kind, numbers: kept, log: log.slice(past.length) };
   }
   // Of a fixed window: start0, end0, used0, newest0 and booked0.
   if (kind === 'f' && numbers[9] <= now)
     return { kind, numbers: [...numbers.slice(0, 8), 0, 0, 0, 0, 0, ...numbers.slice(13)], log };
-  // Of a bucket: until when it owes.
+  // Of a bucket: owedUntil.
   if (kind === 't' && numbers[6] <= now)
     return { kind, numbers: [...numbers.slice(0, 6), 0, ...numbers.slice(7)], log };
   return { kind, numbers, log };

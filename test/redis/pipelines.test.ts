@@ -5,7 +5,7 @@ import { redisSuite } from './redisSuite.ts';
 const test = redisSuite('automatic pipelines');
 const limit = fixedWindow({ permits: 10, interval: 60_000 });
 
-test("calls are sent beside the caller's pipeline, however it was opened", async ({ connect }) => {
+test("calls are sent separately from the caller's pipeline, however it was opened", async ({ connect }) => {
   const redis = connect({ enableAutoPipelining: true });
   await redis.ping();
   const limiter = new RateLimiter({ name: 'api', limit, redis });
@@ -23,7 +23,7 @@ test('a flush of the scripts has no visible effect with pipelines either', async
   assert.is(await limiter.availablePermits(), 7);
 });
 
-test('the options of other connections stay as they are', async ({ connect }) => {
+test('the options of other connections do not change', async ({ connect }) => {
   const [one, other] = [connect({ enableAutoPipelining: true }), connect({ enableAutoPipelining: true })];
   await new RateLimiter({ name: 'api', limit, redis: one }).acquire();
   assert.equal(other.options.autoPipeliningIgnoredCommands, []);

@@ -6,7 +6,7 @@ import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('processes');
 
-/** What a program of `children/` prints, once it has ended by itself. */
+/** The output of a program of `children/` that ended by itself. */
 async function printed(program: string, url: string, timeout: number): Promise<string> {
   const register = new URL('../support/register.mjs', import.meta.url).href;
   const path = fileURLToPath(new URL(`./children/${program}`, import.meta.url));
@@ -27,7 +27,7 @@ test('a million values from a synchronous source pass without a memory leak', as
   );
   assert.equal({ queued, values, inOrder }, { queued: 1_000_000, values: 1_000_000, inOrder: true });
   assert.ok(perValue < 200, `${perValue} bytes for each value in the queue`);
-  assert.ok(left < 5_000_000, `${left} bytes are left`);
+  assert.ok(left < 5_000_000, `${left} bytes remain`);
 });
 
 test.run();

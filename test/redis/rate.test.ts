@@ -9,7 +9,7 @@ const two = slidingWindow({ permits: 2, interval: hour });
 const five = slidingWindow({ permits: 5, interval: hour });
 const ten = slidingWindow({ permits: 10, interval: hour });
 
-/** A limiter on a connection of its own for each limit, all of one name. */
+/** One limiter for each limit, all of one name, each with its own connection. */
 function limiters({ connect, afterwards }: OnRedis, ...limits: Limit[]): RateLimiter[] {
   return limits.map((limit) => {
     const limiter = new RateLimiter({ name: 'api', limit, redis: connect() });
@@ -25,7 +25,7 @@ test('a stored rate overrides the own limit of another client, from its next cal
   await a.setRate(ten);
   assert.is(await b.availablePermits(), 8);
   assert.equal(await b.getRate(), { limit: ten, stored: true });
-  // Its own limit is 2, and it was that a moment ago.
+  // Its own limit is 2, and was in force a moment ago.
   assert.ok(await small.tryAcquire(6));
   assert.is((await small.decide()).limit, 10);
   assert.is(await a.trySetRate(two), false);
@@ -51,7 +51,7 @@ test('a decision about more permits than the limit is an error, as for other req
   assert.is(await limiter.availablePermits(), 5);
 });
 
-test('a client that is made later is not refused for the time that its own limit would take', async (context) => {
+test('a client created later is not refused for as long as its own limit would require', async (context) => {
   const [a, b] = limiters(context, ten, two);
   await a.setRate(ten);
   const permits = await Promise.all([

@@ -8,7 +8,7 @@ const test = redisSuite('rate, for waiting requests');
 const hour = 3_600_000;
 const five = slidingWindow({ permits: 5, interval: hour });
 
-/** A limiter on a connection of its own for each limit, all of one name. */
+/** One limiter for each limit, all of one name, each with its own connection. */
 function limiters({ connect, afterwards }: OnRedis, ...limits: Limit[]): RateLimiter[] {
   return limits.map((limit) => {
     const limiter = new RateLimiter({ name: 'api', limit, redis: connect() });
@@ -29,13 +29,13 @@ for (const [kind, limit] of raised)
     await a.acquire(5);
     const order: number[] = [];
     const waiting = Array.from({ length: 60 }, (_, i) => b.acquire().then(() => order.push(i)));
-    await until('one is booked', async () => b.stats().reserved > 0);
+    await until('one is reserved', async () => b.stats().reserved > 0);
     const { calls } = b.stats();
     const start = performance.now();
     await a.setRate(limit);
     await Promise.all(waiting);
     const took = performance.now() - start;
-    // Two seconds until it asks again, and what a busy machine takes.
+    // Two seconds until it calls again, and the delay of a busy machine.
     assert.ok(took < 6_000, `${took} ms`);
     assert.equal(
       order,
@@ -53,7 +53,7 @@ const kinds: [string, (permits: number, interval: number) => Limit][] = [
   ['leaky bucket', (permits, interval) => tokenBucket({ permits, interval, burst: 3 })],
 ];
 
-test('every kind can be switched to every other while many requests wait: none is lost, and all keep their place', async (context) => {
+test('every kind can replace every other while many requests wait: none is lost, and all keep their order', async (context) => {
   const pairs = kinds.flatMap(([, from]) => kinds.map(([, to]) => [from, to] as const));
   const [a, b] = limiters(context, five, five);
   const orders: number[][] = [[], []];
@@ -62,7 +62,7 @@ test('every kind can be switched to every other while many requests wait: none i
     Array.from({ length: count }, (_, i) => limiter.acquire(1 + (i % 3)).then(() => orders[k].push(i))),
   );
   for (const [from, to] of pairs) {
-    // Slow, so that there is always something booked.
+    // Slow, so that there are always reservations.
     await a.setRate(from(3, 700));
     await sleep(15);
     await b.setRate(to(5, 900));

@@ -2,17 +2,17 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { suite, type Test } from 'uvu';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 
-/** What a test on one server works with. */
+/** The context of a test with one server. */
 export interface OnRedis {
   server: RedisServer;
   redis: Redis;
-  /** One more connection, for as long as the test runs. */
+  /** Opens one more connection, which is closed after the test. */
   connect(options?: RedisOptions): Redis;
-  /** Works after the test, however it ends, and before its connections are gone. */
+  /** Registers work for the end of the test, before its connections are closed. */
   afterwards(work: () => unknown): void;
 }
 
-/** Tests that share a server, which is empty before each. */
+/** Tests that share a server, which is flushed before each. */
 export function redisSuite(name: string): Test<OnRedis> {
   const test = suite<OnRedis>(name);
   let connections: Redis[] = [];
@@ -21,7 +21,7 @@ export function redisSuite(name: string): Test<OnRedis> {
     context.server = await startRedis();
     context.connect = (options = {}) => {
       const connection = new Redis({ port: context.server.port, retryStrategy: () => 20, ...options });
-      // What a lost connection means is for the calls over it to say.
+      // The calls over a lost connection report it.
       connection.on('error', () => {});
       connections.push(connection);
       return connection;

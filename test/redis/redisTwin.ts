@@ -4,25 +4,25 @@ import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { type Scripts, scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
 import { assemble } from '../../tools/lua.mjs';
-import { askLedger, type Call, type CallReply } from '../properties/calls.ts';
+import { type Call, type CallReply, callLedger } from '../properties/calls.ts';
 import { readControl } from './controlString.ts';
 import { type Held, readLedger } from './ledgerString.ts';
 import type { Outcome } from './memoryTwin.ts';
 import type { Config, Scope } from './twins.ts';
 
-/** The scripts as they are, or without their fast path. */
-export type Way = 'quick' | 'whole';
+/** The scripts with or without their fast path. */
+export type Path = 'quick' | 'slow';
 
-/** What a call answered and left, and whether it took the fast path. */
+/** The outcome of a call, and whether it took the fast path. */
 export interface WatchedOutcome extends Outcome {
   wasQuick: boolean;
 }
 
-/** The ledgers in Redis under a time that is handed in, with a look at their keys after each call. */
+/** Ledgers in Redis at the times of the calls. Reads their keys after each call. */
 export function redisTwin(
   redis: Redis,
   scope: Scope,
-  way: Way = 'quick',
+  way: Path = 'quick',
 ): (config: Config, call: Call) => Promise<WatchedOutcome> {
   let serverUs = 0;
   const watch = watchOf(redis, way);
@@ -36,11 +36,11 @@ export function redisTwin(
     return ledger;
   }
 
-  // One call at a time: where another rate is in force than the ledger knew, it asks once more.
+  // One call at a time: a ledger that did not know the rate in force calls once more.
   return async (config, call) => {
     serverUs = call.serverUs;
     const reply = await new Promise<CallReply>((resolve, reject) => {
-      askLedger(ledgerOf(config, call.client), call, (error, answer) =>
+      callLedger(ledgerOf(config, call.client), call, (error, answer) =>
         error ? reject(error) : resolve(answer),
       );
     });
@@ -50,20 +50,20 @@ export function redisTwin(
     const { shift } = readLedger(held, 0);
     const now = Math.floor(call.serverUs / 1000) + shift;
     const { kept, ...state } = readLedger(held, now);
-    // A little less where the server was slow to say so. A call that renews nothing leaves the key as it was: made to stay.
+    // A little less on a slow server. A call that does not renew the key leaves it persistent.
     const isKept = ttl === -1 ? kept >= state.expires : ttl <= kept - now && ttl >= kept - now - 1000;
     const saves = ['reserve', 'decide', 'refund', 'peek'].includes(call.kind);
-    if (saves && !isKept) throw new Error(`a ledger that lives for ${ttl} ms, not ${kept - now}`);
+    if (saves && !isKept) throw new Error(`the ledger's key lives for ${ttl} ms, not ${kept - now}`);
     const need = state.expires - now;
     if (saves && !wasQuick && kept - now > Math.max(2, 5 * need))
-      throw new Error(`a ledger that lives for ${kept - now} ms, and needs ${need}`);
+      throw new Error(`the ledger's key lives for ${kept - now} ms, but needs ${need}`);
     return { ...outcome, state };
   };
 }
 
 interface Look {
   held: Held | (Omit<Held, 'ledger'> & { ledger: null });
-  /** Milliseconds for which the server would have kept the ledger. */
+  /** The time to live of the ledger's key, in ms. */
   ttl: number;
   control: Buffer | null;
   wasQuick: boolean;
@@ -71,14 +71,14 @@ interface Look {
 
 interface Watch {
   scripts: Scripts;
-  /** What was seen after the last call. */
+  /** The keys after the last call. */
   look: Look | undefined;
 }
 
-const watches: Record<Way, WeakMap<Redis, Watch>> = { quick: new WeakMap(), whole: new WeakMap() };
+const watches: Record<Path, WeakMap<Redis, Watch>> = { quick: new WeakMap(), slow: new WeakMap() };
 
-/** One watch for each connection: a script that is defined anew sends all of its text again. */
-function watchOf(redis: Redis, way: Way): Watch {
+/** One watch for each connection, since each definition of a script sends its full text. */
+function watchOf(redis: Redis, way: Path): Watch {
   const known = watches[way].get(redis);
   if (known) return known;
   const scripts = watched(redis, way, (look) => {
@@ -98,26 +98,26 @@ const quickParts = ['reserve', 'decide'].flatMap((script) =>
 
 const quickMark = 'took the fast path';
 
-/** What a script saves of its fast path, and a mark. */
+/** The part of a script that writes the grant of its fast path, with a mark that it sets. */
 function marked(save: string): string {
   const taken = /^if (\w+) and /.exec(save)![1];
   return save.replace(`if ${taken} then`, (line) => `${line} redis.call('SET', '${quickMark}', '1') `);
 }
 
-/** A script without its fast path, or one that leaves a mark where it takes it. */
-function textOf(lua: string, way: Way): string {
+/** A script without its fast path, or with a mark that it sets on its fast path. */
+function textOf(lua: string, way: Path): string {
   const parts = quickParts.filter(({ text }) => lua.includes(text));
   return parts.reduce((rest, { file, text }) => {
-    if (way === 'whole') return rest.replace(text, () => '');
+    if (way === 'slow') return rest.replace(text, () => '');
     return file.endsWith('/save.lua') ? rest.replace(text, marked) : rest;
   }, lua);
 }
 
 /**
- * The scripts, each call in one transaction with a look at the keys. The keys are made to stay: the server's time is
- * another than the test's, and what is past by the test's is for the scripts to know.
+ * The scripts, each call in one transaction with reads of the keys. The keys are made persistent: the server's time differs
+ * from the test's, and only the scripts decide what has expired.
  */
-function watched(redis: Redis, way: Way, onLook: (look: Look) => void): Scripts {
+function watched(redis: Redis, way: Path, onLook: (look: Look) => void): Scripts {
   const connection: Record<string, unknown> = {
     defineCommand(name: string, { lua, numberOfKeys }: { lua: string; numberOfKeys: number }) {
       redis.defineCommand(`${name}_${way}`, { lua: textOf(lua, way), numberOfKeys });

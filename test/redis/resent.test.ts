@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 import { type OnRedis, redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('resent');
-/** A year, so that none ends, and nothing comes back, in mid-test. */
+/** A year, so that no interval ends during a test. */
 const rate = { permits: 5, interval: 31_536_000_000 };
 const limits: [string, Limit][] = [
   ['a sliding window', slidingWindow(rate)],
@@ -17,25 +17,25 @@ const limits: [string, Limit][] = [
 
 for (const [title, limit] of limits)
   test(`a refund that the connection sends twice restores once: ${title}`, async (context) => {
-    // What somebody else holds keeps the ledger from being forgotten.
+    // A grant of another client keeps the ledger from expiring.
     assert.is(await leftAfterResending(context, limit, { granted: 4, held: 1, taken: 4 }), 0);
   });
 
 test('a refund that leaves a bucket almost full restores once, even if other clients have taken from it', async (context) => {
-  // It refills in 60 ms: the bucket is full again before the refund arrives for the second time.
+  // The bucket is full again after 60 ms, before the refund arrives for the second time.
   const limit = tokenBucket({ permits: 500, interval: 30_000 });
   const left = await leftAfterResending(context, limit, { granted: 499, held: 1, taken: 400 });
   assert.ok(left >= 100 && left < 250, `${left} left`);
 });
 
-/** What is left after a refund whose reply was lost, when the others took from what it had restored before it came again. */
+/** The permits left if a refund is resent after other clients have used the restored permits. */
 async function leftAfterResending(
   { redis, server, connect }: OnRedis,
   limit: Limit,
   { granted, held, taken }: Record<'granted' | 'held' | 'taken', number>,
 ): Promise<number> {
   const proxy = await startProxy(server.port);
-  // Time enough for others to take what was given back.
+  // Enough time for other clients to use the restored permits.
   const lossy = connect({ port: proxy.port, retryStrategy: () => 200 });
   const limiter = new RateLimiter({ name: 'api', limit, redis: lossy });
   const other = new RateLimiter({ name: 'api', limit, redis });
@@ -43,18 +43,14 @@ async function leftAfterResending(
   await other.acquire(held);
   proxy.cutReplies(1);
   const refunded = permit.refund();
-  await until('the others have what was given back', () => other.tryAcquire(taken), { every: 2 });
+  await until('other clients have used the restored permits', () => other.tryAcquire(taken), { every: 2 });
   await refunded;
   assert.is(proxy.cuts, 1);
   await proxy.close();
   return other.availablePermits();
 }
 
-test('a reserve that the connection sends twice loses permits at most', async ({
-  redis,
-  server,
-  connect,
-}) => {
+test('a reserve that the connection sends twice only loses permits', async ({ redis, server, connect }) => {
   const proxy = await startProxy(server.port);
   const limit = tokenBucket(rate);
   const limiter = new RateLimiter({ name: 'api', limit, redis: connect({ port: proxy.port }) });

@@ -6,7 +6,7 @@ import { RateLimiter, StoreUnavailableError, tokenBucket } from '../../src/index
 import { startSentinels } from '../support/redisSentinel.ts';
 import { until } from '../support/until.ts';
 
-test('after a failover grants go on, and only while it lasts Redis is unavailable', async () => {
+test('grants continue after a failover, and Redis is unavailable only during it', async () => {
   const trio = await startSentinels();
   const redis = new Redis({ sentinels: trio.addresses, name: trio.name, maxRetriesPerRequest: 3 });
   redis.on('error', () => {});
@@ -32,9 +32,9 @@ test('after a failover grants go on, and only while it lasts Redis is unavailabl
     const failed = endings.filter(({ error }) => error);
     for (const { error } of failed) assert.instance(error, StoreUnavailableError);
     assert.ok(failed.every(({ at }) => at >= begun));
-    // It goes on, without one more failure.
+    // Without a further failure.
     const before = endings.length;
-    await until('grants go on', async () => endings.length > before + 50);
+    await until('grants continue', async () => endings.length > before + 50);
     assert.is(endings.filter(({ error }) => error).length, failed.length);
   } finally {
     stopped = true;

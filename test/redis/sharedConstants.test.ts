@@ -1,5 +1,5 @@
-// The scripts, the memory's ledger and the dispatcher have to agree on some numbers: where one of them has another, no
-// call fails, but reservations move up too often, or a client relies on void reservations.
+// The scripts, the memory ledger and the dispatcher must use the same constants. If they differ, no call fails, but
+// reservations move up too often, or a client relies on void reservations.
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,14 +7,14 @@ import * as assert from 'uvu/assert';
 const root = new URL('../../', import.meta.url);
 const rescheduler = 'src/dispatcher/rescheduler.ts';
 
-/** The files of a folder, and of those in it, by their paths. */
+/** The paths of the files in a folder and its subfolders. */
 function filesOf(folder: string): string[] {
   return readdirSync(new URL(folder, root), { recursive: true })
     .map((file) => `${folder}${file}`)
     .filter((file) => /\.(lua|ts)$/.test(file) && !file.includes('redisson'));
 }
 
-/** What each file says that a constant is: `leastMove` in TypeScript is `LEAST_MOVE` in Lua. */
+/** The value of a constant in each file: `leastMove` in TypeScript is `LEAST_MOVE` in Lua. */
 function valuesOf(name: string): Map<string, number> {
   const inLua = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
   const pattern = new RegExp(`^(?:export )?(?:const ${name}|local ${inLua}) = ([\\d_.]+);?$`, 'm');

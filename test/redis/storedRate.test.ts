@@ -23,7 +23,7 @@ const texts = [
 ];
 
 for (const text of texts)
-  test(`${text} is no absence of Redis, which a fallback would hide`, async ({ redis }) => {
+  test(`${text} does not count as an outage of Redis, which a fallback would hide`, async ({ redis }) => {
     const limiter = new RateLimiter({ name: 'api', limit, redis, fallback: 'local' });
     const group = new RateLimiterGroup({ name: 'group', limit, redis, fallback: 'allow' });
     await redis.set('{sluice:api}:control', controlString({ spec: text }));
@@ -44,7 +44,7 @@ for (const text of texts)
       assert.match(error.message, `the key ${key} holds no rate: expected [[name, kind, permits, interval,`);
       assert.instance(error.cause, TypeError);
     }
-    // The other keys of the group, and the limiter once the rate is another, go on.
+    // Other keys of the group still work, and so does the limiter with a new rate.
     await group.get('b').acquire();
     await limiter.setRate(limit);
     assert.is((await limiter.acquire()).source, 'redis');

@@ -13,7 +13,7 @@ test('a log lives as long as a longer interval needs it, even if nothing is adde
   const short = ledgerOf(redis, { '': slidingWindow({ permits: 14, interval: minute, resolution: 1 }) });
   for (let i = 0; i < 12; i++) {
     await short.reserve([1]);
-    // The next one has an entry of its own: more than the ledger holds itself go into the list.
+    // The next grant has an entry of its own: entries that do not fit into the ledger's string go into the list.
     await sleep(2);
   }
   assert.ok((await redis.pttl('{p:n}:log:')) <= 2 * minute);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { costOf } from '../properties/asking.ts';
 import { histories } from '../properties/history.ts';
+import { costOf } from '../properties/requests.ts';
 import { scaled } from '../properties/scaled.ts';
 import { fewLimits, type LimitSpec, record } from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
@@ -13,7 +13,7 @@ const manyPermits: fc.Arbitrary<LimitSpec> = record({
   resolution: fc.integer({ min: 1, max: 3 }),
 });
 
-/** Histories whose logs are longer than what a script reads of them at a time. */
+/** Histories whose logs are longer than the part that a script reads at a time. */
 export const longLogs = histories(
   manyPermits.map((limit) => [limit]),
   { maxLength: 250, debts: true },
@@ -24,13 +24,13 @@ function shorter(step: Step): Step {
 }
 
 /**
- * A log of thousands of entries: more new ones in one call than a command can take, more emptied ones at its end than one
- * refund takes off, and more past ones than one call forgets.
+ * A log of thousands of entries: one call adds more than fit into one command, more empty ones are at its end than one refund
+ * removes, and more have expired than one call removes.
  */
 export function thousandsOfEntries(): History {
   const limits: LimitSpec[] = [
     { kind: 'slidingWindow', permits: 5000, interval: 4000, resolution: 1 },
-    // One a millisecond, so that each has an entry of its own.
+    // One grant a millisecond, so that each has its own entry.
     { kind: 'tokenBucket', permits: 1, interval: 1, burst: 1 },
   ];
   const runs = [{ count: 3000, cost: [1, 1], maxWait: Infinity }];
@@ -56,7 +56,7 @@ export function thousandsOfEntries(): History {
   return { startUs: 0, limits, steps: [...steps, wait(10_000), peek] };
 }
 
-/** Permits as they are drawn, for limits that are drawn apart from them. */
+/** Costs that are generated independently of the limits. */
 const raw: LimitSpec[] = Array.from({ length: 3 }, () => ({
   kind: 'fixedWindow',
   permits: 12,
@@ -71,7 +71,7 @@ const version: fc.Arbitrary<Version> = fc
   })
   .map(({ limits, names }) => ({ limits, names: names.slice(0, limits.length) }));
 
-/** Versions of a program that know the same limits by name. */
+/** Versions of a program with the same names of limits. */
 const sameNames: fc.Arbitrary<Version[]> = fc
   .array(version, { minLength: 1, maxLength: 3 })
   .map((versions) => {
@@ -79,7 +79,7 @@ const sameNames: fc.Arbitrary<Version[]> = fc
     return versions.map(({ limits }) => ({ names, limits: limits.slice(0, names.length) }));
   });
 
-/** Histories in which rates are stored, and all is paused and forgotten, by clients of several versions. */
+/** Histories in which clients of several versions store rates, pause and reset. */
 export const steered: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
   .record({
     versions: sameNames,
@@ -101,7 +101,7 @@ function asBucket({ permits, interval }: LimitSpec): LimitSpec {
   return { kind: 'tokenBucket', permits, interval, burst: permits };
 }
 
-/** The same with one bucket after another: what is owed under the first goes over to the third. */
+/** The same with successive buckets: the third one takes over the debt of the first. */
 export const steeredBuckets = steered.map(({ history, versions }) => ({
   history: {
     ...history,
@@ -112,7 +112,7 @@ export const steeredBuckets = steered.map(({ history, versions }) => ({
   versions: versions.map(({ names, limits }) => ({ names, limits: limits.map(asBucket) })),
 }));
 
-/** Histories in which one version of a program takes the place of another, while some of the old one still run. */
+/** Histories in which a new version of a program replaces the old one, while some processes still run the old one. */
 export const changing: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
   .record({
     history: scaled(histories(fc.constant(raw), { debts: true, maxLength: 80 })),
@@ -154,7 +154,7 @@ const ample = (limits: fc.Arbitrary<LimitSpec>) =>
       : { ...limit, permits };
   });
 
-/** Histories of a limiter that has room most of the time: callers hold nothing booked, and hardly any of them waits. */
+/** Histories of a limiter that seldom reaches its limit: callers have no reservations, and few of them wait. */
 export const calm = (limit: fc.Arbitrary<LimitSpec>): fc.Arbitrary<History> =>
   fc
     .record({

@@ -9,9 +9,9 @@ import type { History } from '../properties/steps.ts';
 import { createWorld } from '../properties/world.ts';
 import { memoryTwin, type Outcome } from './memoryTwin.ts';
 import { withoutPast } from './picture.ts';
-import { redisTwin, type Way } from './redisTwin.ts';
+import { type Path, redisTwin } from './redisTwin.ts';
 
-/** The limits of a limiter, by their names. */
+/** The limits of a limiter, with their names. */
 export interface Config {
   names: readonly string[];
   limits: readonly Limit[];
@@ -23,28 +23,28 @@ export interface Version {
   limits: readonly LimitSpec[];
 }
 
-/** Whether the clients share a ledger, or have one each. */
+/** Whether clients share a ledger or have one each. */
 export type Scope = 'fleet' | 'client';
 
-/** How many clients run each version of a program. */
+/** The number of clients of each version of a program. */
 export const clientsOfVersion = 3;
 
-/** How many calls may have taken the fast path, and how many did. */
+/** The calls that could take the fast path, and the calls that did. */
 export interface Tally {
   calls: number;
   quick: number;
 }
 
-/** Replays a history in Redis and in the memory at the same times: every reply, and all that is known after it, is the same. */
+/** Replays a history in Redis and in memory at the same times, and compares every reply and the states after it. */
 export async function sameInBoth(
   redis: Redis,
   history: History,
   versions: readonly Version[],
   scope: Scope = 'fleet',
-  way: Way = 'quick',
+  way: Path = 'quick',
 ): Promise<Tally> {
   const configs = versions.map(({ names, limits }): Config => ({ names, limits: limits.map(limitOf) }));
-  // The time of a server is never near zero, which the scripts take for none.
+  // The server's time must not be near zero, which means "never" in the scripts.
   const world = createWorld({ ...history, startUs: history.startUs + 1e12 });
   const inMemory = memoryTwin(scope);
   const inRedis = redisTwin(redis, scope, way);
@@ -68,7 +68,7 @@ function comparable({ reply, state, ...known }: Outcome): unknown {
   return { ...known, state: state && withoutPast(state), reply: comparableReply(reply) };
 }
 
-/** Whole microseconds, and a reserve request by request: how many of them a segment holds says nothing. */
+/** A reply in whole microseconds, with one entry for each request of a reserve: segments may be divided differently. */
 function comparableReply(reply: CallReply): unknown {
   if (typeof reply !== 'object' || Array.isArray(reply)) return reply;
   if ('stored' in reply) return comparableRate(reply);
@@ -76,7 +76,7 @@ function comparableReply(reply: CallReply): unknown {
     const { retryAfter, resetAfter, ...decision }: DecideReply = reply;
     return { ...decision, retryAfter: microseconds(retryAfter), resetAfter: microseconds(resetAfter) };
   }
-  // Where a sequence is known to one alone, nothing was given back twice.
+  // If only one twin remembers a sequence, a resent refund restored nothing in the other.
   if (!('segments' in reply)) return { restored: reply.restored?.includes(true) ? reply.restored : [] };
   const { segments, ...rest }: ReserveReply = reply;
   const requests = segments.flatMap(({ count, delay, retryAfter }) =>

@@ -4,7 +4,7 @@ import { slidingWindow } from '../../src/limits/limit.ts';
 import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import type { Scripts } from '../../src/stores/redis/scripts.ts';
 
-/** A ledger whose scripts the server has forgotten, time and again, for so many calls. */
+/** A ledger whose scripts the server forgets repeatedly, for a number of calls. */
 function forgetful(times: number) {
   let calls = 0;
   const script = async () => {
@@ -26,7 +26,7 @@ test('a call whose script the server forgets repeatedly is retried', async () =>
   assert.equal(await peek(), { error: null, permits: [3] });
 });
 
-test('such a call is not retried without end', async () => {
+test('such a call is not retried forever', async () => {
   const { peek, calls } = forgetful(Infinity);
   const { error } = await peek();
   assert.match(error!.message, 'NOSCRIPT');

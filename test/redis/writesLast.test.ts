@@ -10,13 +10,13 @@ const test = redisSuite('writes last');
 const start = 1_700_000_000_000;
 const log = '{p:n}:log:';
 
-/** A ledger under a clock of the test's. */
+/** A ledger with a clock that the test moves. */
 interface Timed {
   ms: number;
-  /** How many are granted at once; -1 where the call fails. */
+  /** The number of permits granted at once; -1 if the call fails. */
   take(count: number): Promise<number>;
-  /** How many can be granted or booked; -1 where the call fails. */
-  book(count: number): Promise<number>;
+  /** The number of permits granted or reserved; -1 if the call fails. */
+  reserve(count: number): Promise<number>;
   refund(moment: number, count: number): Promise<boolean>;
   setRate(limit: Limit): Promise<void>;
 }
@@ -40,7 +40,7 @@ function timed(redis: Redis, limit: Limit): Timed {
     );
   return Object.assign(clock, {
     take: (count: number) => reserve(count, 0),
-    book: (count: number) => reserve(count, Infinity),
+    reserve: (count: number) => reserve(count, Infinity),
     refund: (moment: number, count: number) =>
       new Promise<boolean>((resolve) => {
         const refunds: Refund[] = [{ moment, epoch, source: 'redis', cost: [1], count }];
@@ -58,49 +58,51 @@ function timed(redis: Redis, limit: Limit): Timed {
 const exact = slidingWindow({ permits: 50, interval: 1000, resolution: 1 });
 
 for (const command of ['ltrim', 'lset', 'rpush', 'pexpire', 'del', 'lrange', 'set'])
-  test(`where ${command} is not allowed, nothing is granted beyond a window`, async ({
+  test(`without permission for ${command}, grants never exceed a window`, async ({
     server,
     redis,
     connect,
   }) => {
     await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*');
     const ledger = timed(connect({ username: 'limited', password: 'secret' }), exact);
-    /** What stands. A call that fails grants nothing. */
-    let standing: number[] = [];
+    /** The moments of the grants. A call that fails grants nothing. */
+    let grants: number[] = [];
     let failed = 0;
     async function take(count: number): Promise<void> {
       const granted = await ledger.take(count);
       failed += granted < 0 ? 1 : 0;
-      for (let i = 0; i < granted; i++) standing.push(ledger.ms);
-      const counted = standing.filter((ms) => ms > ledger.ms - 1000).length;
+      for (let i = 0; i < granted; i++) grants.push(ledger.ms);
+      const counted = grants.filter((ms) => ms > ledger.ms - 1000).length;
       assert.ok(counted <= 50, `${counted} of 50, ${ledger.ms - start} ms after the start`);
     }
-    async function giveBack(): Promise<void> {
-      const moment = standing[Math.floor(standing.length / 2)];
-      standing.splice(standing.indexOf(moment), 1);
+    async function refundOne(): Promise<void> {
+      const moment = grants[Math.floor(grants.length / 2)];
+      grants.splice(grants.indexOf(moment), 1);
       if (!(await ledger.refund(moment, 1))) failed++;
     }
     for (let i = 0; i < 60; i++) {
-      // Long enough, once, for the whole log to be past.
+      // Once long enough for the full log to expire.
       ledger.ms += i === 45 ? 2000 : 40;
       await take(2);
       if (i === 5 || i === 20) await server.command('ACL', 'SETUSER', 'limited', `-${command}`);
       if (i === 12) await server.command('ACL', 'SETUSER', 'limited', `+${command}`);
-      if (i % 3 === 2) await giveBack();
+      if (i % 3 === 2) await refundOne();
     }
     await server.command('ACL', 'SETUSER', 'limited', `+${command}`);
     for (let i = 0; i < 40; i++) {
       ledger.ms += 50;
       await take(5);
     }
-    // What was counted for too long has run out since.
-    assert.ok(standing.filter((ms) => ms > ledger.ms - 1000).length >= 45);
-    assert.ok(failed > 0, 'no call has failed');
-    standing = [];
+    // Permits that were counted for too long have expired since.
+    assert.ok(grants.filter((ms) => ms > ledger.ms - 1000).length >= 45);
+    assert.ok(failed > 0, 'no call failed');
+    grants = [];
     await redis.flushall();
   });
 
-test('a list that is missing, or shorter than the ledger says, frees no permit early', async ({ redis }) => {
+test('a list that is missing, or shorter than the ledger states, frees no permit early', async ({
+  redis,
+}) => {
   for (const spoil of [() => redis.del(log), () => redis.ltrim(log, 5, -1), () => redis.ltrim(log, 0, 5)]) {
     await redis.flushall();
     const ledger = timed(redis, exact);
@@ -116,7 +118,7 @@ test('a list that is missing, or shorter than the ledger says, frees no permit e
   }
 });
 
-test('entries pushed by a call that failed afterwards do not count as granted', async ({
+test('entries of a call that failed after pushing them do not count as granted', async ({
   server,
   connect,
 }) => {
@@ -162,17 +164,18 @@ const numbers: [string, number][] = [
   ['infinite', Infinity],
   ['less than any', -Infinity],
 ];
-/** Each limit with how many numbers stand in the head of its ledger, behind what all ledgers have. */
-const limits: [string, Limit, number][] = [
-  ['a sliding window', exact, 8],
-  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), 8],
-  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), 10],
+/** The places of the doubles in a small ledger: those of the limit, and those of its kind. */
+const ofLimit = [36, 44, 52];
+const ofWindow = [...ofLimit, 60, 68, 76, 84, 92];
+const limits: [string, Limit, number[]][] = [
+  ['a sliding window', exact, ofWindow],
+  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), ofWindow],
+  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), [...ofLimit, 60, 80, 94]],
 ];
-const firstNumber = 36;
 
-for (const [title, limit, size] of limits)
+for (const [title, limit, places] of limits)
   test(`${title} grants nothing where a number in its ledger is none`, async ({ redis }) => {
-    for (let i = 0; i < size; i++)
+    for (const place of places)
       for (const [what, number] of numbers) {
         await redis.flushall();
         const ledger = timed(redis, limit);
@@ -180,16 +183,16 @@ for (const [title, limit, size] of limits)
         ledger.ms += 1;
         await ledger.take(20);
         const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, firstNumber + 8 * i);
+        held.writeDoubleLE(number, place);
         await redis.set('{p:n}', held);
-        assert.is(await ledger.take(50), -1, `${i} is ${what}`);
-        assert.is(await ledger.book(1), -1, `${i} is ${what}`);
+        assert.is(await ledger.take(50), -1, `${place} is ${what}`);
+        assert.is(await ledger.reserve(1), -1, `${place} is ${what}`);
       }
   });
 
-for (const [title, limit, size] of limits)
+for (const [title, limit, places] of limits)
   test(`${title} answers soon, whatever numbers its ledger holds`, async ({ redis }) => {
-    for (let i = 0; i < size; i++)
+    for (const place of places)
       for (const number of [1e300, -1e300, 2 ** 60, -1, 0.5]) {
         await redis.flushall();
         const ledger = timed(redis, limit);
@@ -197,12 +200,12 @@ for (const [title, limit, size] of limits)
         ledger.ms += 1;
         await ledger.take(20);
         const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, firstNumber + 8 * i);
+        held.writeDoubleLE(number, place);
         await redis.set('{p:n}', held);
         const began = performance.now();
         await ledger.take(1);
         await ledger.refund(ledger.ms, 1);
-        assert.ok(performance.now() - began < 2000, `${i} is ${number}`);
+        assert.ok(performance.now() - began < 2000, `${place} is ${number}`);
       }
   });
 

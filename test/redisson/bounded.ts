@@ -7,7 +7,7 @@ import { fillLog, longestScript } from './state.ts';
 
 const minute = 60_000;
 
-/** With so many entries of one moment, each call takes a fraction of the time of reading all of them. */
+/** Asserts that with `count` entries of one moment, each call takes a fraction of the time of reading all of them. */
 export async function checkBounded(limiter: RedissonRateLimiter, redis: Redis, size: number): Promise<void> {
   await limiter.setRate(RateType.OVERALL, 2 * size, minute);
   const permits = await Promise.all([limiter.acquire(), limiter.acquire(), limiter.acquire()]);

@@ -9,7 +9,7 @@ const test = redissonSuite('cost');
 const count = 100_000;
 const interval = 60_000;
 
-/** The log was full when requests ended; then so many milliseconds passed. */
+/** The log was full when the requests ended; then `passed` milliseconds passed. */
 async function longestOfFirst(client: Client, redis: Redis, ago: number): Promise<number> {
   await redis.flushall();
   await client.setRate(RateType.OVERALL, count, interval);

@@ -54,7 +54,7 @@ export class Oracle {
     return { fates, wait };
   }
 
-  /** Milliseconds until so many permits are free. */
+  /** Milliseconds until `permits` are free. */
   waitFor(permits: number, us: number): number {
     let free = this.rate - this.used;
     for (const { at, permits: back } of [...this.log].sort((a, b) => a.at - b.at)) {

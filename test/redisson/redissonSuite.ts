@@ -9,20 +9,20 @@ interface OurOptions {
   clientId?: string;
 }
 
-/** What a test on one server works with, for Redisson's keys. */
+/** The context of a test with one server, for Redisson's keys. */
 export interface OnRedisson extends OnRedis {
   /** One of our limiters, over its own connection. */
   ours(options?: OurOptions): RedissonRateLimiter;
   /** The same, over an existing connection. */
   limiterOn(redis: Redis, options?: OurOptions): RedissonRateLimiter;
-  /** A stand-in for a JVM client, over its own connection. */
+  /** A model of a JVM client, over its own connection. */
   jvm(options?: JvmClientOptions & { name?: string }): JvmClient;
 }
 
 type Permits = 'tryAcquire' | 'release' | 'availablePermits' | 'trySetRate' | 'setRate' | 'updateRate';
 type Lifetime = 'expire' | 'clearExpire' | 'remainTimeToLive' | 'isExists' | 'delete';
 
-/** The members common to ours and the stand-in. */
+/** The members common to our limiter and the model. */
 export interface Client extends Pick<RedissonRateLimiter, Permits | Lifetime> {
   acquire(permits?: number): Promise<unknown>;
   getConfig(): Promise<{ type: number; rate: number; interval: number }>;
@@ -51,7 +51,7 @@ export function redissonSuite(name: string): Test<OnRedisson> {
   return test;
 }
 
-/** Requests one permit so many times, and counts the grants. */
+/** Requests one permit `times` times, and counts the grants. */
 export async function takeOneByOne(client: Pick<Client, 'tryAcquire'>, times: number): Promise<number> {
   let granted = 0;
   for (let i = 0; i < times; i++) if (await client.tryAcquire()) granted++;

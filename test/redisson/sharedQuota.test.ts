@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
-import { overSliding, type Standing } from '../properties/oracle.ts';
+import { overSliding, type PermitsAt } from '../properties/oracle.ts';
 import { watchGrants } from './grants.ts';
 import { type Client, redissonSuite } from './redissonSuite.ts';
 import { stateOf } from './state.ts';
@@ -19,7 +19,7 @@ async function eat(from: Pick<Client, 'acquire'>, hungry: () => boolean): Promis
   const caller = async () => {
     for (; hungry(); eaten++) await from.acquire();
   };
-  // Requests waiting at the end fail with the close of ours, or the end of the stand-in.
+  // Requests waiting at the end fail when our limiter is closed, or the model ends.
   await Promise.allSettled(Array.from({ length: callers }, caller));
   return eaten;
 }
@@ -90,7 +90,7 @@ test('three saturated clients of ours use all of one limit and never exceed it',
 });
 
 /** Whether some window of this length has more grants. */
-function over(grants: readonly Standing[], window: number): string | undefined {
+function over(grants: readonly PermitsAt[], window: number): string | undefined {
   return overSliding({ kind: 'slidingWindow', permits, interval: window, resolution: 1 }, grants);
 }
 

@@ -20,7 +20,7 @@ export interface Stage {
 
 type Prepare = (limiter: RedissonRateLimiter, redis: Redis) => Promise<Stage>;
 
-/** Grants 3 and 2 permits of so many. */
+/** Grants 3 and 2 permits of a rate. */
 async function grant(
   limiter: RedissonRateLimiter,
   {

@@ -14,7 +14,7 @@ import { allCalls, allRedissonCalls } from './surface.ts';
 
 const test = redisSuite('permissions');
 
-/** The words in the scripts of this package's own keys that can be commands: in capitals, and in quotes. */
+/** The words of the scripts that can be commands: in capitals, and in quotes. */
 const words = new Set<string>();
 const reader: Record<string, unknown> = {
   defineCommand(name: string, { lua }: { lua: string }) {
@@ -28,7 +28,7 @@ const native = rulesOf('sluice').map((rule) => (rule === '~{sluice:*' ? '~{p:*' 
 const refused = /ACL LOG names the missing permission; docs\/security\.md lists/;
 
 for (const command of commandsIn(native))
-  test(`without the permission for ${command}, calls are refused or done, and never exceed the limit`, async ({
+  test(`without the permission for ${command}, calls fail or succeed, and never exceed the limit`, async ({
     redis,
     server,
     connect,
@@ -41,28 +41,28 @@ for (const command of commandsIn(native))
       await redis.flushall();
       await redis.script('FLUSH');
       const calls = new MixedCalls(seed, { single: seed > 3 });
-      // Whose calls come first makes a difference for EVAL: the next ones send the hash alone.
+      // The order matters for EVAL: after the first call of a script, calls send only its hash.
       const [all, some] = [calls.clients(redis, 'all'), calls.clients(limited, 'some')];
       await calls.make(60, seed % 2 ? all : [...some, ...all]);
       for (const turn of [40, 5, 40, 1, 20, 3, 20]) {
         await calls.make(turn, [...some, ...all]);
-        assert.not(overSliding(sliding, calls.standing), `seed ${seed}`);
+        assert.not(overSliding(sliding, calls.grants), `seed ${seed}`);
       }
       refusals.push(...calls.refusals);
     }
-    // The time is handed in, but for this one.
+    // The test passes the time in, except here.
     const peek = ledgerOf(limited, { '': limitOf(sliding) }, { name: 'other' }).peek();
     await peek.catch((error) => refusals.push(error));
-    // ioredis alone calls it, and does without.
+    // Only ioredis calls it, and works without it.
     if (command === 'INFO') return assert.equal(refusals, []);
-    assert.ok(refusals.length > 0, 'nothing was refused');
+    assert.ok(refusals.length > 0, 'no call was refused');
     for (const error of refusals) {
       assert.instance(error, StoreError);
       assert.match(error.message, refused);
     }
   });
 
-test('with the permissions of the guide, and no others, every call is done', async ({ server, connect }) => {
+test('with only the permissions of the guide, every call succeeds', async ({ server, connect }) => {
   await server.command('ACL', 'SETUSER', 'guided', 'reset', 'on', '>secret', ...rulesOf('sluice'));
   await allCalls(connect({ username: 'guided', password: 'secret' }));
   await server.command('ACL', 'SETUSER', 'mixed', 'reset', 'on', '>secret', ...native);
@@ -87,7 +87,7 @@ test('the guide names the commands of the scripts, and no others', async ({ redi
   assert.equal(commandsIn(rulesOf('redisson')).sort(), await known([...new Set([...scripts, ...direct])]));
 });
 
-test('with the permissions of the guide for Redisson, and no others, every call is done', async ({
+test('with only the permissions of the guide for Redisson, every call succeeds', async ({
   server,
   connect,
 }) => {

@@ -11,7 +11,7 @@ export function runsOf(runs: number): number {
   return SLUICE_RUNS ? Number(SLUICE_RUNS) : Math.ceil(runs * Number(SLUICE_SCALE));
 }
 
-/** A promise over random values, which follow from the current seed. */
+/** A test of a property with random values, which follow from the current seed. */
 export function promise<T>(
   title: string,
   runs: number,

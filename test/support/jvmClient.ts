@@ -30,7 +30,7 @@ export interface JvmRateOptions {
 }
 
 /**
- * A stand-in for a JVM client: it works on the keys of a limiter as Redisson's RRateLimiter does, faults included
+ * A model of a JVM client: it works on the keys of a limiter as Redisson's RRateLimiter does, faults included
  * (docs/redisson.md lists them). Written from its published behaviour, not from its text. It passes its own time to the
  * scripts, and each waiting caller has a timer of its own: when that fires the caller calls again, together with all
  * others that got the same wait.

@@ -1,4 +1,4 @@
-// The scripts of the stand-in for a JVM client: the known behaviour of Redisson's RRateLimiter on its keys, in our own
+// The scripts of the model of a JVM client: the known behaviour of Redisson's RRateLimiter on its keys, in our own
 // words, faults included. Each piece names its behaviour; docs/redisson.md lists the faults. KEYS of all of them: the
 // config, and the keys of the state: value, the client's value, permits, the client's permits.
 

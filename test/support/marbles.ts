@@ -6,7 +6,7 @@ import { leakyBucket, RateLimiter, type RateLimiterOptions } from '../../src/ind
 /** A leaky bucket of 1 permit per 3 frames. */
 export const onePerThree = leakyBucket({ permits: 1, interval: 3 });
 
-/** What a test in virtual time works with: RxJS's helpers, and limiters on the same time. */
+/** The context of a test in virtual time: RxJS's helpers, and limiters on the same clock. */
 export interface Marbles extends RunHelpers {
   scheduler: TestScheduler;
   /** A limiter named `api`. */
@@ -41,7 +41,7 @@ export function marbles(work: (helpers: Marbles) => void | Promise<void>): () =>
   };
 }
 
-/** No request waits at the limiter, and nothing is reserved. */
+/** Asserts that no request waits at the limiter, and that nothing is reserved. */
 export function assertIdle(limiter: RateLimiter): void {
   const { queued, reserved } = limiter.stats();
   assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });

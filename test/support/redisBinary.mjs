@@ -12,8 +12,8 @@ const longestInstall = 5 * 60_000;
 let found;
 
 /**
- * The server and the command line client that the tests start, by absolute path. Where the machine has none, it is
- * installed if that needs nobody's leave (root, apt-get); or else this throws, with the line to run.
+ * The absolute paths of the server and the command line client that the tests start. If they are missing, they are installed
+ * with apt-get, if this process is root; otherwise this throws an error with the command to run.
  */
 export function redisBinary() {
   found ??= onPath() ?? installed();
@@ -63,8 +63,8 @@ function install() {
       // Its progress goes to stderr: the standard output belongs to the tests.
       stdio: ['ignore', process.stderr, process.stderr],
     });
-  // The outcome is judged by what is on the PATH: one unreachable list fails an update, a service that may not
-  // start fails an install, and neither keeps the binary away.
+  // Only the PATH decides about success: an unreachable list fails an update, and a service that cannot start fails
+  // an install, although the binary is there.
   apt('update');
   apt('install', '-y', '--no-install-recommends', 'redis-server');
   return onPath();

@@ -8,9 +8,9 @@ import { until } from './until.ts';
 type SlotRange = [first: number, last: number, master: [host: string, port: number, id: string]];
 
 /**
- * Starts three masters that share the slots among them, and waits until each says that the cluster is well.
+ * Starts three masters that share the slots, and waits until each reports the state of the cluster as ok.
  *
- * @param options `nodeTimeout`: milliseconds after which a node that does not answer has failed (5,000 by default)
+ * @param options `nodeTimeout`: milliseconds after which a node that does not reply has failed (5,000 by default)
  */
 export async function startCluster({ nodeTimeout = 5_000 } = {}): Promise<RedisCluster> {
   const config = [
@@ -74,7 +74,7 @@ export class RedisCluster {
     const ranges = (await asked.command('CLUSTER', 'SLOTS')) as SlotRange[];
     const range = ranges.find(([first, last]) => first <= slot && slot <= last);
     const owner = [...this.nodes, ...this.replicas].find(({ port }) => port === range?.[2][1]);
-    if (!owner) throw new Error(`nobody serves slot ${slot}`);
+    if (!owner) throw new Error(`no node serves slot ${slot}`);
     return owner;
   }
 

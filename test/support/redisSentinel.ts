@@ -53,7 +53,7 @@ export class RedisSentinel {
   async master(asked = this.sentinels[0]): Promise<RedisServer> {
     const address = (await asked.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', group)) as [string, string];
     const master = this.nodes.find(({ port }) => port === Number(address[1]));
-    if (!master) throw new Error(`the sentinels name a master nobody started: ${address}`);
+    if (!master) throw new Error(`the sentinels report an unknown master: ${address}`);
     return master;
   }
 

@@ -20,7 +20,7 @@ test('finds requests at any split of the bytes', () => {
   }
 });
 
-test('fails on bytes that are no request', () => {
+test('fails on bytes that are not a request', () => {
   assert.throws(() => new RequestReader().read(Buffer.from('PING\r\n')), /expected \*/);
 });
 

@@ -12,7 +12,7 @@ export async function load(url, context, next) {
 /** With `SLUICE_PEERS=oldest`: the oldest versions that package.json names as peers. */
 const oldest = process.env.SLUICE_PEERS === 'oldest' ? { rxjs: 'rxjs-oldest', ioredis: 'ioredis5' } : {};
 
-/** The package by its own name is its sources. */
+/** Resolves the package's own name to its sources. */
 export function resolve(specifier, context, next) {
   if (specifier === 'rxjs-sluice') return next(new URL('../../src/index.ts', import.meta.url).href, context);
   const [name] = specifier.split('/', 1);

@@ -1,7 +1,4 @@
-/**
- * Lets writers that are at work at the same time share one output: the first is heard at once, each of the others
- * when those before it have ended.
- */
+/** One output for concurrent writers: the first writes at once, each of the others when the earlier ones have ended. */
 export function turns(count, write) {
   const writers = Array.from({ length: count }, () => ({ held: '', ended: false }));
   let turn = 0;

@@ -1,6 +1,6 @@
 /*
- * A process that runs uvu files, one after the other, as its parent names them, { file, seed, scale }, until {} comes. All that a file prints is
- * followed by a line of its own, after `mark`, with what became of it.
+ * A process that runs uvu files one after the other, as messages { file, seed, scale } arrive, until {}. The output of a file is
+ * followed by a line that begins with `mark` and contains its result.
  */
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ process.on('message', async ({ file, seed, scale }) => {
     process.disconnect();
     return;
   }
-  // A test that awaits what never comes ends the process: nothing else must keep it.
+  // A test that awaits a promise that never settles ends the process: nothing else may keep it alive.
   process.channel.unref();
   process.env.SLUICE_SEED = String(seed);
   process.env.SLUICE_SCALE = String(scale);
@@ -30,14 +30,14 @@ process.on('message', async ({ file, seed, scale }) => {
   process.channel.ref();
 });
 
-/** Leaves out the count that uvu prints after each suite: the only count is that of the whole run. */
+/** Omits the count that uvu prints after each suite, so that the only count is that of the run. */
 const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (text, ...rest) => write(/^ {2}\(\d+ \/ \d+\)\n$/.test(text) ? '\n' : text, ...rest);
 
 /** Runs the suites of one file, as uvu does. */
 async function run(file) {
   globalThis.UVU_INDEX = globalThis.UVU_QUEUE.push([]) - 1;
-  // A file that runs again is another module.
+  // The query makes Node load a file again.
   await import(`${pathToFileURL(file)}?${files++}`);
   const outcome = { passed: 0, failed: 0, skipped: 0 };
   for (const suite of globalThis.UVU_QUEUE[globalThis.UVU_INDEX]) {

@@ -21,7 +21,7 @@ export class UvuWorker {
     try {
       process.kill(-this.#child.pid, 'SIGKILL');
     } catch {
-      // Nothing of the group is left.
+      // The group has ended.
     }
   };
 
@@ -56,7 +56,7 @@ export class UvuWorker {
     return this.#child.connected;
   }
 
-  /** Runs a file, which may take `limit` milliseconds; `write` is given all that is printed meanwhile. */
+  /** Runs a file for at most `limit` milliseconds, and passes its output to `write`. */
   run({ file, seed, scale, limit, write }) {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#killBecause(`did not end within ${limit / 1000} s`), limit);
@@ -65,13 +65,13 @@ export class UvuWorker {
     });
   }
 
-  /** Lets the process end, which it has to within `grace` milliseconds; answers what was wrong with that. */
+  /** Lets the process end within `grace` milliseconds. Returns the cause if it does not end well. */
   async end(grace = 20_000) {
     const timer = setTimeout(
       () => this.#killBecause(`was still alive ${grace / 1000} s after its tests`),
       grace,
     );
-    // The process hangs up, not we: else Node never tells of its end.
+    // The process disconnects, not this one: otherwise Node does not report its end.
     if (this.lives) this.#child.send({}, () => {});
     const cause = await this.#ended;
     clearTimeout(timer);

@@ -59,7 +59,7 @@ export const known = [
     area: 'dispatcher',
     title: 'requests that have left the queue keep all later ones in memory',
     tests: ['test/dispatcher/reservations'],
-    changes: [{ file: 'src/dispatcher/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
+    changes: [{ file: 'src/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
   },
   {
     area: 'dispatcher',

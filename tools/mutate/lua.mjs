@@ -28,7 +28,7 @@ function changed(found, code, index) {
   if (found.startsWith('math.')) return `math.${negated[found.slice(5)]}`;
   if (found === 'not') return '';
   if (/^\d/.test(found)) return numbers(found);
-  // A sign is no subtraction.
+  // A sign is not a subtraction.
   if (found === '-' && !/[\w)\]] *$/.test(code.slice(0, index))) return undefined;
   if (found === '-' && /\b(?:and|or|return|then) *$/.test(code.slice(0, index))) return undefined;
   return comparisons[found] ?? swapped[found] ?? booleans[found];

@@ -2,8 +2,8 @@
 //
 // npm run mutate [-- AREA…] [--sample N] [--seed N] [--known] [--verbose]
 //
-// Each area has the mutants of a table, known.mjs (--known: only these), and a sample of those that the operators make of
-// its files. The score of an area is the part of them that some test detects.
+// Each area has the mutants of a table, known.mjs (--known: only these), and a sample of the operators' mutants of its
+// files. The score of an area is the detected part of its mutants.
 import { parseArgs } from 'node:util';
 import { areas } from './areas.mjs';
 import { root, sampled, tabled } from './mutants.mjs';
@@ -56,7 +56,7 @@ async function judge(name, { files, stages }) {
     }),
   );
   const score = mutants.length > 0 ? noticed / mutants.length : 1;
-  console.log(`${name}: ${noticed} of ${mutants.length} noticed, score ${score.toFixed(2)}`);
+  console.log(`${name}: ${noticed} of ${mutants.length} detected, score ${score.toFixed(2)}`);
   return score;
 }
 
@@ -68,7 +68,7 @@ async function limitsOf(name, stages) {
     if (limits.has(key)) continue;
     const start = performance.now();
     const { passed, printed } = await copies[0].test(stage, 10 * 60_000);
-    if (!passed) throw new Error(`${name}: the tests ${key} fail on the code as it stands:\n${printed}`);
+    if (!passed) throw new Error(`${name}: the tests ${key} fail on the unchanged code:\n${printed}`);
     limits.set(key, 20_000 + 4 * (performance.now() - start));
   }
   return limits;
@@ -79,8 +79,8 @@ function noticedBy(tree, { texts }, stages, limits) {
   return tree.with(texts, async () => {
     for (const stage of stages) {
       const { passed, isLate, printed } = await tree.test(stage, limits.get(stage.join(' ')));
-      if (isLate) return 'it takes too long';
-      if (!passed) return /FAIL\b.*/.exec(printed)?.[0] ?? 'the tests do not end well';
+      if (isLate) return 'the time limit';
+      if (!passed) return /FAIL\b.*/.exec(printed)?.[0] ?? 'an abnormal end of the tests';
     }
     return undefined;
   });

@@ -26,7 +26,7 @@ export class Tree {
     }
   }
 
-  /** Whether the tests pass within so many milliseconds, and their output. */
+  /** Whether the tests pass within the time limit, and their output. */
   test(patterns, limit, env = {}) {
     return new Promise((resolve) => {
       const args = [join(this.#folder, 'test/run.mjs'), '--bail', ...patterns];

@@ -17,7 +17,7 @@ export function mutantsOf(text) {
     if (ts.isBinaryExpression(node)) {
       const operator = node.operatorToken.getText();
       const others = comparisons[operator] ?? swapped[operator] ?? assignments[operator];
-      // A concatenation of strings is no sum.
+      // A concatenation of strings is not a sum.
       const isText = /['"`]/.test(node.getText());
       if (others && !isText) put(node.operatorToken, others);
     }

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import type { Case } from './cases.ts';
 import type { Outcome } from './fleet.ts';
 
-/** Calls a second over permits a second, one dot a fleet: the load of the store. */
+/** The load of the store: calls a second over permits a second, one dot for each fleet. */
 export function chartOf(played: readonly (Case & Outcome)[]): Plot.PlotOptions {
   const fleets = played.map((one) => ({
     ...one,

@@ -13,7 +13,7 @@ export interface ClientOptions {
   ledger: Ledger;
   /** The number of requests that always wait. */
   waiting: number;
-  /** The chance that a request is cancelled, within a random time of at most so many milliseconds. */
+  /** The chance that a request is cancelled, and the longest time until then, in ms. */
   cancel: number;
   cancelWithin: number;
   random: () => number;

@@ -36,17 +36,13 @@ const command = new Command('simulate')
   .option('--permits <count>', 'permits a second', number)
   .option('--round-trip <ms>', 'milliseconds to Redis and back', number)
   .option('--cancel <part>', 'the part of the requests that may be cancelled', number)
-  .option('--jitter <part>', 'how much longer a trip may take', number, 0.5)
+  .option('--jitter <part>', 'the part of a trip by which it may be longer', number, 0.5)
   .option('--late <part>', 'the part of the processes that join late', number, 0.1)
   .option('--leave <part>', 'the part that leaves', number, 0.1)
   .option('--crash <part>', 'the part that crashes', number, 0.1)
-  .option(
-    '--seconds <count>',
-    'how long is measured; as long as it takes for 40 permits a client if left out',
-    number,
-  )
-  .option('--seed <number>', 'of the random choices', number, 1)
-  .option('--chart <file>', 'where the chart is written', 'bench/charts/simulate.svg')
+  .option('--seconds <count>', 'the measured time; by default the time for 40 permits a client', number)
+  .option('--seed <number>', 'the seed of the random choices', number, 1)
+  .option('--chart <file>', 'the file of the chart', 'bench/charts/simulate.svg')
   .parse();
 const options = command.opts<Options>();
 
@@ -89,7 +85,7 @@ const short = played.filter(
 if (short.length > 0) {
   const { utilisation, fairness, callsPerPermit } = goals;
   console.log(
-    `${short.length} of ${played.length} fall short of ${utilisation} used, Jain ${fairness}, ${callsPerPermit} calls a permit`,
+    `${short.length} of ${played.length} miss a target: ${utilisation} used, Jain ${fairness}, ${callsPerPermit} calls a permit`,
   );
   process.exitCode = 1;
 }

@@ -24,8 +24,17 @@ interface Defined {
   sendCommand?(command: object): unknown;
 }
 
-/** Sends a command that begins with the words of a script: its hash, and the number of its keys. */
-type Send = (script: Words, keys: Words, shared: Words, numbers: readonly number[], asker: Asker) => void;
+type Send = (call: Sent, asker: Asker) => void;
+
+/** A call as it was sent. */
+interface Sent {
+  /** The hash of the script, and the number of its keys. */
+  script: Words;
+  keys: Words;
+  shared: Words;
+  numbers: readonly number[];
+  text: string;
+}
 
 const senders = new WeakMap<object, Send>();
 
@@ -48,8 +57,39 @@ export function encodedScript(
     send = senderOf(redis, Object.getPrototypeOf(Command));
     senders.set(redis, send);
   }
-  const script = wordsOf(['evalsha', sha, keys]);
-  return { isKnown: false, send: send.bind(undefined, script) };
+  return new KnownScript(wordsOf(['evalsha', sha, keys]), send);
+}
+
+class KnownScript implements EncodedScript {
+  readonly #script: Words;
+  readonly #send: Send;
+  /** A limiter makes the same call again and again: its text is kept. */
+  #last: Sent | undefined;
+  isKnown = false;
+
+  constructor(script: Words, send: Send) {
+    this.#script = script;
+    this.#send = send;
+  }
+
+  send(keys: Words, shared: Words, numbers: readonly number[], asker: Asker): void {
+    let call = this.#last;
+    if (call?.keys !== keys || call.shared !== shared || !areSame(call.numbers, numbers)) {
+      const script = this.#script;
+      const count = script.count + keys.count + shared.count + numbers.length;
+      let text = `*${count}\r\n${script.encoded}${keys.encoded}${shared.encoded}`;
+      for (const n of numbers) text += encodedNumber(n);
+      call = { script, keys, shared, numbers, text };
+      this.#last = call;
+    }
+    this.#send(call, asker);
+  }
+}
+
+function areSame(a: readonly number[], b: readonly number[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** Sends commands of ioredis that reply without a promise. All else is as in the connection's own class. */
@@ -62,35 +102,26 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
     isResolved = false;
     isSettled = false;
     _commandTimeoutTimer: NodeJS.Timeout | undefined = undefined;
-    readonly #script: Words;
-    readonly #keys: Words;
-    readonly #shared: Words;
-    readonly #numbers: readonly number[];
+    readonly #call: Sent;
     readonly #asker: Asker;
 
-    constructor(script: Words, keys: Words, shared: Words, numbers: readonly number[], asker: Asker) {
-      this.#script = script;
-      this.#keys = keys;
-      this.#shared = shared;
-      this.#numbers = numbers;
+    constructor(call: Sent, asker: Asker) {
+      this.#call = call;
       this.#asker = asker;
     }
 
     /** For tools that look at what is sent. */
     get args(): string[] {
-      const [, ...script] = this.#script.words;
-      return [...script, ...this.#keys.words, ...this.#shared.words, ...this.#numbers.map(String)];
+      const { script, keys, shared, numbers } = this.#call;
+      return [...script.words.slice(1), ...keys.words, ...shared.words, ...numbers.map(String)];
     }
 
     getKeys(): readonly string[] {
-      return this.#keys.words;
+      return this.#call.keys.words;
     }
 
     toWritable(): string {
-      const count = this.#script.count + this.#keys.count + this.#shared.count + this.#numbers.length;
-      let written = `*${count}\r\n${this.#script.encoded}${this.#keys.encoded}${this.#shared.encoded}`;
-      for (const n of this.#numbers) written += encodedNumber(n);
-      return written;
+      return this.#call.text;
     }
 
     resolve(answer: unknown): void {
@@ -113,8 +144,8 @@ function senderOf(redis: Redis | Cluster, base: CommandClass): Send {
     }
   }
   Object.setPrototypeOf(EncodedCommand.prototype, base.prototype);
-  return (...args) => {
+  return (call, asker) => {
     corked(redis);
-    (redis as Defined).sendCommand!(new EncodedCommand(...args));
+    (redis as Defined).sendCommand!(new EncodedCommand(call, asker));
   };
 }

@@ -187,7 +187,7 @@ export class RedisLedger implements ControlledLedger, Caller {
     read: (answer: number[] | number) => T,
     reply: Reply<T>,
   ): void {
-    new ScriptCall(this, { script, keys, isOfClient, numbers, read }, reply).make();
+    new ScriptCall(this, script, keys, isOfClient, numbers, read, reply).make();
   }
 
   #send<T>(

@@ -22,16 +22,6 @@ export interface Caller {
   follow(text: string): void;
 }
 
-/** What a script is called with, and how its answer is read. */
-export interface ScriptArguments<T> {
-  script: Script;
-  keys: Words;
-  /** Whether the script receives the client, as those do that have a fast path. */
-  isOfClient: boolean;
-  numbers: readonly number[];
-  read(answer: number[] | number): T;
-}
-
 /**
  * A call of a script under the limits in force.
  *
@@ -40,7 +30,12 @@ export interface ScriptArguments<T> {
  */
 export class ScriptCall<T> implements Asker {
   readonly #caller: Caller;
-  readonly #arguments: ScriptArguments<T>;
+  readonly #script: Script;
+  readonly #keys: Words;
+  /** Whether the script receives the client, as those do that have a fast path. */
+  readonly #isOfClient: boolean;
+  readonly #arguments: readonly number[];
+  readonly #read: (answer: number[] | number) => T;
   readonly #reply: Reply<T>;
   #changes = 0;
   /** The numbers of the last try. */
@@ -48,17 +43,30 @@ export class ScriptCall<T> implements Asker {
   /** Set if only the script's hash was sent. */
   #encoded: EncodedScript | undefined;
 
-  constructor(caller: Caller, args: ScriptArguments<T>, reply: Reply<T>) {
+  /** `read` reads the script's answer. */
+  constructor(
+    caller: Caller,
+    script: Script,
+    keys: Words,
+    isOfClient: boolean,
+    numbers: readonly number[],
+    read: (answer: number[] | number) => T,
+    reply: Reply<T>,
+  ) {
     this.#caller = caller;
-    this.#arguments = args;
+    this.#script = script;
+    this.#keys = keys;
+    this.#isOfClient = isOfClient;
+    this.#arguments = numbers;
+    this.#read = read;
     this.#reply = reply;
   }
 
   make(): void {
     const { serverTime } = this.#caller.setting;
-    const { script, keys, numbers } = this.#arguments;
-    this.#numbers = serverTime ? [...numbers, serverTime()] : numbers;
-    const encoded = script.encoded?.(keys.count);
+    const keys = this.#keys;
+    this.#numbers = serverTime ? [...this.#arguments, serverTime()] : this.#arguments;
+    const encoded = this.#script.encoded?.(keys.count);
     if (!encoded?.isKnown) {
       this.#callDefined();
       return;
@@ -73,13 +81,12 @@ export class ScriptCall<T> implements Asker {
 
   get #rate(): Words {
     const { rate } = this.#caller;
-    return this.#arguments.isOfClient ? rate.ofClient : rate.ofAnyone;
+    return this.#isOfClient ? rate.ofClient : rate.ofAnyone;
   }
 
   #callDefined(): void {
     this.#encoded = undefined;
-    const { script, keys } = this.#arguments;
-    callDefined(script, keys.words, [...this.#rate.words, ...this.#numbers], this);
+    callDefined(this.#script, this.#keys.words, [...this.#rate.words, ...this.#numbers], this);
   }
 
   answered(error: unknown, raw?: unknown): void {
@@ -101,7 +108,7 @@ export class ScriptCall<T> implements Asker {
         this.make();
         return;
       }
-      value = this.#arguments.read(answer);
+      value = this.#read(answer);
     } catch (reason) {
       // Redis has answered: what makes no sense is what it holds.
       this.#reply(new StoreError(name, reason));

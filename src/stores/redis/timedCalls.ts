@@ -1,3 +1,4 @@
+import { Chain, type Link } from '../../chain.ts';
 import type { CancelTimer, Clock } from '../../clock.ts';
 import { StoreUnavailableError } from '../../errors.ts';
 import type { Reply } from '../store.ts';
@@ -28,13 +29,16 @@ export interface CallOptions {
  */
 export class TimedCalls implements Watcher {
   readonly #options: CallOptions;
+  /** Whether the loss of the connection ends calls. */
+  readonly #watches: boolean;
   /** In the order in which they were made. */
-  readonly #pending = new Set<AnyCall>();
+  readonly #pending = new Chain<AnyCall>();
   /** The timer stays set when no call is pending: setting it for each call would take a seventh of the time of a call. */
   #hasTimer = false;
 
   constructor(options: CallOptions) {
     this.#options = options;
+    this.#watches = options.failsFast || options.connection.dropsCalls;
   }
 
   /**
@@ -45,7 +49,8 @@ export class TimedCalls implements Watcher {
     limiter: string,
     send: (reply: Reply<T>) => void,
     reply: Reply<T>,
-    { late, retries = true }: { late?: ((value: T) => void) | undefined; retries?: boolean } = {},
+    late?: (value: T) => void,
+    retries = true,
   ): void {
     const { clock, connection, timeout, failsFast } = this.#options;
     if (failsFast && !connection.ready && !connection.starts) {
@@ -53,18 +58,18 @@ export class TimedCalls implements Watcher {
       return;
     }
     const call = new TimedCall(this, limiter, clock.now() + timeout, send, reply, late, retries);
-    this.#pending.add(call);
-    if (this.#pending.size === 1) {
-      if (failsFast || connection.dropsCalls) connection.watch(this);
+    if (!this.#pending.first) {
+      if (this.#watches) connection.watch(this);
       this.#setTimer(timeout);
     }
+    this.#pending.append(call);
     call.isOnWay = connection.ready;
     if (!failsFast || call.isOnWay) call.sendOnce();
   }
 
   /** The connection is ready: sends the calls that have waited for it. */
   ready(): void {
-    for (const call of [...this.#pending]) {
+    for (const call of this.#all) {
       call.isOnWay = true;
       call.sendOnce();
     }
@@ -73,7 +78,13 @@ export class TimedCalls implements Watcher {
   /** The connection is lost: fails all calls, but for those that ioredis queues. */
   lost(reason: Error): void {
     const { failsFast } = this.#options;
-    for (const call of [...this.#pending]) if (failsFast || call.isOnWay) call.fail(reason);
+    for (const call of this.#all) if (failsFast || call.isOnWay) call.fail(reason);
+  }
+
+  get #all(): AnyCall[] {
+    const all: AnyCall[] = [];
+    for (let call = this.#pending.first; call; call = call.next) all.push(call);
+    return all;
   }
 
   /** Calls back after some time. Returns what cancels that. */
@@ -81,11 +92,10 @@ export class TimedCalls implements Watcher {
     return this.#options.clock.after(retryDelay, work);
   }
 
-  /** Removes a call that has ended. Returns false if it had ended before. */
-  remove(call: AnyCall): boolean {
-    const removed = this.#pending.delete(call);
-    if (removed && this.#pending.size === 0) this.#options.connection.unwatch(this);
-    return removed;
+  /** Removes a call that has ended. */
+  remove(call: AnyCall): void {
+    this.#pending.remove(call);
+    if (this.#watches && !this.#pending.first) this.#options.connection.unwatch(this);
   }
 
   #setTimer(ms: number): void {
@@ -104,9 +114,10 @@ export class TimedCalls implements Watcher {
     const now = clock.now();
     this.#hasTimer = false;
     // The event loop was blocked for so long that a call may not even have been sent.
-    if (now - due > timeout / 2) for (const call of this.#pending) call.due = now + timeout;
+    if (now - due > timeout / 2) for (const call of this.#all) call.due = now + timeout;
     const slow = new Error(`no answer within ${timeout} ms`);
-    for (const call of this.#pending) {
+    // A reply may add calls.
+    for (let call = this.#pending.first; call; call = this.#pending.first) {
       if (call.due > now) {
         this.#setTimer(call.due - now);
         return;
@@ -117,7 +128,9 @@ export class TimedCalls implements Watcher {
 }
 
 /** A call that Redis has not answered. */
-class TimedCall<T> {
+class TimedCall<T> implements Link<AnyCall> {
+  previous: AnyCall | undefined;
+  next: AnyCall | undefined;
   readonly #calls: TimedCalls;
   readonly #limiter: string;
   readonly #send: (reply: Reply<T>) => void;
@@ -159,26 +172,37 @@ class TimedCall<T> {
   }
 
   fail(reason: Error): void {
-    if (this.#end()) this.#reply(this.#refusal ?? new StoreUnavailableError(this.#limiter, reason));
+    if (this.#ended) return;
+    this.#end();
+    this.#reply(this.#refusal ?? new StoreUnavailableError(this.#limiter, reason));
   }
 
   #attempt(): void {
     this.#send((error, value) => {
-      if (error && this.#retries && !this.#ended && isMoving(error)) {
+      if (this.#ended) {
+        if (!error) this.#late?.(value as T);
+      } else if (error && this.#retries && isMoving(error)) {
         this.#refusal = error;
         this.#cancelRetry = this.#calls.retryLater(() => this.#attempt());
-      } else if (this.#end()) this.#reply(error, value);
-      else if (!error) this.#late?.(value as T);
+      } else {
+        this.#end();
+        this.#reply(error, value);
+      }
     });
   }
 
-  /** Returns false if it had ended before. */
-  #end(): boolean {
+  #end(): void {
     this.#ended = true;
     this.#cancelRetry?.();
-    return this.#calls.remove(this);
+    this.#calls.remove(this);
   }
 }
 
 /** A call, whatever its reply is. */
-type AnyCall = Pick<TimedCall<unknown>, 'due' | 'isSent' | 'isOnWay' | 'sendOnce' | 'fail'>;
+interface AnyCall extends Link<AnyCall> {
+  due: number;
+  readonly isSent: boolean;
+  isOnWay: boolean;
+  sendOnce(): void;
+  fail(reason: Error): void;
+}

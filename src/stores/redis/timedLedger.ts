@@ -52,8 +52,11 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
-    const send = (done: Reply<ReserveReply>) => this.ledger.reserve(request, done);
-    this.timed(send, reply, { late: (value) => this.refunds.add(refundsOf(request.runs, value)) });
+    this.timed(
+      (done) => this.ledger.reserve(request, done),
+      reply,
+      (value) => this.refunds.add(refundsOf(request.runs, value)),
+    );
   }
 
   refund(refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
@@ -68,7 +71,7 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
       reply(error, restored);
     };
     // The queue of refunds sends it again by itself.
-    this.timed(add, ended, { retries: false });
+    this.timed(add, ended, undefined, false);
   }
 
   /** What a decision takes after its time comes back by itself: its moment is not known, and a release could take another's. */
@@ -84,9 +87,10 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
   protected timed<T>(
     send: (reply: Reply<T>) => void,
     reply: Reply<T>,
-    options?: { late?: (value: T) => void; retries?: boolean },
+    late?: (value: T) => void,
+    retries?: boolean,
   ): void {
-    this.#calls.call(this.#name, send, reply, options);
+    this.#calls.call(this.#name, send, reply, late, retries);
   }
 }
 

@@ -1,4 +1,4 @@
-// A process that uses a limiter, closes all that it has opened, and has nothing left to stay for.
+// A process that uses a limiter and closes all that it has opened: it must end by itself.
 import { Redis } from 'ioredis';
 import { RateLimiter, tokenBucket } from '../../../src/index.ts';
 
@@ -6,7 +6,7 @@ const redis = new Redis(process.argv[2]);
 const limit = tokenBucket({ permits: 1, interval: 60_000 });
 const limiter = new RateLimiter({ name: 'api', limit, redis });
 await limiter.acquire();
-// One waits for minutes, one until its time is over, and one was cancelled.
+// One request waits for minutes, one until its timeout, and one is cancelled.
 const waiting = Promise.allSettled([
   limiter.acquire(),
   limiter.acquire(1, { timeout: 100_000 }),

@@ -1,4 +1,4 @@
-// Puts a million values from a synchronous source through a limit that does not bind, and says what that took.
+// Passes a million values from a synchronous source through a limit that never delays them, and prints the memory used.
 import { Redis } from 'ioredis';
 import { lastValueFrom, range, tap } from 'rxjs';
 import { RateLimiter, slidingWindow, throttleDistributed } from '../../../src/index.ts';

@@ -3,15 +3,15 @@ import { tokenBucket } from '../../src/limits/limit.ts';
 import { tokenBucketAlgebra as algebra, type TokenBucketState } from '../../src/limits/tokenBucket.ts';
 import { record } from '../properties/specs.ts';
 
-/** What happens to a bucket: plain data. Times are whole milliseconds but for `us`, which passes before the step. */
+/** A step of a bucket's history: plain data. Times are whole milliseconds, except `us`, the microseconds before the step. */
 export interface BucketStep {
   kind: 'take' | 'refund' | 'release' | 'cut' | 'adopt';
   us: number;
-  /** What is asked for: whether it may be booked, and how many milliseconds later than it could be, as for another limit. */
+  /** The requested permits, whether the request may wait, and by how many milliseconds another limit delays it. */
   permits: number;
   waits: boolean;
   later: number;
-  /** Which of what stands is given back, in percent of the line, and how much of it. */
+  /** Which grant is refunded, as its position in percent, and which part of it, in percent. */
   place: number;
   part: number;
   rate: Rate;
@@ -23,12 +23,12 @@ export interface Rate {
   burst: number;
 }
 
-/** Permits that stand: when they were granted in microseconds, and the moment that the client was told. */
-export interface Taken {
+/** Valid permits: when they were granted, in microseconds, and the moment in the client's reply. */
+export interface BucketGrant {
   us: number;
   moment: number;
   n: number;
-  /** How often the rate had changed. */
+  /** The number of rates before it. */
   phase: number;
 }
 
@@ -38,7 +38,7 @@ export const rates: fc.Arbitrary<Rate> = record({
   burst: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 300 })),
 });
 
-const few = fc.oneof(
+const fewPermits = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) },
   fc.integer({ min: 1, max: 300 }),
 );
@@ -52,7 +52,7 @@ export function bucketSteps(kinds: readonly BucketStep['kind'][]): fc.Arbitrary<
       fc.integer({ min: 0, max: 40 }).map((ms) => ms * 1000),
       fc.integer({ min: 0, max: 400_000 }),
     ),
-    permits: few,
+    permits: fewPermits,
     waits: fc.boolean(),
     later: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 60 })),
     place: fc.integer({ min: 0, max: 99 }),
@@ -62,22 +62,22 @@ export function bucketSteps(kinds: readonly BucketStep['kind'][]): fc.Arbitrary<
   return fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
 }
 
-/** A bucket on its way: what stands of it, and how its rate has changed. */
-export interface Course {
+/** A bucket, its valid grants, and its rates. */
+export interface BucketHistory {
   state: TokenBucketState;
   us: number;
-  standing: Taken[];
+  grants: BucketGrant[];
   phases: { rate: Rate; since: number }[];
 }
 
-export function startBucket(rate: Rate, us: number): Course {
+export function startBucket(rate: Rate, us: number): BucketHistory {
   const state = algebra.create(tokenBucket(rate));
-  return { state, us, standing: [], phases: [{ rate, since: Math.floor(us / 1000) }] };
+  return { state, us, grants: [], phases: [{ rate, since: Math.floor(us / 1000) }] };
 }
 
-export function take(course: Course, step: BucketStep): void {
-  course.us += step.us;
-  const { state, us, standing, phases } = course;
+export function take(history: BucketHistory, step: BucketStep): void {
+  history.us += step.us;
+  const { state, us, grants, phases } = history;
   const [now, at] = [Math.floor(us / 1000), Math.ceil(us / 1000)];
   algebra.roll(state, now, 0);
   if (step.kind === 'take') {
@@ -88,10 +88,10 @@ export function take(course: Course, step: BucketStep): void {
     if (algebra.fit(state, now, free > now ? moment : now, n) < 1)
       throw new Error(`${n} do not fit at ${moment}`);
     algebra.commit(state, now, moment, n);
-    standing.push({ us: free > now ? moment * 1000 : us, moment, n, phase: phases.length });
+    grants.push({ us: free > now ? moment * 1000 : us, moment, n, phase: phases.length });
   } else if (step.kind === 'refund') {
-    if (standing.length === 0) return;
-    const one = standing[Math.floor((step.place * standing.length) / 100)];
+    if (grants.length === 0) return;
+    const one = grants[Math.floor((step.place * grants.length) / 100)];
     const n = Math.ceil((one.n * step.part) / 100);
     if (n === 0) return;
     algebra.refund(state, now, one.moment, n);
@@ -99,7 +99,7 @@ export function take(course: Course, step: BucketStep): void {
   } else if (step.kind === 'release') {
     algebra.release(state, now, at, step.permits);
     let left = step.permits;
-    for (const one of [...standing].sort((a, b) => b.us - a.us)) {
+    for (const one of [...grants].sort((a, b) => b.us - a.us)) {
       if (one.moment > at) continue;
       const n = Math.min(left, one.n);
       one.n -= n;
@@ -108,10 +108,10 @@ export function take(course: Course, step: BucketStep): void {
   } else if (step.kind === 'cut') {
     const after = now + step.later;
     algebra.cut(state, now, after);
-    course.standing = standing.filter(({ moment, us }) => moment <= after || us <= course.us);
+    history.grants = grants.filter(({ moment, us }) => moment <= after || us <= history.us);
   } else {
     algebra.adopt(state, tokenBucket(step.rate));
     phases.push({ rate: step.rate, since: now });
   }
-  course.standing = course.standing.filter(({ n }) => n > 0);
+  history.grants = history.grants.filter(({ n }) => n > 0);
 }

@@ -4,16 +4,16 @@ import { test } from 'uvu';
 import type { DecideReply } from '../../src/stores/store.ts';
 import { promise } from '../support/campaign.ts';
 import { histories, historiesOf } from './history.ts';
-import { available, type Fleet, openFleet, replay, someone } from './replay.ts';
+import { available, type Fleet, openFleet, otherClient, replay } from './replay.ts';
 import { anyLimit, exactSlidingWindows, fewLimits, type LimitSpec, mostOf } from './specs.ts';
 import type { History, Step } from './steps.ts';
 
-/** The client gives back all that it can. */
-function giveBackOf(client: number): Step {
+/** A step in which the client refunds all that it can. */
+function refundAllOf(client: number): Step {
   return { kind: 'cancel', client, every: 1, newestFirst: false, ahead: false };
 }
 
-/** Milliseconds until a limit that has just booked as far as it can is full again. */
+/** The time until a limit is full again after its last reservation, in ms. */
 function recoveryOf(limit: LimitSpec): number {
   if (limit.kind === 'slidingWindow') return limit.interval + limit.resolution;
   if (limit.kind === 'fixedWindow') return limit.interval;
@@ -29,14 +29,14 @@ promise(
   (history) => {
     const fleet = openFleet(history);
     let newest = 0;
-    replay(history, fleet, ({ standing }) => {
-      newest = Math.max(newest, ...standing.map(({ moment }) => moment));
+    replay(history, fleet, ({ grants }) => {
+      newest = Math.max(newest, ...grants.map(({ moment }) => moment));
     });
     const { world } = fleet;
     const cost = history.limits.map((_, i) => (i === 0 ? 1 : 0));
     const { resetAfter } = fleet.call({
       kind: 'decide',
-      client: someone,
+      client: otherClient,
       serverUs: world.serverUs,
       cost,
     }) as DecideReply;
@@ -48,12 +48,12 @@ promise(
   },
 );
 
-/** Somebody asks for all that can be booked within a while, and gives all of it back at once. */
-function askAndGiveBack(history: History, fleet: Fleet, maxWait: number): void {
+/** A client reserves all that it can within `maxWait`, and refunds all of it at once. */
+function reserveAndRefund(history: History, fleet: Fleet, maxWait: number): void {
   const cost = history.limits.map(() => 1);
   const runs = [{ count: 12, cost, maxWait }];
-  const asks: Step = { kind: 'reserve', client: someone, runs, horizon: 1e6, held: 0 };
-  replay({ ...history, steps: [asks, giveBackOf(someone)] }, fleet);
+  const reserve: Step = { kind: 'reserve', client: otherClient, runs, horizon: 1e6, held: 0 };
+  replay({ ...history, steps: [reserve, refundAllOf(otherClient)] }, fleet);
 }
 
 promise(
@@ -64,7 +64,7 @@ promise(
     const fleet = openFleet(history);
     replay(history, fleet);
     const before = available(fleet);
-    askAndGiveBack(history, fleet, Infinity);
+    reserveAndRefund(history, fleet, Infinity);
     assert.deepEqual(available(fleet), before);
   },
 );
@@ -72,7 +72,7 @@ promise(
 promise('a new limit restores all grants that were not used', 1000, anyLimit, (limit) => {
   const history: History = { startUs: 1_000_000_000, limits: [limit], steps: [] };
   const fleet = openFleet(history);
-  askAndGiveBack(history, fleet, 0);
+  reserveAndRefund(history, fleet, 0);
   assert.deepEqual(available(fleet), [mostOf(limit)]);
 });
 
@@ -82,7 +82,7 @@ promise('a refund never reduces the free permits', 2000, leaving, ({ history, cl
   const fleet = openFleet(history);
   replay(history, fleet);
   const before = available(fleet);
-  replay({ ...history, steps: [giveBackOf(client)] }, fleet);
+  replay({ ...history, steps: [refundAllOf(client)] }, fleet);
   const after = available(fleet);
   assert.ok(
     after.every((n, i) => n >= before[i]),

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { tokenBucketAlgebra as algebra } from '../../src/limits/tokenBucket.ts';
 
-/** Numbers from 0 to 1, the same in every run. */
+/** Pseudo-random numbers from 0 to 1, the same in every run. */
 function numbers(): () => number {
   let seed = 1;
   return () => {
@@ -13,35 +13,35 @@ function numbers(): () => number {
 }
 
 /**
- * The part of the rate, and of the burst, that is kept by one client who always wants more, has one permit booked ahead, and gives
- * back so much of what it is granted: within `after` ms, or before its moment.
+ * The part of the rate and the burst that one client uses. It always requests more, has one permit reserved ahead, and refunds
+ * the part `refunded` of its grants: within `after` ms, or before their moments.
  */
-function keptOf(rate: { permits: number; interval: number }, given: number, after: number): number {
+function usedPart(rate: { permits: number; interval: number }, refunded: number, after: number): number {
   const state = algebra.create(tokenBucket(rate));
   const random = numbers();
   const [start, end] = [1000, 21_000];
-  let back: { at: number; moment: number }[] = [];
-  let kept = 0;
+  let refunds: { at: number; moment: number }[] = [];
+  let used = 0;
   for (let now = start; now < end; now++) {
     algebra.roll(state, now, 0);
-    for (const { at, moment } of back) if (at <= now) algebra.refund(state, now, moment, 1);
-    back = back.filter(({ at }) => at > now);
+    for (const { at, moment } of refunds) if (at <= now) algebra.refund(state, now, moment, 1);
+    refunds = refunds.filter(({ at }) => at > now);
     while (state.tail <= now || algebra.available(state, now, now) > 0) {
       const moment = algebra.earliest(state, now, now, 1);
       algebra.commit(state, now, moment, 1);
-      if (random() >= given) kept++;
-      else back.push({ at: random() < 0.5 ? moment + 1 + Math.floor(random() * after) : now + 1, moment });
+      if (random() >= refunded) used++;
+      else refunds.push({ at: random() < 0.5 ? moment + 1 + Math.floor(random() * after) : now + 1, moment });
     }
   }
-  return kept / (rate.permits + ((end - start) * rate.permits) / rate.interval);
+  return used / (rate.permits + ((end - start) * rate.permits) / rate.interval);
 }
 
 for (const permits of [100, 1000])
-  for (const given of [0.4, 0.6, 0.9])
-    test(`${permits} permits a second are kept when ${given * 100} % are refunded at once or soon`, () => {
+  for (const refunded of [0.4, 0.6, 0.9])
+    test(`${permits} permits a second are used when ${refunded * 100} % are refunded at once or soon`, () => {
       for (const after of [1, 5, 20]) {
-        const kept = keptOf({ permits, interval: 1000 }, given, after);
-        assert.ok(kept >= 0.95 && kept <= 1, `${kept} within ${after} ms`);
+        const used = usedPart({ permits, interval: 1000 }, refunded, after);
+        assert.ok(used >= 0.95 && used <= 1, `${used} within ${after} ms`);
       }
     });
 
@@ -55,7 +55,7 @@ test('permits refunded while others are reserved are free at once', () => {
   assert.is(algebra.refund(state, start, start + 2500, 5), 5);
   assert.is(state.tail, start);
   algebra.roll(state, start + 1, 0);
-  // But for what runs in within two milliseconds.
+  // Less the refill of two milliseconds.
   assert.ok(algebra.refund(state, start + 1, start, 9) > 8.99);
   algebra.roll(state, start + 3, 0);
   assert.is(algebra.available(state, start + 3, start + 3), 9);
@@ -69,10 +69,10 @@ test('a bucket with burst 1 restores a reservation that is ahead, and none whose
   assert.is(algebra.earliest(state, 1000, 1000, 1), 1200);
   algebra.commit(state, 1000, 1200, 1);
   algebra.roll(state, 1190, 0);
-  // The one of 1200 has come to rely on it.
+  // The reservation for 1200 depends on it.
   assert.is(algebra.refund(state, 1190, 1100, 1), 0);
   algebra.roll(state, 1250, 0);
-  // Half of it has run in since.
+  // Half of it has been refilled since.
   assert.is(algebra.refund(state, 1250, 1200, 1), 0.5);
   assert.is(algebra.available(state, 1250, 1250), 1);
 });

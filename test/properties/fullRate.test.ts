@@ -13,7 +13,7 @@ import {
   tokenBuckets,
 } from './specs.ts';
 
-/** How many permits one client gets that always wants more: before `end`, from `start` on, in milliseconds. */
+/** The permits granted between `start` and `end`, in ms, to a client that always requests more. */
 function granted(limit: LimitSpec, start: number, end: number): number {
   const history = { startUs: start * 1000, limits: [limit], steps: [] };
   const fleet = openFleet(history);
@@ -27,10 +27,10 @@ function granted(limit: LimitSpec, start: number, end: number): number {
       const moment = Math.round(reply.now + delay);
       if (moment >= end) return sum;
       sum += count;
-      // The next call comes when the last of these are due.
+      // The next call comes when the last of these permits are due.
       fleet.world.serverUs = moment * 1000;
     }
-    fleet.world.standing.length = 0;
+    fleet.world.grants.length = 0;
   }
 }
 

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { type LimitSpec, mostOf } from './specs.ts';
 
 const clients = 3;
-/** Whoever makes a step of a history. */
+/** The client of a step. */
 export const client = fc.integer({ min: 0, max: clients - 1 });
 
-/** Permits of up to three limits before the limits are known: mostly few, sometimes none, sometimes all. */
+/** Permits of up to three limits: mostly few, sometimes none, sometimes all. `costOf` fits them to the limits. */
 export const rawCost = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 2 }) },
@@ -14,7 +14,7 @@ export const rawCost = fc.array(
   { minLength: 3, maxLength: 3 },
 );
 
-/** The cost in the limits of the history: within what they can grant, but for the one in a while that is too much. */
+/** A cost in the limits of the history: within what they can grant, except for an occasional cost that is too high. */
 export function costOf(raw: readonly number[], limits: readonly LimitSpec[]): number[] {
   const cost = limits.map((limit, i) =>
     raw[i] === 13 ? mostOf(limit) + 1 : Math.min(raw[i], mostOf(limit)),

@@ -1,0 +1,9 @@
+-- How long the key has to live. It lives up to twice as long as needed, so that few calls have to renew its
+-- expiry.
+
+local till = full > expires and full or expires
+slack = slack - (till - expires)
+if slack < 0 then
+  slack = math.min(till - now, MOST_SLACK)
+  renewed = till - now + slack
+end
