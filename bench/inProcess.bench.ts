@@ -1,3 +1,6 @@
+import Bottleneck from 'bottleneck';
+import { RateLimiter as TokenLimiter } from 'limiter';
+import pThrottle from 'p-throttle';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { library } from './support/library.ts';
 import { medians, type Way } from './support/sideBySide.ts';
@@ -7,10 +10,9 @@ export const question = 'How many permits a second does one caller get in a proc
 
 const { RateLimiter, fixedWindow, slidingWindow, tokenBucket } = library;
 const rate = { permits: 1e9, interval: 1_000 };
-const calls = 300_000;
 
 /** One caller that waits for each reply before the next call. */
-function caller(name: string, call: () => Promise<unknown>): Way {
+function caller(name: string, call: () => Promise<unknown>, calls = 300_000): Way {
   return [
     name,
     async () => {
@@ -23,7 +25,20 @@ function caller(name: string, call: () => Promise<unknown>): Way {
 
 export async function run(): Promise<void> {
   const peer = new RateLimiterMemory({ points: 1e9, duration: 1 });
-  const ways = [caller('rate-limiter-flexible, memory', () => peer.consume('key'))];
+  const bottleneck = new Bottleneck({
+    reservoir: rate.permits,
+    reservoirRefreshAmount: rate.permits,
+    reservoirRefreshInterval: rate.interval,
+  });
+  const tokens = new TokenLimiter({ tokensPerInterval: rate.permits, interval: rate.interval });
+  const throttled = pThrottle({ limit: rate.permits, interval: rate.interval })(async () => {});
+  const ways = [
+    caller('rate-limiter-flexible, consume()', () => peer.consume('key')),
+    caller('limiter, removeTokens()', () => tokens.removeTokens(1)),
+    // Each of its calls waits for a timer.
+    caller('bottleneck, schedule()', () => bottleneck.schedule(async () => {}), 200),
+    caller('p-throttle, a call', () => throttled(), 10_000),
+  ];
   for (const limit of [tokenBucket(rate), slidingWindow(rate), fixedWindow(rate)]) {
     const limiter = new RateLimiter({ name: 'one', limit });
     ways.push(
@@ -34,6 +49,7 @@ export async function run(): Promise<void> {
     );
   }
   const rates = await medians(ways);
+  await bottleneck.disconnect();
   const base = [...rates.values()][0];
   printTable(
     ['', 'calls/s', 'ratio'],

@@ -14,7 +14,7 @@
 
 local now = math.floor(serverTime(ARGV[2]) / 1000)
 local control = openControl(KEYS[3])
-if control.pausedUntil > now then control.liftedUntil = now + TOLD end
+if control.pausedUntil > now then control.liftedUntil = now + LIFT_NOTICE end
 control.pausedSince, control.pausedUntil = 0, 0
 if ARGV[1] == '1' then control.spec, control.forgotten, control.changed = '', 0, 0 end
 saveControl(KEYS[3], control, now)

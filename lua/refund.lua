@@ -47,7 +47,7 @@ end
 local function giveBack(moment, epoch, cost, requests)
   local now, t, back = instant.now, moment + ledger.shift, 0
   -- Forgotten grants and void reservations no longer count.
-  if moment ~= NEWEST and (epoch < ledger.refundable or t >= standingUntil(ledger, epoch)) then return 0 end
+  if moment ~= NEWEST and (epoch < ledger.refundable or t >= validUntil(ledger, epoch)) then return 0 end
   local isAhead = moment ~= NEWEST and t > now
   -- A release takes from all grants up to `at`. Refunding due holes first keeps it from taking the permits
   -- that a hole is charged with.

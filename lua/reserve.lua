@@ -37,7 +37,7 @@
 local LEFT, NEVER = -1, -2
 -- How long after its last reservation is due a client counts as a contender, and windows stay paced:
 -- milliseconds.
-local LINGERS = 2000
+local CONTENDER_PERIOD = 2000
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
@@ -137,9 +137,9 @@ end
 
 for _, run in ipairs(runs) do serve(run) end
 
-if contenders > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + LINGERS) end
+if contenders > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + CONTENDER_PERIOD) end
 local stays = held > 0 or left
-noteContender(ledger, KEYS[2], client, stays and math.max(now, last) + LINGERS or 0, now)
+noteContender(ledger, KEYS[2], client, stays and math.max(now, last) + CONTENDER_PERIOD or 0, now)
 saveLedger(KEYS[1], ledger, instant)
 
 if plain and ledger.epoch == known then return serverUs end

@@ -9,7 +9,7 @@ local CONTROL = '<ddddddIc0'
 local CONTROL_SAYS = 'control of version ' .. CONTROL_VERSION
 -- How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
 -- calls of a client with reservations behind the pause, slow calls included.
-local TOLD = 5000
+local LIFT_NOTICE = 5000
 
 local function openControl(key)
   local data = readKey(CONTROL_SAYS, 'GET', key)
@@ -25,7 +25,7 @@ local function openControl(key)
   }
 end
 
--- A stored rate has no expiry. A pause alone expires when it ends, or TOLD milliseconds after it was lifted.
+-- A stored rate has no expiry. A pause alone expires when it ends, or LIFT_NOTICE milliseconds after it was lifted.
 local function saveControl(key, control, now)
   local data = struct.pack(CONTROL, CONTROL_VERSION, control.pausedSince, control.pausedUntil, control.liftedUntil,
     control.forgotten, control.changed, #control.spec, control.spec)

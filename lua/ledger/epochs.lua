@@ -5,7 +5,7 @@
 
 -- Every client with waiting requests calls again within this many milliseconds, so reservations further ahead
 -- can be voided.
-local HEARD = 2000
+local NOTICE_PERIOD = 2000
 -- The most changes that are kept. If there are more, the two oldest are merged.
 local MOST_VOIDS = 8
 
@@ -15,7 +15,7 @@ end
 
 -- Voids the reservations for `after` or later: their clients call again before that moment. Changes the
 -- epoch.
-local function voidBookings(ledger, now, after, serverUs)
+local function voidReservations(ledger, now, after, serverUs)
   ledger.frontier = math.min(ledger.frontier, now)
   local holes, voids = {}, ledger.voids
   for _, hole in ipairs(ledger.holes) do
@@ -24,7 +24,7 @@ local function voidBookings(ledger, now, after, serverUs)
   ledger.holes = holes
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, after) end
   changeEpoch(ledger, serverUs)
-  while #voids > 1 and voids[1].from + HEARD <= now do table.remove(voids, 1) end
+  while #voids > 1 and voids[1].from + NOTICE_PERIOD <= now do table.remove(voids, 1) end
   voids[#voids + 1] = { epoch = ledger.epoch, from = after }
   if #voids <= MOST_VOIDS then return end
   local oldest = table.remove(voids, 1)
@@ -32,7 +32,7 @@ local function voidBookings(ledger, now, after, serverUs)
 end
 
 -- Reservations of an epoch are void from this moment on: milliseconds, or infinity.
-local function standingUntil(ledger, epoch)
+local function validUntil(ledger, epoch)
   if epoch < ledger.born then return 0 end
   local till = math.huge
   for _, void in ipairs(ledger.voids) do
@@ -44,12 +44,12 @@ end
 -- The last moment that a client has reserved, by the ledger's clock, or 0 if that reservation is void.
 local function lastOf(ledger, moment, epoch)
   local t = moment + ledger.shift
-  if moment > 0 and epoch >= ledger.refundable and t < standingUntil(ledger, epoch) then return t end
+  if moment > 0 and epoch >= ledger.refundable and t < validUntil(ledger, epoch) then return t end
   return 0
 end
 
 -- The moment by which every client has received the last of these changes, in milliseconds.
-local function heardBy(ledger)
+local function noticeEnd(ledger)
   local last = ledger.voids[#ledger.voids]
-  return last and last.from + HEARD or 0
+  return last and last.from + NOTICE_PERIOD or 0
 end

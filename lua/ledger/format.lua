@@ -79,9 +79,9 @@ local function heldLimits(spec, states)
   local limits = cjson.decode(spec)
   if #limits ~= #states then error('the limits do not agree with their states', 0) end
   for i, limit in ipairs(limits) do
-    local told = type(limit[1]) == 'string' and limit[2] == states[i].kind
-    for field = 3, 5 do told = told and type(limit[field]) == 'number' end
-    if not told then error('the limits do not agree with their states', 0) end
+    local agrees = type(limit[1]) == 'string' and limit[2] == states[i].kind
+    for field = 3, 5 do agrees = agrees and type(limit[field]) == 'number' end
+    if not agrees then error('the limits do not agree with their states', 0) end
   end
   return limits
 end

@@ -13,8 +13,8 @@ local function moveUp(ledger, now, serverUs)
   local shortest, all = math.huge, {}
   for i, state in ipairs(ledger.limits) do shortest, all[i] = math.min(shortest, state.interval), 1 end
   if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end
-  if newestOf(ledger, all, false) <= now + HEARD then return end
+  if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
   -- The refunded permits are for the clients that reserve again, which need not keep a pace for them.
   ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
-  voidBookings(ledger, now, now + HEARD, serverUs)
+  voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)
 end

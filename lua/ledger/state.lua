@@ -107,13 +107,13 @@ local function openLedger(keys, spec, stored, logs, serverUs, control)
   if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil and control.liftedUntil > serverMs then
     -- Another client has lifted the pause. The reservations behind it become void, and their clients receive
     -- the change in time.
-    voidBookings(ledger, now, now + HEARD, serverUs)
+    voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)
   end
   ledger.pausedUntil = pausedUntil
   if ledger.spec ~= spec then
     -- With the scope `client`, a ledger may be opened some time after the change.
     if rules then
-      voidBookings(ledger, now, math.max(now, math.min(control.changed, serverMs) + ledger.shift + HEARD), serverUs)
+      voidReservations(ledger, now, math.max(now, math.min(control.changed, serverMs) + ledger.shift + NOTICE_PERIOD), serverUs)
     else
       changeEpoch(ledger, serverUs)
     end
@@ -125,7 +125,7 @@ end
 -- Microseconds after which the reservations of a known epoch are void, or -1 if none are.
 local function standingOf(ledger, instant, known)
   if known == 0 or known == ledger.epoch then return -1 end
-  local till = standingUntil(ledger, known)
+  local till = validUntil(ledger, known)
   return till == math.huge and -1 or math.max(0, till * 1000 - instant.us)
 end
 
@@ -167,7 +167,7 @@ end
 -- moment at which they expire.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  ledger.expires = math.max(now + 1, fullAt(ledger, now), heardBy(ledger))
+  ledger.expires = math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger))
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then
     left = need + math.min(need, MOST_SLACK)

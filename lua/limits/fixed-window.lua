@@ -10,27 +10,27 @@ local function fixedWindow()
   local function create(spec)
     return {
       kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
-      booked = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0,
+      reserved = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, epoch, start, stop, used, newest, booked, start0, stop0, used0, newest0, booked0, shift,
+    local permits, interval, epoch, start, stop, used, newest, reserved, start0, stop0, used0, newest0, reserved0, shift,
       after = struct.unpack('<dddddddddddddd', data, position)
-    checkFinite(permits + interval + epoch + start + stop + used + newest + booked + start0 + stop0 + used0 + newest0
-      + booked0 + shift)
+    checkFinite(permits + interval + epoch + start + stop + used + newest + reserved + start0 + stop0 + used0 + newest0
+      + reserved0 + shift)
     checkRate(permits, interval, epoch)
-    checkCounts(used, used0, booked)
+    checkCounts(used, used0, reserved)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
-      newest = newest, booked = booked, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
-      booked0 = booked0, shift = shift,
+      newest = newest, reserved = reserved, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
+      reserved0 = reserved0, shift = shift,
     }, after
   end
 
   local function encode(state)
     return struct.pack('<dddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
-      state.newest, state.booked, state.start0, state.stop0, state.used0, state.newest0, state.booked0, state.shift)
+      state.newest, state.reserved, state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.shift)
   end
 
   -- The format of lua/heads.
@@ -43,29 +43,29 @@ local function fixedWindow()
   end
 
   local function packHead(state)
-    return struct.pack(FIXED, state.start, state.stop, state.used, state.newest, state.booked)
+    return struct.pack(FIXED, state.start, state.stop, state.used, state.newest, state.reserved)
   end
 
   local function unpackHead(data, position, permits, interval, epoch)
-    local start, stop, used, newest, booked, after = struct.unpack(FIXED, data, position)
-    checkSmall(permits + interval + epoch + start + stop + used + newest + booked)
+    local start, stop, used, newest, reserved, after = struct.unpack(FIXED, data, position)
+    checkSmall(permits + interval + epoch + start + stop + used + newest + reserved)
     checkRate(permits, interval, epoch)
-    checkCounts(used, booked, 0)
+    checkCounts(used, reserved, 0)
     checkCounts(stop, newest, 0)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
-      newest = newest, booked = booked, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, booked0 = 0, shift = 0,
+      newest = newest, reserved = reserved, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
     }, after
   end
 
   -- The window before the last, if it has not ended.
   local function packRare(state, now)
-    return struct.pack('<ddddd', state.start0, state.stop0, state.used0, state.newest0, state.booked0), state.stop0 > now
+    return struct.pack('<ddddd', state.start0, state.stop0, state.used0, state.newest0, state.reserved0), state.stop0 > now
   end
 
   local function unpackRare(state, data, position)
-    state.start0, state.stop0, state.used0, state.newest0, state.booked0, position = struct.unpack('<ddddd', data, position)
-    checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.booked0)
+    state.start0, state.stop0, state.used0, state.newest0, state.reserved0, position = struct.unpack('<ddddd', data, position)
+    checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.reserved0)
     checkCounts(state.used0, 0, 0)
     return position
   end
@@ -83,7 +83,7 @@ local function fixedWindow()
     -- After a step of the clock, a window may not be aligned with the grid. The next one starts on the grid.
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
     if now >= state.stop0 then
-      state.start0, state.stop0, state.used0, state.newest0, state.booked0 = 0, 0, 0, 0, 0
+      state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = 0, 0, 0, 0, 0
     end
     if now < state.stop then return end
     state.used = 0
@@ -94,13 +94,13 @@ local function fixedWindow()
   -- All that is known of the windows before the last is that they are past or full. The next window may start
   -- where the last one did.
   local function forgetBefore(state)
-    state.start0, state.stop0, state.used0, state.newest0, state.booked0 = state.start, state.start, 0, state.newest, 0
+    state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = state.start, state.start, 0, state.newest, 0
   end
 
   -- The last window has become empty. The one before it becomes the last, unless it has ended.
   local function close(state, now)
     state.start, state.stop, state.used = state.start0, state.stop0, state.used0
-    state.newest, state.booked = state.newest0, state.booked0
+    state.newest, state.reserved = state.newest0, state.reserved0
     forgetBefore(state)
     roll(state, now, state.shift)
   end
@@ -108,8 +108,8 @@ local function fixedWindow()
   -- Opens a window at the moment `t`.
   local function open(state, t)
     state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
-    state.newest0, state.booked0 = state.newest, state.booked
-    state.start, state.used, state.booked = t, 0, 0
+    state.newest0, state.reserved0 = state.newest, state.reserved
+    state.start, state.used, state.reserved = t, 0, 0
     if state.epoch == 1 then state.start = alignDown(state, t) end
     state.stop = state.start + state.interval
   end
@@ -155,13 +155,13 @@ local function fixedWindow()
     -- A grant ahead of the reservations in the last window.
     if state.used > 0 and t < state.start then
       state.used0 = state.used0 + n
-      if t > now then state.booked0 = (state.newest0 > now and state.booked0 or 0) + n end
+      if t > now then state.reserved0 = (state.newest0 > now and state.reserved0 or 0) + n end
       state.newest0 = math.max(state.newest0, t)
       return
     end
     if state.used == 0 or t >= state.stop then open(state, t) end
     state.used = state.used + n
-    if t > now then state.booked = (state.newest > now and state.booked or 0) + n end
+    if t > now then state.reserved = (state.newest > now and state.reserved or 0) + n end
     state.newest = math.max(state.newest, t)
   end
 
@@ -169,14 +169,14 @@ local function fixedWindow()
     if t >= state.start and t <= state.newest then
       local back = math.min(n, state.used)
       state.used = state.used - back
-      if t > now then state.booked = math.max(0, state.booked - n) end
+      if t > now then state.reserved = math.max(0, state.reserved - n) end
       if back > 0 and state.used == 0 then close(state, now) end
       return back
     end
     if t < state.start0 or t >= state.start or now >= state.stop0 then return 0 end
     local back = math.min(n, state.used0)
     state.used0 = state.used0 - back
-    if t > now then state.booked0 = math.max(0, state.booked0 - n) end
+    if t > now then state.reserved0 = math.max(0, state.reserved0 - n) end
     if state.used0 == 0 then state.stop0 = state.start0 end
     return back
   end
@@ -187,14 +187,14 @@ local function fixedWindow()
     -- it are left.
     if state.start <= at then
       local granted = state.used
-      if state.newest > at then granted = math.max(0, state.used - state.booked) end
+      if state.newest > at then granted = math.max(0, state.used - state.reserved) end
       if now < state.stop then back = math.min(n, granted) end
       state.used = state.used - back
       if back > 0 and state.used == 0 then close(state, now) end
       return back
     end
     local granted = state.used0
-    if state.newest0 > at then granted = math.max(0, state.used0 - state.booked0) end
+    if state.newest0 > at then granted = math.max(0, state.used0 - state.reserved0) end
     if now < state.stop0 and state.start0 <= at then back = math.min(n, granted) end
     state.used0 = state.used0 - back
     if state.used0 == 0 then state.stop0 = state.start0 end
@@ -211,7 +211,7 @@ local function fixedWindow()
     -- The window before the forgotten ones counts as full, since how much of it is used is not known.
     state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
     state.stop = state.start + state.interval
-    state.used, state.newest, state.booked = state.permits, after, state.permits
+    state.used, state.newest, state.reserved = state.permits, after, state.permits
     forgetBefore(state)
   end
 

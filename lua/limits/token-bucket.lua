@@ -8,22 +8,22 @@
 local function tokenBucket()
   local function create(spec)
     return {
-      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, booked = 0,
+      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, reserved = 0,
       owedUntil = 0, tail = -1, since1 = 0, held1 = 0, since0 = 0, held0 = 0, lastAt = -1, lastAfter = -1, lastCount = 0,
       sameSince = 0,
     }
   end
 
   local function decode(data, position)
-    local permits, interval, burst, units, ts, booked, owedUntil, tail, since1, held1, since0, held0, lastAt, lastAfter,
+    local permits, interval, burst, units, ts, reserved, owedUntil, tail, since1, held1, since0, held0, lastAt, lastAfter,
       lastCount, sameSince, after = struct.unpack('<dddddddddddddddd', data, position)
-    checkFinite(permits + interval + burst + units + ts + booked + owedUntil + tail + since1 + held1 + since0 + held0
+    checkFinite(permits + interval + burst + units + ts + reserved + owedUntil + tail + since1 + held1 + since0 + held0
       + lastAt + lastAfter + lastCount + sameSince)
     checkRate(permits, interval, burst - 1)
-    checkCounts(booked, lastCount, ts)
+    checkCounts(reserved, lastCount, ts)
     checkCounts(held1, held0, 0)
     return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, booked = booked,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, reserved = reserved,
       owedUntil = owedUntil, tail = tail, since1 = since1, held1 = held1, since0 = since0, held0 = held0, lastAt = lastAt,
       lastAfter = lastAfter, lastCount = lastCount, sameSince = sameSince,
     }, after
@@ -31,14 +31,14 @@ local function tokenBucket()
 
   local function encode(state)
     return struct.pack('<dddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
-      state.booked, state.owedUntil, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
+      state.reserved, state.owedUntil, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
       state.lastAfter, state.lastCount, state.sameSince)
   end
 
   -- The format of lua/heads.
   local function fits(state)
     local last = math.max(state.tail, state.since1, state.since0, state.lastAt, state.lastAfter)
-    return state.booked < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59 and last < MOMENT_BOUND
+    return state.reserved < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59 and last < MOMENT_BOUND
   end
 
   local function numbers(state)
@@ -47,17 +47,17 @@ local function tokenBucket()
 
   local function packHead(state)
     return struct.pack(BUCKET, state.units, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
-      state.lastAfter, state.lastCount, state.booked)
+      state.lastAfter, state.lastCount, state.reserved)
   end
 
   local function unpackHead(data, position, permits, interval, burst, seen)
-    local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, after =
+    local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved, after =
       struct.unpack(BUCKET, data, position)
     checkSmall(permits + interval + burst + units + tail + since1 + held1 + since0 + held0 + lastAt + lastAfter)
     checkRate(permits, interval, burst - 1)
     checkCounts(held1, held0, 0)
     return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, booked = booked,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, reserved = reserved,
       owedUntil = 0, tail = tail, since1 = since1, held1 = held1, since0 = since0, held0 = held0, lastAt = lastAt,
       lastAfter = lastAfter, lastCount = lastCount, sameSince = 0,
     }, after
@@ -196,7 +196,7 @@ local function tokenBucket()
   local function commit(state, now, t, n)
     local moment = chargedAt(state, now, t, n)
     local level = levelAt(state, now, moment)
-    if t > now then state.booked = (state.tail > now and state.booked or 0) + n end
+    if t > now then state.reserved = (state.tail > now and state.reserved or 0) + n end
     join(state, now, moment, t, n)
     -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval
@@ -215,7 +215,7 @@ local function tokenBucket()
     local back = math.max(0, math.min(cost, room, cap - state.units))
     state.units = state.units + back
     leave(state, t, n)
-    if t > now then state.booked = math.max(0, state.booked - n) end
+    if t > now then state.reserved = math.max(0, state.reserved - n) end
     return back / state.interval
   end
 
@@ -223,9 +223,9 @@ local function tokenBucket()
     local cap = state.burst * state.interval
     -- The state does not tell which reservations have come due. While one is ahead, all that were made with
     -- it are left.
-    local booked = 0
-    if state.tail > now then booked = state.booked * state.interval end
-    local taken = math.max(0, cap - state.units - booked)
+    local reserved = 0
+    if state.tail > now then reserved = state.reserved * state.interval end
+    local taken = math.max(0, cap - state.units - reserved)
     local back = math.max(0, math.min(n * state.interval, taken) - math.max(0, state.tail - now) * state.permits)
     state.units = state.units + back
     return back / state.interval

@@ -3,11 +3,11 @@
 -- The fast path of lua/limits/token-bucket.lua.
 
 if kind == BUCKET_KIND then
-  local letter, version, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked, behind
+  local letter, version, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved, behind
   local rest, cap, cost = '', extra * interval, asked * interval
   if not fresh and #data >= SMALL_BUCKET_SIZE then
     letter, version, epoch, seen, expires, calm, slack, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter,
-      lastCount, booked, behind = struct.unpack(SMALL_BUCKET, data)
+      lastCount, reserved, behind = struct.unpack(SMALL_BUCKET, data)
     -- @inline "quick/check"
     taken = taken and tail >= -1 and lastAt >= -1 and lastAfter >= -1 and held1 >= 0 and held0 >= 0
       and units <= cap and units > -2 ^ 60 and held1 + held0 < 2 ^ 60
@@ -22,10 +22,10 @@ if kind == BUCKET_KIND then
   end
   if fresh and cost <= cap then
     taken, epoch, rest = true, math.max(forgotten, us), ''
-    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, booked = cap, -1, 0, 0, 0, 0, -1, -1, 0, 0
+    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved = cap, -1, 0, 0, 0, 0, -1, -1, 0, 0
   end
   if taken then
-    if at > now then booked = (tail > now and booked or 0) + asked end
+    if at > now then reserved = (tail > now and reserved or 0) + asked end
     if now == lastAt then
       lastCount = lastCount + asked
     else
@@ -39,11 +39,11 @@ if kind == BUCKET_KIND then
     tail = at > tail and at or tail
     units = units - cost
     full, left = now + math.ceil((cap - units) / permits), math.floor(units / interval)
-    taken = booked < 2 ^ 32 and lastCount < 2 ^ 32 and full < MOMENT_BOUND
+    taken = reserved < 2 ^ 32 and lastCount < 2 ^ 32 and full < MOMENT_BOUND
     if taken then
       -- @inline "quick/renew"
       taken = struct.pack(SMALL_BUCKET, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, tail, since1,
-        held1, since0, held0, lastAt, lastAfter, lastCount, booked) .. rest
+        held1, since0, held0, lastAt, lastAfter, lastCount, reserved) .. rest
     end
   end
 end

@@ -14,8 +14,6 @@ import { OpenInput } from './openInput.ts';
 export class BufferedPull<T, P, R> extends ThrottleSubscriber<T, P, R> {
   readonly #buffer: number;
   #input: OpenInput<T> | undefined;
-  /** Whether the input has been asked for a value that does not wait in its line yet. */
-  #isPulling = false;
   #isLooping = false;
 
   constructor(output: Subscriber<R>, plan: ThrottlePlan<T, P, R>, buffer: number) {
@@ -39,7 +37,6 @@ export class BufferedPull<T, P, R> extends ThrottleSubscriber<T, P, R> {
 
   protected override _next(value: T): void {
     super._next(value);
-    this.#isPulling = false;
     this.#run();
   }
 
@@ -51,10 +48,8 @@ export class BufferedPull<T, P, R> extends ThrottleSubscriber<T, P, R> {
   #run(): void {
     if (this.#isLooping) return;
     this.#isLooping = true;
-    while (!this.closed && !this.#isPulling && this.waiting < this.#buffer) {
-      this.#isPulling = true;
-      this.#input!.next();
-    }
+    const input = this.#input!;
+    while (!this.closed && !input.isPulling && this.waiting < this.#buffer) input.next();
     this.#isLooping = false;
   }
 }

@@ -14,7 +14,7 @@ export class OpenInput<T> {
   readonly #puller: Puller<T>;
   #input: InputIterator<T> | undefined;
   /** Whether a value has been requested that has not arrived. */
-  #isPulling = false;
+  isPulling = false;
   /** Whether the input's own `next` is running, during which the input cannot be closed. */
   #isInNext = false;
   #isClosed = false;
@@ -29,7 +29,7 @@ export class OpenInput<T> {
   next(): void {
     const { sync, iterator } = this.#input!;
     let result: unknown;
-    this.#isPulling = true;
+    this.isPulling = true;
     this.#isInNext = true;
     try {
       result = iterator.next();
@@ -63,13 +63,13 @@ export class OpenInput<T> {
 
   /** An error outside a read. During a read the result of the read decides: a value may still arrive. */
   readonly #streamFailed = (error: unknown): void => {
-    if (this.#isPulling || this.#isClosed) return;
+    if (this.isPulling || this.#isClosed) return;
     this.close();
     this.#puller.error(error);
   };
 
   readonly #pulled = (result: IteratorResult<T>): void => {
-    this.#isPulling = false;
+    this.isPulling = false;
     let done: boolean | undefined;
     let value: T | undefined;
     try {

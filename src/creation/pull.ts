@@ -22,8 +22,6 @@ export class Pull<T, P, R> implements Puller<T> {
   readonly #plan: PullPlan<T, P, R>;
   #input: OpenInput<T> | undefined;
   #permits: Prefetch<P> | undefined;
-  /** Whether the input has been asked for a value that has not arrived. */
-  #isPulling = false;
   /** The value that has arrived and has not been emitted. */
   #pulled: { value: T } | undefined;
   /** The error of the input that is passed on after that value. */
@@ -51,7 +49,6 @@ export class Pull<T, P, R> implements Puller<T> {
   }
 
   next(value: T): void {
-    this.#isPulling = false;
     this.#pulled = { value };
     this.#run();
   }
@@ -75,7 +72,7 @@ export class Pull<T, P, R> implements Puller<T> {
     if (this.#isLooping) return;
     this.#isLooping = true;
     const permits = this.#permits!;
-    while (!this.#output.closed && !this.#isPulling) {
+    while (!this.#output.closed && !this.#input!.isPulling) {
       permits.dropExpired();
       while (!this.#output.closed && permits.request());
       const permit = permits.first;
@@ -84,21 +81,20 @@ export class Pull<T, P, R> implements Puller<T> {
       else this.#pull(permit);
     }
     this.#isLooping = false;
-    if (this.#isPulling && !this.#output.closed) permits.startTimer();
+    if (this.#input!.isPulling && !this.#output.closed) permits.startTimer();
     else permits.stopTimer();
   };
 
   #pull({ source }: Permit<P>): void {
-    this.#isPulling = true;
     this.#input!.next();
-    if (this.#isPulling && !this.#output.closed && source === 'redis')
+    if (this.#input!.isPulling && !this.#output.closed && source === 'redis')
       this.#slowCheck ??= globalThis.setImmediate(this.#checkIsSlow);
   }
 
   /** Runs after all promises of this turn: a value that has not arrived by then needs no permits ahead of it. */
   readonly #checkIsSlow = (): void => {
     this.#slowCheck = undefined;
-    if (this.#isPulling) this.#permits!.keepFirst();
+    if (this.#input!.isPulling) this.#permits!.keepFirst();
   };
 
   #emit(value: T, permit: Permit<P>): void {

@@ -36,6 +36,7 @@ export class Dispatcher {
   readonly #run = () => this.#loop.run();
   #whenIdle: (() => void)[] = [];
   #granted = 0;
+  #grantingAt: number | undefined;
 
   constructor(options: DispatcherOptions) {
     this.#loop = new Loop(
@@ -88,6 +89,11 @@ export class Dispatcher {
 
   now(): number {
     return this.#parts.clock.now();
+  }
+
+  /** The time of a grant: one reading of the clock serves all requests that are granted together. */
+  get grantTime(): number {
+    return this.#grantingAt ?? this.now();
   }
 
   /** Whether a new request would have to wait. While the store takes long to reply, it is taken to. */
@@ -287,9 +293,8 @@ export class Dispatcher {
 
   /** Does all that can be done now. */
   #pass(): void {
-    const { queue, refunds, reporter, ledger } = this.#parts;
-    queue.settled.report(reporter);
-    this.#grantDue();
+    const { refunds, ledger } = this.#parts;
+    this.#report();
     this.#rescheduler.run();
     this.#admission.failSurplus();
     this.#admission.reportDelays();
@@ -302,19 +307,31 @@ export class Dispatcher {
     this.#sendLookups();
   }
 
-  /** Grants the requests whose reservations are due. */
-  #grantDue(): void {
+  /** Grants the requests whose reservations are due, and reports those that have ended, in the order of the queue. */
+  #report(): void {
     const { clock, queue, reservations, reporter } = this.#parts;
+    const { settled } = queue;
     const { moments } = reservations;
-    if (!moments.first) return;
+    if (settled.isEmpty && !moments.first) return;
     const now = clock.now();
-    while (!this.#changes.isPausing && moments.first && moments.first.due <= now) {
-      const request = queue.first!;
-      const grant = moments.shift();
-      queue.removeOne(request);
-      this.#granted++;
-      reporter.granted(request, grant);
+    this.#grantingAt = now;
+    for (;;) {
+      const isDue = !this.#changes.isPausing && moments.first !== undefined && moments.first.due <= now;
+      const ended = settled.first;
+      if (ended && !(isDue && queue.first!.order < ended.order)) settled.reportFirst(reporter);
+      else if (isDue) this.#grantFirst();
+      else break;
     }
+    this.#grantingAt = undefined;
+  }
+
+  #grantFirst(): void {
+    const { queue, reservations, reporter } = this.#parts;
+    const request = queue.first!;
+    const grant = reservations.moments.shift();
+    queue.removeOne(request);
+    this.#granted++;
+    reporter.granted(request, grant);
   }
 
   #sendLookups(): void {

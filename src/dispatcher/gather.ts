@@ -32,7 +32,10 @@ export function gather(queue: Queue, share: FairShare, now: number, exact: boole
   const runs: SentRun[] = [];
   let load = 0;
   let fraction = 0;
-  for (const waiting of queue.requests(queue.firstUnreserved)) {
+  // The generator of the queue would take as long as the rest of the walk.
+  let next: Request | undefined;
+  for (let waiting = queue.firstUnreserved; waiting; waiting = next) {
+    next = waiting.next;
     const room = share.room(waiting.cost, load, fraction);
     if (room === 0) break;
     const run = runFor(runs, waiting.cost, maxWaitOf(waiting, now, exact));

@@ -16,6 +16,7 @@ export class Queue {
   firstUnreserved: Request | undefined;
   /** Number of requests. */
   size = 0;
+  #added = 0;
   /** Requests that may not wait, and are not sent. */
   readonly immediate = new Set<Request>();
   /** Requests whose expiry is delayed until their first reply. */
@@ -53,6 +54,7 @@ export class Queue {
   }
 
   add(request: Request): void {
+    request.order = ++this.#added;
     this.#list.append(request);
     if (request.waiter.cancelsAll)
       this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
@@ -180,6 +182,7 @@ export class Queue {
   splitFront(request: Request, count: number): Request {
     const { waiter, cost, timeout, deadline, data } = request;
     const front = new Request(waiter, cost, count, timeout, deadline, data);
+    front.order = request.order;
     front.stage = request.stage;
     front.block = request.block;
     front.certain = request.certain;

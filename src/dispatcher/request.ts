@@ -39,6 +39,8 @@ export class Request implements Link<Request> {
   certain: boolean;
   /** The peers that it counts among, unless it is certain. */
   peers: Peers | undefined;
+  /** Its place in the order of arrival. */
+  order = 0;
   /** Its index in the heap of deadlines, or -1. */
   heapIndex = -1;
   /** Why it ended, if it was settled without a grant. */

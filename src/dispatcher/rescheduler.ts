@@ -3,10 +3,11 @@ import type { ReserveCalls } from './reserveCalls.ts';
 
 /** Reservations are moved only if the first comes forward by at least this, and by a hundredth of the interval: milliseconds. */
 const leastMove = 20;
-/** The least time between two moves: milliseconds. */
+/** The least time between two moves: milliseconds; and the same among contenders for requests that take longer than that. */
 const leastPause = 100;
+const shortPause = 20;
 /** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
-const heard = 2_000;
+const noticePeriod = 2_000;
 
 /**
  * Moves reservations to earlier moments after refunds.
@@ -30,7 +31,14 @@ export class Rescheduler {
   /** When reservations may be moved next. */
   get next(): number {
     if (!this.#refunded || !this.#parts.queue.first || this.#calls.current) return Infinity;
-    return this.#movedAt + leastPause;
+    return this.#movedAt + this.#pause;
+  }
+
+  get #pause(): number {
+    const { fairShare, reservations } = this.#parts;
+    const { first } = reservations.moments;
+    const isRare = first !== undefined && fairShare.loadOf(first.grant.cost) >= leastPause;
+    return isRare && fairShare.contenders > 1 ? shortPause : leastPause;
   }
 
   /** Permits are about to be refunded. */
@@ -44,7 +52,7 @@ export class Rescheduler {
     const { clock, fairShare, refunds, reservations, waitEstimate } = this.#parts;
     if (!this.#refunded || this.#calls.current) return;
     const now = clock.now();
-    if (now < this.#movedAt + leastPause) return;
+    if (now < this.#movedAt + this.#pause) return;
     const isAlone = fairShare.contenders === 1;
     // The next call must not overtake the refunds.
     if (!isAlone && refunds.inFlight) return;
@@ -56,7 +64,7 @@ export class Rescheduler {
       this.#movedAt = now;
       reservations.requeueFrom(() => true);
       waitEstimate.retryAt = 0;
-    } else if (!isAlone && last.due - now >= heard) {
+    } else if (!isAlone && last.due - now >= noticePeriod) {
       this.#movedAt = now;
       this.#calls.expedite();
     }

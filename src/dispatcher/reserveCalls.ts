@@ -111,6 +111,7 @@ export class ReserveCalls {
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
     waitEstimate.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
     this.#hopeless.deny(received, call, reply);
+    queue.settled.sort();
     this.#replied(reply, received);
   }
 }

@@ -109,6 +109,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const { cost, grant } = this.#take(permits, options);
     if (grant) return true;
     const { timeout = 0, signal } = options ?? {};
+    // No request waits here that it could overtake: it needs no dispatcher.
+    if (timeout === 0 && !signal && this.#line.isUnused) return (await this.decide(permits)).granted;
     return new Promise((resolve, reject) => {
       const acquired = () => resolve(true);
       const denied = () => resolve(false);

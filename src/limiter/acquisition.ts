@@ -4,6 +4,7 @@ import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
 import { abortSignal, duration, knownOptions, options as optionsObject } from '../validate.ts';
 import { onAbort } from './abort.ts';
+import { withoutStack } from './withoutStack.ts';
 
 /** Options of {@link RateLimiter.acquire}. */
 export interface AcquireOptions {
@@ -110,10 +111,17 @@ export class Acquisition<P> implements Waiter<undefined> {
   denied(retryAfter: number | undefined): void {
     if (this.#isSettled) return;
     this.#settle();
-    const { name } = this.#line;
-    if (this.#deny) this.#deny();
-    else
-      this.#reject(new AcquireTimeoutError(name, this.#permits as AskedPermits, this.#timeout, retryAfter));
+    if (this.#deny) {
+      this.#deny();
+      return;
+    }
+    const permits = this.#permits as AskedPermits;
+    const error = withoutStack(
+      () => new AcquireTimeoutError(this.#line.name, permits, this.#timeout, retryAfter),
+    );
+    // Refused before `start` has returned: the stack names the caller.
+    if (!this.#ticket) Error.captureStackTrace?.(error, acquireFrom);
+    this.#reject(error);
   }
 
   failed(error: Error): void {

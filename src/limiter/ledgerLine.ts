@@ -116,7 +116,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited = requestedAt === undefined ? 0 : Math.max(0, this.now() - requestedAt);
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.dispatcher.grantTime - requestedAt);
     this.#settlement ??= {
       named: this.#options.named,
       refund: (granted, cost) =>
@@ -171,6 +171,11 @@ export class LedgerLine<P> implements Line<P> {
     return (
       this.#closed || (this.#created !== undefined && !this.#created.idle) || this.#events?.observed === true
     );
+  }
+
+  /** Whether there is no dispatcher and no call in progress. Several requests of one turn share the dispatcher's call. */
+  get isUnused(): boolean {
+    return this.#created === undefined && this.#lookups === 0 && !this.#needsDispatcher;
   }
 
   #lookUp<T>(call: (done: Reply<T>) => void, reply: Reply<T>): void {

@@ -76,7 +76,9 @@ export function openLedger(
 ): ControlledLedger {
   const onServiceChange =
     events && ((change: Parameters<LimiterEvents['serviceChanged']>[0]) => events.serviceChanged(change));
-  return store.open({ ...config, key, names, limits, onServiceChange });
+  const { name, prefix, scope, clientId, clock } = config;
+  // Without a spread, which took a quarter of the time of a new key of a group.
+  return store.open({ name, key, prefix, scope, clientId, names, limits, clock, onServiceChange });
 }
 
 /** The parts of a limiter outside a group; `owner` is the limiter. Throws for invalid options. */

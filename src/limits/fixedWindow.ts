@@ -19,7 +19,7 @@ export interface FixedWindowState {
    * Permits of this window that were reserved since there was last no reservation ahead, including those
    * whose moment has come since.
    */
-  booked: number;
+  reserved: number;
   /**
    * The same for the window before it, which becomes the last one again if all reservations in the last one
    * are refunded.
@@ -28,7 +28,7 @@ export interface FixedWindowState {
   end0: number;
   used0: number;
   newest0: number;
-  booked0: number;
+  reserved0: number;
   /**
    * Milliseconds by which the state's clock is ahead of the server's. Windows are aligned to the server's
    * clock.
@@ -50,12 +50,12 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     end: 0,
     used: 0,
     newest: 0,
-    booked: 0,
+    reserved: 0,
     start0: 0,
     end0: 0,
     used0: 0,
     newest0: 0,
-    booked0: 0,
+    reserved0: 0,
     shift: 0,
   }),
 
@@ -87,13 +87,13 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     // A grant ahead of the reservations in the last window.
     if (state.used > 0 && t < state.start) {
       state.used0 += n;
-      if (t > now) state.booked0 = (state.newest0 > now ? state.booked0 : 0) + n;
+      if (t > now) state.reserved0 = (state.newest0 > now ? state.reserved0 : 0) + n;
       state.newest0 = Math.max(state.newest0, t);
       return;
     }
     if (state.used === 0 || t >= state.end) open(state, t);
     state.used += n;
-    if (t > now) state.booked = (state.newest > now ? state.booked : 0) + n;
+    if (t > now) state.reserved = (state.newest > now ? state.reserved : 0) + n;
     state.newest = Math.max(state.newest, t);
   },
 
@@ -102,30 +102,30 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (t >= start && t <= newest) {
       const back = Math.min(n, used);
       state.used -= back;
-      if (t > now) state.booked = Math.max(0, state.booked - n);
+      if (t > now) state.reserved = Math.max(0, state.reserved - n);
       if (back > 0 && state.used === 0) close(state, now);
       return back;
     }
     if (t < start0 || t >= start || now >= end0) return 0;
     const back = Math.min(n, used0);
     state.used0 -= back;
-    if (t > now) state.booked0 = Math.max(0, state.booked0 - n);
+    if (t > now) state.reserved0 = Math.max(0, state.reserved0 - n);
     if (state.used0 === 0) state.end0 = start0;
     return back;
   },
 
   release(state, now, at, n) {
-    const { start, end, used, newest, booked, start0, end0, used0, newest0, booked0 } = state;
+    const { start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0 } = state;
     // The state does not tell which reservations have come due. While one is ahead, all that were made with
     // it are left.
     if (start <= at) {
-      const granted = newest > at ? Math.max(0, used - booked) : used;
+      const granted = newest > at ? Math.max(0, used - reserved) : used;
       const back = now < end ? Math.min(n, granted) : 0;
       state.used -= back;
       if (back > 0 && state.used === 0) close(state, now);
       return back;
     }
-    const granted = newest0 > at ? Math.max(0, used0 - booked0) : used0;
+    const granted = newest0 > at ? Math.max(0, used0 - reserved0) : used0;
     const back = now < end0 && start0 <= at ? Math.min(n, granted) : 0;
     state.used0 -= back;
     if (state.used0 === 0) state.end0 = start0;
@@ -143,7 +143,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.end = state.start + state.interval;
     state.used = state.permits;
     state.newest = after;
-    state.booked = state.permits;
+    state.reserved = state.permits;
     forgetBefore(state);
   },
 
@@ -161,7 +161,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.shift = shift;
     // After a step of the clock, a window may not be aligned with the grid. The next one starts on the grid.
     if (state.align === 'epoch') state.end = alignUp(state, state.end);
-    if (now >= state.end0) Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, booked0: 0 });
+    if (now >= state.end0) Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, reserved0: 0 });
     if (now < state.end) return;
     state.used = 0;
     // After a later step of the clock, no window may start before the present one.
@@ -186,11 +186,11 @@ function open(state: FixedWindowState, t: number): void {
   state.end0 = state.end;
   state.used0 = state.used;
   state.newest0 = state.newest;
-  state.booked0 = state.booked;
+  state.reserved0 = state.reserved;
   state.start = state.align === 'epoch' ? alignDown(state, t) : t;
   state.end = state.start + state.interval;
   state.used = 0;
-  state.booked = 0;
+  state.reserved = 0;
 }
 
 /** The last window has become empty. The one before it becomes the last, unless it has ended. */
@@ -199,7 +199,7 @@ function close(state: FixedWindowState, now: number): void {
   state.end = state.end0;
   state.used = state.used0;
   state.newest = state.newest0;
-  state.booked = state.booked0;
+  state.reserved = state.reserved0;
   forgetBefore(state);
   fixedWindowAlgebra.roll(state, now, state.shift);
 }
@@ -213,7 +213,7 @@ function forgetBefore(state: FixedWindowState): void {
   state.end0 = state.start;
   state.used0 = 0;
   state.newest0 = state.newest;
-  state.booked0 = 0;
+  state.reserved0 = 0;
 }
 
 /** The start of the last window if it is in use, otherwise the earliest start of the next one. */

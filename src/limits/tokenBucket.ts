@@ -15,7 +15,7 @@ export interface TokenBucketState extends line.BucketLine {
    * Permits that were reserved since there was last no reservation ahead, including those whose moment has
    * come since.
    */
-  booked: number;
+  reserved: number;
   /**
    * When the permits taken under an earlier limit will be refilled. Until then, `units` may be negative
    * without a reservation.
@@ -36,7 +36,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     burst,
     units: burst * interval,
     ts: 0,
-    booked: 0,
+    reserved: 0,
     owedUntil: 0,
     ...line.emptyLine(),
   }),
@@ -56,7 +56,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   commit(state, now, t, n) {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);
-    if (t > now) state.booked = (state.tail > now ? state.booked : 0) + n;
+    if (t > now) state.reserved = (state.tail > now ? state.reserved : 0) + n;
     line.join(state, now, moment, t, n, state.burst);
     // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval;
@@ -77,7 +77,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
     state.units += back;
     line.leave(state, t, n);
-    if (t > now) state.booked = Math.max(0, state.booked - n);
+    if (t > now) state.reserved = Math.max(0, state.reserved - n);
     return back / interval;
   },
 
@@ -85,8 +85,8 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const { permits, interval, units, tail } = state;
     // The state does not tell which reservations have come due. While one is ahead, all that were made with
     // it are left.
-    const booked = tail > now ? state.booked * interval : 0;
-    const taken = Math.max(0, capOf(state) - units - booked);
+    const reserved = tail > now ? state.reserved * interval : 0;
+    const taken = Math.max(0, capOf(state) - units - reserved);
     const back = Math.max(0, Math.min(n * interval, taken) - Math.max(0, tail - now) * permits);
     state.units += back;
     return back / interval;

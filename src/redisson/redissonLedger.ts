@@ -87,10 +87,10 @@ export function openRedissonLedger(
     const [now, wait = 0] = answer;
     const delay = wait === 0 ? 0 : outcome.queued;
     const brief = { rate: undefined, now: now / 1000, wait: wait / 1000, segments: [{ ...one, delay }] };
-    const told = answer.length <= 2 ? brief : read([run], answer);
-    if (told.wait <= run.maxWait) return { call, ...told };
-    const refused = { ...one, delay: outcome.refused, retryAfter: told.wait };
-    return { call, ...told, wait: 0, segments: [refused] };
+    const parsed = answer.length <= 2 ? brief : read([run], answer);
+    if (parsed.wait <= run.maxWait) return { call, ...parsed };
+    const refused = { ...one, delay: outcome.refused, retryAfter: parsed.wait };
+    return { call, ...parsed, wait: 0, segments: [refused] };
   }
 
   async function reserve(runs: readonly Run[], reply: Reply<ReserveReply>): Promise<void> {

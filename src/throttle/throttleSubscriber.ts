@@ -51,10 +51,10 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
   }
 
   protected override _next(value: T): void {
-    const { lineOf, overflow, counted, project } = this.#plan;
+    const { lineOf, overflow, counted, project, permits: permitsOf } = this.#plan;
     const index = this.#index++;
+    const varies = typeof permitsOf === 'function';
     let line: Line<P>;
-    let cost: Cost;
     let permits: P;
     try {
       line = lineOf(value);
@@ -63,14 +63,16 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
         line.reportDropped(value, 'overflow');
         return;
       }
-      permits = this.#permitsOf(value, index);
-      cost = this.#costOf(line, permits);
+      permits = varies ? (permitsOf as (value: T, index: number) => P)(value, index) : permitsOf;
+      if (varies || line !== this.#line) this.#cost = line.costOf(permits);
     } catch (error) {
       this.#output.error(error);
       return;
     }
     // A user's function may have unsubscribed.
     if (this.#output.closed) return;
+    const cost = this.#cost;
+    this.#line = line;
     if (counted) {
       this.waiting++;
       this.#values.push(value);
@@ -96,12 +98,16 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       item.line.refund(grant);
       return;
     }
+    const { project } = this.#plan;
     const value = item ? item.value : this.#values.shift();
     if (item) this.#leave(item, 'done');
     else this.waiting--;
-    let output: R;
+    let output = value as unknown as R;
     try {
-      output = item && this.#plan.project ? this.#project(item, grant) : (value as unknown as R);
+      if (item && project) {
+        const { line, permits, requestedAt } = item;
+        output = project(value, line.permitOf(grant, permits, requestedAt));
+      }
     } catch (error) {
       item!.line.refund(grant);
       this.#output.error(error);
@@ -191,23 +197,6 @@ export class ThrottleSubscriber<T, P, R> extends Subscriber<T> implements Waiter
       else this.#waitingIn.delete(line);
     }
     if (maxQueue !== Infinity) this.#backlog.remove(item);
-  }
-
-  #project({ value, line, permits, requestedAt }: Item<T, P>, grant: Grant): R {
-    return this.#plan.project!(value, line.permitOf(grant, permits, requestedAt));
-  }
-
-  #permitsOf(value: T, index: number): P {
-    const { permits } = this.#plan;
-    return typeof permits === 'function'
-      ? (permits as (value: T, index: number) => P)(value, index)
-      : permits;
-  }
-
-  #costOf(line: Line<P>, permits: P): Cost {
-    if (typeof this.#plan.permits === 'function' || line !== this.#line) this.#cost = line.costOf(permits);
-    this.#line = line;
-    return this.#cost;
   }
 
   #completeIfDone(): void {

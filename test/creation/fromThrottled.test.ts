@@ -151,7 +151,7 @@ test(
   marbles(async ({ limiter }) => {
     for (const last of [{ done: false, value: 'a' } as const, { done: true, value: undefined } as const]) {
       const limited = limiter(burstOfFive, { name: `done: ${last.done}` });
-      const heard: unknown[] = [];
+      const received: unknown[] = [];
       const returned = sinon.fake(() => ({ done: true as const, value: undefined }));
       let asked = false;
       const input: Iterable<string> = {
@@ -172,9 +172,9 @@ test(
       const leave = new Subject<void>();
       const subscription = fromThrottled(input, limited)
         .pipe(takeUntil(leave))
-        .subscribe({ next: (value) => heard.push(value), error: (error) => heard.push(error) });
+        .subscribe({ next: (value) => received.push(value), error: (error) => received.push(error) });
       assert.ok(subscription.closed);
-      assert.equal(heard, ['first']);
+      assert.equal(received, ['first']);
       assert.is(returned.callCount, last.done ? 0 : 1);
       assert.is(await limited.availablePermits(), 4);
     }
@@ -307,8 +307,11 @@ test('an error of return() is reported as unhandled', async () => {
       },
     }),
   };
-  const heard: unknown[] = [];
-  const observer = { next: (n: number) => heard.push(n), error: (error: Error) => heard.push(error.name) };
+  const received: unknown[] = [];
+  const observer = {
+    next: (n: number) => received.push(n),
+    error: (error: Error) => received.push(error.name),
+  };
   const run = marbles(({ limiter }) => {
     const subscribe = (result: Observable<number>) => result.subscribe(observer);
     subscribe(fromThrottled(unclosable, limiter(onePerThree))).unsubscribe();
@@ -317,7 +320,7 @@ test('an error of return() is reported as unhandled', async () => {
   });
   // RxJS reports errors in a timer, which virtual time would delay.
   const unhandled = await unhandledIn(() => void run());
-  assert.equal(heard, [1, 1, 1, 'AcquireTimeoutError']);
+  assert.equal(received, [1, 1, 1, 'AcquireTimeoutError']);
   assert.is(unhandled.length, 3);
   for (const error of unhandled) assert.is(error, reason);
 });

@@ -107,15 +107,15 @@ test('a late value refunds all permits but its own, and then there is one permit
 test('at the end, or an error, unused permits are refunded before the subscriber is notified', async () => {
   for (const end of ['end', 'error']) {
     const limiter = far();
-    const heard: Promise<number>[] = [];
-    const hear = () => heard.push(limiter.availablePermits());
+    const available: Promise<number>[] = [];
+    const readAvailable = () => available.push(limiter.availablePermits());
     function* ending() {
       for (let n = 0; n < 100; n++) yield n;
       if (end === 'error') throw new Error('broken');
     }
-    fromThrottled(ending(), limiter).subscribe({ complete: hear, error: hear });
-    await until('it has ended', async () => heard.length > 0, { every: 1 });
-    assert.equal(await Promise.all(heard), [900]);
+    fromThrottled(ending(), limiter).subscribe({ complete: readAvailable, error: readAvailable });
+    await until('it has ended', async () => available.length > 0, { every: 1 });
+    assert.equal(await Promise.all(available), [900]);
     await assertLeft(limiter, 900);
   }
 });

@@ -13,7 +13,7 @@ import {
 } from '../../src/index.ts';
 import { answered, lateStore } from '../support/lateStore.ts';
 import { assertIdle } from '../support/marbles.ts';
-import { type ByHand, byHand, heard, naturals, watchedAsync } from './inputs.ts';
+import { type ByHand, byHand, naturals, settled, watchedAsync } from './inputs.ts';
 
 const test = suite('fromThrottled, an async iterable');
 const five = slidingWindow({ permits: 5, interval: 100_000, resolution: 1 });
@@ -162,7 +162,7 @@ test('a timeout bounds the wait for permits, not the wait for the input; it clos
     await input.answer({ done: false, value: 'a' });
     clock.tick(50);
     await input.answer({ done: false, value: 'b' });
-    await heard();
+    await settled();
     assert.equal(said.slice(0, 2), ['a', 'b']);
     const [, , error] = said as [string, string, { name: string; timeout: number }];
     assert.equal([error.name, error.timeout], ['AcquireTimeoutError', 50]);
@@ -191,7 +191,7 @@ test('an error or an invalid result of next() is an error of the stream', async 
     const input = { [Symbol.asyncIterator]: () => ({ next, return: returned }) } as AsyncIterable<string>;
     const said: string[] = [];
     fromThrottled(input, limiter).subscribe({ error: (error) => said.push(error.message) });
-    await heard();
+    await settled();
     assert.equal(said, [message]);
     assert.is(returned.callCount, 0);
     await assertLeft(limiter, 5);
@@ -236,7 +236,7 @@ test('a generator runs its finally block, and an input without return() is left 
   await fromThrottled(pages(), limiter)
     .pipe(take(2))
     .forEach((n) => void said.push(n));
-  await heard();
+  await settled();
   assert.equal(said, [0, 1, 'cleaned up']);
   const endless = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 'a' }) }) };
   const left = fromThrottled(endless as AsyncIterable<string>, limiter).pipe(take(1));

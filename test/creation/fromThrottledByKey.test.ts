@@ -142,14 +142,18 @@ test(
 );
 
 test(
-  'a subscriber that has unsubscribed before opens nothing that stays open',
+  'a subscriber that unsubscribes while the input is opened closes it, and nothing is pulled',
   marbles((helpers) => {
+    const leave = new Subject<void>();
     const input = watched('abc');
-    fromThrottled(input, groupOf(helpers, burst), { key })
-      .pipe(takeUntil([0]))
-      .subscribe();
-    assert.is(input.opened, input.returned);
-    assert.is(input.pulled, 0);
+    const opened: Iterable<string> = {
+      [Symbol.iterator]() {
+        leave.next();
+        return input[Symbol.iterator]();
+      },
+    };
+    fromThrottled(opened, groupOf(helpers, burst), { key }).pipe(takeUntil(leave)).subscribe();
+    assert.equal([input.opened, input.pulled, input.returned], [1, 0, 1]);
   }),
 );
 

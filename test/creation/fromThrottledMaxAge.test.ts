@@ -18,7 +18,7 @@ import {
 import { timed } from '../support/fakeTime.ts';
 import { answered, lateStore } from '../support/lateStore.ts';
 import { assertIdle } from '../support/marbles.ts';
-import { type ByHand, byHand, heard, naturals, watched, watchedAsync } from './inputs.ts';
+import { type ByHand, byHand, naturals, settled, watched, watchedAsync } from './inputs.ts';
 
 const five = slidingWindow({ permits: 5, interval: 10_000, resolution: 1 });
 const epoch = 1_700_000_000_000;
@@ -143,7 +143,7 @@ timed('with 0 a permit expires after a millisecond, and every value is emitted',
 /** The default `maxAge` of a limiter. */
 async function ageOf(clock: SinonFakeTimers, limiter: RateLimiter): Promise<number> {
   const { subscription } = arrange(clock, { limiter });
-  await heard();
+  await settled();
   const all = await limiter.availablePermits();
   let age = 0;
   for (; age < 3_000 && (await limiter.availablePermits()) === all; age++) await clock.tickAsync(1);

@@ -39,7 +39,7 @@ function arrange({ cancel }: { cancel?: () => Promise<void> } = {}) {
 }
 
 /** Resolves when streams have delivered all pending notifications. */
-const told = () => new Promise((resolve) => setTimeout(resolve, 5));
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> {
   assert.is(await limiter.availablePermits(), permits);
@@ -48,19 +48,19 @@ async function assertLeft(limiter: RateLimiter, permits: number): Promise<void> 
 
 test('it is read one value at a time, from the subscription on, and unlocked at its end', async () => {
   const { limiter, stream, controller, asked, said, result, observer } = arrange();
-  await told();
+  await settled();
   assert.not(stream.locked);
   assert.is(asked.pulled, 0);
   result.subscribe(observer);
-  await told();
+  await settled();
   assert.ok(stream.locked);
   assert.is(asked.pulled, 1);
   controller.enqueue('a');
-  await told();
+  await settled();
   assert.equal(said, ['a']);
   assert.is(asked.pulled, 2);
   controller.close();
-  await told();
+  await settled();
   assert.equal(said, ['a', 'complete']);
   assert.not(stream.locked);
   assert.is(asked.cancelled, 0);
@@ -72,7 +72,7 @@ test('its error is the error of the result, and it is unlocked', async () => {
   result.subscribe(observer);
   const error = new Error('broken');
   controller.error(error);
-  await told();
+  await settled();
   assert.is(said[0], error);
   assert.not(stream.locked);
   assert.is(asked.cancelled, 0);
@@ -82,11 +82,11 @@ test('its error is the error of the result, and it is unlocked', async () => {
 test('unsubscribing during a read cancels it at once, and unlocks it', async () => {
   const { limiter, stream, asked, said, result, observer } = arrange();
   const subscription = result.subscribe(observer);
-  await told();
+  await settled();
   subscription.unsubscribe();
   assert.is(asked.cancelled, 1);
   assert.not(stream.locked);
-  await told();
+  await settled();
   assert.equal(said, []);
   assert.is(asked.cancelled, 1);
   await assertLeft(limiter, 5);
@@ -96,7 +96,7 @@ test('a consumer that unsubscribes cancels it, and unlocks it', async () => {
   const { limiter, stream, controller, asked, said, result, observer } = arrange();
   result.pipe(take(1)).subscribe(observer);
   controller.enqueue('a');
-  await told();
+  await settled();
   assert.equal(said, ['a', 'complete']);
   assert.equal(asked, { pulled: 0, cancelled: 1 });
   assert.not(stream.locked);

@@ -80,11 +80,11 @@ export function byHand<T>(): ByHand<T> {
     },
     async answer(result) {
       open.shift()!.resolve(result);
-      await heard();
+      await settled();
     },
     async fail(error) {
       open.shift()!.reject(error);
-      await heard();
+      await settled();
     },
     [Symbol.asyncIterator]: () => ({
       next() {
@@ -100,6 +100,6 @@ export function byHand<T>(): ByHand<T> {
 }
 
 /** Resolves when pending promises have been handled, on a fake clock too. */
-export async function heard(): Promise<void> {
+export async function settled(): Promise<void> {
   for (let i = 0; i < 10; i++) await undefined;
 }

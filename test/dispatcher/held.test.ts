@@ -135,15 +135,15 @@ timed('closing while a pause is in flight fails all requests, and leaves no time
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
   reply(null, replyTo(request, [300]));
-  const told: ((ms: number) => void)[] = [];
+  const replies: ((ms: number) => void)[] = [];
   line.pause(
-    (done) => told.push((ms) => done(null, ms)),
+    (done) => replies.push((ms) => done(null, ms)),
     () => {},
   );
   const closed = line.close();
   assert.is(recorded.endings.length, 1);
   ledger.refunds[0].reply(null);
-  told[0](5000);
+  replies[0](5000);
   await closed;
   clock.tick(10_000);
   assert.is(clock.countTimers(), 0);

@@ -16,9 +16,9 @@ function open() {
     reply(null, replyTo(request, delays));
   };
   /** The refunds, as rows: count and cost. */
-  const givenBack = () =>
+  const refunded = () =>
     ledger.refunds.flatMap(({ refunds }) => refunds.map(({ count, cost }) => [count, cost[0]]));
-  return { ledger, line, answer, givenBack, recorded: recorder<string>() };
+  return { ledger, line, answer, refunded, recorded: recorder<string>() };
 }
 
 timed('a grant whose request was cancelled is refunded from its own moment', (clock) => {
@@ -35,18 +35,18 @@ timed('a grant whose request was cancelled is refunded from its own moment', (cl
 });
 
 timed('a grant whose request was cancelled goes to the next request of the same cost', (clock) => {
-  const { line, answer, givenBack, recorded } = open();
+  const { line, answer, refunded, recorded } = open();
   const request = line.ask(recorded, [1], Infinity, 'cancelled');
   clock.tick(10);
   line.ask(recorded, [1], Infinity, 'next');
   line.cancel(request);
   answer([0]);
   assert.equal(recorded.all('granted'), ['next']);
-  assert.equal(givenBack(), []);
+  assert.equal(refunded(), []);
 });
 
 timed('a grant whose request was cancelled does not pass a request of another cost', (clock) => {
-  const { line, answer, givenBack, recorded } = open();
+  const { line, answer, refunded, recorded } = open();
   const request = line.ask(recorded, [1], Infinity, 'cancelled');
   clock.tick(10);
   line.ask(recorded, [2], Infinity, 'other');
@@ -54,11 +54,11 @@ timed('a grant whose request was cancelled does not pass a request of another co
   line.cancel(request);
   answer([0]);
   assert.equal(recorded.all('granted'), []);
-  assert.equal(givenBack(), [[1, 1]]);
+  assert.equal(refunded(), [[1, 1]]);
 });
 
 timed('a request is denied at its deadline during its call, and its late grant is refunded', (clock) => {
-  const { line, answer, givenBack, recorded } = open();
+  const { line, answer, refunded, recorded } = open();
   line.ask(recorded, [2], 100, 'denied');
   clock.tick(99);
   assert.is(recorded.endings.length, 0);
@@ -70,13 +70,13 @@ timed('a request is denied at its deadline during its call, and its late grant i
   clock.tick(50);
   answer([0]);
   assert.equal(recorded.all('granted'), []);
-  assert.equal(givenBack(), [[1, 2]]);
+  assert.equal(refunded(), [[1, 2]]);
 });
 
 timed(
   'a reservation that comes too late because of a slow call is refunded, and its request denied',
   (clock) => {
-    const { line, answer, givenBack, recorded } = open();
+    const { line, answer, refunded, recorded } = open();
     line.ask(recorded, [1], Infinity, 'first');
     clock.tick(0);
     answer([0]);
@@ -90,14 +90,14 @@ timed(
         ['denied', 80],
       ],
     );
-    assert.equal(givenBack(), [[1, 2]]);
+    assert.equal(refunded(), [[1, 2]]);
   },
 );
 
 timed('cancelling all requests of a waiter refunds their reservations, and keeps the others', (clock) => {
-  const { line, answer, givenBack, recorded } = open();
+  const { line, answer, refunded, recorded } = open();
   const other = recorder<string>();
-  line.ask(recorded, [1], Infinity, 'booked');
+  line.ask(recorded, [1], Infinity, 'reserved');
   clock.tick(0);
   answer([40]);
   line.ask(recorded, [1], Infinity, 'gone');
@@ -106,11 +106,11 @@ timed('cancelling all requests of a waiter refunds their reservations, and keeps
   clock.tick(40);
   assert.equal(recorded.endings, []);
   assert.equal(other.all('granted'), ['stays']);
-  assert.equal(givenBack(), []);
+  assert.equal(refunded(), []);
 });
 
 timed('closing waits for the call in flight, and refunds its grants', async (clock) => {
-  const { ledger, line, answer, givenBack, recorded } = open();
+  const { ledger, line, answer, refunded, recorded } = open();
   for (const name of ['a', 'b']) line.ask(recorded, [1], Infinity, name);
   clock.tick(10);
   let closed = false;
@@ -123,7 +123,7 @@ timed('closing waits for the call in flight, and refunds its grants', async (clo
   );
   await clock.tickAsync(10);
   answer([0]);
-  assert.equal(givenBack(), [[2, 1]]);
+  assert.equal(refunded(), [[2, 1]]);
   await clock.tickAsync(10);
   assert.is(closed, false);
   ledger.refunds[0].reply(null);

@@ -14,42 +14,43 @@ import { slowLedger } from '../support/slowLedger.ts';
 function open(permits: number) {
   const limit = slidingWindow({ permits, interval: 1000 });
   const line = openLine(limit, slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 1, back: 1 }));
-  const told: (boolean | Error)[] = [];
-  const decide = () => line.decide([1], (error, reply) => told.push(error ?? (reply as DecideReply).granted));
-  return { line, told, decide, recorded: recorder<string>() };
+  const results: (boolean | Error)[] = [];
+  const decide = () =>
+    line.decide([1], (error, reply) => results.push(error ?? (reply as DecideReply).granted));
+  return { line, results, decide, recorded: recorder<string>() };
 }
 
 timed('a decision is not overtaken by later requests', (clock) => {
-  const { line, told, decide, recorded } = open(1);
+  const { line, results, decide, recorded } = open(1);
   decide();
   line.ask(recorded, [1], 0, 'after');
   clock.tick(20);
-  assert.equal([told, recorded.all('denied')], [[true], ['after']]);
+  assert.equal([results, recorded.all('denied')], [[true], ['after']]);
 });
 
 timed('a decision is not overtaken by later counted requests', (clock) => {
-  const { line, told, decide, recorded } = open(2);
+  const { line, results, decide, recorded } = open(2);
   line.count(recorded as never, [1]);
   decide();
   for (let i = 0; i < 5; i++) line.count(recorded as never, [1]);
   clock.tick(20);
-  assert.equal(told, [true]);
+  assert.equal(results, [true]);
 });
 
 timed('a decision is sent however many requests follow', (clock) => {
-  const { line, told, decide, recorded } = open(1_000_000);
+  const { line, results, decide, recorded } = open(1_000_000);
   line.ask(recorded, [1], Infinity, 'before');
   clock.tick(1);
   decide();
-  for (let i = 0; i < 50 && told.length === 0; i++) {
+  for (let i = 0; i < 50 && results.length === 0; i++) {
     line.ask(recorded, [1], Infinity, 'after');
     clock.tick(1);
   }
-  assert.equal(told, [true]);
+  assert.equal(results, [true]);
 });
 
 timed('closing fails a decision that has not been sent', async (clock) => {
-  const { line, told, decide, recorded } = open(5);
+  const { line, results, decide, recorded } = open(5);
   line.ask(recorded, [1], Infinity, 'under way');
   clock.tick(1);
   line.ask(recorded, [1], Infinity, 'waits');
@@ -57,18 +58,18 @@ timed('closing fails a decision that has not been sent', async (clock) => {
   const closed = line.close();
   clock.tick(20);
   await closed;
-  assert.is(told.length, 1);
-  assert.instance(told[0], LimiterClosedError);
+  assert.is(results.length, 1);
+  assert.instance(results[0], LimiterClosedError);
 });
 
 timed('closing waits for a decision in flight', async (clock) => {
-  const { line, told, decide } = open(5);
+  const { line, results, decide } = open(5);
   decide();
   clock.tick(1);
-  const closed = line.close().then(() => told.push(new Error('closed')));
+  const closed = line.close().then(() => results.push(new Error('closed')));
   await clock.tickAsync(20);
   await closed;
-  assert.equal(told.map(String), ['true', 'Error: closed']);
+  assert.equal(results.map(String), ['true', 'Error: closed']);
 });
 
 timed('decisions of one turn cost the same however many there are', () => {

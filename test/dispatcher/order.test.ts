@@ -37,6 +37,25 @@ for (const [kind, timeout] of [
     assert.ok(recorded.endings.every(({ at }) => at < 110));
   });
 
+timed('grants and denials of one reply are reported in the order of the requests', (clock) => {
+  const limit = slidingWindow({ permits: 1000, interval: 1000, resolution: 1 });
+  const { line, wire, recorded } = open(limit, { there: 1, back: 1 }, 995);
+  line.ask(recorded, [3], Infinity, 'granted');
+  line.ask(recorded, [5], 0, 'will not wait');
+  line.ask(recorded, [2], Infinity, 'granted too');
+  line.ask(recorded, [5], 100, 'cannot wait long enough');
+  line.ask(recorded, [1001], Infinity, 'too much');
+  clock.tick(1);
+  // It joins while the call is in flight, so the reply denies it without having seen it.
+  line.ask(recorded, [5], 0, 'behind the call');
+  clock.tick(1);
+  assert.is(wire.reserves.length, 1);
+  assert.equal(
+    recorded.endings.map(({ data }) => data),
+    ['granted', 'will not wait', 'granted too', 'cannot wait long enough', 'too much', 'behind the call'],
+  );
+});
+
 timed('permits that a slow reply grants are available again for requests that can wait for them', (clock) => {
   const { line, wire, recorded } = open(five, { there: 1, back: 100 });
   for (let i = 0; i < 4; i++) line.ask(recorded, [1], Infinity, 'first');

@@ -24,31 +24,31 @@ function open(requests: number) {
   };
   /** Starts a pause. Returns the function that delivers the store's reply. */
   const pause = () => {
-    let told: Reply<number> = () => assert.unreachable();
+    let deliver: Reply<number> = () => assert.unreachable();
     line.pause(
       (done) => {
-        told = done;
+        deliver = done;
       },
       () => {},
     );
-    return told;
+    return deliver;
   };
   /** The refunded moments, relative to the start of the test. */
-  const givenBack = () =>
+  const refunded = () =>
     ledger.refunds.flatMap(({ refunds }) => refunds.map(({ moment }) => moment - 1_700_000_000_000));
   const rows = () => recorded.endings.map(({ data, at }) => [data, at]);
-  return { ledger, line, recorded, answer, pause, givenBack, rows };
+  return { ledger, line, recorded, answer, pause, refunded, rows };
 }
 
 timed('nothing is granted while a pause is in flight', (clock) => {
   const { answer, pause, rows } = open(2);
   clock.tick(0);
   answer(0, 50, 60);
-  const told = pause();
+  const deliver = pause();
   clock.tick(100);
   assert.equal(rows(), []);
   // Another pause ended before that: none is in force any longer.
-  told(null, 0);
+  deliver(null, 0);
   assert.equal(rows(), [
     [0, 100],
     [1, 100],
@@ -57,17 +57,17 @@ timed('nothing is granted while a pause is in flight', (clock) => {
 
 timed('grants made just before a pause are refunded, in whatever order the replies arrive', (clock) => {
   for (const pauseFirst of [false, true]) {
-    const { ledger, answer, pause, givenBack, rows } = open(2);
+    const { ledger, answer, pause, refunded, rows } = open(2);
     const start = performance.now();
     clock.tick(0);
-    const told = pause();
+    const deliver = pause();
     clock.tick(10);
-    if (pauseFirst) told(null, 500);
+    if (pauseFirst) deliver(null, 500);
     answer(0, 0, 0);
-    if (!pauseFirst) told(null, 500);
+    if (!pauseFirst) deliver(null, 500);
     clock.tick(0);
     assert.equal(rows(), [], `pauseFirst: ${pauseFirst}`);
-    assert.equal(givenBack(), [start + 10]);
+    assert.equal(refunded(), [start + 10]);
     assert.is(ledger.reserves.length, 2);
     answer(1, 500, 510);
     clock.tick(600);
@@ -79,13 +79,13 @@ timed('grants made just before a pause are refunded, in whatever order the repli
 });
 
 timed('reservations before the end of a pause are requested again, with all behind them', (clock) => {
-  const { ledger, answer, pause, givenBack, rows } = open(4);
+  const { ledger, answer, pause, refunded, rows } = open(4);
   clock.tick(0);
   answer(0, 50, 250, 450, 460);
   clock.tick(100);
   pause()(null, 200);
   clock.tick(0);
-  assert.equal(givenBack().sort(), [250, 450, 460]);
+  assert.equal(refunded().sort(), [250, 450, 460]);
   assert.equal(
     ledger.reserves[1].request.runs.map(({ count, cost }) => [count, cost[0]]),
     [[3, 1]],
@@ -102,14 +102,14 @@ timed('reservations before the end of a pause are requested again, with all behi
 });
 
 timed('a pause that fails no longer delays grants', (clock) => {
-  const { answer, pause, givenBack, rows } = open(1);
+  const { answer, pause, refunded, rows } = open(1);
   clock.tick(0);
   answer(0, 50);
-  const told = pause();
+  const deliver = pause();
   clock.tick(100);
-  told(new StoreError('line', new Error('WRONGTYPE')));
+  deliver(new StoreError('line', new Error('WRONGTYPE')));
   assert.equal(rows(), [[0, 100]]);
-  assert.equal(givenBack(), []);
+  assert.equal(refunded(), []);
 });
 
 timed('of several pauses in flight, the last reply resumes grants', (clock) => {
@@ -128,11 +128,11 @@ timed('of several pauses in flight, the last reply resumes grants', (clock) => {
 timed('a pause from within a grant delays the other grants of the turn', (clock) => {
   const { ledger, line, answer, pause } = open(0);
   const granted: number[] = [];
-  const told: Reply<number>[] = [];
+  const deliver: Reply<number>[] = [];
   const waiter = {
     granted: (_: unknown, data: number) => {
       granted.push(data);
-      if (data === 1) told.push(pause());
+      if (data === 1) deliver.push(pause());
     },
     denied: () => {},
     failed: () => {},
@@ -142,7 +142,7 @@ timed('a pause from within a grant delays the other grants of the turn', (clock)
   answer(0, 0, 0, 0, 0);
   clock.tick(5);
   assert.equal(granted, [0, 1]);
-  told[0](null, 100);
+  deliver[0](null, 100);
   clock.tick(0);
   assert.is(ledger.refunds[0].refunds[0].count, 2);
   answer(1, 100, 100);

@@ -90,14 +90,14 @@ timed('no call exceeds the most refunds, and each reply runs its own callbacks',
     );
   clock.tick(0);
   const lost = new Error('gone');
-  const told = [null, lost, null].map((error, call) => {
+  const reported = [null, lost, null].map((error, call) => {
     ledger.refunds[call].reply(error);
     clock.tick(0);
     return settled.splice(0);
   });
   assert.equal(counts(ledger), [1024, 1024, 952]);
   assert.equal(
-    told.map((errors) => [errors.length, new Set(errors).size, errors[0]]),
+    reported.map((errors) => [errors.length, new Set(errors).size, errors[0]]),
     [
       [1024, 1, null],
       [1024, 1, lost],

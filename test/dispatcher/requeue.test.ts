@@ -127,7 +127,7 @@ timed(
   (clock) => {
     const { ledger, line, answer } = writtenLine();
     const recorded = recorder<string>();
-    for (let i = 0; i < 3; i++) line.ask(recorded, [1000], Infinity, 'booked');
+    for (let i = 0; i < 3; i++) line.ask(recorded, [1000], Infinity, 'reserved');
     clock.tick(0);
     assert.equal(
       ledger.reserves[0].request.runs.map(({ count }) => count),

@@ -8,33 +8,30 @@ import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 const limit = slidingWindow({ permits: 1000, interval: 1000 });
 
 /** A queue whose requests get reservations one by one: permits, delay and timeout of each. */
-function open(
-  clock: { tick(ms: number): unknown },
-  bookings: readonly (readonly [number, number, number?])[],
-) {
+function open(clock: { tick(ms: number): unknown }, delays: readonly (readonly [number, number, number?])[]) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const recorded = recorder<number>();
-  const requests = bookings.map(([cost, , timeout = Infinity], i) => line.ask(recorded, [cost], timeout, i));
+  const requests = delays.map(([cost, , timeout = Infinity], i) => line.ask(recorded, [cost], timeout, i));
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
-  const segments = bookings.map(([, delay]) => ({ count: 1, delay, retryAfter: 0 }));
+  const segments = delays.map(([, delay]) => ({ count: 1, delay, retryAfter: 0 }));
   reply(null, replyTo(request, [], { segments }));
   /** The refunds at the end of the turn, as rows: count, cost, moment. */
-  const givenBack = () => {
+  const refunds = () => {
     clock.tick(0);
     const all = ledger.refunds.flatMap(({ refunds }) => refunds);
     return all.map(({ count, cost, moment }) => [count, cost[0], moment - 1_700_000_000_000]);
   };
   const ends = () => recorded.endings.map(({ data, what, at }) => [data, what, at]);
-  return { ledger, line, recorded, requests, givenBack, ends };
+  return { ledger, line, recorded, requests, refunds, ends };
 }
 
 timed('requests of the same cost move up, and the last of their moments is refunded', (clock) => {
-  const bookings = [50, 60, 70].map((delay) => [1, delay] as const);
-  const { line, requests, givenBack, ends } = open(clock, [...bookings, [2, 90], [1, 95]]);
+  const delays = [50, 60, 70].map((delay) => [1, delay] as const);
+  const { line, requests, refunds, ends } = open(clock, [...delays, [2, 90], [1, 95]]);
   line.cancel(requests[0]);
-  assert.equal(givenBack(), [[1, 1, 70]]);
+  assert.equal(refunds(), [[1, 1, 70]]);
   clock.tick(100);
   assert.equal(ends(), [
     [1, 'granted', 50],
@@ -45,13 +42,13 @@ timed('requests of the same cost move up, and the last of their moments is refun
 });
 
 timed('a cancelled moment between other costs is refunded, and no request moves', (clock) => {
-  const { line, requests, givenBack, ends } = open(clock, [
+  const { line, requests, refunds, ends } = open(clock, [
     [1, 50],
     [2, 60],
     [1, 70],
   ]);
   line.cancel(requests[1]);
-  assert.equal(givenBack(), [[1, 2, 60]]);
+  assert.equal(refunds(), [[1, 2, 60]]);
   clock.tick(100);
   assert.equal(ends(), [
     [0, 'granted', 50],
@@ -60,7 +57,7 @@ timed('a cancelled moment between other costs is refunded, and no request moves'
 });
 
 timed('requests that were separated by a cancelled one of another cost move up together', (clock) => {
-  const { line, requests, givenBack, ends } = open(clock, [
+  const { line, requests, refunds, ends } = open(clock, [
     [1, 50],
     [2, 60],
     [1, 70],
@@ -71,7 +68,7 @@ timed('requests that were separated by a cancelled one of another cost move up t
   line.cancel(requests[1]);
   line.cancel(requests[3]);
   line.cancel(requests[0]);
-  assert.equal(givenBack(), [
+  assert.equal(refunds(), [
     [1, 2, 60],
     [1, 2, 75],
     [1, 1, 80],
@@ -99,12 +96,12 @@ timed('a moment earlier than those in front of it is not granted before them', (
 timed(
   'a request that this delays beyond its deadline is denied at once, and its moment refunded',
   (clock) => {
-    const { ends, givenBack } = open(clock, [
+    const { ends, refunds } = open(clock, [
       [1, 90],
       [1, 50, 60],
     ]);
     assert.equal(ends(), [[1, 'denied', 0]]);
-    assert.equal(givenBack(), [[1, 1, 50]]);
+    assert.equal(refunds(), [[1, 1, 50]]);
     clock.tick(100);
     assert.equal(ends()[1], [0, 'granted', 90]);
   },

@@ -17,7 +17,7 @@ async function countKept(references: readonly WeakRef<object>[]): Promise<number
   return new Set(references.map((reference) => reference.deref()).filter((one) => one !== undefined)).size;
 }
 
-function book(reservations: ReservedMoments, moment: number, cost: Cost): { grant: object; block: Block } {
+function reserve(reservations: ReservedMoments, moment: number, cost: Cost): { grant: object; block: Block } {
   const grant = { cost, moment, epoch: 1, source: 'memory' as const };
   const added = { grant, count: 1, due: moment, nominalDue: moment, earliestDue: moment, load: 1 };
   return { grant, block: reservations.add(added, 1) };
@@ -32,7 +32,7 @@ for (const [title, costs] of [
     const handedOut: WeakRef<object>[] = [];
     let moment = 0;
     const bookNext = () => {
-      const { grant, block } = book(reservations, ++moment, costs[moment % costs.length]);
+      const { grant, block } = reserve(reservations, ++moment, costs[moment % costs.length]);
       handedOut.push(new WeakRef(grant), new WeakRef(block));
     };
     for (let i = 0; i < 20; i++) bookNext();
@@ -50,8 +50,8 @@ for (const [title, costs] of [
 
 test('a block without moments is removed', () => {
   const reservations = new ReservedMoments();
-  const { block: front } = book(reservations, 1, [1]);
-  const { block } = book(reservations, 2, [2]);
+  const { block: front } = reserve(reservations, 1, [1]);
+  const { block } = reserve(reservations, 2, [2]);
   reservations.shift();
   assert.is(front.count, 0);
   reservations.shift();
@@ -61,9 +61,9 @@ test('a block without moments is removed', () => {
 
 test('adjacent blocks of one cost are merged', () => {
   const reservations = new ReservedMoments();
-  const { block: front } = book(reservations, 1, [1]);
-  const { block: middle } = book(reservations, 2, [2]);
-  const { block: end } = book(reservations, 3, [1]);
+  const { block: front } = reserve(reservations, 1, [1]);
+  const { block: middle } = reserve(reservations, 2, [2]);
+  const { block: end } = reserve(reservations, 3, [1]);
   assert.equal(
     reservations.takeLast(middle, 1).map(({ due }) => due),
     [2],

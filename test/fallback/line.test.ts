@@ -69,7 +69,7 @@ timed('keeps the order of the queue from Redis to local and back, and loses no r
 
 timed('does not delay local grants by Redis reservations from a clock that is ahead', async (clock) => {
   const { wire, limiter } = setUp(fixedWindow({ permits: 4, interval: 5_000 }), {}, hour);
-  const booked = [4, 3].map((n) => fateOf(limiter.acquire(n)));
+  const reserved = [4, 3].map((n) => fateOf(limiter.acquire(n)));
   await clock.tickAsync(100);
   wire.freeze();
   const decided = fateOf(limiter.decide());
@@ -77,8 +77,8 @@ timed('does not delay local grants by Redis reservations from a clock that is ah
   await clock.tickAsync(8_000);
   // No decision passes the requests that wait here.
   assert.is(decided.value?.granted, false);
-  assert.equal(sources([...booked, behind]), ['redis', 'redis', 'fallback']);
-  assert.ok(rises([booked[1].at, behind.at]));
+  assert.equal(sources([...reserved, behind]), ['redis', 'redis', 'fallback']);
+  assert.ok(rises([reserved[1].at, behind.at]));
 });
 
 timed('keeps the reservations made in Redis after Redis becomes unavailable', async (clock) => {

@@ -30,13 +30,13 @@ function away(...options: Parameters<typeof setUp>) {
 }
 
 /** The counts and delays of a reply. */
-function told({ segments }: ReserveReply): number[][] {
+function rows({ segments }: ReserveReply): number[][] {
   return segments.map(({ count, delay }) => [count, delay]);
 }
 
 timed('grants half of the limit, and delays the rest', () => {
   const { reserve, ledger } = away();
-  assert.equal(told(reserve({ count: 6 })), [
+  assert.equal(rows(reserve({ count: 6 })), [
     [5, 0],
     [1, 1000],
   ]);
@@ -45,7 +45,7 @@ timed('grants half of the limit, and delays the rest', () => {
 
 timed('grants the part given by the ratio', () => {
   const { reserve } = away({ ratio: 0.2 });
-  assert.equal(told(reserve({ count: 3, maxWait: 0 })), [
+  assert.equal(rows(reserve({ count: 3, maxWait: 0 })), [
     [2, 0],
     [1, outcome.refused],
   ]);
@@ -65,7 +65,7 @@ timed('uses the stored rate in force, and keeps counting earlier grants', () => 
   reserve({ count: 2 });
   remote.limits = [slidingWindow({ permits: 40, interval: 1000 })];
   assert.equal(ledger.limits, remote.limits);
-  assert.equal(told(reserve({ count: 19, maxWait: 0 })), [
+  assert.equal(rows(reserve({ count: 19, maxWait: 0 })), [
     [18, 0],
     [1, outcome.refused],
   ]);
@@ -74,7 +74,7 @@ timed('uses the stored rate in force, and keeps counting earlier grants', () => 
 timed('delays a request larger than the local part and all later ones, but not the earlier ones', (clock) => {
   const { reserve } = away();
   const reply = reserve({ count: 2 }, { cost: [6] }, { count: 3 }, { maxWait: 0 }, { maxWait: 500 });
-  assert.equal(told(reply), [
+  assert.equal(rows(reply), [
     [2, 0],
     [1, outcome.queued],
     [3, outcome.queued],
@@ -89,12 +89,12 @@ timed('delays a request larger than the local part and all later ones, but not t
 
 timed('refuses a request larger than the local part if it may not wait', () => {
   const { reserve } = away();
-  assert.equal(told(reserve({ cost: [6], maxWait: 0 })), [[1, outcome.refused]]);
+  assert.equal(rows(reserve({ cost: [6], maxWait: 0 })), [[1, outcome.refused]]);
 });
 
 timed('refuses a request that exceeds the limit in force', () => {
   const { reserve } = away();
-  assert.equal(told(reserve({ cost: [11] }, { cost: [6] })), [
+  assert.equal(rows(reserve({ cost: [11] }, { cost: [6] })), [
     [1, outcome.exceedsLimit],
     [1, outcome.queued],
   ]);
@@ -137,7 +137,7 @@ timed('shares permits between limiters of one name only', () => {
 
 timed('checks for the return of Redis with a request for no permits', () => {
   const { remote, redis, ledger, reserve } = away({ cooldown: 0 });
-  assert.equal(told(reserve({})), [[1, 0]]);
+  assert.equal(rows(reserve({})), [[1, 0]]);
   redis.become('ready');
   const answer = answerOf<ReserveReply>((reply) => ledger.reserve({ ...asking(), runs: [] }, reply));
   remote.answerProbe();

@@ -74,14 +74,14 @@ timed('closes the circuit after an error reply to a probe', (clock) => {
 
 timed('shares one circuit among all limiters of a store', (clock) => {
   const all = setUp();
-  const heard: string[] = [];
-  const other = all.open('other', ({ type }) => void heard.push(type));
+  const received: string[] = [];
+  const other = all.open('other', ({ type }) => void received.push(type));
   reserving(all);
   clock.tick(givenUp);
   const answer = answerOf<ReserveReply>((reply) => other.reserve(asking(), reply));
   assert.is(answer.at, givenUp);
   assert.is(other.source, 'fallback');
-  assert.equal(heard, ['fallback']);
+  assert.equal(received, ['fallback']);
   clock.tick(1000);
   reserving(all);
   all.remote.answerProbe();
@@ -89,7 +89,7 @@ timed('shares one circuit among all limiters of a store', (clock) => {
   other.reserve(asking(), () => {});
   assert.is(all.remote.last.ledger, 'other');
   all.remote.last.reply(null, granting(asking()));
-  assert.equal(heard, ['fallback', 'recovered']);
+  assert.equal(received, ['fallback', 'recovered']);
 });
 
 timed('calls in flight at the opening neither close the circuit nor delay the probe', (clock) => {

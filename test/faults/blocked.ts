@@ -6,5 +6,5 @@ export interface Sight {
   index: number;
   grantedAt: number;
   /** The wall clock at the receipt of the grant. */
-  heard: number;
+  receivedAt: number;
 }

@@ -18,9 +18,9 @@ await sleep(300);
 const till = performance.now() + 1000;
 while (performance.now() < till);
 await asked.allEnded();
-const sights = asked.endings.map(({ index, heard, permit }) => ({
+const sights = asked.endings.map(({ index, receivedAt, permit }) => ({
   index,
-  heard,
+  receivedAt,
   grantedAt: permit?.grantedAt,
 }));
 process.send!(sights, () => redis.disconnect());

@@ -69,7 +69,7 @@ for (const { over, ...spec } of limits)
       const lives = [0, ...errors].map((seconds) => ({ seconds, grants: [] as PermitsAt[] }));
       for (const ending of loads.flatMap(({ requests }) => requests.endings)) {
         const { life, t } = trueMoment(ending, lives);
-        assert.ok(ending.heard >= t - 1, `${t - ending.heard} ms early`);
+        assert.ok(ending.receivedAt >= t - 1, `${t - ending.receivedAt} ms early`);
         life.grants.push({ t, n: 1 });
       }
       for (const { seconds, grants } of lives)
@@ -82,10 +82,15 @@ for (const { over, ...spec } of limits)
   });
 
 /** The moment of a grant by a correct clock: uses the error that brings it nearest to the caller's receipt. */
-function trueMoment<L extends { seconds: number }>({ heard, permit, error }: Ending, lives: readonly L[]) {
+function trueMoment<L extends { seconds: number }>(
+  { receivedAt, permit, error }: Ending,
+  lives: readonly L[],
+) {
   if (!permit) throw error;
   const moments = lives.map((life) => ({ life, t: permit.grantedAt - life.seconds * 1000 }));
-  return moments.reduce((best, one) => (Math.abs(heard - one.t) < Math.abs(heard - best.t) ? one : best));
+  return moments.reduce((best, one) =>
+    Math.abs(receivedAt - one.t) < Math.abs(receivedAt - best.t) ? one : best,
+  );
 }
 
 test.run();

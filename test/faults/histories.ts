@@ -46,16 +46,16 @@ function historyOf({ limiter, endings }: Requests): HistoryEvent[] {
   return [
     started,
     ...asked.map(
-      ({ index, heard, lasted, permits }): HistoryEvent => ({
-        ...{ event: 'asked', at: heard - lasted, id: index, permits, timeout: null },
+      ({ index, receivedAt, lasted, permits }): HistoryEvent => ({
+        ...{ event: 'asked', at: receivedAt - lasted, id: index, permits, timeout: null },
       }),
     ),
     ...calls,
     ...endings.map(
-      ({ index, heard, permit, error }): HistoryEvent =>
+      ({ index, receivedAt, permit, error }): HistoryEvent =>
         permit
-          ? { event: 'granted', at: heard, id: index, moment: permit.grantedAt, source: permit.source }
-          : { event: 'failed', at: heard, id: index, error: String(error) },
+          ? { event: 'granted', at: receivedAt, id: index, moment: permit.grantedAt, source: permit.source }
+          : { event: 'failed', at: receivedAt, id: index, error: String(error) },
     ),
     { event: 'stopped', at: Date.now() },
   ];

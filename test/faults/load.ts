@@ -64,8 +64,8 @@ export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
     const { requests, limiter } = load;
     const granted = requests.endings.filter(({ permit }) => permit);
     assert.ok(rises(granted.map(({ index }) => index)), 'granted in the order of the requests');
-    for (const { heard, permit } of granted)
-      assert.ok(heard >= permit!.grantedAt - 1, `granted ${permit!.grantedAt - heard} ms early`);
+    for (const { receivedAt, permit } of granted)
+      assert.ok(receivedAt >= permit!.grantedAt - 1, `granted ${permit!.grantedAt - receivedAt} ms early`);
     const { queued, reserved } = limiter.stats();
     assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
     await limiter.close();

@@ -12,7 +12,7 @@ export interface Ending {
   /** Milliseconds from the request to its end. */
   lasted: number;
   /** The wall clock at the receipt by the caller: on one machine, the server's. */
-  heard: number;
+  receivedAt: number;
   permit?: Granted;
   error?: unknown;
 }
@@ -40,7 +40,7 @@ export class Requests {
     const index = this.#all.length;
     const since = performance.now();
     const end = (how: { permit?: Granted; error?: unknown }): Ending => {
-      const ending = { index, permits, lasted: performance.now() - since, heard: Date.now(), ...how };
+      const ending = { index, permits, lasted: performance.now() - since, receivedAt: Date.now(), ...how };
       this.endings.push(ending);
       return ending;
     };

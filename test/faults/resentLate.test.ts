@@ -22,11 +22,11 @@ test('a refund sent again after a long reconnect takes nothing from the request 
 
   const first = await stays.acquire();
   const controller = new AbortController();
-  const booked = leaves.acquire(1, { signal: controller.signal }).catch(() => {});
+  const reserved = leaves.acquire(1, { signal: controller.signal }).catch(() => {});
   while (leaves.stats().reserved === 0) await sleep(5);
   proxy.cutReplies();
   controller.abort();
-  await booked;
+  await reserved;
   while (proxy.cuts === 0) await sleep(5);
 
   const second = await stays.acquire();

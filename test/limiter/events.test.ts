@@ -21,17 +21,17 @@ const start = 1_700_000_000_000;
 function watched(options: Partial<RateLimiterOptions> = {}) {
   const limiter = new RateLimiter({ name: 'api', limit, ...options });
   const events: (Omit<LimiterEvent, 'limiter'> | 'end')[] = [];
-  const heard = limiter.events$.subscribe({
+  const subscription = limiter.events$.subscribe({
     next({ limiter: name, ...event }) {
       assert.is(name, 'api');
       events.push(event);
     },
     complete: () => events.push('end'),
   });
-  /** Those of some types, all since the last look. */
-  const told = (...types: string[]) =>
+  /** The events of the given types since the last call. */
+  const newEvents = (...types: string[]) =>
     events.splice(0).filter((event) => event === 'end' || types.length === 0 || types.includes(event.type));
-  return { limiter, told, heard };
+  return { limiter, newEvents, subscription };
 }
 
 const granted = (ms: number, permits: Permits = 1) => ({
@@ -42,67 +42,67 @@ const granted = (ms: number, permits: Permits = 1) => ({
 });
 
 timed('a request is queued, and granted at its moment', async (clock) => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   for (const n of [2, 1]) fateOf(limiter.acquire(n));
-  assert.equal(told(), [{ type: 'queued', permits: 2 }, granted(0, 2), { type: 'queued', permits: 1 }]);
+  assert.equal(newEvents(), [{ type: 'queued', permits: 2 }, granted(0, 2), { type: 'queued', permits: 1 }]);
   await clock.tickAsync(1000);
-  assert.equal(told(), [granted(1000)]);
+  assert.equal(newEvents(), [granted(1000)]);
 });
 
 timed(
   'a request that may not wait is denied, and one that cannot be granted in time times out',
   async (clock) => {
-    const { limiter, told } = watched();
+    const { limiter, newEvents } = watched();
     await limiter.acquire(2);
-    told();
+    newEvents();
     await limiter.tryAcquire();
     fateOf(limiter.acquire(1, { timeout: 400 }));
-    assert.equal(told('denied', 'timeout'), [
+    assert.equal(newEvents('denied', 'timeout'), [
       { type: 'denied', permits: 1, retryAfter: 1000 },
       { type: 'timeout', permits: 1, retryAfter: 1000 },
     ]);
     await clock.tickAsync(100);
     await limiter.decide();
-    assert.equal(told(), [{ type: 'denied', permits: 1, retryAfter: 900 }]);
+    assert.equal(newEvents(), [{ type: 'denied', permits: 1, retryAfter: 900 }]);
   },
 );
 
 timed('a decision that grants does not know its moment', async () => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   await limiter.decide(2);
-  assert.equal(told(), [{ type: 'granted', permits: 2, grantedAt: undefined, source: 'memory' }]);
+  assert.equal(newEvents(), [{ type: 'granted', permits: 2, grantedAt: undefined, source: 'memory' }]);
 });
 
 timed('an aborted request is cancelled, and its reservation is refunded', async () => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   await limiter.acquire(2);
   const controller = new AbortController();
   fateOf(limiter.acquire(1, { signal: controller.signal }));
-  told();
+  newEvents();
   controller.abort();
-  assert.equal(told(), [
+  assert.equal(newEvents(), [
     { type: 'refunded', permits: 1 },
     { type: 'cancelled', permits: 1 },
   ]);
 });
 
 timed('each value of a subscription that ends is cancelled', async () => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   const source = new Subject<string>();
   const subscription = source.pipe(throttleDistributed(limiter)).subscribe();
   for (const value of 'abcde') source.next(value);
-  told();
+  newEvents();
   subscription.unsubscribe();
-  assert.is(told('cancelled').length, 3);
+  assert.is(newEvents('cancelled').length, 3);
 });
 
 timed('dropped values are reported with their reason', async (clock) => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   const source = new Subject<string>();
   const drop = (value: string, reason: string) => ({ type: 'dropped', value, reason });
   source.pipe(throttleDistributed(limiter, { maxQueue: 1, overflow: 'dropNewest' })).subscribe();
   for (const value of 'abcd') source.next(value);
-  assert.equal(told('dropped'), [drop('d', 'overflow')]);
+  assert.equal(newEvents('dropped'), [drop('d', 'overflow')]);
   source.complete();
   await clock.tickAsync(5000);
   const options = [
@@ -114,30 +114,30 @@ timed('dropped values are reported with their reason', async (clock) => {
     const values = new Subject<string>();
     values.pipe(throttleDistributed(limiter, option)).subscribe();
     for (const one of 'abcd') values.next(one);
-    assert.equal(told('dropped')[0], drop(value, reason), reason);
+    assert.equal(newEvents('dropped')[0], drop(value, reason), reason);
     values.complete();
     await clock.tickAsync(5000);
   }
 });
 
 timed('refunds and releases are reported', async () => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   const permit = await limiter.acquire(2);
-  told();
+  newEvents();
   await permit.refund(1);
   await limiter.release(1);
-  assert.equal(told(), [
+  assert.equal(newEvents(), [
     { type: 'refunded', permits: 1 },
     { type: 'refunded', permits: 1 },
   ]);
 });
 
 timed('with several limits, permits are a record', async () => {
-  const { limiter, told } = watched({
+  const { limiter, newEvents } = watched({
     limit: { calls: limit, bytes: tokenBucket({ permits: 9, interval: 9 }) },
   });
   await limiter.acquire({ calls: 1 } as never);
-  assert.equal(told('queued'), [{ type: 'queued', permits: { bytes: 0, calls: 1 } }]);
+  assert.equal(newEvents('queued'), [{ type: 'queued', permits: { bytes: 0, calls: 1 } }]);
 });
 
 timed(
@@ -148,29 +148,29 @@ timed(
     const far = watched({ store });
     await far.limiter.acquire(2);
     for (let i = 0; i < 9; i++) fateOf(far.limiter.acquire());
-    for (const { told } of [near, far]) told();
+    for (const { newEvents } of [near, far]) newEvents();
     await near.limiter.pauseFor(5000);
-    assert.equal(near.told('paused'), [{ type: 'paused', ms: 5000 }]);
+    assert.equal(near.newEvents('paused'), [{ type: 'paused', ms: 5000 }]);
     await clock.tickAsync(2000);
-    const [paused, ...more] = far.told('paused') as unknown as { ms: number }[];
+    const [paused, ...more] = far.newEvents('paused') as unknown as { ms: number }[];
     assert.ok(paused.ms >= 3000 && paused.ms < 5000);
     assert.is(more.length, 0);
     const rate = slidingWindow({ permits: 7, interval: 100 });
     await near.limiter.setRate(rate);
-    assert.equal(near.told('rate'), [{ type: 'rate', limit: rate }]);
+    assert.equal(near.newEvents('rate'), [{ type: 'rate', limit: rate }]);
     await clock.tickAsync(2000);
-    assert.equal(far.told('rate', 'paused'), [{ type: 'rate', limit: rate }]);
+    assert.equal(far.newEvents('rate', 'paused'), [{ type: 'rate', limit: rate }]);
   },
 );
 
 timed('the same rate, stored or read again, is not reported', async () => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   for (let i = 0; i < 3; i++) {
     await limiter.setRate(slidingWindow({ permits: 7, interval: 100 }));
     await limiter.getRate();
     await limiter.tryAcquire();
   }
-  assert.is(told('rate').length, 1);
+  assert.is(newEvents('rate').length, 1);
 });
 
 timed('an error is reported once, though it fails many requests', async (clock) => {
@@ -183,18 +183,18 @@ timed('an error is reported once, though it fails many requests', async (clock) 
         reserve: (_: unknown, reply: (error: Error) => void) => void setTimeout(() => reply(failure), 5),
       }),
   };
-  const { limiter, told } = watched({ store });
+  const { limiter, newEvents } = watched({ store });
   for (let i = 0; i < 3; i++) fateOf(limiter.acquire());
   await clock.tickAsync(10);
-  assert.equal(told('error'), [{ type: 'error', error: failure }]);
+  assert.equal(newEvents('error'), [{ type: 'error', error: failure }]);
 });
 
 timed('the events end when the limiter is closed, after what that cancels', async () => {
-  const { limiter, told } = watched();
+  const { limiter, newEvents } = watched();
   for (let i = 0; i < 4; i++) fateOf(limiter.acquire());
-  told();
+  newEvents();
   await limiter.close();
-  const types = told().map((event) => (event === 'end' ? event : event.type));
+  const types = newEvents().map((event) => (event === 'end' ? event : event.type));
   assert.equal(types.filter((type) => type === 'cancelled').length, 2);
   assert.is(types[types.length - 1], 'end');
   let ended = false;
@@ -203,17 +203,17 @@ timed('the events end when the limiter is closed, after what that cancels', asyn
 });
 
 timed('a subscriber may make requests and unsubscribe during an event', async (clock) => {
-  const { limiter, told, heard } = watched();
+  const { limiter, newEvents, subscription } = watched();
   let asked = 0;
   const fates: unknown[] = [];
   limiter.events$.subscribe(({ type }) => {
     if (type === 'granted' && ++asked < 4) fates.push(fateOf(limiter.acquire()));
-    if (asked === 3) heard.unsubscribe();
+    if (asked === 3) subscription.unsubscribe();
   });
   fateOf(limiter.acquire());
   await clock.tickAsync(3000);
   assert.is(fates.length, 3);
-  assert.is(told('granted').length, 3);
+  assert.is(newEvents('granted').length, 3);
 });
 
 test.run();

@@ -45,13 +45,13 @@ for (const [kind, limit] of limits) {
   timed(`a release never takes reservations: ${kind}`, async (clock) => {
     const [a, b] = sharing(limit, limit);
     await a.acquire(5);
-    const booked = ask(b, 1, Infinity, 5);
+    const reserved = ask(b, 1, Infinity, 5);
     const before = b.stats().reserved;
     assert.is(before, 1);
     await a.release(5);
     assert.is(b.stats().reserved, 1);
     await clock.tickAsync(10_000);
-    assert.equal(times(booked), [10_000]);
+    assert.equal(times(reserved), [10_000]);
     // What is granted counts in full.
     assert.is(await a.availablePermits(), 0);
   });

@@ -11,27 +11,27 @@ const open = () => new RateLimiter({ name: 'api', limit });
 
 /** What a stream says, each with the time. */
 function listen<T>(stream: import('rxjs').Observable<T>): unknown[][] {
-  const heard: unknown[][] = [];
-  const note = (...said: unknown[]) => heard.push([performance.now(), ...said]);
+  const received: unknown[][] = [];
+  const note = (...said: unknown[]) => received.push([performance.now(), ...said]);
   stream.subscribe({
     next: (value) => note(value),
     error: (error) => note('error', error),
     complete: () => note('end'),
   });
-  return heard;
+  return received;
 }
 
 timed('a value can pause the fleet at once, and passes', async (clock) => {
   const limiter = open();
   const source = new Subject<number>();
-  const heard = listen(source.pipe(pauseOn(limiter, (value) => (value === 2 ? 500 : undefined))));
+  const received = listen(source.pipe(pauseOn(limiter, (value) => (value === 2 ? 500 : undefined))));
   source.next(1);
   assert.is(await limiter.tryAcquire(), true);
   source.next(2);
   const held = fateOf(limiter.acquire());
   assert.is(await limiter.tryAcquire(), false);
   await clock.tickAsync(2000);
-  assert.equal(heard, [
+  assert.equal(received, [
     [0, 1],
     [0, 2],
   ]);
@@ -44,9 +44,9 @@ timed('the pause applies to values that follow in the same turn', async (clock) 
     throttleDistributed(limiter),
     pauseOn(limiter, (value) => (value === 'wait' ? 3000 : 0)),
   );
-  const heard = listen(stream);
+  const received = listen(stream);
   await clock.tickAsync(5000);
-  assert.equal(heard, [
+  assert.equal(received, [
     [0, 'a'],
     [0, 'wait'],
     [3000, 'b'],
@@ -63,10 +63,10 @@ timed('an error can pause the fleet, and passes', async (clock) => {
     kinds.push(kind);
     return signal === busy ? 700 : null;
   };
-  const heard = listen(throwError(() => busy).pipe(pauseOn(limiter, selector)));
+  const received = listen(throwError(() => busy).pipe(pauseOn(limiter, selector)));
   const held = fateOf(limiter.acquire());
   await clock.tickAsync(2000);
-  assert.equal(heard, [[0, 'error', busy]]);
+  assert.equal(received, [[0, 'error', busy]]);
   assert.equal(kinds, ['error']);
   assert.equal(times([held]), [700]);
 });
@@ -95,10 +95,10 @@ test('an invalid result of the selector ends the stream, with an error that expl
     ['5', TypeError],
     [{}, TypeError],
   ] as const) {
-    const heard = listen(of('x').pipe(pauseOn(open(), () => answer as number)));
-    assert.is(heard.length, 1);
-    assert.instance(heard[0][2], type);
-    assert.match((heard[0][2] as Error).message, /^selector: expected milliseconds/);
+    const received = listen(of('x').pipe(pauseOn(open(), () => answer as number)));
+    assert.is(received.length, 1);
+    assert.instance(received[0][2], type);
+    assert.match((received[0][2] as Error).message, /^selector: expected milliseconds/);
   }
 });
 
@@ -123,11 +123,11 @@ timed('a pause that cannot be stored does not affect the stream, and is an event
   const limiter = new RateLimiter({ name: 'api', limit, store });
   const errors: unknown[] = [];
   limiter.events$.subscribe((event) => event.type === 'error' && errors.push(event.error));
-  const heard = listen(of(1, 2).pipe(pauseOn(limiter, () => 100)));
+  const received = listen(of(1, 2).pipe(pauseOn(limiter, () => 100)));
   assert.is(await limiter.tryAcquire(), true);
   await clock.tickAsync(10);
   assert.equal(
-    heard.map(([, what]) => what),
+    received.map(([, what]) => what),
     [1, 2, 'end'],
   );
   assert.is(errors[0], failure);

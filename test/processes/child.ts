@@ -10,7 +10,7 @@ type Done = Extract<Message, { kind: 'done' }>;
 
 /** A process that shares a limit with the test. */
 export class Child {
-  readonly grants: (PermitsAt & { heard: number })[] = [];
+  readonly grants: (PermitsAt & { receivedAt: number })[] = [];
   /** When it started its role, and what it reported at the end. */
   begun: number | undefined;
   done: Done | undefined;
@@ -56,6 +56,6 @@ export class Child {
     if (message.kind === 'ready') this.#ready = true;
     if (message.kind === 'begins') this.begun = message.at;
     if (message.kind === 'done') this.done = message;
-    if (message.kind === 'grant') this.grants.push({ ...message.grant, heard: message.heard });
+    if (message.kind === 'grant') this.grants.push({ ...message.grant, receivedAt: message.receivedAt });
   }
 }

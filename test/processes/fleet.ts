@@ -41,7 +41,7 @@ export async function assertFullRate(load: Load, since: number): Promise<void> {
 export function assertNeverOver(load: Load, child: Child): void {
   const grants = [...standing(load.requests.permits), ...child.grants];
   assert.is(overSliding(spec, grants), undefined);
-  for (const { t, heard } of child.grants) assert.ok(heard >= t - 1, `${t - heard} ms early`);
+  for (const { t, receivedAt } of child.grants) assert.ok(receivedAt >= t - 1, `${t - receivedAt} ms early`);
 }
 
 export async function end(load: Load): Promise<void> {

@@ -19,7 +19,7 @@ const tell = (message: Message) => process.send!(message);
 
 function note({ grantedAt, permits }: Permit): void {
   granted++;
-  tell({ kind: 'grant', grant: { t: grantedAt, n: permits as number }, heard: Date.now() });
+  tell({ kind: 'grant', grant: { t: grantedAt, n: permits as number }, receivedAt: Date.now() });
 }
 
 async function work(): Promise<void> {

@@ -17,6 +17,6 @@ export type Role = 'load' | 'block' | 'storm' | 'close';
 /** What a process reports to its parent: that it has a permit, its grants, that it starts, and that it is done. */
 export type Message =
   | { kind: 'ready' }
-  | { kind: 'grant'; grant: PermitsAt; heard: number }
+  | { kind: 'grant'; grant: PermitsAt; receivedAt: number }
   | { kind: 'begins'; at: number }
   | { kind: 'done'; at: number; queued: number; reserved: number };

@@ -107,9 +107,9 @@ function readSmall(
     const since0 = reader.integer(6);
     const held0 = reader.double();
     const line = [tail, since1, held1, since0, held0, reader.moment(), reader.moment()];
-    const [lastCount, booked] = [reader.integer(4), reader.integer(4)];
+    const [lastCount, reserved] = [reader.integer(4), reader.integer(4)];
     const [owedUntil, sameSince] = rareOf(2) ?? [0, 0];
-    return picture([units, seen, booked, owedUntil, ...line, lastCount, sameSince]);
+    return picture([units, seen, reserved, owedUntil, ...line, lastCount, sameSince]);
   }
   const [total, newest, purged, openTime, openCount] = reader.doubles(5);
   const count = reader.integer(1);

@@ -69,7 +69,7 @@ const cancellations: [string, () => Promise<unknown>][] = [
   ['while it is in the queue', async () => {}],
   // One turn of the event loop later, the call is in flight.
   ['in flight', () => new Promise(setImmediate)],
-  ['booked', () => sleep(100)],
+  ['reserved', () => sleep(100)],
 ];
 
 for (const [where, moment] of cancellations)

@@ -63,12 +63,13 @@ function limitPicture(state: LimitState): LimitPicture {
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, start, end, used, newest, booked, start0, end0, used0, newest0, booked0, shift } = state;
-    const windows = [start, end, used, newest, booked, start0, end0, used0, newest0, booked0];
+    const { align, start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0, shift } =
+      state;
+    const windows = [start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0];
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, booked, owedUntil, tail, since1, held1, since0, held0 } = state;
+  const { burst, units, ts, reserved, owedUntil, tail, since1, held1, since0, held0 } = state;
   const { lastAt, lastAfter, lastCount, sameSince } = state;
   const numbers = [
     permits,
@@ -76,7 +77,7 @@ function limitPicture(state: LimitState): LimitPicture {
     burst,
     units,
     ts,
-    booked,
+    reserved,
     owedUntil,
     tail,
     since1,
@@ -122,7 +123,7 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
     const kept = [...numbers.slice(0, 4), total - expired, numbers[5], past.at(-1)?.[0] ?? purged];
     return { kind, numbers: kept, log: log.slice(past.length) };
   }
-  // Of a fixed window: start0, end0, used0, newest0 and booked0.
+  // Of a fixed window: start0, end0, used0, newest0 and reserved0.
   if (kind === 'f' && numbers[9] <= now)
     return { kind, numbers: [...numbers.slice(0, 8), 0, 0, 0, 0, 0, ...numbers.slice(13)], log };
   // Of a bucket: owedUntil.

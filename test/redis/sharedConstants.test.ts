@@ -26,8 +26,17 @@ function valuesOf(name: string): Map<string, number> {
   return values;
 }
 
-const ofTwins = ['told', 'pacing', 'memory', 'requests', 'leastPart', 'mostVoids', 'mostHoles', 'lingers'];
-const ofAll = ['heard', 'leastMove', 'leastPause'];
+const ofTwins = [
+  'liftNotice',
+  'pacing',
+  'memory',
+  'requests',
+  'leastPart',
+  'mostVoids',
+  'mostHoles',
+  'contenderPeriod',
+];
+const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
   test(`${name} is the same in all files`, () => {
@@ -43,8 +52,8 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
 test('a client with waiting requests calls again before its reservations can be void', () => {
   const calls = readFileSync(new URL('src/dispatcher/reserveCalls.ts', root), 'utf8');
   const heartbeat = Number(/const heartbeat = ([\d_]+);/.exec(calls)![1].replaceAll('_', ''));
-  const [heard] = valuesOf('heard').values();
-  assert.ok(heartbeat + 500 <= heard, `${heartbeat} ms, and ${heard} ms`);
+  const [noticePeriod] = valuesOf('noticePeriod').values();
+  assert.ok(heartbeat + 500 <= noticePeriod, `${heartbeat} ms, and ${noticePeriod} ms`);
 });
 
 test.run();

@@ -111,8 +111,16 @@ export const known = [
     title: 'contenders linger for four seconds, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/reserve.lua', find: 'local LINGERS = 2000', replace: 'local LINGERS = 4000' },
-      { file: memory('reserve'), find: 'const lingers = 2000', replace: 'const lingers = 4000' },
+      {
+        file: 'lua/reserve.lua',
+        find: 'local CONTENDER_PERIOD = 2000',
+        replace: 'local CONTENDER_PERIOD = 4000',
+      },
+      {
+        file: memory('reserve'),
+        find: 'const contenderPeriod = 2000',
+        replace: 'const contenderPeriod = 4000',
+      },
     ],
   },
   {
@@ -120,10 +128,10 @@ export const known = [
     title: 'reservations are void at once when the rate changes, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/ledger/state.lua', find: 'ledger.shift + HEARD)', replace: 'ledger.shift)' },
+      { file: 'lua/ledger/state.lua', find: 'ledger.shift + NOTICE_PERIOD)', replace: 'ledger.shift)' },
       {
         file: memory('openLedger'),
-        find: 'Math.max(now, changed + heard)',
+        find: 'Math.max(now, changed + noticePeriod)',
         replace: 'Math.max(now, changed)',
       },
     ],
@@ -135,13 +143,13 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/state.lua',
-        find: 'voidBookings(ledger, now, now + HEARD,',
-        replace: 'voidBookings(ledger, now, now,',
+        find: 'voidReservations(ledger, now, now + NOTICE_PERIOD,',
+        replace: 'voidReservations(ledger, now, now,',
       },
       {
         file: memory('openLedger'),
-        find: 'voidBookings(ledger, now, now + heard,',
-        replace: 'voidBookings(ledger, now, now,',
+        find: 'voidReservations(ledger, now, now + noticePeriod,',
+        replace: 'voidReservations(ledger, now, now,',
       },
     ],
   },
@@ -152,12 +160,12 @@ export const known = [
     changes: [
       {
         file: epochs,
-        find: 'return last and last.from + HEARD or 0',
+        find: 'return last and last.from + NOTICE_PERIOD or 0',
         replace: 'return last and last.from or 0',
       },
       {
         file: memory('epochs'),
-        find: 'voids[voids.length - 1].from + heard',
+        find: 'voids[voids.length - 1].from + noticePeriod',
         replace: 'voids[voids.length - 1].from',
       },
     ],
@@ -167,8 +175,12 @@ export const known = [
     title: 'a new change removes the previous one before all clients have received it, in both twins',
     tests: constants,
     changes: [
-      { file: epochs, find: 'voids[1].from + HEARD <= now', replace: 'voids[1].from <= now' },
-      { file: memory('epochs'), find: 'voids[0].from + heard <= now', replace: 'voids[0].from <= now' },
+      { file: epochs, find: 'voids[1].from + NOTICE_PERIOD <= now', replace: 'voids[1].from <= now' },
+      {
+        file: memory('epochs'),
+        find: 'voids[0].from + noticePeriod <= now',
+        replace: 'voids[0].from <= now',
+      },
     ],
   },
   {
@@ -176,8 +188,12 @@ export const known = [
     title: 'a lifted pause is reported for one second, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/ledger/control.lua', find: 'local TOLD = 5000', replace: 'local TOLD = 1000' },
-      { file: memory('control'), find: 'const told = 5000', replace: 'const told = 1000' },
+      {
+        file: 'lua/ledger/control.lua',
+        find: 'local LIFT_NOTICE = 5000',
+        replace: 'local LIFT_NOTICE = 1000',
+      },
+      { file: memory('control'), find: 'const liftNotice = 5000', replace: 'const liftNotice = 1000' },
     ],
   },
   {
@@ -187,13 +203,13 @@ export const known = [
     changes: [
       {
         file: 'lua/reserve.lua',
-        find: 'stays and math.max(now, last) + LINGERS or 0',
-        replace: 'math.max(now, last) + LINGERS',
+        find: 'stays and math.max(now, last) + CONTENDER_PERIOD or 0',
+        replace: 'math.max(now, last) + CONTENDER_PERIOD',
       },
       {
         file: memory('reserve'),
-        find: 'stays ? Math.max(now, line.last) + lingers : 0',
-        replace: 'Math.max(now, line.last) + (stays ? 1 : 1) * lingers',
+        find: 'stays ? Math.max(now, line.last) + contenderPeriod : 0',
+        replace: 'Math.max(now, line.last) + (stays ? 1 : 1) * contenderPeriod',
       },
     ],
   },
@@ -339,8 +355,8 @@ export const known = [
     title: 'void reservations are refunded again, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/refund.lua', find: ' or t >= standingUntil(ledger, epoch))', replace: ')' },
-      { file: memory('refund'), find: ' || t >= standingUntil(ledger, epoch))', replace: ')' },
+      { file: 'lua/refund.lua', find: ' or t >= validUntil(ledger, epoch))', replace: ')' },
+      { file: memory('refund'), find: ' || t >= validUntil(ledger, epoch))', replace: ')' },
     ],
   },
   {
@@ -359,12 +375,12 @@ export const known = [
     changes: [
       {
         file: epochs,
-        find: ' and t < standingUntil(ledger, epoch) then return t',
+        find: ' and t < validUntil(ledger, epoch) then return t',
         replace: ' then return t',
       },
       {
         file: memory('epochs'),
-        find: 'return moment < standingUntil(ledger, last.epoch) ? moment : 0;',
+        find: 'return moment < validUntil(ledger, last.epoch) ? moment : 0;',
         replace: 'return moment;',
       },
     ],

@@ -4,7 +4,7 @@ import type { Limit } from '../../limits/limit.ts';
  * How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
  * calls of a client with reservations behind the pause, slow calls included.
  */
-const told = 5000;
+const liftNotice = 5000;
 
 /**
  * What applies to all clients of a limiter: the stored rate, if there is one, and a pause. Its times are the
@@ -88,7 +88,7 @@ export function pause(control: Control, ms: number, serverUs: number): number {
  */
 export function lift(control: Control, rate: boolean, serverUs: number): void {
   const now = Math.floor(serverUs / 1000);
-  if (control.pausedUntil > now) control.liftedUntil = now + told;
+  if (control.pausedUntil > now) control.liftedUntil = now + liftNotice;
   control.pausedSince = 0;
   control.pausedUntil = 0;
   if (rate) {

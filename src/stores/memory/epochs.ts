@@ -6,7 +6,7 @@ import type { LedgerState } from './ledgerState.ts';
  * Every client with waiting requests calls again within this many milliseconds, so reservations further ahead
  * can be voided.
  */
-export const heard = 2000;
+export const noticePeriod = 2000;
 /** The most changes that are kept. If there are more, the two oldest are merged. */
 const mostVoids = 8;
 
@@ -18,13 +18,13 @@ export function changeEpoch(ledger: LedgerState, serverUs: number): void {
  * Voids the reservations for `after` or later: their clients call again before that moment. Changes the
  * epoch.
  */
-export function voidBookings(ledger: LedgerState, now: number, after: number, serverUs: number): void {
+export function voidReservations(ledger: LedgerState, now: number, after: number, serverUs: number): void {
   ledger.frontier = Math.min(ledger.frontier, now);
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
   for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
   changeEpoch(ledger, serverUs);
   const { voids } = ledger;
-  while (voids.length > 1 && voids[0].from + heard <= now) voids.shift();
+  while (voids.length > 1 && voids[0].from + noticePeriod <= now) voids.shift();
   voids.push({ epoch: ledger.epoch, from: after });
   if (voids.length <= mostVoids) return;
   const [{ from }] = voids.splice(0, 1);
@@ -32,7 +32,7 @@ export function voidBookings(ledger: LedgerState, now: number, after: number, se
 }
 
 /** Reservations of an epoch are void from this moment on: milliseconds, or Infinity. */
-export function standingUntil({ born, voids }: LedgerState, epoch: number): number {
+export function validUntil({ born, voids }: LedgerState, epoch: number): number {
   if (epoch < born) return 0;
   let until = Infinity;
   for (const { epoch: later, from } of voids) if (later > epoch) until = Math.min(until, from);
@@ -43,10 +43,10 @@ export function standingUntil({ born, voids }: LedgerState, epoch: number): numb
 export function lastOf(ledger: LedgerState, last: LastMoment | undefined): number {
   if (!last || last.epoch < ledger.refundable) return 0;
   const moment = last.moment + ledger.shift;
-  return moment < standingUntil(ledger, last.epoch) ? moment : 0;
+  return moment < validUntil(ledger, last.epoch) ? moment : 0;
 }
 
 /** The moment by which every client has received the last of these changes, in milliseconds. */
-export function heardBy({ voids }: LedgerState): number {
-  return voids.length === 0 ? 0 : voids[voids.length - 1].from + heard;
+export function noticeEnd({ voids }: LedgerState): number {
+  return voids.length === 0 ? 0 : voids[voids.length - 1].from + noticePeriod;
 }

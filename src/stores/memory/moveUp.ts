@@ -1,4 +1,4 @@
-import { heard, voidBookings } from './epochs.ts';
+import { noticePeriod, voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 
@@ -16,10 +16,10 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   const shortest = Math.min(...limits.map(({ interval }) => interval));
   if (freed < Math.max(leastMove, shortest / 100)) return;
   const all = limits.map(() => 1);
-  if (newestOf(ledger, all, false) <= now + heard) return;
+  if (newestOf(ledger, all, false) <= now + noticePeriod) return;
   // The refunded permits are for the clients that reserve again, which need not keep a pace for them.
   ledger.credit = freed;
   ledger.freed = 0;
   ledger.movedAt = now;
-  voidBookings(ledger, now, now + heard, serverUs);
+  voidReservations(ledger, now, now + noticePeriod, serverUs);
 }

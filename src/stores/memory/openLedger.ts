@@ -2,7 +2,7 @@ import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, startWith } from '../../limits/states.ts';
 import { noContenders } from './contenders.ts';
 import { type Control, followPause } from './control.ts';
-import { changeEpoch, heard, heardBy, standingUntil, voidBookings } from './epochs.ts';
+import { changeEpoch, noticeEnd, noticePeriod, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
@@ -38,7 +38,7 @@ export function openLedger(
   if (!isUnder(ledger, names, limits)) {
     // With the scope `client`, a ledger may be opened some time after the change.
     const changed = Math.min(control.changed, serverMs) + shift;
-    if (control.limits) voidBookings(ledger, now, Math.max(now, changed + heard), serverUs);
+    if (control.limits) voidReservations(ledger, now, Math.max(now, changed + noticePeriod), serverUs);
     else changeEpoch(ledger, serverUs);
     convert(ledger, names, limits, now);
   }
@@ -105,7 +105,7 @@ function followLifted(ledger: LedgerState, control: Control, now: number, server
   const pausedUntil = control.pausedUntil + ledger.shift;
   const isLifted = control.liftedUntil > Math.floor(serverUs / 1000);
   if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil && isLifted) {
-    voidBookings(ledger, now, now + heard, serverUs);
+    voidReservations(ledger, now, now + noticePeriod, serverUs);
   }
   ledger.pausedUntil = pausedUntil;
 }
@@ -147,7 +147,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
 /** Milliseconds after which the reservations of a known epoch are void; undefined if none are. */
 export function voidAfterOf(ledger: LedgerState, { us }: Instant, known: number): number | undefined {
   if (known === 0 || known === ledger.epoch) return undefined;
-  const until = standingUntil(ledger, known);
+  const until = validUntil(ledger, known);
   return until === Infinity ? undefined : Math.max(0, until * 1000 - us) / 1000;
 }
 
@@ -177,5 +177,5 @@ export function fullAt(ledger: LedgerState, now: number): number {
  * change.
  */
 export function closeLedger(ledger: LedgerState, { now }: Instant): void {
-  ledger.expires = Math.max(now + 1, fullAt(ledger, now), heardBy(ledger));
+  ledger.expires = Math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger));
 }

@@ -1,7 +1,7 @@
 import { capacityOf } from '../../limits/limit.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
-import { standingUntil } from './epochs.ts';
+import { validUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -37,7 +37,7 @@ function giveBack(
   const isNewest = moment === newestGrants;
   const t = moment + ledger.shift;
   // Forgotten grants and void reservations no longer count.
-  if (!isNewest && (epoch < ledger.refundable || t >= standingUntil(ledger, epoch))) return false;
+  if (!isNewest && (epoch < ledger.refundable || t >= validUntil(ledger, epoch))) return false;
   const isAhead = !isNewest && t > now;
   // A release takes from all grants up to `at`. Refunding due holes first keeps it from taking the permits
   // that a hole is charged with.

@@ -14,7 +14,7 @@ import { loadOf, noteGranted, strideOf } from './pace.ts';
  * How long after its last reservation is due a client counts as a contender, and windows stay paced:
  * milliseconds.
  */
-const lingers = 2000;
+const contenderPeriod = 2000;
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The
@@ -40,9 +40,10 @@ export function reserve(
   const segments: Segment[] = [];
   for (const run of request.runs) serve(ledger, instant, run, line, paced, segments);
 
-  if (contenders > 1 && line.last > 0) ledger.pacedUntil = Math.max(ledger.pacedUntil, line.last + lingers);
+  if (contenders > 1 && line.last > 0)
+    ledger.pacedUntil = Math.max(ledger.pacedUntil, line.last + contenderPeriod);
   const stays = line.held > 0 || line.left;
-  noteContender(ledger.contenders, client, stays ? Math.max(now, line.last) + lingers : 0, now);
+  noteContender(ledger.contenders, client, stays ? Math.max(now, line.last) + contenderPeriod : 0, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);

@@ -19,39 +19,39 @@ function arrange(options: Omit<ThrottleDistributedOptions<string, unknown>, 'pro
   const limit = tokenBucket({ permits: 1, interval: 3, burst: 4 });
   const limiter = new RateLimiter({ name: 'api', limit, scheduler, store: lateStore(memoryStore()) });
   const source = new Subject<string>();
-  const heard: string[] = [];
+  const received: string[] = [];
   const throttled = source.pipe(throttleDistributed<string, unknown>(limiter, options));
   const subscription = throttled.subscribe({
-    next: (value) => heard.push(value),
-    error: ({ name }) => heard.push(name),
-    complete: () => heard.push('complete'),
+    next: (value) => received.push(value),
+    error: ({ name }) => received.push(name),
+    complete: () => received.push('complete'),
   });
   const push = async (...values: string[]) => {
     for (const value of values) source.next(value);
     await answered();
   };
-  return { scheduler, limiter, source, heard, subscription, push };
+  return { scheduler, limiter, source, received, subscription, push };
 }
 
 test('completion waits for values without a reply of the store', async () => {
-  const { limiter, source, heard } = arrange({});
+  const { limiter, source, received } = arrange({});
   source.next('a');
   source.complete();
-  assert.equal(heard, []);
+  assert.equal(received, []);
   await answered();
-  assert.equal(heard, ['a', 'complete']);
+  assert.equal(received, ['a', 'complete']);
   assertIdle(limiter);
 });
 
 test('a consumer that unsubscribes before the reply receives nothing, and all is refunded', async () => {
-  const { limiter, heard, subscription, source } = arrange({});
+  const { limiter, received, subscription, source } = arrange({});
   for (const value of ['a', 'b', 'c', 'd']) source.next(value);
   // The call goes out at the end of the turn.
   await new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)));
   assert.is(limiter.stats().calls, 1);
   subscription.unsubscribe();
   await answered();
-  assert.equal(heard, []);
+  assert.equal(received, []);
   assert.is(await limiter.availablePermits(), 4);
   assertIdle(limiter);
 });
@@ -59,7 +59,7 @@ test('a consumer that unsubscribes before the reply receives nothing, and all is
 test('a value that was refused in the middle of the queue does not count as waiting', async () => {
   const permits = (value: string) => (value === 'a' || value === 'c' ? 4 : 1);
   const options = { permits, timeout: 10, onTimeout: 'drop', maxQueue: 2, overflow: 'dropOldest' } as const;
-  const { scheduler, limiter, source, heard, push } = arrange(options);
+  const { scheduler, limiter, source, received, push } = arrange(options);
   await push('a');
   await push('b', 'c');
   // c was too late; d waits with b, e takes the place of b, and f that of d.
@@ -67,7 +67,7 @@ test('a value that was refused in the middle of the queue does not count as wait
   source.complete();
   scheduler.flush();
   await answered();
-  assert.equal(heard, ['a', 'e', 'f', 'complete']);
+  assert.equal(received, ['a', 'e', 'f', 'complete']);
   assertIdle(limiter);
 });
 

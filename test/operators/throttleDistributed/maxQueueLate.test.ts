@@ -26,21 +26,21 @@ const five = ['a', 'b', 'c', 'd', 'e'];
 function arrange(limit: Limit = wide, store = lateStore(memoryStore())) {
   const scheduler = new VirtualTimeScheduler();
   const limiter = new RateLimiter({ name: 'api', limit, scheduler, store });
-  const heard: string[] = [];
+  const received: string[] = [];
   const observer = {
-    next: (value: string) => heard.push(value),
-    error: ({ name }: Error) => heard.push(name),
-    complete: () => heard.push('complete'),
+    next: (value: string) => received.push(value),
+    error: ({ name }: Error) => received.push(name),
+    complete: () => received.push('complete'),
   };
   const dropped: unknown[] = [];
   limiter.events$.subscribe((event) => event.type === 'dropped' && dropped.push(event.value));
-  return { scheduler, limiter, heard, observer, dropped };
+  return { scheduler, limiter, received, observer, dropped };
 }
 
 for (const overflow of overflows) {
   test(`the same limiter twice in one pipeline loses nothing while permits are free: ${overflow}`, async () => {
     for (const store of [memoryStore(), lateStore(memoryStore())]) {
-      const { limiter, heard, observer } = arrange(wide, store);
+      const { limiter, received, observer } = arrange(wide, store);
       const source = new Subject<string>();
       const options: ThrottleDistributedOptions<string, unknown> = { maxQueue: 1, overflow };
       source
@@ -49,7 +49,7 @@ for (const overflow of overflows) {
       for (const value of five) source.next(value);
       source.complete();
       for (let i = 0; i < 3; i++) await answered();
-      assert.equal(heard, [...five, 'complete']);
+      assert.equal(received, [...five, 'complete']);
       assertIdle(limiter);
     }
   });
@@ -70,7 +70,7 @@ for (const project of [undefined, (value: string) => value]) {
   for (const overflow of overflows) {
     test(`values that turn out to have to wait overflow then: ${overflow}${project ? ', project' : ''}`, async () => {
       const limit = tokenBucket({ permits: 1, interval: 3, burst: 2 });
-      const { scheduler, limiter, heard, observer, dropped } = arrange(limit);
+      const { scheduler, limiter, received, observer, dropped } = arrange(limit);
       from(five)
         .pipe(throttleDistributed(limiter, { maxQueue: 1, overflow, project }))
         .subscribe(observer);
@@ -78,14 +78,16 @@ for (const project of [undefined, (value: string) => value]) {
       assert.equal(dropped, waiting[overflow][1]);
       scheduler.flush();
       await answered();
-      assert.equal(heard, waiting[overflow][0]);
+      assert.equal(received, waiting[overflow][0]);
       assertIdle(limiter);
     });
   }
 }
 
 test('a value overflows at once when others are known to wait', async () => {
-  const { scheduler, limiter, heard, observer, dropped } = arrange(leakyBucket({ permits: 1, interval: 3 }));
+  const { scheduler, limiter, received, observer, dropped } = arrange(
+    leakyBucket({ permits: 1, interval: 3 }),
+  );
   const source = new Subject<string>();
   source.pipe(throttleDistributed(limiter, { maxQueue: 1, overflow: 'dropOldest' })).subscribe(observer);
   source.next('a');
@@ -96,7 +98,7 @@ test('a value overflows at once when others are known to wait', async () => {
   source.complete();
   scheduler.flush();
   await answered();
-  assert.equal(heard, ['a', 'c', 'complete']);
+  assert.equal(received, ['a', 'c', 'complete']);
   assertIdle(limiter);
 });
 
@@ -109,16 +111,16 @@ for (const overflow of ['dropOldest', 'dropNewest'] as const) {
       scheduler,
       store: lateStore(memoryStore()),
     });
-    const heard: string[] = [];
+    const received: string[] = [];
     from(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
       .pipe(throttleDistributed(group, { key: (value) => value[0], maxQueue: 2, overflow }))
-      .subscribe((value) => heard.push(value));
+      .subscribe((value) => received.push(value));
     await answered();
-    assert.equal(heard, ['a1', 'b1', 'c1']);
+    assert.equal(received, ['a1', 'b1', 'c1']);
     scheduler.flush();
     await answered();
-    assert.is(heard.length, 5);
-    assert.is(heard.includes(overflow === 'dropOldest' ? 'a3' : 'a2'), true);
+    assert.is(received.length, 5);
+    assert.is(received.includes(overflow === 'dropOldest' ? 'a3' : 'a2'), true);
     for (const key of ['a', 'b', 'c']) assertIdle(group.get(key));
   });
 }

@@ -38,17 +38,17 @@ test(
   'a consumer that fails the source hears of it at once, and of nothing after it',
   marbles(({ limiter }) => {
     const source = new Subject<string>();
-    const heard: string[] = [];
+    const received: string[] = [];
     source.pipe(throttleDistributed(limiter(wide))).subscribe({
       next(value) {
-        heard.push(value);
+        received.push(value);
         source.next('b');
         source.error('error');
       },
-      error: (error) => heard.push(error),
+      error: (error) => received.push(error),
     });
     source.next('a');
-    assert.equal(heard, ['a', 'error']);
+    assert.equal(received, ['a', 'error']);
   }),
 );
 

@@ -1,0 +1,149 @@
+import type { Cost } from '../../src/limits/cost.ts';
+import { capacityOf, type Limit } from '../../src/limits/limit.ts';
+import { randomFrom } from '../support/seed.mjs';
+import type { Contention } from './contend.ts';
+
+interface Held {
+  moment: number;
+  cost: number[];
+}
+
+interface Asked {
+  cost: Cost;
+  cancelled: boolean;
+}
+
+/**
+ * The permits of each limit that are kept if one queue serves all clients: every request in its order, in the millisecond in
+ * which its permits are free, with no reservations and no round trips. Requests, cancellations and refunds are as random
+ * as in `contend`, and nothing knows of a refund before it happens.
+ */
+export function ideal({ limits, clients, warmUp, span, seed }: Contention): number[] {
+  const random = randomFrom(seed);
+  const rules = limits.map(ruleOf);
+  const queue: Asked[] = [];
+  const held: Held[] = [];
+  const later = new Map<number, (() => void)[]>();
+  let now = 0;
+
+  function after(ms: number, work: () => void): void {
+    const at = Math.max(now + 1, Math.ceil(now + ms));
+    const works = later.get(at);
+    if (works) works.push(work);
+    else later.set(at, [work]);
+  }
+
+  function ask(habits: Contention['clients'][number]): void {
+    const asked = {
+      cost: habits.costs[Math.floor(random() * habits.costs.length)],
+      cancelled: false,
+      habits,
+    };
+    queue.push(asked);
+    if (random() < habits.cancel)
+      after(random() * habits.cancelWithin, () => {
+        const place = queue.indexOf(asked);
+        if (place < 0) return;
+        queue.splice(place, 1);
+        ask(habits);
+      });
+  }
+
+  function grant({ cost, habits }: Asked & { habits: Contention['clients'][number] }): void {
+    const moment = now;
+    const kept = { moment, cost: [...cost] };
+    held.push(kept);
+    rules.forEach((rule, i) => {
+      rule.take(moment, cost[i]);
+    });
+    ask(habits);
+    if (random() >= habits.refund) return;
+    after(random() * habits.refundWithin, () => {
+      cost.forEach((n, i) => {
+        const back = Math.ceil(n * habits.part);
+        kept.cost[i] -= back;
+        rules[i].giveBack(moment, now, back);
+      });
+    });
+  }
+
+  for (const habits of clients) for (let i = 0; i < habits.waiting; i++) ask(habits);
+  for (; now < warmUp + span; now++) {
+    for (const work of later.get(now) ?? []) work();
+    later.delete(now);
+    while (queue[0]?.cost.every((n, i) => rules[i].free(now) >= n)) grant(queue.shift() as never);
+  }
+  return limits.map((_, i) =>
+    held.reduce((sum, { moment, cost }) => sum + (moment > warmUp ? cost[i] : 0), 0),
+  );
+}
+
+/** A limit by its definition. */
+interface Rule {
+  /** The permits that are free; also brings the state up to `now`. */
+  free(now: number): number;
+  take(now: number, n: number): void;
+  giveBack(moment: number, now: number, n: number): void;
+}
+
+function ruleOf(limit: Limit): Rule {
+  const { permits, interval } = limit;
+  if (limit.kind === 'tokenBucket') {
+    const most = capacityOf(limit) * interval;
+    let units = most;
+    let at = 0;
+    const roll = (now: number) => {
+      units = Math.min(most, units + (now - at) * permits);
+      at = now;
+    };
+    return {
+      free(now) {
+        roll(now);
+        return Math.floor(units / interval);
+      },
+      take: (_, n) => {
+        units -= n * interval;
+      },
+      giveBack: (_, now, n) => {
+        roll(now);
+        units = Math.min(most, units + n * interval);
+      },
+    };
+  }
+  if (limit.kind === 'slidingWindow') {
+    let log: { moment: number; n: number }[] = [];
+    let taken = 0;
+    return {
+      free(now) {
+        while (log.length > 0 && log[0].moment <= now - interval) taken -= log.shift()!.n;
+        return permits - taken;
+      },
+      take: (moment, n) => {
+        log.push({ moment, n });
+        taken += n;
+      },
+      giveBack: (moment, now, n) => {
+        const one = log.find((entry) => entry.moment === moment && entry.n >= n);
+        if (!one || moment <= now - interval) return;
+        one.n -= n;
+        taken -= n;
+        log = log.filter((entry) => entry.n > 0);
+      },
+    };
+  }
+  let start = -Infinity;
+  let used = 0;
+  return {
+    free(now) {
+      if (now >= start + interval) used = 0;
+      return permits - used;
+    },
+    take: (now, n) => {
+      if (used === 0) start = limit.align === 'epoch' ? Math.floor(now / interval) * interval : now;
+      used += n;
+    },
+    giveBack: (moment, now, n) => {
+      if (moment >= start && now < start + interval) used -= n;
+    },
+  };
+}
