@@ -1,6 +1,9 @@
+import type { RedisOptions } from 'ioredis';
+
 /** What is used of an ioredis `Redis` or `Cluster` to follow its connection. */
 export interface RedisConnection {
   readonly status: string;
+  readonly options?: object;
   connect(): Promise<unknown>;
   on(event: string, listener: (...args: unknown[]) => void): unknown;
   off(event: string, listener: (...args: unknown[]) => void): unknown;
@@ -44,6 +47,12 @@ export class Connection {
   /** Whether it is being opened for the first time, and has not failed. */
   get starts(): boolean {
     return !this.#wasReady && ['wait', 'connecting', 'connect'].includes(this.#redis.status);
+  }
+
+  /** Whether ioredis forgets the unanswered calls of a lost connection, without an error. */
+  get dropsCalls(): boolean {
+    const { autoResendUnfulfilledCommands } = (this.#redis.options ?? {}) as Partial<RedisOptions>;
+    return autoResendUnfulfilledCommands === false;
   }
 
   /** Why it is not ready. */
