@@ -67,7 +67,9 @@ local function giveBack(moment, epoch, cost, requests)
     end
   end
   closeEnd(ledger, now)
-  if back > 0 and not isAhead then noteFreed(ledger, cost, requests) end
+  -- Without a reservation ahead, nothing can move up.
+  local isAwaited = now < ledger.pacedUntil or newestOf(ledger, cost, false) > instant.at
+  if back > 0 and not isAhead and isAwaited then noteFreed(ledger, cost, requests) end
   return back > 0 and 1 or 0
 end
 

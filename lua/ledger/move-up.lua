@@ -6,10 +6,10 @@
 local LEAST_MOVE = 20
 local LEAST_PAUSE = 100
 
--- While several clients wait and permits were refunded, voids the reservations so far ahead that their
--- clients call again in time. All of these clients then reserve again, for earlier moments.
+-- If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
+-- these clients then reserve again, for earlier moments.
 local function moveUp(ledger, now, serverUs)
-  if ledger.freed == 0 or now >= ledger.pacedUntil or now < ledger.movedAt + LEAST_PAUSE then return end
+  if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
   local shortest, all = math.huge, {}
   for i, state in ipairs(ledger.limits) do shortest, all[i] = math.min(shortest, state.interval), 1 end
   if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end

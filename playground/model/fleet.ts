@@ -7,8 +7,8 @@ export interface Marble {
   /** The process, counted from 0. */
   readonly process: number;
   readonly arrivedAt: number;
-  state: 'waiting' | 'granted' | 'cancelled' | 'refunded';
-  /** When it was granted or cancelled; undefined while it waits. */
+  state: 'waiting' | 'granted' | 'cancelled' | 'refunded' | 'rejected';
+  /** When it was granted, cancelled or rejected; undefined while it waits. */
   endedAt: number | undefined;
 }
 
@@ -17,6 +17,9 @@ export interface Pause {
   readonly from: number;
   readonly to: number;
 }
+
+/** The requests of one process that may wait; further ones are rejected. */
+export const maxQueue = 20;
 
 /** A marble with the parts of the library behind it. */
 interface Request {
@@ -38,8 +41,12 @@ export class Fleet {
     this.#time = time;
     this.#limiters = Array.from(
       { length: processes },
-      () => new RateLimiter({ name: 'playground', limit, store, scheduler: time }),
+      () => new RateLimiter({ name: 'playground', limit, store, maxQueue, scheduler: time }),
     );
+  }
+
+  get processes(): number {
+    return this.#limiters.length;
   }
 
   /** All requests that are still remembered, in order of arrival. */
@@ -58,10 +65,17 @@ export class Fleet {
     };
     const request: Request = { marble, subscription: undefined, permit: undefined };
     this.#requests.push(request);
-    request.subscription = permits$(this.#limiters[process]).subscribe((permit) => {
-      request.permit = permit;
-      marble.state = 'granted';
-      marble.endedAt = permit.grantedAt;
+    request.subscription = permits$(this.#limiters[process]).subscribe({
+      next(permit) {
+        request.permit = permit;
+        marble.state = 'granted';
+        marble.endedAt = permit.grantedAt;
+      },
+      // The queue is full.
+      error() {
+        marble.state = 'rejected';
+        marble.endedAt = marble.arrivedAt;
+      },
     });
     return marble;
   }

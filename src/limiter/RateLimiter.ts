@@ -110,7 +110,12 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     if (grant) return true;
     const { timeout = 0, signal } = options ?? {};
     // No request waits here that it could overtake: it needs no dispatcher.
-    if (timeout === 0 && !signal && this.#line.isUnused) return (await this.decide(permits)).granted;
+    if (timeout === 0 && !signal && this.#line.isUnused) {
+      const { granted } = await this.decide(permits);
+      // The dispatcher remembers refusals. Without it, each refused call would be sent to the store.
+      if (!granted) void this.#line.dispatcher;
+      return granted;
+    }
     return new Promise((resolve, reject) => {
       const acquired = () => resolve(true);
       const denied = () => resolve(false);

@@ -5,6 +5,7 @@ import { overSliding } from '../properties/oracle.ts';
 import { limitOf } from '../properties/specs.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
 import { until } from '../support/until.ts';
+import { assertValid, recordedLimiter } from './histories.ts';
 import { assertAllEnded, Load, overWithLosses } from './load.ts';
 import { standing } from './requests.ts';
 
@@ -17,12 +18,11 @@ type Connect = Parameters<Parameters<typeof test>[1]>[0]['connect'];
 function underLoad(connect: Connect): Load[] {
   return [1, 2].map(() => {
     const redis = connect({ maxRetriesPerRequest: null });
-    return new Load(
-      new RateLimiter({ name: 'disturbed', limit: limitOf(spec), redis, storeTimeout: 30_000 }),
-    );
+    return new Load(recordedLimiter('disturbed', spec, redis));
   });
 }
 
+const requestsOf = (loads: readonly Load[]) => loads.map(({ requests }) => requests);
 const grantsOf = (loads: readonly Load[]) => loads.flatMap(({ requests }) => requests.permits);
 const errorsOf = (loads: readonly Load[]) => loads.flatMap(({ requests }) => requests.errors);
 
@@ -53,6 +53,7 @@ test('FLUSHALL in a loop: each forgets at most one limit, and no request hangs',
   await assertAllEnded(loads);
   assert.equal(errorsOf(loads), []);
   assert.is(overWithLosses(spec, standing(grantsOf(loads)), losses), undefined);
+  assertValid(requestsOf(loads), { losses });
 });
 
 test('CLIENT KILL in a loop: never exceeds the limit, in order, and grants every request', async ({
@@ -60,14 +61,17 @@ test('CLIENT KILL in a loop: never exceeds the limit, in order, and grants every
   connect,
 }) => {
   const loads = underLoad(connect);
+  const faults: number[] = [];
   let killed = 0;
   await disturb(loads, 12, async () => {
+    faults.push(Date.now());
     killed += Number(await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'));
   });
   await assertAllEnded(loads);
   assert.ok(killed >= 12, `${killed} connections were killed`);
   assert.equal(errorsOf(loads), []);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
+  assertValid(requestsOf(loads), { faults });
 });
 
 test('SCRIPT FLUSH in a loop with killed connections: never exceeds the limit, in order', async ({
@@ -75,13 +79,16 @@ test('SCRIPT FLUSH in a loop with killed connections: never exceeds the limit, i
   connect,
 }) => {
   const loads = underLoad(connect);
+  const faults: number[] = [];
   await disturb(loads, 12, async (i) => {
+    faults.push(Date.now());
     await server.command('SCRIPT', 'FLUSH', i % 2 ? 'SYNC' : 'ASYNC');
     if (i % 4 === 3) await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   });
   await assertAllEnded(loads);
   assert.equal(errorsOf(loads), []);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
+  assertValid(requestsOf(loads), { faults });
 });
 
 test('out of memory without eviction: calls fail with StoreError, never exceeds the limit, and grants again with memory', async ({

@@ -8,6 +8,7 @@ import { type OnRedis, redisSuite } from '../redis/redisSuite.ts';
 import { type Link, startLink } from '../support/link.ts';
 import { randomOf } from '../support/seed.mjs';
 import { until } from '../support/until.ts';
+import { assertValid, recordedLimiter } from './histories.ts';
 import { assertAllEnded, Load } from './load.ts';
 import { standing } from './requests.ts';
 
@@ -30,12 +31,9 @@ async function linked(
     afterwards(() => link.close());
     const redis = connect({ port: link.port, maxRetriesPerRequest: null, ...options });
     const load = new Load(
-      new RateLimiter({
-        name,
-        limit: limitOf(spec),
-        redis,
-        ...(fallback ? { fallback } : { storeTimeout: 30_000 }),
-      }),
+      fallback
+        ? new RateLimiter({ name, limit: limitOf(spec), redis, fallback })
+        : recordedLimiter(name, spec, redis),
       8,
       redis,
     );
@@ -59,11 +57,14 @@ test('slow and unsteady links: never exceeds the limit, in order, nothing early,
   await assertAllEnded(all.map(({ load }) => load));
   assert.equal(errorsOf(all), []);
   assert.is(overSliding(spec, standing(grantsOf(all))), undefined);
+  assertValid(all.map(({ load }) => load.requests));
 });
 
 test('connections reset in the middle of replies: never exceeds the limit, in order, and grants every request', async (context) => {
   const all = await linked(context);
+  const faults: number[] = [];
   for (let i = 0; i < 15; i++) {
+    faults.push(Date.now());
     all[i % 2].link.resetReplies(1 + (i % 3));
     await granted(all, 4);
   }
@@ -72,6 +73,10 @@ test('connections reset in the middle of replies: never exceeds the limit, in or
   assert.ok(resets >= 10, `${resets} resets`);
   assert.equal(errorsOf(all), []);
   assert.is(overSliding(spec, standing(grantsOf(all))), undefined);
+  assertValid(
+    all.map(({ load }) => load.requests),
+    { faults },
+  );
 });
 
 const harms: [title: string, harm: (link: Link) => void][] = [

@@ -7,6 +7,7 @@ import { overSliding } from '../properties/oracle.ts';
 import { limitOf } from '../properties/specs.ts';
 import { startRedis } from '../support/redisServer.ts';
 import { until } from '../support/until.ts';
+import { assertValid, recordedLimiter } from './histories.ts';
 import { assertAllEnded, Load, overWithLosses } from './load.ts';
 import { standing } from './requests.ts';
 
@@ -20,10 +21,7 @@ async function killUnderLoad(config: readonly string[]) {
   );
   try {
     for (const redis of connections) redis.on('error', () => {});
-    const loads = connections.map(
-      (redis) =>
-        new Load(new RateLimiter({ name: 'killed', limit: limitOf(spec), redis, storeTimeout: 30_000 })),
-    );
+    const loads = connections.map((redis) => new Load(recordedLimiter('killed', spec, redis)));
     const granted = () => loads.flatMap(({ requests }) => requests.permits);
     const losses: number[] = [];
     for (let i = 0; i < 3; i++) {
@@ -38,7 +36,7 @@ async function killUnderLoad(config: readonly string[]) {
       loads.flatMap(({ requests }) => requests.errors),
       [],
     );
-    return { losses, grants: standing(granted()) };
+    return { losses, grants: standing(granted()), requests: loads.map((load) => load.requests) };
   } finally {
     for (const redis of connections) redis.disconnect();
     await server.stop();
@@ -46,13 +44,40 @@ async function killUnderLoad(config: readonly string[]) {
 }
 
 test('never exceeds the limit when killed and restarted with an append-only file and appendfsync always', async () => {
-  const { grants } = await killUnderLoad(['appendonly yes', 'appendfsync always']);
+  const { grants, requests, losses } = await killUnderLoad(['appendonly yes', 'appendfsync always']);
   assert.is(overSliding(spec, grants), undefined);
+  assertValid(requests, { faults: losses });
+});
+
+test('loses at most the grants of the last two seconds with appendfsync everysec', async () => {
+  const { grants, losses } = await killUnderLoad(['appendonly yes', 'appendfsync everysec']);
+  assert.is(overWithLosses(spec, grants, losses), undefined);
+});
+
+test('keeps the grants that are older than two seconds with appendfsync everysec', async () => {
+  const server = await startRedis({ config: ['appendonly yes', 'appendfsync everysec'] });
+  const redis = new Redis(server.port, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  redis.on('error', () => {});
+  try {
+    const limit = limitOf({ ...spec, permits: 30, interval: 60_000 });
+    const limiter = new RateLimiter({ name: 'kept', limit, redis, storeTimeout: 30_000 });
+    for (let i = 0; i < 10; i++) await limiter.acquire(2);
+    await sleep(2_500);
+    await limiter.acquire(5);
+    await server.restart();
+    const available = await limiter.availablePermits();
+    assert.ok(available === 5 || available === 10, `${available} permits are available`);
+    await limiter.close();
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
 });
 
 test('exceeds the limit by at most one limit per kill without persistence', async () => {
-  const { grants, losses } = await killUnderLoad([]);
+  const { grants, losses, requests } = await killUnderLoad([]);
   assert.is(overWithLosses(spec, grants, losses), undefined);
+  assertValid(requests, { losses });
 });
 
 test.run();

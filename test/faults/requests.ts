@@ -8,6 +8,7 @@ export type Granted = Permit<Permits>;
 export interface Ending {
   /** Its place in the order of the requests. */
   index: number;
+  permits: number;
   /** Milliseconds from the request to its end. */
   lasted: number;
   /** The wall clock at the receipt by the caller: on one machine, the server's. */
@@ -19,11 +20,11 @@ export interface Ending {
 /** Requests of one limiter, and their results in the order in which the callers received them. */
 export class Requests {
   readonly endings: Ending[] = [];
-  readonly #limiter: RateLimiter;
+  readonly limiter: RateLimiter;
   readonly #all: Promise<Ending>[] = [];
 
   constructor(limiter: RateLimiter) {
-    this.#limiter = limiter;
+    this.limiter = limiter;
   }
 
   get asked(): number {
@@ -32,18 +33,18 @@ export class Requests {
 
   /** Reservations before their moment. */
   get reserved(): number {
-    return this.#limiter.stats().reserved;
+    return this.limiter.stats().reserved;
   }
 
   ask(permits = 1, options: AcquireOptions = {}): Promise<Ending> {
     const index = this.#all.length;
     const since = performance.now();
     const end = (how: { permit?: Granted; error?: unknown }): Ending => {
-      const ending = { index, lasted: performance.now() - since, receivedAt: Date.now(), ...how };
+      const ending = { index, permits, lasted: performance.now() - since, receivedAt: Date.now(), ...how };
       this.endings.push(ending);
       return ending;
     };
-    const ended = this.#limiter.acquire(permits, options).then(
+    const ended = this.limiter.acquire(permits, options).then(
       (permit) => end({ permit }),
       (error: unknown) => end({ error }),
     );

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RateLimiter, StoreUnavailableError } from '../../src/index.ts';
+import { StoreUnavailableError } from '../../src/index.ts';
 import { overSliding } from '../properties/oracle.ts';
-import { limitOf } from '../properties/specs.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { randomOf } from '../support/seed.mjs';
 import { until } from '../support/until.ts';
+import { assertValid, recordedLimiter } from './histories.ts';
 import { Requests, rises, standing } from './requests.ts';
 
 const [permits, interval] = [20, 200];
@@ -29,8 +29,7 @@ test.before.each(async (context) => {
     redis.on('error', () => {});
     context.opened.push(redis);
     // However long a restart takes on a busy machine.
-    const limiter = new RateLimiter({ name: 'restart', limit: limitOf(spec), redis, storeTimeout: 60_000 });
-    return new Requests(limiter);
+    return new Requests(recordedLimiter('restart', spec, redis, 60_000));
   };
 });
 test.after.each(async ({ opened, server }) => {
@@ -65,6 +64,7 @@ function assertNeverOver(all: Requests[], restarted: number): void {
   assert.ok(before.length > 0 && after.length > 0);
   assert.is(overSliding(spec, standing(before)), undefined);
   assert.is(overSliding(spec, standing(after)), undefined);
+  assertValid(all, { losses: [restarted] });
 }
 
 test('grants requests that ioredis queues for a reconnect after the restart, in order, within the limit', async (context) => {

@@ -22,10 +22,14 @@ const at = { total: 60, oldest: 101, length: 107 };
  * The ledger of one client of a sliding window with as many permits as its log may have entries, at times set by the
  * test.
  */
-export function longLedger(redis: Redis, permits: number): { ledger: ControlledLedger; at: { us: number } } {
+export function longLedger(
+  redis: Redis,
+  permits: number,
+  clientId = 'me',
+): { ledger: ControlledLedger; at: { us: number } } {
   const time = { us: (newest - 100) * 1000 };
   const limits = [slidingWindow({ permits, interval, resolution: 1 })];
-  const config = { name: 'log', prefix, clientId: 'me', names: [''], limits };
+  const config = { name: 'log', prefix, clientId, names: [''], limits };
   return { ledger: openRedisLedger(config, scriptsOf(redis), () => time.us), at: time };
 }
 

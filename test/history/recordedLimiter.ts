@@ -6,7 +6,7 @@ import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import type { HistoryWriter } from './writer.ts';
 
 /** A store that records its reservations and refunds. */
-function recordedStore(store: Store, history: HistoryWriter): Store {
+export function recordedStore(store: Store, history: Pick<HistoryWriter, 'write' | 'flush'>): Store {
   return {
     open(config) {
       const ledger = store.open(config);

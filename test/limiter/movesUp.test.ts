@@ -98,6 +98,27 @@ timed(
   },
 );
 
+for (const [kind, limit] of Object.entries(kinds))
+  timed(
+    `permits of ${kind} refunded by a client that does not wait reach the only waiting one`,
+    async (clock) => {
+      const store = memoryStore();
+      const [a, b] = ['a', 'b'].map((clientId) => new RateLimiter({ name: 'api', limit, store, clientId }));
+      const permit = await a.acquire(10);
+      await clock.tickAsync(200);
+      const fates = [fateOf(b.acquire(5)), fateOf(b.acquire(4))];
+      await clock.tickAsync(0);
+      await permit.refund(9);
+      // It calls within 1.5 s, and what is due within two seconds of that stays.
+      await clock.tickAsync(2500);
+      assert.ok(
+        fates.every(({ at }) => at !== undefined),
+        `granted at ${times(fates)}`,
+      );
+      await Promise.all([a.close(), b.close()]);
+    },
+  );
+
 timed(
   'within a process no moment goes backwards: requests behind a reserved one wait for it',
   async (clock) => {

@@ -87,6 +87,10 @@ timed('a denial is not remembered across a release', async (clock) => {
     const { request, reply } = ledger.reserves[call];
     reply(null, replyTo(request, [], { segments: [{ count: 1, delay: -3, retryAfter: 1000 }] }));
   };
+  // The first one needs no dispatcher, which remembers denials.
+  ledger.decide = (_cost, reply) =>
+    reply(null, { granted: false, available: [0], retryAfter: 1000, resetAfter: 1000 });
+  assert.is(await limiter.tryAcquire(), false);
   // A round trip of some length, so that a denial is remembered for a while.
   const denied = fateOf(limiter.tryAcquire());
   await clock.tickAsync(100);

@@ -3,15 +3,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { draw } from '../../tools/picture/draw.ts';
 import { pictures } from '../../tools/picture/pictures.ts';
-import { end, limit, play } from '../../tools/picture/scenario.ts';
+import { grantsOf, limit, play, windows } from '../../tools/picture/scenario.ts';
 import { themes } from '../../tools/picture/themes.ts';
-import { windowsOf } from '../../tools/picture/windows.ts';
 import { root } from '../docs/pages.ts';
 
 const scene = play();
-const grants = scene.marbles
-  .flatMap(({ state, endedAt }) => (state === 'granted' ? endedAt! : []))
-  .sort((a, b) => a - b);
+const grants = grantsOf(scene);
 
 test('the committed pictures are what `npm run picture` makes', () => {
   const made = pictures();
@@ -35,7 +32,7 @@ test('no window of the picture sees more than the limit, and two of them see all
     assert.ok(count <= limit.permits, `${count} from ${from} ms`);
   }
   assert.equal(
-    windowsOf(grants, limit.interval, end).map(({ count }) => count),
+    windows(scene).map(({ count }) => count),
     [3, 3],
   );
 });

@@ -76,8 +76,9 @@ export class RedisServer {
     await until(`the server on port ${this.port} answers`, async () => {
       if (hasEnded(child)) return 'ended';
       // By its process id: after a race for the port, another server would answer as well.
-      const info = String(await this.command('INFO', 'server'));
-      return info.includes(`process_id:${child.pid}\r`) && 'answers';
+      const info = String(await this.command('INFO'));
+      // While it loads its data, it answers to INFO only.
+      return info.includes(`process_id:${child.pid}\r`) && !info.includes('loading:1') && 'answers';
     });
     if (hasEnded(child)) throw new Error(`the server did not start:\n${this.log()}`);
   }

@@ -1,6 +1,6 @@
-import { end, limit, type Scene } from './scenario.ts';
+import type { Window } from '../../playground/model/windows.ts';
+import { end, limit, type Scene, windows as windowsIn } from './scenario.ts';
 import type { Theme } from './themes.ts';
-import { type Window, windowsOf } from './windows.ts';
 
 // Small enough for a phone: at a width of 340 pixels, the letters are still 11 pixels high.
 const width = 480;
@@ -18,12 +18,7 @@ const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
 
 /** Draws what happened, as a self-contained SVG. */
 export function draw(scene: Scene, theme: Theme): string {
-  const grants = scene.marbles.flatMap(({ state, endedAt }) => (state === 'granted' ? endedAt! : []));
-  const windows = windowsOf(
-    grants.sort((a, b) => a - b),
-    limit.interval,
-    end,
-  );
+  const windows = windowsIn(scene);
   const parts = [
     `<title id="title">Three processes share one limit of ${limit.permits} permits in any second</title>`,
     `<desc id="desc">${description(scene, windows)}</desc>`,

@@ -1,6 +1,7 @@
 import { Fleet, type Marble } from '../../playground/model/fleet.ts';
 import { VirtualTime } from '../../playground/model/virtualTime.ts';
-import { slidingWindow } from '../../src/index.ts';
+import { type Window, windowsOf } from '../../playground/model/windows.ts';
+import { fixedWindow, slidingWindow } from '../../src/index.ts';
 
 export const limit = slidingWindow({ permits: 3, interval: 1_000 });
 
@@ -53,4 +54,15 @@ function run(cancels: boolean): readonly Marble[] {
   });
   time.runUntil(end);
   return fleet.marbles;
+}
+
+/** The moments of all grants, in order. */
+export function grantsOf({ marbles }: Scene): number[] {
+  return marbles.flatMap(({ state, endedAt }) => (state === 'granted' ? endedAt! : [])).sort((a, b) => a - b);
+}
+
+/** Windows one after the other, each starting with the first grant after the one before; those that the picture shows whole. */
+export function windows(scene: Scene): Window[] {
+  const { permits, interval } = limit;
+  return windowsOf(fixedWindow({ permits, interval }))(grantsOf(scene), end).filter(({ to }) => to <= end);
 }

@@ -7,12 +7,12 @@ const leastMove = 20;
 const leastPause = 100;
 
 /**
- * While several clients wait and permits were refunded, voids the reservations so far ahead that their
- * clients call again in time. All of these clients then reserve again, for earlier moments.
+ * If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
+ * these clients then reserve again, for earlier moments.
  */
 export function moveUp(ledger: LedgerState, now: number, serverUs: number): void {
-  const { limits, freed, movedAt, pacedUntil } = ledger;
-  if (freed === 0 || now >= pacedUntil || now < movedAt + leastPause) return;
+  const { limits, freed, movedAt } = ledger;
+  if (freed === 0 || now < movedAt + leastPause) return;
   const shortest = Math.min(...limits.map(({ interval }) => interval));
   if (freed < Math.max(leastMove, shortest / 100)) return;
   const all = limits.map(() => 1);

@@ -57,7 +57,9 @@ function giveBack(
     else back += algebraOf(state).refund(state, now, t, n);
   });
   closeEnd(ledger, now);
-  if (back > 0 && !isAhead) noteFreed(ledger, cost, count);
+  // Without a reservation ahead, nothing can move up.
+  const isAwaited = now < ledger.pacedUntil || newestOf(ledger, cost, false) > at;
+  if (back > 0 && !isAhead && isAwaited) noteFreed(ledger, cost, count);
   return back > 0;
 }
 

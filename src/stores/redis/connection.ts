@@ -1,3 +1,4 @@
+import type { RedisOptions } from 'ioredis';
 import type { RedisClient } from './redisClient.ts';
 
 /** What is used of a client to follow its connection. */
@@ -40,6 +41,12 @@ export class Connection {
   /** Whether it is being opened for the first time, and has not failed. */
   get starts(): boolean {
     return !this.#wasReady && ['wait', 'connecting', 'connect'].includes(this.#redis.status);
+  }
+
+  /** Whether ioredis forgets the unanswered calls of a lost connection, without an error. */
+  get dropsCalls(): boolean {
+    const { options } = this.#redis as RedisConnection & { options?: RedisOptions };
+    return options?.autoResendUnfulfilledCommands === false;
   }
 
   /** Why it is not ready. */

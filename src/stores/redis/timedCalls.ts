@@ -29,6 +29,8 @@ export interface CallOptions {
  */
 export class TimedCalls implements Watcher {
   readonly #options: CallOptions;
+  /** Whether the loss of the connection ends calls. */
+  readonly #watches: boolean;
   /** In the order in which they were made. */
   readonly #pending = new Chain<AnyCall>();
   /** The timer stays set when no call is pending: setting it for each call would take a seventh of the time of a call. */
@@ -36,6 +38,7 @@ export class TimedCalls implements Watcher {
 
   constructor(options: CallOptions) {
     this.#options = options;
+    this.#watches = options.failsFast || options.connection.dropsCalls;
   }
 
   /**
@@ -56,21 +59,26 @@ export class TimedCalls implements Watcher {
     }
     const call = new TimedCall(this, limiter, clock.now() + timeout, send, reply, late, retries);
     if (!this.#pending.first) {
-      if (failsFast) connection.watch(this);
+      if (this.#watches) connection.watch(this);
       this.#setTimer(timeout);
     }
     this.#pending.append(call);
-    if (!failsFast || connection.ready) call.sendOnce();
+    call.isOnWay = connection.ready;
+    if (!failsFast || call.isOnWay) call.sendOnce();
   }
 
   /** The connection is ready: sends the calls that have waited for it. */
   ready(): void {
-    for (const call of this.#all) call.sendOnce();
+    for (const call of this.#all) {
+      call.isOnWay = true;
+      call.sendOnce();
+    }
   }
 
-  /** The connection is lost: fails all calls. */
+  /** The connection is lost: fails all calls, but for those that ioredis queues. */
   lost(reason: Error): void {
-    for (const call of this.#all) call.fail(reason);
+    const { failsFast } = this.#options;
+    for (const call of this.#all) if (failsFast || call.isOnWay) call.fail(reason);
   }
 
   get #all(): AnyCall[] {
@@ -87,8 +95,7 @@ export class TimedCalls implements Watcher {
   /** Removes a call that has ended. */
   remove(call: AnyCall): void {
     this.#pending.remove(call);
-    const { connection, failsFast } = this.#options;
-    if (failsFast && !this.#pending.first) connection.unwatch(this);
+    if (this.#watches && !this.#pending.first) this.#options.connection.unwatch(this);
   }
 
   #setTimer(ms: number): void {
@@ -137,6 +144,8 @@ class TimedCall<T> implements Link<AnyCall> {
   /** When its time is over, by the clock. */
   due: number;
   isSent = false;
+  /** Whether the connection was ready since the call was made: ioredis has written it. */
+  isOnWay = false;
 
   constructor(
     calls: TimedCalls,
@@ -193,6 +202,7 @@ class TimedCall<T> implements Link<AnyCall> {
 interface AnyCall extends Link<AnyCall> {
   due: number;
   readonly isSent: boolean;
+  isOnWay: boolean;
   sendOnce(): void;
   fail(reason: Error): void;
 }

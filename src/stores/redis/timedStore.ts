@@ -5,8 +5,8 @@ import { TimedControlledLedger } from './timedLedger.ts';
 
 /** A store over Redis of which each call takes at most so many milliseconds. ioredis queues what cannot be sent at once. */
 export function timedStore(remote: Store, redis: RedisConnection, timeout: number): Store {
-  if (timeout === Infinity) return remote;
   const connection = connectionOf(redis);
+  if (timeout === Infinity && !connection.dropsCalls) return remote;
   let calls: TimedCalls | undefined;
   return {
     open(config) {

@@ -15,14 +15,16 @@ export function wordsOf(args: readonly (string | number)[]): Words {
   return { count: words.length, words, encoded: words.map(encoded).join('') };
 }
 
+/** A number as Redis reads it. Without Node's `Buffer`, as browsers load this module, too. */
+function encodedDigits(word: string): string {
+  return `$${word.length}\r\n${word}\r\n`;
+}
+
 /** Whole numbers from 0 on, as most arguments are. */
-const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, n) => encoded(String(n)));
+const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, n) => encodedDigits(String(n)));
 
 export function encodedNumber(n: number): string {
-  const known = small[n];
-  if (known !== undefined) return known;
-  const word = String(n);
-  return `$${word.length}\r\n${word}\r\n`;
+  return small[n] ?? encodedDigits(String(n));
 }
 
 /** The keys of one limiter: its tag with each suffix. */

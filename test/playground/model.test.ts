@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Config, choices, defaults } from '../../playground/model/config.ts';
+import { figuresOf } from '../../playground/model/measures.ts';
+import { Simulation } from '../../playground/model/simulation.ts';
+import { promise } from '../support/campaign.ts';
+import { over } from './over.ts';
+
+const configs: fc.Arbitrary<Config> = fc
+  .record({
+    kind: fc.constantFrom(...choices.kind),
+    permits: fc.integer({ min: 1, max: 12 }),
+    interval: fc.integer({ min: 100, max: 3_000 }),
+    resolution: fc.constantFrom(0, 1, 50, 100),
+    align: fc.constantFrom(...choices.align),
+    burst: fc.constantFrom(0, 1, 5, 20),
+    processes: fc.integer({ min: 1, max: 8 }),
+    arrivals: fc.constantFrom('steady', 'bursts', 'poisson'),
+    rate: fc.integer({ min: 1, max: 8 }),
+  })
+  .map((config) => ({ ...defaults, ...config }) as Config);
+
+/** What a user does after each step: cancels the oldest wait, refunds, pauses, or nothing. */
+const actions = fc.array(
+  fc.record({
+    ms: fc.integer({ min: 1, max: 900 }),
+    action: fc.constantFrom('cancel', 'refund', 'pause', '', '', ''),
+  }),
+  { minLength: 10, maxLength: 40 },
+);
+
+promise(
+  'grants never exceed the limit, and no drawn window does, whatever a user does',
+  600,
+  fc.tuple(configs, actions),
+  ([config, steps]) => {
+    const simulation = new Simulation(config);
+    const { fleet, limit } = simulation;
+    for (const { ms, action } of steps) {
+      simulation.advance(ms);
+      if (action === 'refund') fleet.refundLast();
+      if (action === 'pause') fleet.pause(300);
+      if (action === 'cancel')
+        for (const { id, state } of fleet.marbles.slice(-3)) if (state === 'waiting') fleet.cancel(id);
+      for (const { count, most } of simulation.windows) assert.ok(count <= most, `${count} of ${most}`);
+    }
+    const counted = simulation.windows.reduce((sum, { count }) => sum + count, 0);
+    if (limit.kind === 'fixedWindow')
+      assert.is(counted, simulation.grants.length, 'each grant is in a window');
+    assert.is(over(limit, simulation.grants), undefined);
+    simulation.close();
+  },
+);
+
+test('the same configuration gives the same run, in small steps and in large ones', () => {
+  const run = (step: number) => {
+    const simulation = new Simulation(defaults);
+    for (let at = 0; at < 12_000; at += step) simulation.advance(step);
+    return simulation.fleet.marbles;
+  };
+  assert.equal(run(12_000), run(40));
+  assert.ok(run(12_000).length > 40);
+});
+
+test('only a minute is remembered', () => {
+  const simulation = new Simulation({ ...defaults, arrivals: 'steady', rate: 5 });
+  for (let i = 0; i < 10; i++) simulation.advance(30_000);
+  const [first] = simulation.grants;
+  assert.ok(first > 235_000 && first < 245_000, `${first}`);
+  assert.is(figuresOf(simulation).utilisation, 1);
+});
+
+test('a closed simulation has no request that waits', () => {
+  const simulation = new Simulation({ ...defaults, permits: 1, interval: 5_000 });
+  simulation.advance(3_000);
+  assert.ok(figuresOf(simulation).waiting > 3);
+  simulation.close();
+  const before = simulation.grants.length;
+  simulation.advance(20_000);
+  assert.is(simulation.grants.length, before);
+});
+
+test.run();
