@@ -18,7 +18,7 @@ import { UvuWorker } from './support/uvuWorker.mjs';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests mostly wait for servers; the others mostly compute. */
 const withServers =
-  /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|slow|support)\//;
+  /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|security|slow|support)\//;
 /** The timed tests of processes that share a limit: other load would change their results. */
 const alone = /^(fleet|demo)\//;
 /** A file with properties over random values. */
@@ -44,7 +44,7 @@ const files = readdirSync(folder, { recursive: true })
 /** The scale of a property's runs: with --long the twins get most, since many defects show only there. */
 function scaleOf(name) {
   if (process.env.SLUICE_SCALE) return Number(process.env.SLUICE_SCALE);
-  if (!long) return 0.25;
+  if (!long) return 0.15;
   return name.startsWith('redis/twins') ? 0.6 : 0.1;
 }
 

@@ -1,4 +1,4 @@
-import { PermitsExceedLimitError } from '../errors.ts';
+import type { PermitsExceedLimitError } from '../errors.ts';
 import * as check from '../validate.ts';
 import type { Limiter, LimiterGroup, Line } from './line.ts';
 
@@ -46,7 +46,9 @@ function checkPermits<P>(line: Line<P>, permits: P): void {
   try {
     line.costOf(permits);
   } catch (error) {
-    if (!(error instanceof PermitsExceedLimitError)) throw error;
+    // By its code, so that the operators alone do not bundle the class.
+    const { code } = error as Partial<PermitsExceedLimitError>;
+    if (code !== 'ERR_SLUICE_PERMITS') throw error;
   }
 }
 
