@@ -62,7 +62,7 @@ test('workers of two queues share one limit', async (context) => {
 });
 
 test('a job that would wait too long goes back to the queue, and loses no attempt', async (context) => {
-  const limiter = limiterOf(context, 1, 1_500);
+  const limiter = limiterOf(context, 1, 3_000);
   const [queue, done] = [queueOf(context, 'mail'), [] as { data: unknown; attemptsMade: number }[]];
   const worker = limitedWorker(
     'mail',

@@ -51,7 +51,8 @@ for (const [kind, limit] of limits) {
     await a.release(5);
     assert.is(b.stats().reserved, 1);
     await clock.tickAsync(10_000);
-    assert.equal(times(reserved), [10_000]);
+    // Of a window, the released permits go to the request when its client calls again. A bucket keeps its reservation.
+    assert.equal(times(reserved), [limit.kind === 'tokenBucket' ? 10_000 : 1_500]);
     // What is granted counts in full.
     assert.is(await a.availablePermits(), 0);
   });
