@@ -49,7 +49,7 @@ function scaleOf(name) {
 }
 
 /** The rounds of --long, each with another seed: the twins run in every round, the others in every fourth one. */
-const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 8) : 1;
+const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 5) : 1;
 const othersEvery = 4;
 const runsIn = (round, name) => name.startsWith('redis/twins') || round % othersEvery === 0;
 
