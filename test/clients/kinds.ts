@@ -1,8 +1,11 @@
-import { GlideClient } from '@valkey/valkey-glide';
+import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 import { nodeRedis, type RedisClient, valkeyGlide } from '../../src/index.ts';
+
+// It prints a warning for each error reply, the one for an unknown script included.
+Logger.setLoggerConfig('off');
 
 /** A connection of one kind of client. */
 export interface Opened {
