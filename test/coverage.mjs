@@ -3,6 +3,7 @@ process.env.SLUICE_SCALE ??= '0.1';
 process.argv.push(
   ...[
     'cli/(?!ending)',
+    'clients/',
     'creation/',
     'dispatcher/',
     'fallback/',

@@ -25,7 +25,7 @@ export class BufferedPull<T, P, R> extends ThrottleSubscriber<T, P, R> {
 
   start(input: PulledInput<T>): void {
     try {
-      this.#input = new OpenInput(input, this);
+      this.#input = new OpenInput<T>(input, this);
     } catch (error) {
       this.error(error);
       return;
