@@ -1,5 +1,4 @@
-import type { Cost } from '../limits/cost.ts';
-import { sameCost } from '../limits/cost.ts';
+import { type Cost, sameCost } from '../limits/cost.ts';
 import type { Run } from '../stores/store.ts';
 import type { FairShare } from './fairShare.ts';
 import type { Queue } from './queue.ts';

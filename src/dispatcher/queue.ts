@@ -1,6 +1,5 @@
 import { Chain } from '../chain.ts';
-import type { Cost } from '../limits/cost.ts';
-import { sameCost } from '../limits/cost.ts';
+import { type Cost, sameCost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import { Deadlines } from './deadlines.ts';
 import { type Peers, type Reason, Request } from './request.ts';

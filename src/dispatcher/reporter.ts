@@ -1,6 +1,5 @@
 import { LimiterClosedError } from '../errors.ts';
-import type { Cost } from '../limits/cost.ts';
-import { limitOf, type NamedLimits, permitsOf } from '../limits/cost.ts';
+import { type Cost, limitOf, type NamedLimits, permitsOf } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { LimiterEvents } from '../port/events.ts';
 import type { Grant, Waiter } from '../port/line.ts';

@@ -1,5 +1,4 @@
-import type { Cost } from '../limits/cost.ts';
-import { sameCost } from '../limits/cost.ts';
+import { type Cost, sameCost } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
 import type { Ledger, ReserveReply } from '../stores/store.ts';
 import type { Call } from './gather.ts';

@@ -8,7 +8,7 @@ interface Evictable {
   readonly line: Pick<Line<never>, 'idle'>;
 }
 
-/** Idle limiters that are kept, at most some 20 MB, so that keys in frequent use are not created again. */
+/** Idle limiters that are kept, so that keys in frequent use are not created again. */
 export const room = 8_192;
 /**
  * Limiters that the clock hand visits when one is added: enough to keep the idle ones below a third of the busy ones.

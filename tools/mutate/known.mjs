@@ -566,15 +566,6 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'two holes are remembered, in both twins',
-    tests: givenBack,
-    changes: [
-      { file: 'lua/ledger/holes.lua', find: 'MOST_HOLES = 32', replace: 'MOST_HOLES = 2' },
-      { file: memory('holes'), find: 'mostHoles = 32', replace: 'mostHoles = 2' },
-    ],
-  },
-  {
-    area: 'scripts',
     title: 'two changes are remembered, in both twins',
     tests: constants,
     changes: [

@@ -1,5 +1,4 @@
-import type { Cost } from '../../limits/cost.ts';
-import { sameCost } from '../../limits/cost.ts';
+import { type Cost, sameCost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
 import type { Hole, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';

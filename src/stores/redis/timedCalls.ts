@@ -33,7 +33,7 @@ export class TimedCalls implements Watcher {
   readonly #watches: boolean;
   /** In the order in which they were made. */
   readonly #pending = new Chain<AnyCall>();
-  /** The timer stays set when no call is pending: setting it for each call would take a seventh of the time of a call. */
+  /** The timer stays set when no call is pending: to set it for each call would cost more than to let it fire. */
   #hasTimer = false;
 
   constructor(options: CallOptions) {
