@@ -30,6 +30,6 @@ if not keepState then
 end
 saveControl(KEYS[3], control, math.floor(serverUs / 1000))
 -- Convert the ledger now, so that a lower rate takes effect at once.
-local ledger, instant = openLedger(KEYS, spec, '1', logs, serverUs, control)
+local ledger, instant = openLedger(KEYS, spec, STORED, logs, serverUs, control)
 saveLedger(KEYS[1], ledger, instant)
 return { 1 }

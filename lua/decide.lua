@@ -5,16 +5,16 @@
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
 --
--- ARGV[1]   the client
--- ARGV[2]   the limits that the client expects to be in force, as in reserve.lua
--- ARGV[3]   1 if these were stored, 0 if they are the client's own
--- ARGV[4…6] the three numbers of a single unnamed limit, otherwise 0, as in reserve.lua
--- ARGV[7…]  the cost in permits for each limit
+-- ARGV[1]   the limits that the client expects to be in force, as in reserve.lua
+-- ARGV[2]   1 if these were stored, 0 if they are the client's own; then the client
+-- ARGV[3…5] the three numbers of a single unnamed limit, as in reserve.lua
+-- ARGV[6…]  the cost in permits for each limit; only zeros to learn what is left
 -- then, if the client has a queue: the last moment it has reserved, in milliseconds, and the epoch of that reservation;
 --           nothing is granted before that moment
 -- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force as text, if they differ from ARGV[2]. Otherwise a list: 1 if granted, else 0; the wait until the
+-- Reply: the limits in force as text, if they differ from ARGV[1]. If the request is granted and both are small enough: the
+-- free permits * 2^33 + the time until all permits are free, in microseconds. Otherwise a list: 1 if granted, else 0; the wait until the
 -- request could be granted, or -1 for never; the time until all permits are free; both in microseconds; then the permits of
 -- each limit that are free now; then, if one of several limits refuses, the index from 0 of the one that refuses for longest.
 
@@ -26,17 +26,17 @@
 local logs, cost = {}, {}
 for i = 4, #KEYS do
   logs[i - 3] = KEYS[i]
-  cost[i - 3] = tonumber(ARGV[i + 3])
+  cost[i - 3] = tonumber(ARGV[i + 2])
 end
-local position, lastMoment, lastEpoch = 7 + #logs, 0, 0
+local position, lastMoment, lastEpoch = 6 + #logs, 0, 0
 if #ARGV > position then
   lastMoment, lastEpoch, position = tonumber(ARGV[position]), tonumber(ARGV[position + 1]), position + 2
 end
 local serverUs = serverTime(ARGV[position])
-local ledger, instant = openLedger(KEYS, ARGV[2], ARGV[3], logs, serverUs)
+local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
-local paced = countContenders(ledger, KEYS[2], ARGV[1], false, now) > 1 or now < ledger.pacedUntil
+local paced = countContenders(ledger, KEYS[2], ARGV[2]:sub(2), false, now) > 1 or now < ledger.pacedUntil
 local stride = 0
 if paced then stride = strideOf(ledger, cost) end
 

@@ -6,22 +6,19 @@
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
 --
--- ARGV[1]   the client
--- ARGV[2]   the limits that the client expects to be in force: JSON, [[name, kind, permits, interval, extra], …]
--- ARGV[3]   1 if these were stored, 0 if they are the client's own
--- ARGV[4]   permits of a single unnamed limit, otherwise 0
--- ARGV[5]   its interval, otherwise 0
--- ARGV[6]   its third number (extra), otherwise 0
+-- ARGV[1]   the limits that the client expects to be in force: JSON, [[name, kind, permits, interval, extra], …]
+-- ARGV[2]   1 if these were stored, 0 if they are the client's own; then the client
+-- ARGV[3…5] permits, interval and third number (extra) of a single unnamed limit; otherwise zeros
+-- ARGV[6]   the epoch that the client knows, or 0
 -- ARGV[7]   how far ahead the client would like to reserve: milliseconds at the full rate
--- ARGV[8]   what it has already reserved: milliseconds at the full rate
--- ARGV[9]   the epoch that the client knows, or 0
--- ARGV[10]  the last moment that it has reserved, in milliseconds, or 0: nothing is granted or reserved before it
--- ARGV[11]  the epoch of that reservation
--- ARGV[12]  the number of runs that follow. Each is: the number of requests, the longest wait in microseconds or -1 for any,
---           and the cost in permits for each limit
+-- ARGV[8]   0, or 3 if three numbers follow: what the client has already reserved, in milliseconds at the full rate; the last
+--           moment that it has reserved, in milliseconds, or 0; and the epoch of that reservation. Nothing is granted or
+--           reserved before that moment
+-- then      the runs. Each is: the number of requests, the longest wait in microseconds or -1 for any, and the cost in
+--           permits for each limit
 -- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force as text, if they differ from ARGV[2]; nothing was changed then. If all requests were granted now
+-- Reply: the limits in force as text, if they differ from ARGV[1]; nothing was changed then. If all requests were granted now
 -- to the only contender, and it knows the epoch: the server's time in microseconds. Otherwise a list: that time; the epoch;
 -- the number of contenders; the microseconds until a pause ends, or -1; the microseconds after which reservations of the known
 -- epoch are void, or -1 if none are; then pairs of a number of requests and their delay in microseconds, LEFT (queued), NEVER
@@ -41,22 +38,24 @@ local CONTENDER_PERIOD = 2000
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
-local client, share, held, known = ARGV[1], tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local client, known, share = ARGV[2]:sub(2), tonumber(ARGV[6]), tonumber(ARGV[7])
 
-local lastMoment, lastEpoch = tonumber(ARGV[10]), tonumber(ARGV[11])
-
-local runs, position, waits = {}, 13, held > 0
-for i = 1, tonumber(ARGV[12]) do
+local position, held, lastMoment, lastEpoch = 9, 0, 0, 0
+if ARGV[8] ~= '0' then
+  position, held, lastMoment, lastEpoch = 12, tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+end
+local runs, waits = {}, held > 0
+while ARGV[position + 1] do
   local run = { count = tonumber(ARGV[position]), maxWait = tonumber(ARGV[position + 1]), cost = {} }
   if run.maxWait < 0 then run.maxWait = math.huge end
   for limit = 1, #logs do run.cost[limit] = tonumber(ARGV[position + 1 + limit]) end
   waits = waits or run.maxWait > 0
-  runs[i] = run
+  runs[#runs + 1] = run
   position = position + 2 + #logs
 end
 
 local serverUs = serverTime(ARGV[position])
-local ledger, instant = openLedger(KEYS, ARGV[2], ARGV[3], logs, serverUs)
+local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
 moveUp(ledger, now, serverUs)

@@ -74,19 +74,21 @@ local function convert(ledger, spec, logs, now)
   ledger.limits, ledger.spec, ledger.holes = limits, spec, {}
 end
 
+local STORED = '1'
+
 -- Opens the ledger at the server's time in microseconds. Returns it, and the time by the ledger's clock: `us`
 -- in microseconds, `now` in milliseconds rounded down, `at` rounded up.
 --
--- `spec` holds the limits that the client expects to be in force; `stored` is '1' if these were stored, '0'
--- if they are the client's own. If others are in force, it returns nil and the stored limits as text, or an
+-- `spec` holds the limits that the client expects to be in force; `origin` begins with STORED if these were
+-- stored. If others are in force, it returns nil and the stored limits as text, or an
 -- empty list if the client's own apply.
 --
 -- `control` replaces the stored control, for a script that is about to change it.
-local function openLedger(keys, spec, stored, logs, serverUs, control)
+local function openLedger(keys, spec, origin, logs, serverUs, control)
   control = control or openControl(keys[3])
   local rules = control.spec ~= ''
   if rules and control.spec ~= spec then return nil, control.spec end
-  if not rules and stored == '1' then return nil, '[]' end
+  if not rules and origin:sub(1, 1) == STORED then return nil, '[]' end
   local ledger, forgotten = readLedger(keys[1], spec, logs), false
   if ledger then
     -- Compared before the clock is followed, as a step back changes the epoch.

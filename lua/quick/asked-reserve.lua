@@ -1,7 +1,9 @@
 -- The arguments of reserve.lua that the fast path needs; see there. It serves like requests of a client
 -- without reservations.
 
-local asked, ownUs, exact = 0, nil, false
-local spec, stored, known, lastMoment = ARGV[2], ARGV[3], ARGV[9] + 0, ARGV[10] + 0
-local permits, interval, extra = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0
-if ARGV[12] == '1' and ARGV[8] == '0' then asked, ownUs = ARGV[13] * ARGV[15], ARGV[16] end
+local asked, ownUs, exact, known, lastMoment, first = 0, nil, false, ARGV[6] + 0, 0, 9
+if ARGV[8] ~= '0' then
+  first = 12
+  if ARGV[9] == '0' then lastMoment = ARGV[10] + 0 else first = #ARGV end
+end
+if ARGV[first + 2] and not ARGV[first + 4] then asked, ownUs = ARGV[first] * ARGV[first + 2], ARGV[first + 3] end

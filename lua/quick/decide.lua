@@ -5,4 +5,9 @@
 -- @include "quick/token-bucket"
 -- @include "quick/save"
 
-if taken then return { 1, 0, full * 1000 - us, left < 2 ^ 52 and left or string.format('%.0f', left) } end
+if taken then
+  local reset = full * 1000 - us
+  -- A number is a quicker reply than a list.
+  if reset < 2 ^ 33 and left < 2 ^ 19 then return left * 2 ^ 33 + reset end
+  return { 1, 0, reset, left < 2 ^ 52 and left or string.format('%.0f', left) }
+end

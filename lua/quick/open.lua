@@ -6,8 +6,11 @@
 -- written then. The fast path replies and writes what the slow path would, except that expired log entries
 -- stay until their room is needed. Its formats are in lua/heads.
 --
--- The numbers of the limit are those of a single unnamed limit, otherwise 0.
+-- It serves a single unnamed limit, whose numbers are ARGV[3…5].
 
+-- The first byte of ARGV[2] if the limits are the client's own.
+local OWN = 48
+local spec, permits, interval, extra = ARGV[1], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
 local us, now, at, kind, data, forgotten, fresh, taken, epoch, seen, expires, calm, slack, renewed, full, left
 if asked > 0 and permits > 0 then
   local control = redis.pcall('GET', KEYS[3])
@@ -21,8 +24,8 @@ if asked > 0 and permits > 0 then
   now = (us - us % 1000) / 1000
   at = us % 1000 == 0 and now or now + 1
   if not control then
-    if stored == '0' then kind = string.byte(spec, 7) end
-  elseif stored == '1' and not control.err and string.sub(control, 53) == spec then
+    if string.byte(ARGV[2]) == OWN then kind = string.byte(spec, 7) end
+  elseif string.byte(ARGV[2]) ~= OWN and not control.err and string.sub(control, 53) == spec then
     local version, since, till, lifted, changed, length
     version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
     local holds = version == 2 and length == #spec and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0

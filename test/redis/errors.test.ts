@@ -120,8 +120,8 @@ const malformed: [string, (ledger: PromiseLedger) => Promise<unknown>, unknown[]
     (ledger) => ledger.reserve([1]),
     [[...head, 0, 0], [...head, -1, 0], [...head, 1, 0, 1, 0], [...head, 1], head.slice(1)],
   ],
-  ['decide', (ledger) => ledger.decide([1]), [1, [1, 0, 0], [1, 0, 0, 5, 5]]],
-  ['peek', (ledger) => ledger.peek(), [1, [1, 2]]],
+  ['decide', (ledger) => ledger.decide([1]), [0, -1, 2 ** 33, 2 ** 50 + 1, [1, 0, 0], [1, 0, 0, 5, 5]]],
+  ['peek', (ledger) => ledger.peek(), [-1, [1, 2]]],
 ];
 
 for (const [operation, call, answers] of malformed)

@@ -2,7 +2,7 @@ import { lift, noControl, pause, storeRate } from '../../src/stores/memory/contr
 import { decide } from '../../src/stores/memory/decide.ts';
 import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
-import { availableNow, closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
+import { closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
 import { reopen, takeNow } from '../../src/stores/memory/take.ts';
@@ -60,7 +60,14 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
         moveUp(ledger, instant.now, serverUs);
         return { now: serverUs / 1000, ...reserve(ledger, instant, client, call.request) };
       }
-      if (call.kind === 'peek') return availableNow(ledger, instant);
+      if (call.kind === 'peek')
+        return decide(
+          ledger,
+          instant,
+          client,
+          names.map(() => 0),
+          undefined,
+        ).available;
       const answer = refund(ledger, instant, client, call.refunds, call.sequence);
       if (answer.restored) rememberSequence(ledger, instant, client, call.sequence);
       return answer;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 
 /** The script called by a command of the package. */
-export type ScriptName = 'reserve' | 'decide' | 'peek' | 'refund' | 'configure' | 'pause' | 'forget';
+export type ScriptName = 'reserve' | 'decide' | 'refund' | 'configure' | 'pause' | 'forget';
 
 /** An ioredis connection without a network: each script call gets the return value of `answer`, or its error. */
 export function answeringRedis(answer: (script: ScriptName) => unknown): Redis {

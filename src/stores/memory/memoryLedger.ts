@@ -20,7 +20,7 @@ import { type Control, lift, noControl, pause, storeRate } from './control.ts';
 import { decide } from './decide.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
-import { availableNow, closeLedger, instantOf, openLedger } from './openLedger.ts';
+import { closeLedger, instantOf, openLedger } from './openLedger.ts';
 import type { Place, Places } from './places.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { reserve } from './reserve.ts';
@@ -104,7 +104,8 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   peek(reply: Reply<number[]>): void {
-    this.#onLedger(reply, availableNow);
+    const nothing = this.#config.names.map(() => 0);
+    this.decide(nothing, (error, decision) => reply(error, decision?.available));
   }
 
   setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {

@@ -7,11 +7,13 @@ import { type Words, wordsOf } from './words.ts';
 
 type Config = Omit<LedgerConfig, 'clock'>;
 
-/** Limits that a client takes to be in force, and the arguments that name them to the scripts. */
+/** Limits that a client takes to be in force. */
 export class KnownRate {
-  /** For the scripts that have a fast path, which read the numbers of a single limit, too. */
-  readonly ofClient: Words;
-  readonly ofAnyone: Words;
+  /**
+   * The first arguments of the scripts: these limits, whether they were stored, and the client; then the numbers of a single
+   * limit.
+   */
+  readonly words: Words;
 
   constructor(
     client: string,
@@ -19,9 +21,7 @@ export class KnownRate {
     readonly spec: string,
     readonly isStored: boolean,
   ) {
-    const args = [spec, isStored ? 1 : 0];
-    this.ofAnyone = wordsOf(args);
-    this.ofClient = wordsOf([client, ...args, ...numbersOf(spec, limits)]);
+    this.words = wordsOf([spec, (isStored ? '1' : '0') + client, ...numbersOf(spec, limits)]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Cost } from '../../limits/cost.ts';
-import type { Limit } from '../../limits/limit.ts';
+import { capacityOf, type Limit } from '../../limits/limit.ts';
 import type {
   ControlledLedger,
   DecideReply,
@@ -13,7 +13,15 @@ import type {
   ReserveRequest,
 } from '../store.ts';
 import { KnownRate, type LedgerSetting } from './ledgerSetting.ts';
-import { type Answer, answersOf, coversAll, listed, malformed, segmentsOf } from './replies.ts';
+import {
+  type Answer,
+  answersOf,
+  coversAll,
+  listed,
+  malformed,
+  quickDecision,
+  segmentsOf,
+} from './replies.ts';
 import { type Caller, ScriptCall, sendScript } from './scriptCall.ts';
 import type { Script } from './scripts.ts';
 import { limitsOf, specOf } from './spec.ts';
@@ -68,7 +76,10 @@ export class RedisLedger implements ControlledLedger, Caller {
   }
 
   reserve({ runs, horizon, held, epoch, last }: ReserveRequest, reply: Reply<ReserveReply>): void {
-    const numbers = [horizon, held, epoch, last?.moment ?? 0, last?.epoch ?? 0, runs.length];
+    // Few clients have reservations: the others send fewer arguments.
+    const numbers = [epoch, horizon];
+    if (held > 0 || last) numbers.push(3, held, last?.moment ?? 0, last?.epoch ?? 0);
+    else numbers.push(0);
     for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
     const read = (answer: number[] | number): ReserveReply => {
       if (typeof answer === 'number') {
@@ -86,7 +97,7 @@ export class RedisLedger implements ControlledLedger, Caller {
       return replied;
     };
     this.#keys ??= this.#sharedKeys;
-    this.#call(this.setting.scripts.reserve, this.#keys, true, numbers, read, reply);
+    this.#call(this.setting.scripts.reserve, this.#keys, numbers, read, reply);
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
@@ -101,15 +112,17 @@ export class RedisLedger implements ControlledLedger, Caller {
     // Sequence numbers count from 1 in every ledger, so that each has a key of its own for them.
     const line = () => `${client}:${globalThis.crypto.randomUUID()}`;
     this.#refundKeys ??= new KeyWords(keySpace.tagOf(this.#key), keySpace.refunds(line()));
-    this.#call(scripts.refund, this.#refundKeys, false, numbers, read, reply);
+    this.#call(scripts.refund, this.#refundKeys, numbers, read, reply);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
     const { scripts, names } = this.setting;
     const { length } = names;
     const read = (answer: number[] | number): DecideReply => {
+      if (typeof answer === 'number')
+        return quickDecision(answer, length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0]);
       // Of several limits, the one with the longest wait is named.
-      const isNamed = length > 1 && Array.isArray(answer) && answer.length > 3 + length;
+      const isNamed = length > 1 && answer.length > 3 + length;
       const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0), -1);
       const limiting = isNamed ? rest.pop()! : -1;
       const isWhole = granted === 0 || granted === 1;
@@ -124,13 +137,12 @@ export class RedisLedger implements ControlledLedger, Caller {
       return decision;
     };
     const numbers = last ? [...cost, last.moment, last.epoch] : cost;
-    this.#call(scripts.decide, this.#keysForOneCall, true, numbers, read, reply);
+    this.#call(scripts.decide, this.#keysForOneCall, numbers, read, reply);
   }
 
   peek(reply: Reply<number[]>): void {
-    const { scripts, names } = this.setting;
-    const read = (answer: number[] | number) => listed(answer, names.length);
-    this.#call(scripts.peek, this.#keysForOneCall, false, [], read, reply);
+    const nothing = this.setting.names.map(() => 0);
+    this.decide(nothing, (error, decision) => reply(error, decision?.available));
   }
 
   setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
@@ -182,12 +194,11 @@ export class RedisLedger implements ControlledLedger, Caller {
   #call<T>(
     script: Script,
     keys: Words,
-    isOfClient: boolean,
     numbers: readonly number[],
     read: (answer: number[] | number) => T,
     reply: Reply<T>,
   ): void {
-    new ScriptCall(this, script, keys, isOfClient, numbers, read, reply).make();
+    new ScriptCall(this, script, keys, numbers, read, reply).make();
   }
 
   #send<T>(

@@ -1,4 +1,4 @@
-import { outcome, type Run, type Segment } from '../store.ts';
+import { type DecideReply, outcome, type Run, type Segment } from '../store.ts';
 
 /** A script's answer: one whole number, several, or the text of limits. */
 export type Answer = number | number[] | string;
@@ -41,6 +41,17 @@ export function answersOf(answer: Answer, length: number): boolean[] {
   const numbers = listed(answer, length);
   if (numbers.some((n) => n > 1)) throw malformed(answer);
   return numbers.map((n) => n === 1);
+}
+
+/** A decision in one number: the free permits times this, plus the microseconds until all permits are free. */
+const resetBound = 2 ** 33;
+
+/** The decision of the fast path, which leaves at most `most` permits free. */
+export function quickDecision(answer: number, most: number): DecideReply {
+  const reset = answer % resetBound;
+  const free = (answer - reset) / resetBound;
+  if (!(reset > 0 && free <= most)) throw malformed(answer);
+  return { granted: true, available: [free], retryAfter: 0, resetAfter: reset / 1000 };
 }
 
 /** Pairs of a count and a delay, after the numbers of the reply's head. */

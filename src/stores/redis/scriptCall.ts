@@ -32,8 +32,6 @@ export class ScriptCall<T> implements Asker {
   readonly #caller: Caller;
   readonly #script: Script;
   readonly #keys: Words;
-  /** Whether the script receives the client, as those do that have a fast path. */
-  readonly #isOfClient: boolean;
   readonly #arguments: readonly number[];
   readonly #read: (answer: number[] | number) => T;
   readonly #reply: Reply<T>;
@@ -48,7 +46,6 @@ export class ScriptCall<T> implements Asker {
     caller: Caller,
     script: Script,
     keys: Words,
-    isOfClient: boolean,
     numbers: readonly number[],
     read: (answer: number[] | number) => T,
     reply: Reply<T>,
@@ -56,7 +53,6 @@ export class ScriptCall<T> implements Asker {
     this.#caller = caller;
     this.#script = script;
     this.#keys = keys;
-    this.#isOfClient = isOfClient;
     this.#arguments = numbers;
     this.#read = read;
     this.#reply = reply;
@@ -80,8 +76,7 @@ export class ScriptCall<T> implements Asker {
   }
 
   get #rate(): Words {
-    const { rate } = this.#caller;
-    return this.#isOfClient ? rate.ofClient : rate.ofAnyone;
+    return this.#caller.rate.words;
   }
 
   #callDefined(): void {

@@ -3,7 +3,6 @@ import configure from '../../../lua/configure.lua';
 import decide from '../../../lua/decide.lua';
 import forget from '../../../lua/forget.lua';
 import pause from '../../../lua/pause.lua';
-import peek from '../../../lua/peek.lua';
 import refund from '../../../lua/refund.lua';
 import reserve from '../../../lua/reserve.lua';
 import { corked } from './cork.ts';
@@ -21,12 +20,9 @@ export interface Script {
 }
 
 /** The scripts as commands of the caller's connection. */
-export type Scripts = Record<
-  'reserve' | 'refund' | 'decide' | 'peek' | 'configure' | 'pause' | 'forget',
-  Script
->;
+export type Scripts = Record<'reserve' | 'refund' | 'decide' | 'configure' | 'pause' | 'forget', Script>;
 
-const texts: Record<keyof Scripts, string> = { reserve, refund, decide, peek, configure, pause, forget };
+const texts: Record<keyof Scripts, string> = { reserve, refund, decide, configure, pause, forget };
 
 const hashes = new Map<string, string>();
 
@@ -86,7 +82,6 @@ export function scriptsOf(redis: RedisClient): Scripts {
     reserve: define('reserve'),
     refund: define('refund'),
     decide: define('decide'),
-    peek: define('peek'),
     configure: define('configure'),
     pause: define('pause'),
     forget: define('forget'),
