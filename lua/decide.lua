@@ -21,7 +21,7 @@
 -- @include "quick/decide"
 -- @include "ledger/state"
 -- @include "ledger/contenders"
--- @include "ledger/offer"
+-- @include "ledger/grant"
 
 local logs, cost = {}, {}
 for i = 4, #KEYS do
@@ -40,20 +40,13 @@ local paced = countContenders(ledger, KEYS[2], ARGV[2]:sub(2), false, now) > 1 o
 local stride = 0
 if paced then stride = strideOf(ledger, cost) end
 
-local t, wait = offer(ledger, instant, cost, stride, lastOf(ledger, lastMoment, lastEpoch))
+local t, wait, limiting = offer(ledger, instant, cost, stride, lastOf(ledger, lastMoment, lastEpoch))
 local tooMuch = isTooMuch(ledger, cost)
 local granted = wait == 0 and not tooMuch
-local refusing = not granted and refusingOf(ledger, instant, cost)
-if granted then
-  commitAll(ledger, now, t, cost, 1)
-  if stride > 0 then
-    ledger.frontier = math.max(ledger.frontier, t) + stride
-    noteGranted(ledger, cost, 1)
-  end
-end
+if granted then grantAll(ledger, instant, t, cost, stride, 1) end
 
 local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us) }
 for i, permits in ipairs(availableNow(ledger, instant)) do reply[3 + i] = permits end
-if refusing then reply[#reply + 1] = refusing end
+if not granted and #cost > 1 then reply[#reply + 1] = limiting end
 saveLedger(KEYS[1], ledger, instant)
 return reply

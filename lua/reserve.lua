@@ -27,7 +27,7 @@
 -- @include "quick/reserve"
 -- @include "ledger/state"
 -- @include "ledger/contenders"
--- @include "ledger/offer"
+-- @include "ledger/grant"
 -- @include "ledger/move-up"
 -- @include "ledger/gaps"
 
@@ -74,19 +74,6 @@ local function answer(count, delay)
   plain = plain and delay == 0
 end
 
--- Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number.
-local function keepPace(t, cost, stride, most)
-  -- If the windows had room before `t`, `t` only keeps the order of requests, and the frontier does not
-  -- restart there.
-  local from = math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) and now or t)
-  local unpaced = math.floor(ledger.credit / stride)
-  local count = math.min(most, math.max(1, unpaced + math.ceil((t + 1 - from) / stride)))
-  ledger.credit = ledger.credit - stride * math.min(count, unpaced)
-  ledger.frontier = from + stride * math.max(0, count - unpaced)
-  noteGranted(ledger, cost, count)
-  return count
-end
-
 local function serve(run)
   local cost, remaining = run.cost, run.count
   if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
@@ -121,8 +108,7 @@ local function serve(run)
       if hole then
         fillHole(ledger, hole, granted)
       else
-        if stride > 0 then granted = keepPace(t, cost, stride, granted) end
-        commitAll(ledger, now, t, cost, granted)
+        granted = grantAll(ledger, instant, t, cost, stride, granted)
       end
       if wait > 0 then
         held = held + load * granted

@@ -1,5 +1,5 @@
 -- @include "ledger/holes"
--- @include "ledger/offer"
+-- @include "ledger/grant"
 
 -- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts.
 

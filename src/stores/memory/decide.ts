@@ -3,10 +3,11 @@ import { exceeds } from '../../limits/limit.ts';
 import type { DecideReply, LastMoment } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { lastOf } from './epochs.ts';
+import { grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { commitAll, limitingOf, offer } from './offer.ts';
+import { offer } from './offer.ts';
 import { availableNow, fullAt } from './openLedger.ts';
-import { noteGranted, strideOf } from './pace.ts';
+import { strideOf } from './pace.ts';
 
 /** Grants the cost if its permits are free now, and returns what is left. The twin of `lua/decide.lua`. */
 export function decide(
@@ -19,17 +20,10 @@ export function decide(
   const { now } = instant;
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
   const stride = paced ? strideOf(ledger, cost) : 0;
-  const { t, wait } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
+  const { t, wait, limiting } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
-  const limiting = granted ? undefined : limitingOf(ledger, instant, cost);
-  if (granted) {
-    commitAll(ledger, now, t, cost, 1);
-    if (stride > 0) {
-      ledger.frontier = Math.max(ledger.frontier, t) + stride;
-      noteGranted(ledger, cost, 1);
-    }
-  }
+  if (granted) grantAll(ledger, instant, t, cost, stride, 1);
   const available = availableNow(ledger, instant);
   const full = Math.max(fullAt(ledger, now), ledger.pausedUntil);
   return {
@@ -37,6 +31,6 @@ export function decide(
     available,
     retryAfter: tooMuch ? Infinity : wait / 1000,
     resetAfter: Math.max(0, full - instant.us / 1000),
-    ...(limiting === undefined ? {} : { limiting }),
+    ...(granted || limiting === undefined || cost.length === 1 ? {} : { limiting }),
   };
 }

@@ -1,8 +1,8 @@
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
+import { commitAll } from './grant.ts';
 import { bringForward } from './holes.ts';
 import type { Hole, Instant, LedgerState } from './ledgerState.ts';
-import { commitAll } from './offer.ts';
 import { loadOf, noteGranted } from './pace.ts';
 
 /**

@@ -1,14 +1,14 @@
-import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
 import { outcome, type ReserveReply, type ReserveRequest, type Run, type Segment } from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
 import { takeGap } from './gaps.ts';
+import { grantAll } from './grant.ts';
 import { fillHole, holeFor } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { commitAll, fitAll, hasRoomBefore, offer } from './offer.ts';
+import { fitAll, offer } from './offer.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
-import { loadOf, noteGranted, strideOf } from './pace.ts';
+import { loadOf, strideOf } from './pace.ts';
 
 /**
  * How long after its last reservation is due a client counts as a contender, and windows stay paced:
@@ -119,10 +119,7 @@ function serve(
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
     if (hole) fillHole(ledger, hole, granted);
-    else {
-      if (stride > 0) granted = keepPace(ledger, instant, t, cost, stride, granted);
-      commitAll(ledger, now, t, cost, granted);
-    }
+    else granted = grantAll(ledger, instant, t, cost, stride, granted);
     if (wait > 0) {
       line.held += load * granted;
       line.last = Math.max(line.last, t);
@@ -131,24 +128,4 @@ function serve(
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
     remaining -= granted;
   }
-}
-
-/** Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number. */
-function keepPace(
-  ledger: LedgerState,
-  instant: Instant,
-  t: number,
-  cost: Cost,
-  stride: number,
-  most: number,
-): number {
-  // If the windows had room before `t`, `t` only keeps the order of requests, and the frontier does not
-  // restart there.
-  const from = Math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) ? instant.now : t);
-  const unpaced = Math.floor(ledger.credit / stride);
-  const count = Math.min(most, Math.max(1, unpaced + Math.ceil((t + 1 - from) / stride)));
-  ledger.credit -= stride * Math.min(count, unpaced);
-  ledger.frontier = from + stride * Math.max(0, count - unpaced);
-  noteGranted(ledger, cost, count);
-  return count;
 }
