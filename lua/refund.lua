@@ -41,7 +41,9 @@ local known = readKey('sequence of refunds', 'GET', KEYS[2])
 local fresh = not known
 if known then
   local whole, last, till = pcall(struct.unpack, '<dd', known)
-  if not (whole and #known == 16 and inRange(math.min(last, till), last + till)) then refuseKey(KEYS[2], 'sequence of refunds') end
+  if not (whole and #known == 16 and inRange(math.min(last, till), last + till)) then
+    refuseKey(KEYS[2], 'sequence of refunds', 'other data')
+  end
   fresh = till <= instant.now or sequence > last
 end
 -- Refunds one grant or reservation. Returns whether that restored permits to any limit.
@@ -85,7 +87,7 @@ local function chargeLimit(state, permits)
     local least = math.min(left, part)
     local t = math.max(at, algebra.earliest(state, now, at, least))
     local n = math.min(left, algebra.fit(state, now, t, 1))
-    if not (inRange(t, t) and n >= least) then error('the log does not agree with the ledger', 0) end
+    if not (inRange(t, t) and n >= least) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
     algebra.commit(state, now, t, n)
     left = left - n
   end

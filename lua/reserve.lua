@@ -99,7 +99,7 @@ local function serve(run)
       if left then return answer(remaining, LEFT) end
       local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
       -- A damaged key must not keep this loop, and so the server, busy for ever.
-      if not (granted >= 1) then error('the log does not agree with the ledger') end
+      if not (granted >= 1) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
       local load = 0
       if wait > 0 then
         load = loadOf(ledger, cost)

@@ -15,7 +15,7 @@ local function countContenders(ledger, key, client, joins, now)
     local all = readKey('contenders', 'ZCARD', key)
     others = redis.call('ZCOUNT', key, string.format('(%.0f', now), '+inf')
     local own = tonumber(redis.call('ZSCORE', key, client) or 0)
-    if not inRange(own, own) then refuseKey(key, 'contenders') end
+    if not inRange(own, own) then refuseKey(key, 'contenders', 'a score that is out of range') end
     if all > others then
       writeLater('ZREMRANGEBYRANK', key, '0', string.format('%.0f', math.min(all - others, DROPPED) - 1))
     end

@@ -19,7 +19,7 @@ local function openControl(key)
     and inRange(math.min(since, till, lifted, forgotten, changed), since + till + lifted + forgotten + changed)
     -- Only the clients parse the rest of the text.
     and (spec == '' or spec:sub(1, 2) == '[[')
-  if not holds then refuseKey(key, CONTROL_SAYS) end
+  if not holds then refuseKey(key, CONTROL_SAYS, 'other data') end
   return {
     pausedSince = since, pausedUntil = till, liftedUntil = lifted, forgotten = forgotten, changed = changed, spec = spec,
   }

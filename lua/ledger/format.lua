@@ -76,12 +76,12 @@ end
 
 -- The limits in a ledger's text, checked against its states.
 local function heldLimits(spec, states)
-  local limits = cjson.decode(spec)
-  if #limits ~= #states then error('the limits do not agree with their states', 0) end
+  local whole, limits = pcall(cjson.decode, spec)
+  if not whole or type(limits) ~= 'table' or #limits ~= #states then error('limits that differ from their states', 0) end
   for i, limit in ipairs(limits) do
-    local agrees = type(limit[1]) == 'string' and limit[2] == states[i].kind
+    local agrees = type(limit) == 'table' and type(limit[1]) == 'string' and limit[2] == states[i].kind
     for field = 3, 5 do agrees = agrees and type(limit[field]) == 'number' end
-    if not agrees then error('the limits do not agree with their states', 0) end
+    if not agrees then error('limits that differ from their states', 0) end
   end
   return limits
 end
@@ -152,7 +152,7 @@ end
 local function unpackWhole(data, key, spec, logs)
   local kind, version, epoch, seen, expires, slack, held, kinds, position = struct.unpack(WHOLE, data)
   if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
-  if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('limits of no known kind', 0) end
+  if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('a limit of an unknown kind', 0) end
   local ledger = { epoch = epoch, seen = seen, expires = expires, kept = expires + slack, spec = held, limits = {} }
   for i = 1, #kinds do
     ledger.limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
@@ -163,7 +163,7 @@ local function unpackWhole(data, key, spec, logs)
     -- caller named.
     for i, limit in ipairs(heldLimits(held, ledger.limits)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
   elseif #ledger.limits ~= #logs then
-    error('the limits do not agree with their states', 0)
+    error('limits that differ from their states', 0)
   end
   return ledger, position
 end
@@ -171,16 +171,16 @@ end
 -- Reads a ledger, and raises an error if the data is not one. `spec` holds the caller's limits, `logs` the
 -- keys of their logs.
 local function unpackLedger(data, key, spec, logs)
-  if data:byte(2) ~= VERSION then error('another version', 0) end
+  if data:byte(2) ~= VERSION then error('data of another version', 0) end
   local kind, ledger, position = data:sub(1, 1), nil, nil
   if kind == 's' or kind == 'f' or kind == 't' then
     ledger, position = unpackSmall(data, algebraOf(kind), key .. ':log:')
   elseif data:byte(1) == WHOLE_KIND then
     ledger, position = unpackWhole(data, key, spec, logs)
   else
-    error('another version', 0)
+    error('data of another version', 0)
   end
-  if position ~= #data + 1 then error('another length', 0) end
+  if position ~= #data + 1 then error('data of another length', 0) end
   return ledger
 end
 
@@ -191,7 +191,7 @@ local function readLedger(key, spec, logs)
   local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
   if not whole then
     local reason = tostring(ledger)
-    refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'another length' or reason)
+    refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'data of another length' or reason)
   end
   return ledger
 end

@@ -25,7 +25,7 @@ local function offer(ledger, instant, cost, stride, after)
       if moment > latest then latest, limiting = moment, i - 1 end
     end
   end
-  if not inRange(free, free) then error('a limit knows no moment', 0) end
+  if not inRange(free, free) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that is never free') end
   if stride > 0 then free = math.max(free, math.floor(ledger.frontier), newestOf(ledger, cost, true)) end
   local t = math.max(instant.at, free)
   -- If the permits are free at `now`, they are granted now, although the grant is recorded at `at`.

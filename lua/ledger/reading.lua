@@ -9,8 +9,14 @@ local function inRange(least, sum)
   return least >= 0 and sum <= LARGEST
 end
 
-local function refuseKey(key, expected, reason)
-  error('the key ' .. key .. ' holds no ' .. expected .. (reason and ': ' .. tostring(reason) or ''), 0)
+-- Raises the error for a key that another program has changed: what was expected, what was found, what to do.
+local function refuseKey(key, expected, found)
+  local remedy = 'DEL deletes it'
+  for i = 1, #KEYS do
+    -- reset() reads the control, and deletes the ledger and its logs.
+    if KEYS[i] == key and i ~= 2 and i ~= 3 then remedy = 'reset() deletes it' end
+  end
+  error('the key ' .. key .. ' holds no ' .. expected .. ': found ' .. found .. '; ' .. remedy, 0)
 end
 
 -- Reads a key. The error for a key of another type names the key and the expected content.

@@ -1,78 +1,13 @@
--- @include "limits/checked"
--- @include "heads/token-bucket"
+-- @include "limits/token-bucket/format"
+-- @include "limits/token-bucket/history"
 
 -- The token bucket, in units of 1/interval of a permit. The twin of src/limits/tokenBucket.ts.
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
 
 local function tokenBucket()
-  local function create(spec)
-    return {
-      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, reserved = 0,
-      owedUntil = 0, tail = -1, since1 = 0, held1 = 0, since0 = 0, held0 = 0, lastAt = -1, lastAfter = -1, lastCount = 0,
-      sameSince = 0,
-    }
-  end
-
-  local function decode(data, position)
-    local permits, interval, burst, units, ts, reserved, owedUntil, tail, since1, held1, since0, held0, lastAt, lastAfter,
-      lastCount, sameSince, after = struct.unpack('<dddddddddddddddd', data, position)
-    checkFinite(permits + interval + burst + units + ts + reserved + owedUntil + tail + since1 + held1 + since0 + held0
-      + lastAt + lastAfter + lastCount + sameSince)
-    checkRate(permits, interval, burst - 1)
-    checkCounts(reserved, lastCount, ts)
-    checkCounts(held1, held0, 0)
-    return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, reserved = reserved,
-      owedUntil = owedUntil, tail = tail, since1 = since1, held1 = held1, since0 = since0, held0 = held0, lastAt = lastAt,
-      lastAfter = lastAfter, lastCount = lastCount, sameSince = sameSince,
-    }, after
-  end
-
-  local function encode(state)
-    return struct.pack('<dddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts,
-      state.reserved, state.owedUntil, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
-      state.lastAfter, state.lastCount, state.sameSince)
-  end
-
-  -- The format of lua/heads.
-  local function fits(state)
-    local last = math.max(state.tail, state.since1, state.since0, state.lastAt, state.lastAfter)
-    return state.reserved < 2 ^ 32 and state.lastCount < 2 ^ 32 and state.units > -2 ^ 59 and last < MOMENT_BOUND
-  end
-
-  local function numbers(state)
-    return state.permits, state.interval, state.burst
-  end
-
-  local function packHead(state)
-    return struct.pack(BUCKET, state.units, state.tail, state.since1, state.held1, state.since0, state.held0, state.lastAt,
-      state.lastAfter, state.lastCount, state.reserved)
-  end
-
-  local function unpackHead(data, position, permits, interval, burst, seen)
-    local units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved, after =
-      struct.unpack(BUCKET, data, position)
-    checkSmall(permits + interval + burst + units + tail + since1 + held1 + since0 + held0 + lastAt + lastAfter)
-    checkRate(permits, interval, burst - 1)
-    checkCounts(held1, held0, 0)
-    return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, reserved = reserved,
-      owedUntil = 0, tail = tail, since1 = since1, held1 = held1, since0 = since0, held0 = held0, lastAt = lastAt,
-      lastAfter = lastAfter, lastCount = lastCount, sameSince = 0,
-    }, after
-  end
-
-  -- Fields that are set only after the limit was changed.
-  local function packRare(state, now)
-    return struct.pack('<dd', state.owedUntil, state.sameSince), state.sameSince ~= 0 or state.owedUntil > now
-  end
-
-  local function unpackRare(state, data, position)
-    state.owedUntil, state.sameSince, position = struct.unpack('<dd', data, position)
-    checkFinite(state.owedUntil + state.sameSince)
-    return position
-  end
+  local algebra = bucketFormat()
+  local endLast, join, roomAfter, shorten, leave = bucketHistory()
 
   local function unitsAt(state, now)
     local cap = state.burst * state.interval
@@ -94,81 +29,6 @@ local function tokenBucket()
   local function chargedAt(state, now, t, n)
     if t == now + 1 and n * state.interval <= unitsAt(state, now) then return now end
     return t
-  end
-
-  -- For what a bucket remembers of its grants, see src/limits/bucketLine.ts.
-
-  local function endLast(state)
-    state.lastAt, state.lastCount = -1, 0
-  end
-
-  local function hold(state, t, n)
-    if t >= state.since1 then
-      state.held1 = math.max(0, state.held1 + n)
-    elseif t >= state.since0 then
-      state.held0 = math.max(0, state.held0 + n)
-    end
-  end
-
-  -- Starts another step with the last grants, if the present step holds more than half a burst and all
-  -- earlier grants are due.
-  local function beginStep(state, now)
-    if now < state.since1 or state.lastAfter < state.since1 or state.held1 * 2 <= state.burst then return end
-    local held = state.tail > state.lastAfter and state.lastCount or 0
-    state.since0, state.since1 = state.since1, state.lastAfter + 1
-    state.held0, state.held1 = state.held1 - held, held
-  end
-
-  -- Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier.
-  local function join(state, now, moment, t, n)
-    if moment == state.lastAt then
-      state.lastCount = state.lastCount + n
-    else
-      beginStep(state, now)
-      state.lastAt, state.lastAfter, state.lastCount = moment, state.tail, n
-    end
-    hold(state, t, n)
-    state.tail = math.max(state.tail, t)
-  end
-
-  -- Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
-  -- counted, as its amount is not known.
-  local function ranSince(state, now, moment)
-    if moment > now then return now - moment end
-    return math.max(0, now - math.max(moment, state.sameSince))
-  end
-
-  -- A lower bound, in units, of the room in the bucket just before each grant that followed `n` permits
-  -- granted at `t`. `taken` is what is taken now.
-  local function roomAfter(state, now, t, n, taken)
-    if t > state.lastAfter then return math.huge end
-    if t < state.since0 then return 0 end
-    local later, room = state.held1, math.huge
-    if t >= state.since1 then later = later - n end
-    if later > 0 then room = taken + ranSince(state, now, state.tail) * state.permits - later * state.interval end
-    if t >= state.since1 or state.held0 <= n then return room end
-    local ran = ranSince(state, now, math.min(state.tail, state.since1 - 1))
-    return math.min(room, taken + ran * state.permits - (state.held0 - n + state.held1) * state.interval)
-  end
-
-  -- No moment is later than `tail` any more. Later grants come after all grants made until now.
-  local function shorten(state, tail)
-    state.tail = tail
-    state.lastAfter = math.min(state.lastAfter, tail)
-    if state.since1 > tail + 1 then state.since1, state.held1 = tail + 1, 0 end
-    if state.since0 > tail + 1 then state.since0, state.held0 = tail + 1, 0 end
-    state.sameSince = math.min(state.sameSince, tail + 1)
-  end
-
-  -- Removes `n` permits granted at `t`.
-  local function leave(state, t, n)
-    hold(state, t, -n)
-    if t <= state.lastAfter then return end
-    state.lastCount = state.lastCount - n
-    -- The last grants are all refunded, so the ones before them are now the newest.
-    if state.lastCount > 0 then return end
-    endLast(state)
-    shorten(state, state.lastAfter)
   end
 
   local function roll(state, now)
@@ -272,12 +132,8 @@ local function tokenBucket()
     return math.ceil(takenOf(state)), state.tail
   end
 
-  local function save() end
-
-  return {
-    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead, unpackHead = unpackHead,
-    packRare = packRare, unpackRare = unpackRare, roll = roll, earliest = earliest, fit = fit,
-    hasGap = hasGap,
-    commit = commit, refund = refund, release = release, cut = cut, available = available, full = full, adopt = adopt, taken = taken, save = save,
-  }
+  algebra.roll, algebra.earliest, algebra.fit, algebra.hasGap, algebra.commit = roll, earliest, fit, hasGap, commit
+  algebra.refund, algebra.release, algebra.cut, algebra.available = refund, release, cut, available
+  algebra.full, algebra.adopt, algebra.taken = full, adopt, taken
+  return algebra
 end

@@ -1,9 +1,9 @@
 import type { Algebra } from './algebra.ts';
-import * as line from './bucketLine.ts';
+import * as history from './bucketHistory.ts';
 import type { TokenBucket } from './limit.ts';
 
 /** A bucket. Its unit is 1/interval of a permit, so that no rate is rounded. */
-export interface TokenBucketState extends line.BucketLine {
+export interface TokenBucketState extends history.BucketHistory {
   kind: 'tokenBucket';
   permits: number;
   interval: number;
@@ -25,7 +25,7 @@ export interface TokenBucketState extends line.BucketLine {
 
 /**
  * A token bucket with reservations, after the lazy refill of Guava's SmoothRateLimiter and the cancellation
- * of Go's `x/time/rate`. It remembers more of its grants than these (see bucketLine.ts), so that a fleet
+ * of Go's `x/time/rate`. It remembers more of its grants than these (see bucketHistory.ts), so that a fleet
  * which refunds reservations before the newest one keeps its rate. The twin of `lua/limits/token-bucket.lua`.
  */
 export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
@@ -38,7 +38,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     ts: 0,
     reserved: 0,
     owedUntil: 0,
-    ...line.emptyLine(),
+    ...history.emptyHistory(),
   }),
 
   earliest(state, now, _at, n) {
@@ -57,7 +57,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);
     if (t > now) state.reserved = (state.tail > now ? state.reserved : 0) + n;
-    line.join(state, now, moment, t, n, state.burst);
+    history.join(state, now, moment, t, n, state.burst);
     // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval;
     state.ts = now;
@@ -71,12 +71,12 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     // that can overflow, so the rest of the cost has room.
     const ran = (Math.max(now, state.tail) - t + 1) * permits;
     const room = Math.max(
-      line.roomAfter(state, now, t, n, capOf(state) - state.units, state),
+      history.roomAfter(state, now, t, n, capOf(state) - state.units, state),
       t >= state.sameSince ? cost - ran : 0,
     );
     const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
     state.units += back;
-    line.leave(state, t, n);
+    history.leave(state, t, n);
     if (t > now) state.reserved = Math.max(0, state.reserved - n);
     return back / interval;
   },
@@ -102,7 +102,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const least = -(Math.max(after, state.owedUntil) - now) * state.permits;
     state.units = Math.max(state.units, least);
     // A grant made now is recorded at `now` rounded up.
-    line.cut(state, after, Math.max(after, now + 1));
+    history.cut(state, after, Math.max(after, now + 1));
   },
 
   available(state, now) {
@@ -122,7 +122,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   adopt(state, { permits, interval, burst }) {
     const taken = takenOf(state);
-    line.changeRate(state, state.ts);
+    history.changeRate(state, state.ts);
     Object.assign(state, { permits, interval, burst });
     state.units = burst * interval - Math.ceil(taken * interval);
     state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / permits));

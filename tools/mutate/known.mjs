@@ -3,14 +3,15 @@
  * detect it; the script fails unless each `find` occurs exactly once in its file.
  */
 
-const lua = 'lua/limits/sliding-window.lua';
+const log = 'lua/limits/sliding-window/log.lua';
+const history = 'lua/limits/token-bucket/history.lua';
 const epochs = 'lua/ledger/epochs.lua';
 const constants = ['test/redis/constants'];
 const givenBack = ['test/redis/givenBack'];
 const debts = ['test/redis/debts'];
 const windowRates = ['test/limits/windowRates'];
 const window = 'src/limits/fixedWindow.ts';
-const bucket = 'src/limits/bucketLine.ts';
+const bucket = 'src/limits/bucketHistory.ts';
 const memory = (file) => `src/stores/memory/${file}.ts`;
 
 export const known = [
@@ -18,7 +19,7 @@ export const known = [
     area: 'scripts',
     title: 'a log does not live longer after its interval was made longer',
     tests: ['test/redis/stretched'],
-    changes: [{ file: lua, find: ' or lives and state.len > 0', replace: '' }],
+    changes: [{ file: log, find: ' or lives and state.len > 0', replace: '' }],
   },
   {
     area: 'scripts',
@@ -26,12 +27,12 @@ export const known = [
     tests: givenBack,
     changes: [
       {
-        file: 'lua/limits/token-bucket.lua',
+        file: history,
         find: 'if t >= state.since1 then later = later - n end',
         replace: '',
       },
       {
-        file: 'src/limits/bucketLine.ts',
+        file: 'src/limits/bucketHistory.ts',
         find: 't < since1 ? held1 : held1 - n',
         replace: 'held1',
       },
@@ -208,7 +209,7 @@ export const known = [
       },
       {
         file: memory('reserve'),
-        find: 'stays ? Math.max(now, line.last) + contenderPeriod : 0',
+        find: 'stays ? Math.max(now, reserved.last) + contenderPeriod : 0',
         replace: 'Math.max(now, line.last) + (stays ? 1 : 1) * contenderPeriod',
       },
     ],
@@ -455,7 +456,7 @@ export const known = [
     area: 'scripts',
     title: 'a single expired entry stays in the list',
     tests: ['test/redis/twins'],
-    changes: [{ file: lua, find: 'elseif state.front > 0 or', replace: 'elseif state.front > 1 or' }],
+    changes: [{ file: log, find: 'elseif state.front > 0 or', replace: 'elseif state.front > 1 or' }],
   },
   {
     area: 'limits',
@@ -484,13 +485,13 @@ export const known = [
   {
     area: 'limits',
     title: 'a bucket restores permits for which later grants leave no room',
-    tests: ['test/limits/bucketLine'],
+    tests: ['test/limits/bucketHistory'],
     changes: [{ file: bucket, find: 'if (t > lastAfter) return Infinity;', replace: 'return Infinity;' }],
   },
   {
     area: 'limits',
     title: 'a bucket restores permits granted before the steps of its queue',
-    tests: ['test/limits/bucketLine'],
+    tests: ['test/limits/bucketHistory'],
     changes: [{ file: bucket, find: 'if (t < since0) return 0;', replace: '' }],
   },
   {
@@ -502,11 +503,11 @@ export const known = [
   {
     area: 'limits',
     title: 'reserved permits of a bucket continue in two steps under another rate',
-    tests: ['test/limits/bucketLine'],
+    tests: ['test/limits/bucketHistory'],
     changes: [
       {
         file: bucket,
-        find: 'line.sameSince = line.since1 = Math',
+        find: 'history.sameSince = history.since1 = Math',
         replace: 'line.sameSince = Math',
       },
     ],
@@ -579,7 +580,7 @@ export const known = [
     tests: givenBack,
     changes: [
       {
-        file: 'lua/limits/token-bucket.lua',
+        file: history,
         find: 'state.held1 * 2 <= state.burst',
         replace: 'state.held1 <= state.burst',
       },

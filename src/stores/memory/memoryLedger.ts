@@ -44,7 +44,7 @@ export class MemoryLedger implements ControlledLedger {
   #limiter: Place | undefined;
   /** This client's own place, with the scope `client`. */
   #own: Place | undefined;
-  #line: string | undefined;
+  #limiterId: string | undefined;
   #last: Grant | undefined;
 
   /** `origin` is the clock's zero in epoch milliseconds. */
@@ -82,11 +82,11 @@ export class MemoryLedger implements ControlledLedger {
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     // Each limiter counts its sequence from 1, so two limiters of the same client need different names here.
-    this.#line ??= `${this.#config.clientId}:${globalThis.crypto.randomUUID()}`;
-    const line = this.#line;
+    this.#limiterId ??= `${this.#config.clientId}:${globalThis.crypto.randomUUID()}`;
+    const limiterId = this.#limiterId;
     this.#onLedger(reply, (ledger, instant) => {
-      const answer = refund(ledger, instant, line, refunds, sequence);
-      if (answer.restored) rememberSequence(ledger, instant, line, sequence);
+      const answer = refund(ledger, instant, limiterId, refunds, sequence);
+      if (answer.restored) rememberSequence(ledger, instant, limiterId, sequence);
       return answer;
     });
   }

@@ -16,11 +16,11 @@ const debtParts = 100;
 export function refund(
   ledger: LedgerState,
   instant: Instant,
-  line: string,
+  limiterId: string,
   refunds: readonly Refund[],
   sequence: number,
 ): RefundReply {
-  const known = ledger.sequences?.get(line);
+  const known = ledger.sequences?.get(limiterId);
   if (known && known.until > instant.now && sequence <= known.last) return {};
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
@@ -104,12 +104,15 @@ const resent = 60_000;
 export function rememberSequence(
   ledger: LedgerState,
   { now }: Instant,
-  line: string,
+  limiterId: string,
   sequence: number,
 ): void {
   ledger.sequences ??= new Map();
   // A minute later than they are forgotten: a new ledger may start at an earlier time, after a step of the clock.
   for (const [name, { until }] of ledger.sequences) if (until + resent <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  ledger.sequences.set(line, { last: sequence, until: Math.max(now + resent, ledger.expires + longest) });
+  ledger.sequences.set(limiterId, {
+    last: sequence,
+    until: Math.max(now + resent, ledger.expires + longest),
+  });
 }

@@ -30,7 +30,7 @@ export function reserve(
   const waits = request.held > 0 || request.runs.some(({ maxWait }) => maxWait > 0);
   const contenders = countContenders(ledger.contenders, client, waits, now);
   const paced = contenders > 1 || now < ledger.pacedUntil;
-  const line: Line = {
+  const reserved: Reservations = {
     share: request.horizon / contenders,
     held: request.held,
     after: lastOf(ledger, request.last),
@@ -38,12 +38,12 @@ export function reserve(
     left: false,
   };
   const segments: Segment[] = [];
-  for (const run of request.runs) serve(ledger, instant, run, line, paced, segments);
+  for (const run of request.runs) serve(ledger, instant, run, reserved, paced, segments);
 
-  if (contenders > 1 && line.last > 0)
-    ledger.pacedUntil = Math.max(ledger.pacedUntil, line.last + contenderPeriod);
-  const stays = line.held > 0 || line.left;
-  noteContender(ledger.contenders, client, stays ? Math.max(now, line.last) + contenderPeriod : 0, now);
+  if (contenders > 1 && reserved.last > 0)
+    ledger.pacedUntil = Math.max(ledger.pacedUntil, reserved.last + contenderPeriod);
+  const stays = reserved.held > 0 || reserved.left;
+  noteContender(ledger.contenders, client, stays ? Math.max(now, reserved.last) + contenderPeriod : 0, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);
@@ -57,7 +57,7 @@ export function reserve(
 }
 
 /** The client's reservations during a call. */
-interface Line {
+interface Reservations {
   /** Milliseconds of load that the client may reserve ahead. */
   share: number;
   /** Milliseconds of load that the client has reserved. */
@@ -74,7 +74,7 @@ function serve(
   ledger: LedgerState,
   instant: Instant,
   { count, cost, maxWait }: Run,
-  line: Line,
+  reserved: Reservations,
   paced: boolean,
   segments: Segment[],
 ): void {
@@ -86,13 +86,19 @@ function serve(
   const stride = paced ? strideOf(ledger, cost) : 0;
   let remaining = count;
   while (remaining > 0) {
-    let { t, wait } = offer(ledger, instant, cost, stride, line.after);
+    let { t, wait } = offer(ledger, instant, cost, stride, reserved.after);
     // A refunded reservation before `t` can be taken over without moving any other reservation.
     const hole =
-      wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, line.after), t, cost) : undefined;
+      wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, reserved.after), t, cost) : undefined;
     // A request that may not wait must not overtake queued ones, and a client's request must not overtake the
     // client's own reservations.
-    if (wait > 0 && maxWait > 0 && !line.left && line.after <= now && takeGap(ledger, instant, cost, hole)) {
+    if (
+      wait > 0 &&
+      maxWait > 0 &&
+      !reserved.left &&
+      reserved.after <= now &&
+      takeGap(ledger, instant, cost, hole)
+    ) {
       segments.push({ count: 1, delay: 0, retryAfter: 0 });
       remaining--;
       continue;
@@ -102,12 +108,12 @@ function serve(
       wait = t * 1000 - instant.us;
     }
     // A request that may not wait never overtakes queued requests, even if its permits are free.
-    if (wait > maxWait * 1000 || (line.left && maxWait === 0)) {
+    if (wait > maxWait * 1000 || (reserved.left && maxWait === 0)) {
       segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
       return;
     }
-    line.left ||= wait > 0 && line.held > 0 && line.held >= line.share;
-    if (line.left) {
+    reserved.left ||= wait > 0 && reserved.held > 0 && reserved.held >= reserved.share;
+    if (reserved.left) {
       segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
       return;
     }
@@ -117,13 +123,14 @@ function serve(
     // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
-    if (wait > 0) granted = Math.min(granted, Math.max(1, Math.ceil((line.share - line.held) / load)));
+    if (wait > 0)
+      granted = Math.min(granted, Math.max(1, Math.ceil((reserved.share - reserved.held) / load)));
     if (hole) fillHole(ledger, hole, granted);
     else granted = grantAll(ledger, instant, t, cost, stride, granted);
     if (wait > 0) {
-      line.held += load * granted;
-      line.last = Math.max(line.last, t);
-      line.after = Math.max(line.after, t);
+      reserved.held += load * granted;
+      reserved.last = Math.max(reserved.last, t);
+      reserved.after = Math.max(reserved.after, t);
     }
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
     remaining -= granted;

@@ -8,7 +8,7 @@
  * Just before a grant, at least as much is taken as now, minus the permits held for that moment or later. Two
  * steps, and the last grants separately, record how many these are.
  */
-export interface BucketLine {
+export interface BucketHistory {
   /** The newest moment granted or reserved, or later. */
   tail: number;
   /** Permits held for `since1` or later. */
@@ -30,7 +30,7 @@ export interface BucketLine {
   sameSince: number;
 }
 
-export function emptyLine(): BucketLine {
+export function emptyHistory(): BucketHistory {
   return {
     ...{ tail: -1, since1: 0, held1: 0, since0: 0, held0: 0 },
     ...{ lastAt: -1, lastAfter: -1, lastCount: 0, sameSince: 0 },
@@ -42,40 +42,40 @@ export function emptyLine(): BucketLine {
  * is the bucket's capacity.
  */
 export function join(
-  line: BucketLine,
+  history: BucketHistory,
   now: number,
   moment: number,
   t: number,
   n: number,
   burst: number,
 ): void {
-  if (moment === line.lastAt) line.lastCount += n;
+  if (moment === history.lastAt) history.lastCount += n;
   else {
-    beginStep(line, now, burst);
-    line.lastAt = moment;
-    line.lastAfter = line.tail;
-    line.lastCount = n;
+    beginStep(history, now, burst);
+    history.lastAt = moment;
+    history.lastAfter = history.tail;
+    history.lastCount = n;
   }
-  hold(line, t, n);
-  line.tail = Math.max(line.tail, t);
+  hold(history, t, n);
+  history.tail = Math.max(history.tail, t);
 }
 
 /**
  * Starts another step with the last grants, if the present step holds more than half a burst and all earlier
  * grants are due.
  */
-function beginStep(line: BucketLine, now: number, burst: number): void {
-  const { tail, since1, held1, lastAfter, lastCount } = line;
+function beginStep(history: BucketHistory, now: number, burst: number): void {
+  const { tail, since1, held1, lastAfter, lastCount } = history;
   if (now < since1 || lastAfter < since1 || held1 * 2 <= burst) return;
-  line.since0 = since1;
-  line.since1 = lastAfter + 1;
-  line.held1 = tail > lastAfter ? lastCount : 0;
-  line.held0 = held1 - line.held1;
+  history.since0 = since1;
+  history.since1 = lastAfter + 1;
+  history.held1 = tail > lastAfter ? lastCount : 0;
+  history.held0 = held1 - history.held1;
 }
 
-function hold(line: BucketLine, t: number, n: number): void {
-  if (t >= line.since1) line.held1 = Math.max(0, line.held1 + n);
-  else if (t >= line.since0) line.held0 = Math.max(0, line.held0 + n);
+function hold(history: BucketHistory, t: number, n: number): void {
+  if (t >= history.since1) history.held1 = Math.max(0, history.held1 + n);
+  else if (t >= history.since0) history.held0 = Math.max(0, history.held0 + n);
 }
 
 /**
@@ -83,14 +83,14 @@ function hold(line: BucketLine, t: number, n: number): void {
  * units of 1/`interval` of a permit. `taken` is what is taken now; `permits` are refilled per millisecond.
  */
 export function roomAfter(
-  line: BucketLine,
+  history: BucketHistory,
   now: number,
   t: number,
   n: number,
   taken: number,
   { permits, interval }: { permits: number; interval: number },
 ): number {
-  const { tail, since1, held1, since0, held0, lastAfter, sameSince } = line;
+  const { tail, since1, held1, since0, held0, lastAfter, sameSince } = history;
   if (t > lastAfter) return Infinity;
   if (t < since0) return 0;
   // Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
@@ -104,49 +104,49 @@ export function roomAfter(
 }
 
 /** Removes `n` permits granted at `t`. */
-export function leave(line: BucketLine, t: number, n: number): void {
-  hold(line, t, -n);
-  if (t <= line.lastAfter) return;
-  line.lastCount -= n;
+export function leave(history: BucketHistory, t: number, n: number): void {
+  hold(history, t, -n);
+  if (t <= history.lastAfter) return;
+  history.lastCount -= n;
   // The last grants are all refunded, so the ones before them are now the newest.
-  if (line.lastCount > 0) return;
-  endLast(line);
-  shorten(line, line.lastAfter);
+  if (history.lastCount > 0) return;
+  endLast(history);
+  shorten(history, history.lastAfter);
 }
 
 /** Reservations later than `after` are void, and no moment is later than `tail`. */
-export function cut(line: BucketLine, after: number, tail: number): void {
-  if (line.lastAt > after) endLast(line);
-  if (tail < line.tail) shorten(line, tail);
+export function cut(history: BucketHistory, after: number, tail: number): void {
+  if (history.lastAt > after) endLast(history);
+  if (tail < history.tail) shorten(history, tail);
 }
 
 /**
  * Another rate is in force from now on. All grants that are held count as taken now, whatever their moments,
  * so one step holds them.
  */
-export function changeRate(line: BucketLine, now: number): void {
-  line.sameSince = line.since1 = Math.max(line.tail + 1, now);
-  line.held0 += line.held1;
-  line.held1 = 0;
-  line.lastAt = -1;
+export function changeRate(history: BucketHistory, now: number): void {
+  history.sameSince = history.since1 = Math.max(history.tail + 1, now);
+  history.held0 += history.held1;
+  history.held1 = 0;
+  history.lastAt = -1;
 }
 
-function endLast(line: BucketLine): void {
-  line.lastAt = -1;
-  line.lastCount = 0;
+function endLast(history: BucketHistory): void {
+  history.lastAt = -1;
+  history.lastCount = 0;
 }
 
 /** No moment is later than `tail` any more. Later grants come after all grants made until now. */
-function shorten(line: BucketLine, tail: number): void {
-  line.tail = tail;
-  line.lastAfter = Math.min(line.lastAfter, tail);
-  if (line.since1 > tail + 1) {
-    line.since1 = tail + 1;
-    line.held1 = 0;
+function shorten(history: BucketHistory, tail: number): void {
+  history.tail = tail;
+  history.lastAfter = Math.min(history.lastAfter, tail);
+  if (history.since1 > tail + 1) {
+    history.since1 = tail + 1;
+    history.held1 = 0;
   }
-  if (line.since0 > tail + 1) {
-    line.since0 = tail + 1;
-    line.held0 = 0;
+  if (history.since0 > tail + 1) {
+    history.since0 = tail + 1;
+    history.held0 = 0;
   }
-  line.sameSince = Math.min(line.sameSince, tail + 1);
+  history.sameSince = Math.min(history.sameSince, tail + 1);
 }

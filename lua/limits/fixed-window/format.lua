@@ -1,0 +1,77 @@
+-- @include "limits/checked"
+-- @include "heads/fixed-window"
+
+-- How the state of a fixed window is stored in a ledger.
+
+local function fixedFormat()
+  local function create(spec)
+    return {
+      kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
+      reserved = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
+    }
+  end
+
+  local function decode(data, position)
+    local permits, interval, epoch, start, stop, used, newest, reserved, start0, stop0, used0, newest0, reserved0, shift,
+      after = struct.unpack('<dddddddddddddd', data, position)
+    checkFinite(permits + interval + epoch + start + stop + used + newest + reserved + start0 + stop0 + used0 + newest0
+      + reserved0 + shift)
+    checkRate(permits, interval, epoch)
+    checkCounts(used, used0, reserved)
+    return {
+      kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
+      newest = newest, reserved = reserved, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
+      reserved0 = reserved0, shift = shift,
+    }, after
+  end
+
+  local function encode(state)
+    return struct.pack('<dddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
+      state.newest, state.reserved, state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.shift)
+  end
+
+  -- The format of lua/heads.
+  local function fits()
+    return true
+  end
+
+  local function numbers(state)
+    return state.permits, state.interval, state.epoch
+  end
+
+  local function packHead(state)
+    return struct.pack(FIXED, state.start, state.stop, state.used, state.newest, state.reserved)
+  end
+
+  local function unpackHead(data, position, permits, interval, epoch)
+    local start, stop, used, newest, reserved, after = struct.unpack(FIXED, data, position)
+    checkSmall(permits + interval + epoch + start + stop + used + newest + reserved)
+    checkRate(permits, interval, epoch)
+    checkCounts(used, reserved, 0)
+    checkCounts(stop, newest, 0)
+    return {
+      kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
+      newest = newest, reserved = reserved, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
+    }, after
+  end
+
+  -- The window before the last, if it has not ended.
+  local function packRare(state, now)
+    return struct.pack('<ddddd', state.start0, state.stop0, state.used0, state.newest0, state.reserved0), state.stop0 > now
+  end
+
+  local function unpackRare(state, data, position)
+    state.start0, state.stop0, state.used0, state.newest0, state.reserved0, position = struct.unpack('<ddddd', data, position)
+    checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.reserved0)
+    checkCounts(state.used0, 0, 0)
+    return position
+  end
+
+  -- All of the state is in the ledger.
+  local function save() end
+
+  return {
+    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
+    unpackHead = unpackHead, packRare = packRare, unpackRare = unpackRare, save = save,
+  }
+end

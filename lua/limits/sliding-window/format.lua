@@ -1,0 +1,95 @@
+-- @include "limits/checked"
+-- @include "heads/sliding-window"
+
+-- How the state of a sliding window is stored in a ledger. The log's `attach` completes a state that was read.
+
+local function slidingFormat(attach)
+  local function create(spec, log)
+    -- A list that exists already belongs to another ledger.
+    return attach({
+      kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5], coarsest = spec[5], total = 0, newest = 0,
+      purged = -1, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
+    }, log)
+  end
+
+  local function decode(data, position, log)
+    local permits, interval, resolution, coarsest, total, newest, purged, oldest, len, openTime, openCount, after =
+      struct.unpack('<ddddddddddd', data, position)
+    checkFinite(permits + interval + resolution + coarsest + total + newest + purged + oldest + len + openTime
+      + openCount)
+    checkRate(permits, interval, resolution - 1)
+    checkCounts(total, openCount, len)
+    if len ~= math.floor(len) or (len > 0 and openTime <= 0) then error('an invalid log', 0) end
+    return attach({
+      kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = coarsest, total = total,
+      newest = newest, purged = purged, oldest = oldest, len = len, openTime = openTime,
+      openCount = openCount,
+    }, log), after
+  end
+
+  local function encode(state)
+    return struct.pack('<ddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
+      state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
+  end
+
+  -- The format of lua/heads.
+  local function fits()
+    return true
+  end
+
+  local function numbers(state)
+    return state.permits, state.interval, state.resolution
+  end
+
+  local function packHead(state)
+    local entries, parts = #state.pushed, {}
+    if state.len > 0 then
+      entries, parts[1] = IN_LIST, struct.pack(ENTRY, state.oldest, state.len)
+    else
+      for i = 1, entries do parts[i] = struct.pack(ENTRY, state.pushed[i][1], state.pushed[i][2]) end
+    end
+    return struct.pack(WINDOW, state.total, state.newest, state.purged, state.openTime, state.openCount, entries)
+      .. table.concat(parts)
+  end
+
+  local function unpackHead(data, position, permits, interval, resolution, seen, log)
+    local total, newest, purged, openTime, openCount, entries
+    total, newest, purged, openTime, openCount, entries, position = struct.unpack(WINDOW, data, position)
+    checkSmall(permits + interval + resolution + total + newest + purged + openTime + openCount)
+    checkRate(permits, interval, resolution - 1)
+    checkCounts(total, openCount, openTime)
+    checkCounts(newest, purged + 1, 0)
+    if entries > 0 and openTime == 0 or entries > MOST_INLINE and entries ~= IN_LIST then
+      error('an invalid log', 0)
+    end
+    local state = {
+      kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = resolution, total = total,
+      newest = newest, purged = purged, oldest = openTime, len = 0, openTime = openTime, openCount = openCount,
+    }
+    if entries == IN_LIST then state.oldest, state.len, position = struct.unpack(ENTRY, data, position) end
+    attach(state, log)
+    for i = 1, entries == IN_LIST and 0 or entries do
+      local time, count
+      time, count, position = struct.unpack(ENTRY, data, position)
+      state.pushed[i] = { time, count }
+    end
+    if state.pushed[1] then state.oldest = state.pushed[1][1] end
+    return state, position
+  end
+
+  -- The coarsest resolution, if it differs from the present one.
+  local function packRare(state)
+    return struct.pack('<d', state.coarsest), state.coarsest ~= state.resolution
+  end
+
+  local function unpackRare(state, data, position)
+    state.coarsest, position = struct.unpack('<d', data, position)
+    checkFinite(state.coarsest)
+    return position
+  end
+
+  return {
+    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
+    unpackHead = unpackHead, packRare = packRare, unpackRare = unpackRare,
+  }
+end
