@@ -3,10 +3,14 @@
 
 -- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts.
 
-local function hasGap(ledger, instant, cost, before)
+local function hasGap(ledger, instant, cost, before, isFreed)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
-    if n > 0 and not algebraOf(state.kind).hasGap(state, instant.now, instant.at, n, before) then return false end
+    if n > 0 then
+      -- Permits that are free only because the pace holds grants back were not refunded.
+      if not isFreed and state.kind ~= 't' then return false end
+      if not algebraOf(state.kind).hasGap(state, instant.now, instant.at, n, before, isFreed) then return false end
+    end
   end
   return true
 end
@@ -16,14 +20,13 @@ end
 -- further ahead may make it. Reservations keep their moments. Returns whether the request was granted.
 local function takeGap(ledger, instant, cost, hole)
   local now, load = instant.now, loadOf(ledger, cost)
-  -- Permits that are free only because the pace holds grants back were not refunded.
-  if not (ledger.freed >= load) or now >= ledger.pacedUntil or ledger.pausedUntil > now then return false end
-  if not hasGap(ledger, instant, cost, math.huge) then
-    if not hole or not hasGap(ledger, instant, cost, hole.moment) then return false end
-    bringForward(ledger, hole, now)
-  end
+  if now >= ledger.pacedUntil or ledger.pausedUntil > now then return false end
+  local isFreed = ledger.freed >= load
+  local isFree = hasGap(ledger, instant, cost, math.huge, isFreed)
+  if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed)) then return false end
   commitAll(ledger, now, instant.at, cost, 1)
-  ledger.freed = ledger.freed - load
+  if not isFree then bringForward(ledger, hole, now) end
+  ledger.freed = math.max(0, ledger.freed - load)
   noteGranted(ledger, cost, 1)
   return true
 end

@@ -5,7 +5,8 @@ local function newestOf(ledger, cost, windowsOnly)
   for i = 1, #cost do
     local state = ledger.limits[i]
     if cost[i] > 0 and not (windowsOnly and state.kind == 't') then
-      newest = math.max(newest, state.kind == 't' and state.tail or state.newest)
+      local first = state.steps and state.steps[1]
+      newest = math.max(newest, first and first.stop or state.newest or -1)
     end
   end
   return newest

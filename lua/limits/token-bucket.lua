@@ -5,9 +5,13 @@
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
 
+-- Milliseconds of refill from which on a request can be granted ahead of reservations that leave enough.
+local LEAST_WAIT = 20
+
 local function tokenBucket()
   local algebra = bucketFormat()
-  local endLast, join, roomAfter, shorten, leave = bucketHistory()
+  local history = bucketHistory()
+  local newestIn = history.newestIn
 
   local function unitsAt(state, now)
     local cap = state.burst * state.interval
@@ -33,9 +37,10 @@ local function tokenBucket()
 
   local function roll(state, now)
     -- A new grant must not join reservations whose moment has come.
-    if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = -1 end
+    if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = history.CLOSED end
     state.units = unitsAt(state, now)
     state.ts = now
+    if state.units == state.burst * state.interval and newestIn(state) <= now then history.forget(state) end
   end
 
   local function earliest(state, now, at, n)
@@ -48,62 +53,60 @@ local function tokenBucket()
     return math.floor(levelAt(state, now, t) / (n * state.interval))
   end
 
-  -- `units` already includes all reservations, so none of them needs what is left.
-  local function hasGap(state, now, at, n)
-    return unitsAt(state, now) >= n * state.interval
+  local function hasGap(state, now, at, n, before, isFreed)
+    local cost, units = n * state.interval, unitsAt(state, now)
+    -- Frequent requests soon get what reservations leave, in fair shares.
+    if cost < LEAST_WAIT * state.permits then return isFreed and units >= cost end
+    return history.leastLevel(state, now, at, before, units) >= cost
   end
 
   local function commit(state, now, t, n)
     local moment = chargedAt(state, now, t, n)
     local level = levelAt(state, now, moment)
-    if t > now then state.reserved = (state.tail > now and state.reserved or 0) + n end
-    join(state, now, moment, t, n)
+    history.join(state, now, moment, t, n)
     -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
   end
 
   local function refund(state, now, t, n)
-    if t > state.tail then return 0 end
+    local newest = newestIn(state)
+    if t > newest then return 0 end
     local cap, cost = state.burst * state.interval, n * state.interval
-    local room = roomAfter(state, now, t, n, cap - state.units)
+    local room = history.roomAfter(state, now, t, n, cap - state.units)
     if t >= state.sameSince then
       -- At most this much was or will be refilled since `t`, up to now or the newest reservation. No more
       -- than that can overflow, so the rest of the cost has room.
-      room = math.max(room, cost - (math.max(now, state.tail) - t + 1) * state.permits)
+      room = math.max(room, cost - (math.max(now, newest) - t + 1) * state.permits)
     end
     local back = math.max(0, math.min(cost, room, cap - state.units))
     state.units = state.units + back
-    leave(state, t, n)
-    if t > now then state.reserved = math.max(0, state.reserved - n) end
+    history.leave(state, t, n)
     return back / state.interval
   end
 
   local function release(state, now, at, n)
     local cap = state.burst * state.interval
-    -- The state does not tell which reservations have come due. While one is ahead, all that were made with
-    -- it are left.
-    local reserved = 0
-    if state.tail > now then reserved = state.reserved * state.interval end
+    local reserved = history.heldAfter(state, now) * state.interval
+    local ahead = math.max(0, newestIn(state) - now) * state.permits
     local taken = math.max(0, cap - state.units - reserved)
-    local back = math.max(0, math.min(n * state.interval, taken) - math.max(0, state.tail - now) * state.permits)
+    local back = math.max(0, math.min(n * state.interval, taken) - ahead)
     state.units = state.units + back
     return back / state.interval
   end
 
   -- Forgets reservations later than a moment.
   local function cut(state, now, after)
-    -- The number of permits of the newest reservations is known, so they are refunded exactly.
-    if state.lastAt > math.max(after, state.lastAfter) then refund(state, now, state.lastAt, state.lastCount) end
-    if state.tail <= after then return end
+    -- A grant made now is recorded at `now` rounded up.
+    local last = math.max(after, now + 1)
+    -- Without grants after it, a step is refunded exactly.
+    while state.steps[1] and state.steps[1].since > last do refund(state, now, state.steps[1].since, state.steps[1].held) end
+    if newestIn(state) <= after then return end
     -- At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
     -- permits taken under an earlier limit are still to be refilled.
     local least = -(math.max(after, state.owedUntil) - now) * state.permits
     state.units = math.max(state.units, least)
-    if state.lastAt > after then endLast(state) end
-    -- A grant made now is recorded at `now` rounded up.
-    local tail = math.max(after, now + 1)
-    if tail < state.tail then shorten(state, tail) end
+    history.cut(state, last)
   end
 
   local function available(state, now)
@@ -120,16 +123,14 @@ local function tokenBucket()
 
   local function adopt(state, spec)
     local taken = takenOf(state)
+    history.changeRate(state, state.ts)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
-    -- All grants that are held count as taken now, whatever their moments, so one step holds them.
-    state.sameSince = math.max(state.tail + 1, state.ts)
-    state.since1, state.held0, state.held1, state.lastAt = state.sameSince, state.held0 + state.held1, 0, -1
     state.units = state.burst * state.interval - math.ceil(taken * state.interval)
     state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))
   end
 
   local function taken(state)
-    return math.ceil(takenOf(state)), state.tail
+    return math.ceil(takenOf(state)), newestIn(state)
   end
 
   algebra.roll, algebra.earliest, algebra.fit, algebra.hasGap, algebra.commit = roll, earliest, fit, hasGap, commit

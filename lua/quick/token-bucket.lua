@@ -3,47 +3,61 @@
 -- The fast path of lua/limits/token-bucket.lua.
 
 if kind == BUCKET_KIND then
-  local letter, version, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved, behind
+  local letter, version, p, i, x, units, lastAt, count, behind
+  local since, stop, held = 0, -1, 0
   local rest, cap, cost = '', extra * interval, asked * interval
   if not fresh and #data >= SMALL_BUCKET_SIZE then
-    letter, version, epoch, seen, expires, calm, slack, p, i, x, units, tail, since1, held1, since0, held0, lastAt, lastAfter,
-      lastCount, reserved, behind = struct.unpack(SMALL_BUCKET, data)
+    letter, version, epoch, seen, expires, calm, slack, p, i, x, units, lastAt, count, behind = struct.unpack(SMALL_BUCKET, data)
     -- @inline "quick/check"
-    taken = taken and tail >= -1 and lastAt >= -1 and lastAfter >= -1 and held1 >= 0 and held0 >= 0
-      and units <= cap and units > -2 ^ 60 and held1 + held0 < 2 ^ 60
+    taken = taken and lastAt >= -2 and units <= cap and units > -2 ^ 60 and #data >= behind - 1 + count * STEP_SIZE
     if taken and expires <= now then
       fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
     elseif taken then
       if lastAt > seen and lastAt <= now then lastAt = -1 end
       units = now - seen >= (cap - units) / permits and cap or units + (now - seen) * permits
+      if count > 0 then since, stop, held = struct.unpack(STEP, data, behind) end
+      if units == cap and stop <= now then
+        behind = behind + count * STEP_SIZE
+        lastAt, count, stop = -2, 0, -1
+      elseif count > 0 then
+        behind = behind + STEP_SIZE
+      end
       taken = units >= cost
       if #data >= behind then rest = string.sub(data, behind) end
     end
   end
   if fresh and cost <= cap then
     taken, epoch, rest = true, math.max(forgotten, us), ''
-    units, tail, since1, held1, since0, held0, lastAt, lastAfter, lastCount, reserved = cap, -1, 0, 0, 0, 0, -1, -1, 0, 0
+    units, lastAt, count, stop = cap, -2, 0, -1
   end
   if taken then
-    if at > now then reserved = (tail > now and reserved or 0) + asked end
-    if now == lastAt then
-      lastCount = lastCount + asked
+    if at <= stop then
+      taken, held = at >= since, held + asked
+      if now ~= lastAt then lastAt = -2 end
+    elseif now == lastAt then
+      stop, held = at, held + asked
     else
-      if now >= since1 and lastAfter >= since1 and held1 * 2 > extra then
-        local held = tail > lastAfter and lastCount or 0
-        since0, since1, held0, held1 = since1, lastAfter + 1, held1 - held, held
+      -- The newest step becomes the second one. It is merged with the third if both are small.
+      local third, after, small = 0, 0, false
+      if count > 1 then
+        third, after, after = struct.unpack(STEP, rest)
+        small = (held + after) * (stop > now and 8 or 2) <= extra
       end
-      lastAt, lastAfter, lastCount = now, tail, asked
+      if small then
+        rest = struct.pack(STEP, third, stop, held + after) .. string.sub(rest, STEP_SIZE + 1)
+      else
+        if count > 0 then rest = struct.pack(STEP, since, stop, held) .. rest end
+        count = count + 1
+      end
+      since, stop, held, lastAt = at, at, asked, now
     end
-    if at >= since1 then held1 = held1 + asked elseif at >= since0 then held0 = held0 + asked end
-    tail = at > tail and at or tail
     units = units - cost
     full, left = now + math.ceil((cap - units) / permits), math.floor(units / interval)
-    taken = reserved < 2 ^ 32 and lastCount < 2 ^ 32 and full < MOMENT_BOUND
+    taken = taken and count <= MOST_PAST and held < HELD_BOUND and full < MOMENT_BOUND
     if taken then
       -- @inline "quick/renew"
-      taken = struct.pack(SMALL_BUCKET, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, tail, since1,
-        held1, since0, held0, lastAt, lastAfter, lastCount, reserved) .. rest
+      taken = struct.pack(SMALL_BUCKET, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, lastAt, count)
+        .. struct.pack(STEP, since, stop, held) .. rest
     end
   end
 end

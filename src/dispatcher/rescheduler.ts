@@ -35,10 +35,14 @@ export class Rescheduler {
   }
 
   get #pause(): number {
+    return this.#isRare && this.#parts.fairShare.contenders > 1 ? shortPause : leastPause;
+  }
+
+  /** Whether requests take longer than the least pause. */
+  get #isRare(): boolean {
     const { fairShare, reservations } = this.#parts;
     const { first } = reservations.moments;
-    const isRare = first !== undefined && fairShare.loadOf(first.grant.cost) >= leastPause;
-    return isRare && fairShare.contenders > 1 ? shortPause : leastPause;
+    return first !== undefined && fairShare.loadOf(first.grant.cost) >= leastPause;
   }
 
   /** Permits are about to be refunded. */
@@ -60,7 +64,8 @@ export class Rescheduler {
     const { first, last } = reservations.moments;
     if (!first || !last) return;
     const isFar = first.due - now >= Math.max(leastMove, fairShare.shortestInterval / 100);
-    if (isFar && (isAlone || fairShare.hasOnlyWindows)) {
+    // Buckets hand refunded permits to new requests, which come often enough unless requests are rare.
+    if (isFar && (isAlone || fairShare.hasOnlyWindows || this.#isRare)) {
       this.#movedAt = now;
       reservations.requeueFrom(() => true);
       waitEstimate.retryAt = 0;

@@ -27,9 +27,10 @@ export interface Algebra<L extends Limit, S> {
   fit(state: S, now: number, t: number, n: number): number;
   /**
    * Whether `n` more permits can be granted at `at` and all reservations still fit. With `before`, only the
-   * reservations earlier than that moment are checked, as the caller then refunds as many permits there.
+   * reservations earlier than that moment are checked, as the caller then refunds as many permits there. Unless
+   * `isFreed`, as many permits have not been refunded before.
    */
-  hasGap(state: S, now: number, at: number, n: number, before: number): boolean;
+  hasGap(state: S, now: number, at: number, n: number, before: number, isFreed: boolean): boolean;
   /** Records `n` permits granted at `t`, which may be ahead. */
   commit(state: S, now: number, t: number, n: number): void;
   /**

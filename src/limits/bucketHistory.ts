@@ -1,40 +1,61 @@
 /**
- * What a bucket remembers of its grants, for refunds.
+ * What a bucket remembers of its grants, for refunds and for grants ahead of reservations.
  *
- * Without the refunded grant, the level before every later grant would have been higher, and any surplus
- * above the capacity would have been lost. So a refund restores at most the least room between the level and
- * the capacity just before any of these grants.
+ * Without a refunded grant, the level before every later grant would have been higher, and any surplus above
+ * the capacity would have been lost. So a refund restores at most the least room between the level and the
+ * capacity just before any of these grants.
  *
- * Just before a grant, at least as much is taken as now, minus the permits held for that moment or later. Two
- * steps, and the last grants separately, record how many these are.
+ * What was or will be taken at a moment follows from what is taken now: the refill since then is added, and
+ * the permits held for later moments are subtracted. The steps record how many these are.
  */
 export interface BucketHistory {
-  /** The newest moment granted or reserved, or later. */
-  tail: number;
-  /** Permits held for `since1` or later. */
-  since1: number;
-  held1: number;
-  /** Permits held for `since0` or later, before `since1`. */
-  since0: number;
-  held0: number;
+  /** The newest first. */
+  steps: Step[];
   /**
-   * The moment at which the last grants were charged, with no refill between them. -1 if later grants must
-   * not join them.
+   * The moment at which the grants of the newest step were charged, with no refill between them;
+   * {@link closed} if later grants must not join them, {@link mixed} if there was a refill between them.
    */
   lastAt: number;
-  /** The newest moment granted or reserved before the last grants, or later. */
-  lastAfter: number;
-  /** The permits of the last grants. */
-  lastCount: number;
+  /** Reservations up to this moment were changed in a way that the steps do not show. */
+  unsureUntil: number;
   /** Grants for this moment or later were made at the present rate. */
   sameSince: number;
 }
 
+/** Permits that are held for moments from `since` to `until`. */
+interface Step {
+  since: number;
+  until: number;
+  held: number;
+}
+
+/** The refill of a bucket: `permits` units in a millisecond, of which `interval` are one permit. */
+interface Refill {
+  permits: number;
+  interval: number;
+}
+
+export const closed = -1;
+const mixed = -2;
+
+/** The most steps of past grants, the number that then stays, and the most steps of reservations. */
+const mostPast = 12;
+const keptPast = 8;
+const mostAhead = 48;
+
 export function emptyHistory(): BucketHistory {
-  return {
-    ...{ tail: -1, since1: 0, held1: 0, since0: 0, held0: 0 },
-    ...{ lastAt: -1, lastAfter: -1, lastCount: 0, sameSince: 0 },
-  };
+  return { steps: [], lastAt: mixed, unsureUntil: 0, sameSince: 0 };
+}
+
+/** The bucket is full, so that no refund restores anything. */
+export function forget(history: BucketHistory): void {
+  history.steps = [];
+  history.lastAt = mixed;
+}
+
+/** The newest moment granted or reserved, or later; -1 for none. */
+export function newestIn({ steps }: BucketHistory): number {
+  return steps.length > 0 ? steps[0].until : -1;
 }
 
 /**
@@ -49,75 +70,137 @@ export function join(
   n: number,
   burst: number,
 ): void {
-  if (moment === history.lastAt) history.lastCount += n;
-  else {
-    beginStep(history, now, burst);
+  const { steps, lastAt } = history;
+  if (t > newestIn(history) && moment !== lastAt) {
+    steps.unshift({ since: t, until: t, held: n });
     history.lastAt = moment;
-    history.lastAfter = history.tail;
-    history.lastCount = n;
+    if (steps.length > 2 && heldBy(steps, 2) * (steps[1].until > now ? 8 : 2) <= burst) merge(steps, 2);
+    limitSteps(steps, now, burst);
+    return;
   }
-  hold(history, t, n);
-  history.tail = Math.max(history.tail, t);
+  const place = t > newestIn(history) ? 0 : steps.findIndex(({ since }) => since <= t);
+  const step = steps[place];
+  if (step && (place === 0 || t <= step.until)) {
+    step.until = Math.max(step.until, t);
+    step.held += n;
+    if (place === 0 && moment !== lastAt) history.lastAt = mixed;
+    return;
+  }
+  steps.splice(place < 0 ? steps.length : place, 0, { since: t, until: t, held: n });
+  limitSteps(steps, now, burst);
 }
 
-/**
- * Starts another step with the last grants, if the present step holds more than half a burst and all earlier
- * grants are due.
- */
-function beginStep(history: BucketHistory, now: number, burst: number): void {
-  const { tail, since1, held1, lastAfter, lastCount } = history;
-  if (now < since1 || lastAfter < since1 || held1 * 2 <= burst) return;
-  history.since0 = since1;
-  history.since1 = lastAfter + 1;
-  history.held1 = tail > lastAfter ? lastCount : 0;
-  history.held0 = held1 - history.held1;
+/** The permits held by a step and the one after it. */
+function heldBy(steps: readonly Step[], i: number): number {
+  return steps[i].held + steps[i - 1].held;
 }
 
-function hold(history: BucketHistory, t: number, n: number): void {
-  if (t >= history.since1) history.held1 = Math.max(0, history.held1 + n);
-  else if (t >= history.since0) history.held0 = Math.max(0, history.held0 + n);
+/** Merges a step with the one after it. */
+function merge(steps: Step[], i: number): void {
+  const held = heldBy(steps, i);
+  steps.splice(i - 1, 2, { since: steps[i].since, until: steps[i - 1].until, held });
+}
+
+/** Keeps the number of steps within its bounds. The newest step stays as it is. */
+function limitSteps(steps: Step[], now: number, burst: number): void {
+  const ahead = steps.filter(({ until }) => until > now).length;
+  if (ahead > mostAhead) {
+    let place = 2;
+    for (let i = 3; i < ahead; i++) if (heldBy(steps, i) < heldBy(steps, place)) place = i;
+    merge(steps, place);
+    return;
+  }
+  if (steps.length - ahead <= mostPast) return;
+  while (steps.length - ahead > keptPast) {
+    let place = steps.length - 1;
+    while (place > Math.max(1, ahead) && heldBy(steps, place) * 2 > burst) place--;
+    if (place > Math.max(1, ahead)) merge(steps, place);
+    else steps.pop();
+  }
 }
 
 /**
  * A lower bound of the room in the bucket just before each grant that followed `n` permits granted at `t`, in
- * units of 1/`interval` of a permit. `taken` is what is taken now; `permits` are refilled per millisecond.
+ * units. `taken` is what is taken now.
  */
 export function roomAfter(
-  history: BucketHistory,
+  { steps, lastAt, sameSince }: BucketHistory,
   now: number,
   t: number,
   n: number,
   taken: number,
-  { permits, interval }: { permits: number; interval: number },
+  { permits, interval }: Refill,
 ): number {
-  const { tail, since1, held1, since0, held0, lastAfter, sameSince } = history;
-  if (t > lastAfter) return Infinity;
-  if (t < since0) return 0;
   // Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
   // counted, as its amount is not known.
   const ran = (moment: number) =>
     moment > now ? now - moment : Math.max(0, now - Math.max(moment, sameSince));
-  const later = t < since1 ? held1 : held1 - n;
-  const room = later > 0 ? taken + ran(tail) * permits - later * interval : Infinity;
-  if (t >= since1 || held0 <= n) return room;
-  return Math.min(room, taken + ran(Math.min(tail, since1 - 1)) * permits - (held0 - n + held1) * interval);
+  let later = 0;
+  let room = Infinity;
+  for (const step of steps) {
+    const { since, until, held } = step;
+    if (t > until) return room;
+    if (t >= since && step === steps[0] && lastAt !== mixed) return room;
+    const others = t >= since ? held - n : held;
+    later += others;
+    // A reservation is made for a whole millisecond, so the level before it may exceed the capacity.
+    const brim = until > now ? permits - 1 : 0;
+    if (others > 0) room = Math.min(room, taken + ran(until) * permits - later * interval + brim);
+    if (t >= since) return room;
+  }
+  return 0;
+}
+
+/**
+ * A lower bound of the level, in units, from now on until just before `before`: the least level after any
+ * grant until then. `units` are those in the bucket once all reservations are charged.
+ */
+export function leastLevel(
+  { steps, unsureUntil }: BucketHistory,
+  now: number,
+  at: number,
+  before: number,
+  units: number,
+  { permits, interval }: Refill,
+): number {
+  let least = Infinity;
+  let level = units;
+  for (const { since, until, held } of steps) {
+    if (until <= now) break;
+    if (since < before) least = Math.min(least, level + Math.max(0, since - now) * permits);
+    if (since > Math.max(at, unsureUntil)) level += held * interval;
+  }
+  return Math.min(least, level);
+}
+
+/** Permits that are held for moments after `now`, or more. */
+export function heldAfter({ steps }: BucketHistory, now: number): number {
+  let held = 0;
+  for (const step of steps) if (step.until > now) held += step.held;
+  return held;
 }
 
 /** Removes `n` permits granted at `t`. */
 export function leave(history: BucketHistory, t: number, n: number): void {
-  hold(history, t, -n);
-  if (t <= history.lastAfter) return;
-  history.lastCount -= n;
-  // The last grants are all refunded, so the ones before them are now the newest.
-  if (history.lastCount > 0) return;
-  endLast(history);
-  shorten(history, history.lastAfter);
+  const { steps } = history;
+  const place = steps.findIndex(({ since, until }) => since <= t && t <= until);
+  if (place < 0) return;
+  steps[place].held -= n;
+  if (steps[place].held > 0) return;
+  steps.splice(place, 1);
+  if (place === 0) history.lastAt = mixed;
 }
 
-/** Reservations later than `after` are void, and no moment is later than `tail`. */
-export function cut(history: BucketHistory, after: number, tail: number): void {
-  if (history.lastAt > after) endLast(history);
-  if (tail < history.tail) shorten(history, tail);
+/** Reservations later than `until` are void. */
+export function cut(history: BucketHistory, until: number): void {
+  const { steps } = history;
+  while (steps.length > 0 && steps[0].since > until) {
+    steps.shift();
+    history.lastAt = mixed;
+  }
+  if (newestIn(history) <= until) return;
+  steps[0].until = history.unsureUntil = until;
+  history.lastAt = mixed;
 }
 
 /**
@@ -125,28 +208,13 @@ export function cut(history: BucketHistory, after: number, tail: number): void {
  * so one step holds them.
  */
 export function changeRate(history: BucketHistory, now: number): void {
-  history.sameSince = history.since1 = Math.max(history.tail + 1, now);
-  history.held0 += history.held1;
-  history.held1 = 0;
-  history.lastAt = -1;
-}
-
-function endLast(history: BucketHistory): void {
-  history.lastAt = -1;
-  history.lastCount = 0;
-}
-
-/** No moment is later than `tail` any more. Later grants come after all grants made until now. */
-function shorten(history: BucketHistory, tail: number): void {
-  history.tail = tail;
-  history.lastAfter = Math.min(history.lastAfter, tail);
-  if (history.since1 > tail + 1) {
-    history.since1 = tail + 1;
-    history.held1 = 0;
+  const { steps } = history;
+  const newest = newestIn(history);
+  history.sameSince = Math.max(newest + 1, now);
+  history.unsureUntil = newest;
+  history.lastAt = mixed;
+  if (steps.length > 1) {
+    const held = steps.reduce((sum, step) => sum + step.held, 0);
+    history.steps = [{ since: steps[steps.length - 1].since, until: newest, held }];
   }
-  if (history.since0 > tail + 1) {
-    history.since0 = tail + 1;
-    history.held0 = 0;
-  }
-  history.sameSince = Math.min(history.sameSince, tail + 1);
 }

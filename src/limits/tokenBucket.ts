@@ -12,16 +12,14 @@ export interface TokenBucketState extends history.BucketHistory {
   units: number;
   ts: number;
   /**
-   * Permits that were reserved since there was last no reservation ahead, including those whose moment has
-   * come since.
-   */
-  reserved: number;
-  /**
    * When the permits taken under an earlier limit will be refilled. Until then, `units` may be negative
    * without a reservation.
    */
   owedUntil: number;
 }
+
+/** Milliseconds of refill from which on a request can be granted ahead of reservations that leave enough. */
+const leastWait = 20;
 
 /**
  * A token bucket with reservations, after the lazy refill of Guava's SmoothRateLimiter and the cancellation
@@ -36,7 +34,6 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     burst,
     units: burst * interval,
     ts: 0,
-    reserved: 0,
     owedUntil: 0,
     ...history.emptyHistory(),
   }),
@@ -50,13 +47,17 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     return Math.floor(levelAt(state, now, t) / (n * state.interval));
   },
 
-  // `units` already includes all reservations, so none of them needs what is left.
-  hasGap: (state, now, _at, n) => unitsAt(state, now) >= n * state.interval,
+  hasGap(state, now, at, n, before, isFreed) {
+    const cost = n * state.interval;
+    const units = unitsAt(state, now);
+    // Frequent requests soon get what reservations leave, in fair shares.
+    if (cost < leastWait * state.permits) return isFreed && units >= cost;
+    return history.leastLevel(state, now, at, before, units, state) >= cost;
+  },
 
   commit(state, now, t, n) {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);
-    if (t > now) state.reserved = (state.tail > now ? state.reserved : 0) + n;
     history.join(state, now, moment, t, n, state.burst);
     // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval;
@@ -64,12 +65,13 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   refund(state, now, t, n) {
-    if (t > state.tail) return 0;
+    const newest = history.newestIn(state);
+    if (t > newest) return 0;
     const { permits, interval } = state;
     const cost = n * interval;
     // At most this much was or will be refilled since `t`, up to now or the newest reservation. No more than
     // that can overflow, so the rest of the cost has room.
-    const ran = (Math.max(now, state.tail) - t + 1) * permits;
+    const ran = (Math.max(now, newest) - t + 1) * permits;
     const room = Math.max(
       history.roomAfter(state, now, t, n, capOf(state) - state.units, state),
       t >= state.sameSince ? cost - ran : 0,
@@ -77,32 +79,31 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
     state.units += back;
     history.leave(state, t, n);
-    if (t > now) state.reserved = Math.max(0, state.reserved - n);
     return back / interval;
   },
 
   release(state, now, _at, n) {
-    const { permits, interval, units, tail } = state;
-    // The state does not tell which reservations have come due. While one is ahead, all that were made with
-    // it are left.
-    const reserved = tail > now ? state.reserved * interval : 0;
+    const { permits, interval, units } = state;
+    const reserved = history.heldAfter(state, now) * interval;
+    const ahead = Math.max(0, history.newestIn(state) - now) * permits;
     const taken = Math.max(0, capOf(state) - units - reserved);
-    const back = Math.max(0, Math.min(n * interval, taken) - Math.max(0, tail - now) * permits);
+    const back = Math.max(0, Math.min(n * interval, taken) - ahead);
     state.units += back;
     return back / interval;
   },
 
   cut(state, now, after) {
-    // The number of permits of the newest reservations is known, so they are refunded exactly.
-    if (state.lastAt > Math.max(after, state.lastAfter))
-      tokenBucketAlgebra.refund(state, now, state.lastAt, state.lastCount);
-    if (state.tail <= after) return;
+    // A grant made now is recorded at `now` rounded up.
+    const last = Math.max(after, now + 1);
+    // Without grants after it, a step is refunded exactly.
+    for (let step = state.steps[0]; step?.since > last; step = state.steps[0])
+      tokenBucketAlgebra.refund(state, now, step.since, step.held);
+    if (history.newestIn(state) <= after) return;
     // At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
     // permits taken under an earlier limit are still to be refilled.
     const least = -(Math.max(after, state.owedUntil) - now) * state.permits;
     state.units = Math.max(state.units, least);
-    // A grant made now is recorded at `now` rounded up.
-    history.cut(state, after, Math.max(after, now + 1));
+    history.cut(state, last);
   },
 
   available(state, now) {
@@ -115,9 +116,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   roll(state, now) {
     // A new grant must not join reservations whose moment has come.
-    if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = -1;
+    if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = history.closed;
     state.units = unitsAt(state, now);
     state.ts = now;
+    if (state.units === capOf(state) && history.newestIn(state) <= now) history.forget(state);
   },
 
   adopt(state, { permits, interval, burst }) {
@@ -128,7 +130,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / permits));
   },
 
-  taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: state.tail }),
+  taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: history.newestIn(state) }),
 };
 
 function capOf({ burst, interval }: TokenBucketState): number {

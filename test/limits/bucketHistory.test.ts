@@ -38,7 +38,7 @@ test('a reservation refilled at a faster rate leaves no room before later grants
   assert.is(restored(state, 12, 1), 0);
 });
 
-test('released permits reduce the room by as much', () => {
+test('a refund restores no more than a release has left to refund', () => {
   const state = bucketAfter(
     { permits: 1, interval: 1, burst: 10 },
     [0, 8],
@@ -49,12 +49,13 @@ test('released permits reduce the room by as much', () => {
     [9, 1],
   );
   assert.is(algebra.release(state, 9, 9, 7), 7);
-  // The bucket lacks two permits now, and two grants follow the one at 7.
-  assert.is(restored(state, 7, 1), 0);
+  // The bucket lacks two permits now.
+  assert.is(restored(state, 7, 1), 1);
   assert.is(restored(state, 9, 1), 1);
+  assert.is(restored(state, 6, 6), 0);
 });
 
-test('a grant older than the two steps restores only what cannot have been refilled since', () => {
+test('a refund of an old grant restores what the fullest moment since then leaves room for', () => {
   const state = bucketAfter(
     { permits: 1, interval: 4, burst: 10 },
     [0, 8],
@@ -63,7 +64,48 @@ test('a grant older than the two steps restores only what cannot have been refil
     [28, 4],
     [29, 1],
   );
-  assert.is(restored(state, 0, 8), 0.5);
+  // Before the grant at 28, the bucket lacked five permits.
+  assert.is(restored(state, 0, 8), 5);
+});
+
+test('after many later grants, a refund restores only what cannot have been refilled since', () => {
+  const grants = Array.from({ length: 15 }, (_, i): [number, number] => [1 + 6 * i, 6]);
+  const state = bucketAfter({ permits: 1, interval: 1, burst: 10 }, [0, 5], ...grants);
+  assert.ok(state.steps.length <= 12, `${state.steps.length} steps`);
+  assert.is(restored(state, 1, 6), 0);
+  assert.is(restored(state, 85 - 6, 6), 4);
+});
+
+test('a full bucket remembers no grants', () => {
+  const state = bucketAfter({ permits: 1, interval: 1, burst: 10 }, [0, 5], [3, 4]);
+  algebra.roll(state, 20, 0);
+  assert.equal(state.steps, []);
+  assert.is(restored(state, 3, 4), 0);
+});
+
+test('permits that no reservation needs can be granted ahead of the reservations', () => {
+  const state = algebra.create(tokenBucket({ permits: 10, interval: 1000, burst: 2 }));
+  algebra.roll(state, 1000, 0);
+  for (const moment of [1000, 1000, 1100, 1200]) algebra.commit(state, 1000, moment, 1);
+  const gap = (n: number, before: number) => algebra.hasGap(state, 1003, 1003, n, before, true);
+  algebra.roll(state, 1003, 0);
+  assert.not(gap(1, Infinity));
+  assert.is(algebra.refund(state, 1003, 1000, 1), 1);
+  assert.ok(gap(1, Infinity));
+  assert.not(gap(2, Infinity));
+  algebra.commit(state, 1003, 1003, 1);
+  assert.not(gap(1, Infinity));
+  // Before the reservation for 1100, nothing needs the refill since 1000, which is less than a permit.
+  assert.not(gap(1, 1100));
+});
+
+test('reservations of which only some are void leave no gap that is not sure', () => {
+  const state = algebra.create(tokenBucket({ permits: 1000, interval: 1000, burst: 1000 }));
+  algebra.roll(state, 1000, 0);
+  algebra.commit(state, 1000, 1000, 1000);
+  for (let moment = 1001; moment <= 1100; moment++) algebra.commit(state, 1000, moment, 1);
+  algebra.cut(state, 1000, 1050);
+  assert.not(algebra.hasGap(state, 1000, 1000, 1, Infinity, true));
 });
 
 test('permits missing before the last grants are missing under another interval too', () => {
@@ -84,8 +126,8 @@ test('after a cut of more than there was room for, later grants can be refunded 
   const state = bucketAfter({ permits: 1, interval: 1, burst: 10 }, [0, 1], [1, 10]);
   for (const moment of [7, 13, 19]) algebra.commit(state, 1, moment, 6);
   algebra.cut(state, 1, 8);
-  // The five permits beyond a full bucket are lost, and earlier grants restore nothing.
-  assert.is(algebra.earliest(state, 1, 1, 1), 9);
+  // The void reservations are refunded exactly.
+  assert.is(algebra.earliest(state, 1, 1, 1), 8);
   for (const [at, permits] of [
     [16, 1],
     [17, 1],
@@ -93,8 +135,10 @@ test('after a cut of more than there was room for, later grants can be refunded 
     algebra.roll(state, at, 0);
     algebra.commit(state, at, at, permits);
   }
-  assert.is(restored(state, 1, 10), 0);
-  assert.is(restored(state, 16, 1), 1);
+  // Before the grant at 16, the bucket lacked one permit.
+  // Before the grants at 16 and 17, the bucket lacked one permit.
+  assert.is(restored(state, 1, 10), 1);
+  assert.is(restored(state, 16, 1), 0);
 });
 
 test.run();

@@ -83,6 +83,11 @@ export function take(history: BucketHistory, step: BucketStep): void {
   if (step.kind === 'take') {
     const n = Math.min(step.permits, state.burst);
     const free = Math.max(algebra.earliest(state, now, at, n), now + step.later);
+    if (free > now && algebra.hasGap(state, now, at, n, Infinity, true)) {
+      algebra.commit(state, now, at, n);
+      grants.push({ us, moment: at, n, phase: phases.length });
+      return;
+    }
     if (free > now && !step.waits) return;
     const moment = Math.max(at, free);
     if (algebra.fit(state, now, free > now ? moment : now, n) < 1)

@@ -50,7 +50,8 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
   const original = (await redis.getBuffer(ledger))!;
   // After the texts of the limits and their states follow the remaining fields of all ledgers.
   const texts = 30 + 4 + original.readUInt32LE(30) + 4 + 2;
-  const rest = texts + (11 + 17) * 8;
+  // Of a sliding window, a bucket, and the steps of the bucket.
+  const rest = texts + (11 + 10) * 8 + original.readDoubleLE(texts + (11 + 9) * 8) * 24;
   const offsets = [2, 10, 18, ...Array.from({ length: 15 }, (_, i) => rest + i * 8)];
   for (const at of offsets)
     for (const number of wrong) {
@@ -61,7 +62,7 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 6`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 7`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
@@ -80,7 +81,7 @@ for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_00
         await redis.set(ledger, held);
         await ofOne.decide([1]).then(
           () => assert.unreachable(`${number} at ${at}`),
-          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 6`),
+          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 7`),
         );
         assert.ok(held.equals((await redis.getBuffer(ledger))!));
       }

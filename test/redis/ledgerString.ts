@@ -50,7 +50,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 6) throw new Error(`a ledger of version ${version}`);
+  if (version !== 7) throw new Error(`a ledger of version ${version}`);
   const [epoch, seen, expires] = reader.doubles(3);
   const isWhole = kind === 'w';
   const calm = isWhole ? undefined : reader.integer(6);
@@ -72,9 +72,13 @@ function calmOf({ shift, holes, pausedUntil, soleUntil, crowdUntil, pacedUntil }
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const sizes: Record<string, number> = { s: 11, f: 14, t: 16 };
+  const sizes: Record<string, number> = { s: 11, f: 14, t: 9 };
   const spec = reader.text();
-  const limits = [...reader.text()].map((kind, i) => limitOf(kind, reader.doubles(sizes[kind]), logs[i]));
+  const limits = [...reader.text()].map((kind, i) => {
+    const numbers = reader.doubles(sizes[kind]);
+    if (kind === 't') numbers.push(...reader.doubles(3 * reader.double()));
+    return limitOf(kind, numbers, logs[i]);
+  });
   return { spec, limits, rare: readRare(reader, limits.length) };
 }
 
@@ -102,14 +106,11 @@ function readSmall(
   }
   if (kind === 't') {
     const units = reader.double();
-    const [tail, since1] = [reader.moment(), reader.integer(6)];
-    const held1 = reader.double();
-    const since0 = reader.integer(6);
-    const held0 = reader.double();
-    const line = [tail, since1, held1, since0, held0, reader.moment(), reader.moment()];
-    const [lastCount, reserved] = [reader.integer(4), reader.integer(4)];
-    const [owedUntil, sameSince] = rareOf(2) ?? [0, 0];
-    return picture([units, seen, reserved, owedUntil, ...line, lastCount, sameSince]);
+    const lastAt = reader.moment();
+    const count = reader.integer(1);
+    const steps = Array.from({ length: 3 * count }, () => reader.integer(6));
+    const [owedUntil, unsureUntil, sameSince] = rareOf(3) ?? [0, 0, 0];
+    return picture([units, seen, owedUntil, lastAt, unsureUntil, sameSince, ...steps]);
   }
   const [total, newest, purged, openTime, openCount] = reader.doubles(5);
   const count = reader.integer(1);

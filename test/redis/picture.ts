@@ -69,23 +69,9 @@ function limitPicture(state: LimitState): LimitPicture {
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, reserved, owedUntil, tail, since1, held1, since0, held0 } = state;
-  const { lastAt, lastAfter, lastCount, sameSince } = state;
-  const numbers = [
-    permits,
-    interval,
-    burst,
-    units,
-    ts,
-    reserved,
-    owedUntil,
-    tail,
-    since1,
-    held1,
-    since0,
-    held0,
-  ];
-  numbers.push(lastAt, lastAfter, lastCount, sameSince);
+  const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, steps } = state;
+  const numbers = [permits, interval, burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince];
+  for (const { since, until, held } of steps) numbers.push(since, until, held);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 
@@ -126,8 +112,10 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
   // Of a fixed window: start0, end0, used0, newest0 and reserved0.
   if (kind === 'f' && numbers[9] <= now)
     return { kind, numbers: [...numbers.slice(0, 8), 0, 0, 0, 0, 0, ...numbers.slice(13)], log };
-  // Of a bucket: owedUntil.
-  if (kind === 't' && numbers[6] <= now)
-    return { kind, numbers: [...numbers.slice(0, 6), 0, ...numbers.slice(7)], log };
+  if (kind === 't') {
+    const [owedUntil, lastAt, unsureUntil, ...more] = numbers.slice(5);
+    const ahead = [owedUntil > now ? owedUntil : 0, lastAt, unsureUntil > now ? unsureUntil : 0];
+    return { kind, numbers: [...numbers.slice(0, 5), ...ahead, ...more], log };
+  }
   return { kind, numbers, log };
 }

@@ -1,37 +1,73 @@
--- What a bucket remembers of its grants, for refunds. The twin of src/limits/bucketHistory.ts, which explains it.
+-- What a bucket remembers of its grants, for refunds and for grants ahead of reservations. The twin of
+-- src/limits/bucketHistory.ts, which explains it.
+
+-- @include "heads/token-bucket"
+
+-- Steps are removed down to this number of past ones, so that most calls need not remove any.
+local KEPT_PAST = 8
+local MOST_AHEAD = 48
 
 local function bucketHistory()
-  local function endLast(state)
-    state.lastAt, state.lastCount = -1, 0
+  local CLOSED, MIXED = -1, -2
+
+  -- The newest moment granted or reserved, or later; -1 for none.
+  local function newestIn(state)
+    return state.steps[1] and state.steps[1].stop or -1
   end
 
-  local function hold(state, t, n)
-    if t >= state.since1 then
-      state.held1 = math.max(0, state.held1 + n)
-    elseif t >= state.since0 then
-      state.held0 = math.max(0, state.held0 + n)
+  -- The permits held by a step and the one after it.
+  local function heldBy(steps, i)
+    return steps[i].held + steps[i - 1].held
+  end
+
+  -- Merges a step with the one after it.
+  local function merge(steps, i)
+    local after = table.remove(steps, i - 1)
+    local step = steps[i - 1]
+    step.stop, step.held = after.stop, step.held + after.held
+  end
+
+  -- Keeps the number of steps within its bounds. The newest step stays as it is.
+  local function limitSteps(steps, now, burst)
+    local ahead = 0
+    while steps[ahead + 1] and steps[ahead + 1].stop > now do ahead = ahead + 1 end
+    if ahead > MOST_AHEAD then
+      local place = 3
+      for i = 4, ahead do
+        if heldBy(steps, i) < heldBy(steps, place) then place = i end
+      end
+      merge(steps, place)
+      return
     end
-  end
-
-  -- Starts another step with the last grants, if the present step holds more than half a burst and all
-  -- earlier grants are due.
-  local function beginStep(state, now)
-    if now < state.since1 or state.lastAfter < state.since1 or state.held1 * 2 <= state.burst then return end
-    local held = state.tail > state.lastAfter and state.lastCount or 0
-    state.since0, state.since1 = state.since1, state.lastAfter + 1
-    state.held0, state.held1 = state.held1 - held, held
+    if #steps - ahead <= MOST_PAST then return end
+    while #steps - ahead > KEPT_PAST do
+      local place, first = #steps, math.max(2, ahead + 1)
+      while place > first and heldBy(steps, place) * 2 > burst do place = place - 1 end
+      if place > first then merge(steps, place) else table.remove(steps) end
+    end
   end
 
   -- Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier.
   local function join(state, now, moment, t, n)
-    if moment == state.lastAt then
-      state.lastCount = state.lastCount + n
-    else
-      beginStep(state, now)
-      state.lastAt, state.lastAfter, state.lastCount = moment, state.tail, n
+    local steps, newest = state.steps, newestIn(state)
+    if t > newest and moment ~= state.lastAt then
+      table.insert(steps, 1, { since = t, stop = t, held = n })
+      state.lastAt = moment
+      if #steps > 2 and heldBy(steps, 3) * (steps[2].stop > now and 8 or 2) <= state.burst then merge(steps, 3) end
+      return limitSteps(steps, now, state.burst)
     end
-    hold(state, t, n)
-    state.tail = math.max(state.tail, t)
+    local place = 1
+    if t <= newest then
+      while steps[place] and steps[place].since > t do place = place + 1 end
+    end
+    local step = steps[place]
+    if step and (place == 1 or t <= step.stop) then
+      step.stop, step.held = math.max(step.stop, t), step.held + n
+      if place == 1 and moment ~= state.lastAt then state.lastAt = MIXED end
+      return
+    end
+    table.insert(steps, place, { since = t, stop = t, held = n })
+    limitSteps(steps, now, state.burst)
   end
 
   -- Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
@@ -44,35 +80,84 @@ local function bucketHistory()
   -- A lower bound, in units, of the room in the bucket just before each grant that followed `n` permits
   -- granted at `t`. `taken` is what is taken now.
   local function roomAfter(state, now, t, n, taken)
-    if t > state.lastAfter then return math.huge end
-    if t < state.since0 then return 0 end
-    local later, room = state.held1, math.huge
-    if t >= state.since1 then later = later - n end
-    if later > 0 then room = taken + ranSince(state, now, state.tail) * state.permits - later * state.interval end
-    if t >= state.since1 or state.held0 <= n then return room end
-    local ran = ranSince(state, now, math.min(state.tail, state.since1 - 1))
-    return math.min(room, taken + ran * state.permits - (state.held0 - n + state.held1) * state.interval)
+    local later, room = 0, math.huge
+    for i, step in ipairs(state.steps) do
+      if t > step.stop then return room end
+      if t >= step.since and i == 1 and state.lastAt ~= MIXED then return room end
+      local others = t >= step.since and step.held - n or step.held
+      later = later + others
+      if others > 0 then
+        -- A reservation is made for a whole millisecond, so the level before it may exceed the capacity.
+        local brim = step.stop > now and state.permits - 1 or 0
+        room = math.min(room, taken + ranSince(state, now, step.stop) * state.permits - later * state.interval + brim)
+      end
+      if t >= step.since then return room end
+    end
+    return 0
   end
 
-  -- No moment is later than `tail` any more. Later grants come after all grants made until now.
-  local function shorten(state, tail)
-    state.tail = tail
-    state.lastAfter = math.min(state.lastAfter, tail)
-    if state.since1 > tail + 1 then state.since1, state.held1 = tail + 1, 0 end
-    if state.since0 > tail + 1 then state.since0, state.held0 = tail + 1, 0 end
-    state.sameSince = math.min(state.sameSince, tail + 1)
+  -- A lower bound of the level, in units, from now on until just before `before`: the least level after any
+  -- grant until then. `units` are those in the bucket once all reservations are charged.
+  local function leastLevel(state, now, at, before, units)
+    local least, level = math.huge, units
+    for _, step in ipairs(state.steps) do
+      if step.stop <= now then break end
+      if step.since < before then least = math.min(least, level + math.max(0, step.since - now) * state.permits) end
+      if step.since > math.max(at, state.unsureUntil) then level = level + step.held * state.interval end
+    end
+    return math.min(least, level)
+  end
+
+  -- Permits that are held for moments after `now`, or more.
+  local function heldAfter(state, now)
+    local held = 0
+    for _, step in ipairs(state.steps) do
+      if step.stop > now then held = held + step.held end
+    end
+    return held
   end
 
   -- Removes `n` permits granted at `t`.
   local function leave(state, t, n)
-    hold(state, t, -n)
-    if t <= state.lastAfter then return end
-    state.lastCount = state.lastCount - n
-    -- The last grants are all refunded, so the ones before them are now the newest.
-    if state.lastCount > 0 then return end
-    endLast(state)
-    shorten(state, state.lastAfter)
+    for i, step in ipairs(state.steps) do
+      if step.since <= t and t <= step.stop then
+        step.held = step.held - n
+        if step.held > 0 then return end
+        table.remove(state.steps, i)
+        if i == 1 then state.lastAt = MIXED end
+        return
+      end
+    end
   end
 
-  return endLast, join, roomAfter, shorten, leave
+  -- The reservations later than `stop` are void.
+  local function cutHistory(state, stop)
+    local steps = state.steps
+    while steps[1] and steps[1].since > stop do
+      table.remove(steps, 1)
+      state.lastAt = MIXED
+    end
+    if newestIn(state) <= stop then return end
+    steps[1].stop, state.unsureUntil, state.lastAt = stop, stop, MIXED
+  end
+
+  -- Another rate is in force from now on. All grants that are held count as taken now, whatever their moments,
+  -- so one step holds them.
+  local function changeRate(state, now)
+    local steps, newest, held = state.steps, newestIn(state), 0
+    state.sameSince, state.unsureUntil, state.lastAt = math.max(newest + 1, now), newest, MIXED
+    if #steps < 2 then return end
+    for _, step in ipairs(steps) do held = held + step.held end
+    state.steps = { { since = steps[#steps].since, stop = newest, held = held } }
+  end
+
+  -- The bucket is full, so that no refund restores anything.
+  local function forget(state)
+    state.steps, state.lastAt = {}, MIXED
+  end
+
+  return {
+    CLOSED = CLOSED, newestIn = newestIn, join = join, roomAfter = roomAfter, leastLevel = leastLevel, heldAfter = heldAfter,
+    leave = leave, cut = cutHistory, changeRate = changeRate, forget = forget,
+  }
 end

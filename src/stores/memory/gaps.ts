@@ -14,20 +14,30 @@ import { loadOf, noteGranted } from './pace.ts';
 export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole: Hole | undefined): boolean {
   const { now, at } = instant;
   const load = loadOf(ledger, cost);
-  // Permits that are free only because the pace holds grants back were not refunded.
-  if (ledger.freed < load || now >= ledger.pacedUntil || ledger.pausedUntil > now) return false;
-  if (!hasGap(ledger, instant, cost, Infinity)) {
-    if (!hole || !hasGap(ledger, instant, cost, hole.moment)) return false;
-    bringForward(ledger, hole, now);
-  }
+  if (now >= ledger.pacedUntil || ledger.pausedUntil > now) return false;
+  const isFreed = ledger.freed >= load;
+  const isFree = hasGap(ledger, instant, cost, Infinity, isFreed);
+  if (!isFree && !(hole && hasGap(ledger, instant, cost, hole.moment, isFreed))) return false;
   commitAll(ledger, now, at, cost, 1);
-  ledger.freed -= load;
+  if (!isFree) bringForward(ledger, hole!, now);
+  ledger.freed = Math.max(0, ledger.freed - load);
   noteGranted(ledger, cost, 1);
   return true;
 }
 
-function hasGap({ limits }: LedgerState, { now, at }: Instant, cost: Cost, before: number): boolean {
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0 && !algebraOf(limits[i]).hasGap(limits[i], now, at, cost[i], before)) return false;
+function hasGap(
+  { limits }: LedgerState,
+  { now, at }: Instant,
+  cost: Cost,
+  before: number,
+  isFreed: boolean,
+): boolean {
+  for (let i = 0; i < cost.length; i++) {
+    const state = limits[i];
+    if (cost[i] === 0) continue;
+    // Permits that are free only because the pace holds grants back were not refunded.
+    if (!isFreed && state.kind !== 'tokenBucket') return false;
+    if (!algebraOf(state).hasGap(state, now, at, cost[i], before, isFreed)) return false;
+  }
   return true;
 }

@@ -1,3 +1,4 @@
+import { newestIn as newestInBucket } from '../../limits/bucketHistory.ts';
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -13,7 +14,7 @@ export interface Offer {
 
 /** The newest moment that a limit has granted or reserved. */
 function newestIn(state: LimitState): number {
-  return state.kind === 'tokenBucket' ? state.tail : state.newest;
+  return state.kind === 'tokenBucket' ? newestInBucket(state) : state.newest;
 }
 
 /**
