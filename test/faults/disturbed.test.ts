@@ -111,7 +111,7 @@ test('out of memory without eviction: calls fail with StoreError, never exceeds 
 });
 
 const guide =
-  'eval evalsha time get set del unlink pexpire lrange lset ltrim rpush zadd zcard zcount zscore zrem zremrangebyrank';
+  'eval evalsha time getrange set del unlink pexpire lrange lset ltrim rpush zadd zcard zcount zscore zrem zremrangebyrank';
 
 test('each permission revoked in turn while requests wait: StoreError, never exceeds the limit, and grants again', async ({
   server,
