@@ -4,7 +4,8 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -12,13 +13,13 @@ import { breachesOf, countsOf } from '../history/check.ts';
 import { readHistories } from '../history/histories.ts';
 import { HistoryWriter } from '../history/writer.ts';
 import { bundled } from '../support/bundled.ts';
-import { killAtExit, killNow, removeFolder, temporaryFolder } from '../support/leftovers.ts';
+import { killAtExit, killNow } from '../support/leftovers.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startRedis } from '../support/redisServer.ts';
 import { anySeed } from '../support/seed.mjs';
 import { limits } from './limits.ts';
 import { type Disturbance, scheduleOf } from './schedule.ts';
-import { type Sample, slopeOf } from './slope.ts';
+import { type Sample, steepest } from './slope.ts';
 
 const processes = 8;
 /** Allowed growth of a heap, or of Redis, in megabytes a minute, in a run of five minutes or more. */
@@ -37,7 +38,8 @@ const schedule = scheduleOf(seed, length, processes);
 console.log(`${processes} processes for ${length / 1_000} s, ${schedule.length} faults, --seed ${seed}`);
 
 process.env.SLUICE_SEED = String(seed);
-const folder = temporaryFolder();
+// Kept after a failure.
+const folder = mkdtempSync(join(tmpdir(), 'rxjs-sluice-soak-'));
 for (const name of Object.keys(limits)) mkdirSync(join(folder, name));
 const writers = Object.keys(limits).map((name) => new HistoryWriter(join(folder, name), 'faults'));
 const server = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
@@ -146,17 +148,19 @@ for (const name of Object.keys(limits)) {
   for (const breach of breachesOf(histories)) failures.push(`${name}: ${breach}`);
 }
 console.table(table);
-const heapSlopes = [...heaps.values()].map(slopeOf).filter((slope) => !Number.isNaN(slope));
-const slopes = { 'heap (the steepest)': Math.max(...heapSlopes), Redis: slopeOf(memory) };
+const slopes = { 'heap (the steepest)': steepest([...heaps.values()]), Redis: steepest([memory]) };
 console.table(
-  Object.fromEntries(Object.entries(slopes).map(([of, slope]) => [of, { 'MB a minute': slope.toFixed(3) }])),
+  Object.fromEntries(
+    Object.entries(slopes).map(([of, slope]) => [of, { 'MB a minute': slope?.toFixed(3) ?? 'too short' }]),
+  ),
 );
-for (const [of, slope] of Object.entries(slopes))
+for (const [of, slope = 0] of Object.entries(slopes))
   if (length >= 300_000 && slope > mostGrowth) failures.push(`${of} grows by ${slope} MB a minute`);
 
 for (const failure of failures) console.error(`FAILED: ${failure}`);
 if (failures.length > 0) {
   for (const one of schedule) console.error(JSON.stringify(one));
+  console.error(`The histories are in ${folder}`);
   console.error(`Again: npm run test:soak -- --seconds ${length / 1_000} --seed ${seed}`);
-} else removeFolder(folder);
+} else rmSync(folder, { recursive: true });
 process.exit(failures.length > 0 ? 1 : 0);
