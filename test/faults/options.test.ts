@@ -68,8 +68,7 @@ for (const version of [6, 5])
     await sleep(250);
     server.thaw();
     await granting();
-    const lost = Date.now();
-    await server.restart();
+    const lost = await server.restart();
     await granting();
 
     for (const { title, rejects, loads, granted } of all) {

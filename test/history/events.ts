@@ -65,7 +65,7 @@ export interface GaveBack {
   permits: number;
 }
 
-/** A fault of the fleet, from `at` until `until`. `lost` is set if Redis lost its data by it. */
+/** A fault of the fleet, from `at` until `until`. `lost` is set if Redis lost its data by it, at `at` exactly. */
 export interface Fault {
   event: 'fault';
   at: number;

@@ -73,12 +73,13 @@ function start(place: number): ChildProcess {
   return child;
 }
 
-/** Causes a fault, and returns at its end. */
-async function disturb({ kind, lasts, place }: Disturbance): Promise<void> {
+/** Causes a fault, and returns at its end; the time of a loss of data. */
+async function disturb({ kind, lasts, place }: Disturbance): Promise<number | undefined> {
   if (kind === 'kill Redis, restart it with its AOF') {
     await server.kill();
     await sleep(lasts);
-    await server.start();
+    // With a slow disk, it takes long to open its file.
+    await server.start(60_000);
   } else if (kind === 'stop Redis (SIGSTOP)') {
     server.freeze();
     await sleep(lasts);
@@ -86,7 +87,7 @@ async function disturb({ kind, lasts, place }: Disturbance): Promise<void> {
   } else if (kind === 'CLIENT KILL')
     await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   else if (kind === 'SCRIPT FLUSH') await server.command('SCRIPT', 'FLUSH');
-  else if (kind === 'FLUSHALL') await server.command('FLUSHALL');
+  else if (kind === 'FLUSHALL') return server.flush();
   else if (kind === 'hold the wire') {
     proxy.pause();
     await sleep(lasts);
@@ -106,6 +107,7 @@ async function disturb({ kind, lasts, place }: Disturbance): Promise<void> {
     await sleep(lasts);
     fleet[place].kill('SIGCONT');
   }
+  return undefined;
 }
 
 const sampling = setInterval(async () => {
@@ -116,10 +118,10 @@ const sampling = setInterval(async () => {
 for (const disturbance of schedule) {
   await sleep(Math.max(0, started + disturbance.at - Date.now()));
   const at = Date.now();
-  await disturb(disturbance);
+  const lostAt = await disturb(disturbance);
   const { kind } = disturbance;
-  const fault = { event: 'fault', kind, until: Date.now(), lost: kind === 'FLUSHALL' } as const;
-  for (const writer of writers) writer.write(fault, at);
+  const fault = { event: 'fault', kind, until: Date.now(), lost: lostAt !== undefined } as const;
+  for (const writer of writers) writer.write(fault, lostAt ?? at);
   console.log(`${((at - started) / 1_000).toFixed(1).padStart(7)} s  ${kind}`);
 }
 for (const child of fleet) child.ref();
