@@ -4,6 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { childrenCpu } from './times.mjs';
 import { mark } from './uvuWorker.mjs';
 
 globalThis.UVU_DEFER = 1;
@@ -23,9 +24,14 @@ process.on('message', async ({ file, seed, scale }) => {
   fc.configureGlobal({ seed });
   const wall = performance.now();
   const cpu = process.cpuUsage();
+  const children = childrenCpu();
   const outcome = await run(file);
   const { user, system } = process.cpuUsage(cpu);
-  const spent = { wall: performance.now() - wall, cpu: (user + system) / 1000 };
+  const spent = {
+    wall: performance.now() - wall,
+    cpu: (user + system) / 1000,
+    children: childrenCpu() - children,
+  };
   process.stdout.write(`${mark}${JSON.stringify({ ...outcome, ...spent })}\n`);
   process.channel.ref();
 });
