@@ -20,7 +20,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const withServers =
   /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|security|slow|support)\//;
 /** The timed tests of processes that share a limit: other load would change their results. */
-const alone = /^((fleet|demo)\/|slow\/cluster)/;
+const alone = /^(fleet\/|slow\/cluster)/;
 /** A file with properties over random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** The time limit of a file, in ms. */

@@ -15,6 +15,8 @@ let files = 0;
 process.on('message', async ({ file, seed, scale }) => {
   if (!file) {
     process.disconnect();
+    // It should have ended long before: says what keeps it alive.
+    setTimeout(() => console.error(`alive because of ${process.getActiveResourcesInfo()}`), 1_000).unref();
     return;
   }
   // A test that awaits a promise that never settles ends the process: nothing else may keep it alive.
