@@ -9,6 +9,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { prune } from './support/compiled.mjs';
 import { redisBinary } from './support/redisBinary.mjs';
 import { anySeed, seed } from './support/seed.mjs';
 import { timesOf } from './support/times.mjs';
@@ -86,6 +87,7 @@ async function run() {
   } catch (error) {
     return [failure(error.message)];
   }
+  prune();
   if (!long) console.log(`SLUICE_SEED=${seed()}\n`);
   const voices = turns(jobs.length, (text) => process.stdout.write(text));
   const waiting = jobs.map((job, i) => ({ ...job, voice: voices[i] }));

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assemble, filesIn } from '../../tools/lua.mjs';
 
@@ -8,9 +18,14 @@ import { assemble, filesIn } from '../../tools/lua.mjs';
  * kept on disk, by its contents.
  */
 
-const cache = fileURLToPath(new URL('../../node_modules/.cache/rxjs-sluice/', import.meta.url));
+const cache =
+  process.env.SLUICE_CACHE ??
+  fileURLToPath(new URL('../../node_modules/.cache/rxjs-sluice', import.meta.url));
 const lua = fileURLToPath(new URL('../../lua', import.meta.url));
-const own = ['./compiled.mjs', '../../tools/lua.mjs', '../../tools/luaMinify.mjs', '../../package-lock.json'];
+const own = [
+  ...['./compiled.mjs', '../../tools/lua.mjs', '../../tools/luaMinify.mjs'],
+  '../../node_modules/esbuild/package.json',
+];
 const version = digest(own.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')));
 
 /** @param {string[]} texts */
@@ -27,7 +42,7 @@ function digest(texts) {
  * @param {() => string | Promise<string>} make
  */
 async function kept(texts, make) {
-  const file = `${cache}${digest([version, ...texts])}`;
+  const file = join(cache, digest([version, ...texts]));
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -39,6 +54,17 @@ async function kept(texts, make) {
   writeFileSync(`${file}.${process.pid}`, made);
   renameSync(`${file}.${process.pid}`, file);
   return made;
+}
+
+/** Removes what was made long ago: most of it is of texts that have changed since. */
+export function prune() {
+  const oldest = Date.now() - 7 * 86_400_000;
+  for (const name of existsSync(cache) ? readdirSync(cache) : []) {
+    const file = join(cache, name);
+    // Another process may have removed it.
+    if ((statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < oldest)
+      rmSync(file, { force: true });
+  }
 }
 
 /** A TypeScript module as JavaScript, with its source map. */
