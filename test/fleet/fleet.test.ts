@@ -5,7 +5,7 @@ import type { ProcessHistory } from '../history/histories.ts';
 import type { PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
-import { ProcessFleet } from './fleet.ts';
+import { type Outcome, ProcessFleet } from './fleet.ts';
 import { jain, permitsWithin } from './measures.ts';
 
 const processes = 6;
@@ -27,28 +27,33 @@ interface Use {
   fairness: number;
 }
 
+/** The part of its time for which a process may wait for a processor if its fleet is to use a limit in full. */
+const mostStarved = 0.05;
+
 /**
- * Runs a fleet, up to three times until the uses suffice: other load of the machine takes moments from the processes. The
- * promises that `run` asserts hold each time.
+ * Runs a fleet, up to three times until the uses suffice. A fleet that other load kept from the processors is not judged by
+ * its uses. The promises that `run` asserts hold each time.
  */
 async function usesOf(
   server: RedisServer,
   least: Use,
-  run: (fleet: ProcessFleet) => Promise<Use>,
+  run: (fleet: ProcessFleet) => Promise<Use & Pick<Outcome, 'starved'>>,
 ): Promise<void> {
   const uses: string[] = [];
   for (let i = 0; i < 3; i++) {
     await server.command('FLUSHALL');
     const fleet = await ProcessFleet.start(processes, server.port);
     try {
-      const { utilisation, fairness } = await run(fleet);
+      const { utilisation, fairness, starved } = await run(fleet);
       if (utilisation >= least.utilisation && fairness >= least.fairness) return;
-      uses.push(`utilisation ${utilisation}, fairness ${fairness}`);
+      const use = `utilisation ${utilisation}, fairness ${fairness}, ${starved} ms without a processor`;
+      if (starved > mostStarved * lasts) console.log(`not judged: ${use}`);
+      else uses.push(use);
     } finally {
       await fleet.stop();
     }
   }
-  assert.unreachable(uses.join('; '));
+  assert.equal(uses, []);
 }
 
 const limits = [
@@ -98,7 +103,7 @@ for (const limit of limits)
         `${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}, ` +
           `${(calls / survived).toFixed(2)} calls per permit, at most ${longest} requests of a process reserved ahead`,
       );
-      return { utilisation, fairness };
+      return { utilisation, fairness, starved: outcome.starved };
     }));
 
 for (const limit of limits)
@@ -120,7 +125,7 @@ for (const limit of limits)
       const utilisation = permitsWithin(kept, from, to) / ((permits * (to - from)) / interval);
       const fairness = jain(outcome.processes.map((one) => permitsWithin(keptBy(one), from, to)));
       console.log(`${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}`);
-      return { utilisation, fairness };
+      return { utilisation, fairness, starved: outcome.starved };
     }));
 
 test.run();
