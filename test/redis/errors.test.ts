@@ -85,7 +85,7 @@ test('contenders of another type are refused', async ({ redis }) => {
   await refused(clients[0].decide([1]), /WRONGTYPE/);
 });
 
-for (const missing of ['-eval -evalsha', '-set', '-get', '~other:*'])
+for (const missing of ['-eval -evalsha', '-set', '-getrange', '~other:*'])
   test(`the error for a user without permission (${missing}) reports the permission`, async ({
     server,
     connect,

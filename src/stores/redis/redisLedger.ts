@@ -86,8 +86,11 @@ export class RedisLedger implements ControlledLedger, Caller {
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
     const { scripts, names } = this.setting;
     const numbers = last ? [...cost, last.moment, last.epoch] : cost;
-    const most = names.length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0];
-    const read = (answer: number[] | number) => decideReplyOf(answer, names.length, most);
+    const read = (answer: number[] | number) => {
+      // The limits may have changed since the call was made.
+      const most = names.length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0];
+      return decideReplyOf(answer, names.length, most);
+    };
     this.#call(scripts.decide, this.#keysForOneCall, numbers, read, reply);
   }
 
