@@ -3,7 +3,10 @@ import { Cluster, type ClusterOptions } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { recordedLimiter } from '../faults/histories.ts';
+import { assertAllEnded, Load } from '../faults/load.ts';
 import { overBucket, overSliding } from '../properties/oracle.ts';
+import { limitOf } from '../properties/specs.ts';
 import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
 
 interface OnCluster {
@@ -80,39 +83,38 @@ test('a rate and a pause are in the slot of their limiter, on any node', async (
 });
 
 test('a slot that moves during use loses no permit, and adds none', async ({ cluster, connect }) => {
+  const spec = { kind: 'slidingWindow', permits: 30, interval: 300, resolution: 1 } as const;
   const limits = {
-    window: slidingWindow({ permits: 30, interval: 300, resolution: 1 }),
+    window: limitOf(spec),
     bucket: tokenBucket({ permits: 40, interval: 300, burst: 20 }),
   };
-  const processes = [connect(), connect()].map(
-    (redis) => new RateLimiter({ name: 'moving', limit: limits, redis }),
+  const loads = [connect(), connect()].map(
+    (redis) => new Load(recordedLimiter('moving', spec, redis, { limit: limits }), 3),
   );
-  const moments: number[] = [];
-  let moving = true;
-  const asking = processes.map(async (limiter) => {
-    while (moving) {
-      const permits = await Promise.all([1, 2, 3].map(() => limiter.acquire()));
-      moments.push(...permits.map(({ grantedAt }) => grantedAt));
-    }
-  });
+  const momentsNow = () =>
+    loads.flatMap(({ requests }) => requests.permits.map(({ grantedAt }) => grantedAt));
   const slot = await cluster.slotOf('{sluice:moving}');
-  const [first, second] = await moveTwice(cluster, slot, moments);
-  moving = false;
-  await Promise.all(asking);
+  const from = Date.now();
+  const [first, second] = await moveTwice(cluster, slot, momentsNow);
+  await assertAllEnded(loads, { faults: [[from, Date.now()]] });
+  const moments = momentsNow();
   assert.is.not(first, second);
   const standing = moments.map((t) => ({ t, n: 1 }));
-  assert.is(overSliding(limits.window, standing), undefined);
+  assert.is(overSliding(spec, standing), undefined);
   assert.is(overBucket(limits.bucket, standing), undefined);
-  await Promise.all(processes.map((limiter) => limiter.close()));
   await cluster.settled();
 });
 
 /** Moves the slot to another node and back, slowly, with grants before, during and after; returns its owners. */
-async function moveTwice(cluster: RedisCluster, slot: number, moments: number[]): Promise<string[]> {
+async function moveTwice(
+  cluster: RedisCluster,
+  slot: number,
+  moments: () => readonly number[],
+): Promise<string[]> {
   const owners: string[] = [];
   for (let i = 0; i < 2; i++) {
     await sleep(400);
-    const before = moments.length;
+    const before = moments().length;
     const move = await cluster.openSlot(slot);
     await sleep(150);
     await move.moveKeys();
@@ -120,7 +122,7 @@ async function moveTwice(cluster: RedisCluster, slot: number, moments: number[])
     await move.finish();
     owners.push(move.to.url);
     await sleep(400);
-    assert.ok(moments.length > before, 'grants go on');
+    assert.ok(moments().length > before, 'grants go on');
   }
   return owners;
 }

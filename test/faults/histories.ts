@@ -108,5 +108,7 @@ export function assertValid(
   ];
   const recorded = all.filter(({ limiter }) => recordings.has(limiter)).map(historyOf);
   const others = folder === undefined ? [] : eventsIn(folder);
-  assert.equal(breachesOf(historiesOf([...recorded, ...others, disturbances])), []);
+  const histories = historiesOf([...recorded, ...others, disturbances]);
+  for (const { process, calls } of histories.processes) assert.ok(calls.length > 0, `calls of ${process}`);
+  assert.equal(breachesOf(histories), []);
 }
