@@ -155,21 +155,21 @@ export class Dispatcher {
     return request;
   }
 
-  /** Adds a request that has no data and no timeout: it is only counted. */
-  count(waiter: Waiter<undefined>, cost: Cost): void {
-    if (this.#grant(waiter, cost, undefined)) return;
-    if (this.#admission.hasRoom && this.#extend(waiter, cost)) return;
-    const request = new Request(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, undefined);
-    if (this.#admission.rejects(request) || this.#extend(waiter, cost)) return;
+  /** Adds a request without a timeout: it is only counted if the last request is alike. */
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
+    if (this.#grant(waiter, cost, data as T)) return;
+    if (this.#admission.hasRoom && this.#extend(waiter, cost, data)) return;
+    const request = new Request(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, data);
+    if (this.#admission.rejects(request) || this.#extend(waiter, cost, data)) return;
     this.#add(request);
     this.#loop.wake();
   }
 
   /** Counts the request in the last one, if that is of the same waiter and cost. */
-  #extend(waiter: Waiter<undefined>, cost: Cost): boolean {
+  #extend<T>(waiter: Waiter<T>, cost: Cost, data: T | undefined): boolean {
     const { queue, reporter } = this.#parts;
     // The request comes after the lookups that wait behind the last one.
-    if (this.#lookups.areWaiting || !queue.extend(waiter as Waiter<unknown>, cost)) return false;
+    if (this.#lookups.areWaiting || !queue.extend(waiter as Waiter<unknown>, cost, data)) return false;
     reporter.queued(cost);
     return true;
   }
@@ -329,9 +329,10 @@ export class Dispatcher {
     const { queue, reservations, reporter } = this.#parts;
     const request = queue.first!;
     const grant = reservations.moments.shift();
+    const data = request.dataOf(0);
     queue.removeOne(request);
     this.#granted++;
-    reporter.granted(request, grant);
+    reporter.granted(request.waiter, grant, data);
   }
 
   #sendLookups(): void {

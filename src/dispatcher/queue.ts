@@ -2,7 +2,7 @@ import { Chain } from '../chain.ts';
 import { type Cost, sameCost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import { Deadlines } from './deadlines.ts';
-import { type Peers, type Reason, Request } from './request.ts';
+import type { Peers, Reason, Request } from './request.ts';
 import { SettledQueue } from './settledQueue.ts';
 import { WaiterIndex } from './waiterIndex.ts';
 
@@ -64,10 +64,10 @@ export class Queue {
   }
 
   /** Adds one request to the last request, if that is of the same waiter and cost and not sent. Returns whether it did. */
-  extend(waiter: Waiter<unknown>, cost: Cost): boolean {
+  extend(waiter: Waiter<unknown>, cost: Cost, data: unknown): boolean {
     const { last } = this.#list;
     if (last?.stage !== 'queued' || last.waiter !== waiter || !sameCost(last.cost, cost)) return false;
-    last.count++;
+    if (last.timeout !== Infinity || !last.extend(data)) return false;
     this.size++;
     this.#sum(last, 1);
     return true;
@@ -90,7 +90,7 @@ export class Queue {
       this.remove(request);
       return;
     }
-    request.count--;
+    request.shift();
     this.size--;
   }
 
@@ -179,16 +179,9 @@ export class Queue {
 
   /** Splits a request in two. Returns the first, which has `count` of its requests. */
   splitFront(request: Request, count: number): Request {
-    const { waiter, cost, timeout, deadline, data } = request;
-    const front = new Request(waiter, cost, count, timeout, deadline, data);
-    front.order = request.order;
-    front.stage = request.stage;
-    front.block = request.block;
-    front.certain = request.certain;
-    front.peers = request.peers;
-    request.count -= count;
+    const front = request.splitFront(count);
     this.#list.insertBefore(front, request);
-    if (waiter.cancelsAll) this.waiters.link(front, request.older, request);
+    if (request.waiter.cancelsAll) this.waiters.link(front, request.older, request);
     if (request === this.firstUnreserved) this.firstUnreserved = front;
     if (request === this.firstUnassessed) this.firstUnassessed = front;
     if (this.immediate.has(request)) this.immediate.add(front);

@@ -9,7 +9,12 @@ import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import { type AcquireOptions, Acquisition, acquireFrom, checkAcquireOptions } from './acquisition.ts';
+import {
+  type AcquireOptions,
+  acquireFrom,
+  CancellableAcquisition,
+  checkAcquireOptions,
+} from './acquisition.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
@@ -89,7 +94,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const { cost, grant } = this.#take(permits, options);
       const line = this.#line;
       if (grant) return Promise.resolve(line.permitOf(grant, permits));
-      return acquireFrom(line, permits, cost, options ?? {});
+      return acquireFrom(line, permits, cost, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -119,7 +124,15 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return new Promise((resolve, reject) => {
       const acquired = () => resolve(true);
       const denied = () => resolve(false);
-      new Acquisition(this.#line, permits, cost, { timeout, signal }, acquired, reject, denied).start();
+      new CancellableAcquisition(
+        this.#line,
+        permits,
+        cost,
+        { timeout, signal },
+        acquired,
+        reject,
+        denied,
+      ).start();
     });
   }
 

@@ -94,8 +94,8 @@ export class LedgerLine<P> implements Line<P> {
     return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
   }
 
-  count(waiter: Waiter<undefined>, cost: Cost): void {
-    this.dispatcher.count(waiter, cost);
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
+    this.dispatcher.count(waiter, cost, data);
   }
 
   cancel(request: Request): void {

@@ -55,8 +55,8 @@ export interface Line<P> {
    * It cancels the request `replaces`, and takes its reservation if both have the same cost.
    */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Ticket): Ticket;
-  /** Adds a request without timeout and data. Like requests are only counted. */
-  count(waiter: Waiter<undefined>, cost: Cost): void;
+  /** Adds a request without a timeout, which cannot be cancelled alone. Like requests of one waiter are only counted. */
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void;
   /** Cancels a request, and refunds its reservation. */
   cancel(ticket: Ticket): void;
   /** Cancels all requests of a waiter, and refunds their reservations. */
