@@ -1,22 +1,27 @@
 import { endOfTurn } from './endOfTurn.ts';
 
+/** What a loop runs. */
+export interface Passes {
+  /** Does all that can be done now. */
+  pass(): void;
+  /** Called after the last pass of a run, and when a timer may have to be set anew. */
+  settle(): void;
+}
+
 /**
  * Runs the dispatcher's passes, one at a time. Work that arrives during a pass causes another pass after it, so that nothing
  * recurses and callbacks find the queue in a consistent state.
  */
 export class Loop {
   readonly #sync: boolean;
-  readonly #pass: () => void;
-  readonly #done: () => void;
+  readonly #passes: Passes;
   #running = false;
   #repeat = false;
   #scheduled = false;
 
-  /** `pass` does all that can be done now; `done` is called after the last pass of a run. */
-  constructor(sync: boolean, pass: () => void, done: () => void) {
+  constructor(sync: boolean, passes: Passes) {
     this.#sync = sync;
-    this.#pass = pass;
-    this.#done = done;
+    this.#passes = passes;
   }
 
   get isRunning(): boolean {
@@ -59,12 +64,17 @@ export class Loop {
       work?.();
       do {
         this.#repeat = false;
-        this.#pass();
+        this.#passes.pass();
       } while (this.#repeat);
     } finally {
       this.#running = false;
-      this.#done();
+      this.#passes.settle();
     }
+  }
+
+  /** Settles without a pass, unless one is running. */
+  settle(): void {
+    if (!this.#running) this.#passes.settle();
   }
 
   /** Defers passes until `leave`, without a closure: for the fast path. */

@@ -114,13 +114,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const { cost, grant } = this.#take(permits, options);
     if (grant) return true;
     const { timeout = 0, signal } = options ?? {};
-    // No request waits here that it could overtake: it needs no dispatcher.
-    if (timeout === 0 && !signal && this.#line.isUnused) {
-      const { granted } = await this.decide(permits);
-      // The dispatcher remembers refusals. Without it, each refused call would be sent to the store.
-      if (!granted) void this.#line.dispatcher;
-      return granted;
-    }
+    if (timeout === 0 && !signal && this.#line.isQuiet) return (await this.decide(permits)).granted;
     return new Promise((resolve, reject) => {
       const acquired = () => resolve(true);
       const denied = () => resolve(false);
@@ -272,7 +266,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   async pauseFor(ms: number): Promise<void> {
     check.pauseLength('ms', ms);
     await toPromise<number>((reply) =>
-      this.#line.dispatcher.pause((done) => this.#ledger.pause(ms, done), reply),
+      this.#line.dispatcher.changes.pause((done) => this.#ledger.pause(ms, done), reply),
     );
   }
 
@@ -370,13 +364,13 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   ): Promise<boolean> {
     const { limits } = sameNames(this.#named, namedLimits(limit));
     return toPromise((reply) =>
-      this.#line.dispatcher.changeLimit((done) => this.#ledger.setRate({ limits, ...how }, done), reply),
+      this.#line.dispatcher.changes.send((done) => this.#ledger.setRate({ limits, ...how }, done), reply),
     );
   }
 
   #forget(what: { rate: boolean }): Promise<void> {
     return toPromise((reply) =>
-      this.#line.dispatcher.forget((done) => this.#ledger.forget(what, done), reply),
+      this.#line.dispatcher.changes.forget((done) => this.#ledger.forget(what, done), reply),
     );
   }
 
