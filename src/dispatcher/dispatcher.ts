@@ -3,8 +3,10 @@ import type { Cost } from '../limits/cost.ts';
 import type { Grant, Waiter } from '../port/line.ts';
 import { type DecideReply, debt } from '../stores/store.ts';
 import type { LimitChanges } from './limitChanges.ts';
+import type { Loop } from './loop.ts';
 import type { DispatcherOptions } from './parts.ts';
 import { Passes } from './passes.ts';
+import type { Queue } from './queue.ts';
 import type { OnRefunded } from './refunds.ts';
 import { Request } from './request.ts';
 
@@ -19,9 +21,16 @@ const closeTimeout = 1_000;
  */
 export class Dispatcher {
   readonly #passes: Passes;
+  readonly #loop: Loop;
+  readonly #queue: Queue;
+  readonly #isSync: boolean;
 
   constructor(options: DispatcherOptions) {
     this.#passes = new Passes(options);
+    const { loop, queue } = this.#passes.parts;
+    this.#loop = loop;
+    this.#queue = queue;
+    this.#isSync = options.ledger.sync;
   }
 
   get stats() {
@@ -40,14 +49,13 @@ export class Dispatcher {
 
   /** Whether no request waits, and no call is in flight. */
   get idle(): boolean {
-    const { queue } = this.#passes.parts;
-    return !queue.first && queue.settled.isEmpty && !this.#passes.isCalling;
+    return !this.#queue.first && this.#queue.settled.isEmpty && !this.#passes.isCalling;
   }
 
   /** Whether a call to the store overtakes nothing: nothing waits, and no callback is being run. */
   get isClear(): boolean {
-    const { loop } = this.#passes.parts;
-    return !loop.isRunning && this.idle && !this.closed;
+    // A synchronous store has replied to all calls.
+    return !this.#loop.isRunning && !this.#queue.first && (this.#isSync || this.idle);
   }
 
   /** Whether the ledger's limits are known to be those in force. */
@@ -56,7 +64,7 @@ export class Dispatcher {
   }
 
   get closed(): boolean {
-    return this.#passes.parts.queue.closed;
+    return this.#queue.closed;
   }
 
   /** The time of a grant: one reading of the clock serves all requests that are granted together. */
@@ -80,19 +88,18 @@ export class Dispatcher {
 
   /** Grants a request whose permits are already taken. Requests of its callback come after it. */
   handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
-    const { loop } = this.#passes.parts;
-    loop.enter();
+    this.#loop.enter();
     try {
       waiter.granted(grant, data);
     } finally {
-      loop.leave();
+      this.#loop.leave();
     }
   }
 
   /** Adds a request to the queue, perhaps in place of another one of the same waiter. */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
     const { parts, admission, expiry } = this.#passes;
-    const { loop, reservations, waitEstimate } = parts;
+    const { reservations, waitEstimate } = parts;
     const hasDeadline = timeout > 0 && timeout < Infinity;
     const deadline = timeout === Infinity ? Infinity : this.#now() + timeout;
     const request = new Request(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
@@ -105,63 +112,62 @@ export class Dispatcher {
     }
     // Its reservation is left to the new request, which has joined by now.
     if (replaces && wasReserved) reservations.remove(replaces);
-    if (replaces || request.stage !== 'settled') loop.wake();
+    if (replaces || request.stage !== 'settled') this.#loop.wake();
     if (hasDeadline && (request.stage === 'queued' || request.stage === 'sent')) {
       expiry.watch(request, admission.mustWait);
-      loop.settle();
+      this.#loop.settle();
     }
     return request;
   }
 
   /** Adds a request without a timeout: it is only counted if the last request is alike. */
   count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
-    const { parts, admission } = this.#passes;
+    const { admission } = this.#passes;
     if (admission.hasRoom && this.#extend(waiter, cost, data)) return;
     const request = new Request(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, data);
     if (admission.rejects(request) || this.#extend(waiter, cost, data)) return;
     this.#add(request);
-    parts.loop.wake();
+    this.#loop.wake();
   }
 
   /** Counts the request in the last one, if that is of the same waiter and cost. */
   #extend<T>(waiter: Waiter<T>, cost: Cost, data: T | undefined): boolean {
     const { parts, lookups } = this.#passes;
     // The request comes after the lookups that wait behind the last one.
-    if (lookups.areWaiting || !parts.queue.extend(waiter as Waiter<unknown>, cost, data)) return false;
+    if (lookups.areWaiting || !this.#queue.extend(waiter as Waiter<unknown>, cost, data)) return false;
     parts.reporter.queued(cost);
     return true;
   }
 
   #add(request: Request): void {
-    const { queue, reporter } = this.#passes.parts;
-    queue.add(request);
-    reporter.queued(request.cost);
+    this.#queue.add(request);
+    this.#passes.parts.reporter.queued(request.cost);
   }
 
   /** Cancels a request. */
   cancel(request: Request): void {
     if (request.stage === 'settled') return;
-    const { reservations, loop, reporter } = this.#passes.parts;
+    const { reservations, reporter } = this.#passes.parts;
     reservations.remove(request);
-    loop.wake();
+    this.#loop.wake();
     reporter.cancelled(request.cost, request.count);
   }
 
   /** Cancels all requests of a waiter. */
   cancelAll(waiter: Waiter<never>): void {
-    const { queue, reservations, loop, reporter } = this.#passes.parts;
+    const { reservations, reporter } = this.#passes.parts;
     const owner = waiter as Waiter<unknown>;
     const cancelled: Request[] = [];
     // The newest first: none of them moves up, and all have left before anything is granted.
-    for (let request = queue.waiters.newestOf(owner); request; ) {
+    for (let request = this.#queue.waiters.newestOf(owner); request; ) {
       const { older } = request;
       reservations.remove(request);
       cancelled.push(request);
       request = older;
     }
     // A waiter that prefetches cannot tell the callbacks of these requests from those of its next ones.
-    if (owner.prefetches) queue.settled.forget(owner);
-    loop.wake();
+    if (owner.prefetches) this.#queue.settled.forget(owner);
+    this.#loop.wake();
     for (const { cost, count } of cancelled) reporter.cancelled(cost, count);
   }
 
@@ -171,24 +177,23 @@ export class Dispatcher {
     rescheduler.refunding();
     parts.refunds.add(grant, 1, done);
     parts.waitEstimate.retryAt = 0;
-    parts.loop.wake();
+    this.#loop.wake();
   }
 
   /** Charges permits that were used without a grant. `done` is called once the store has replied. */
   charge(grant: Grant, done: OnRefunded): void {
-    const { refunds, loop } = this.#passes.parts;
-    refunds.add({ ...grant, moment: debt }, 1, done);
-    loop.wake();
+    this.#passes.parts.refunds.add({ ...grant, moment: debt }, 1, done);
+    this.#loop.wake();
   }
 
   /** Sends a lookup after the requests in front of it; `fail` is called instead if the dispatcher is closed before. */
   lookUp(send: (last: Grant | undefined) => void, fail: (error: Error) => void): void {
     const { parts, lookups } = this.#passes;
-    const { queue, reservations, loop } = parts;
-    if (queue.closed) fail(new LimiterClosedError(parts.name));
+    const { name, reservations } = parts;
+    if (this.closed) fail(new LimiterClosedError(name));
     else {
-      lookups.add({ send: () => send(reservations.moments.last?.grant), fail, behind: queue.last });
-      loop.wake();
+      lookups.add({ send: () => send(reservations.moments.last?.grant), fail, behind: this.#queue.last });
+      this.#loop.wake();
     }
   }
 
@@ -205,7 +210,8 @@ export class Dispatcher {
   /** Fails all requests and refunds the reservations. Resolves when no call is in flight, or after a second. */
   close(): Promise<void> {
     const { parts, lookups } = this.#passes;
-    const { name, clock, queue, reservations, events, loop } = parts;
+    const { name, clock, reservations, events } = parts;
+    const queue = this.#queue;
     queue.closed = true;
     // Shared: a stack trace for each of many requests would block the loop for seconds.
     const error = new LimiterClosedError(name);
@@ -216,7 +222,7 @@ export class Dispatcher {
       // What a store that does not reply still reserves is lost until it expires.
       const cancel = clock.after(closeTimeout, resolve);
       this.#passes.whenIdle(cancel, resolve);
-      loop.run();
+      this.#loop.run();
     });
     return closed.then(() => events.close());
   }

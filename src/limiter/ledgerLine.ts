@@ -166,7 +166,9 @@ export class LedgerLine<P> implements Line<P> {
       if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
       reply(error, decision);
     };
-    this.#lookUp<DecideReply>((done, last) => this.#options.ledger.decide(cost, done, last), decided);
+    const { ledger } = this.#options;
+    if (ledger.sync && this.#isClear) ledger.decide(cost, decided);
+    else this.#lookUp<DecideReply>((done, last) => ledger.decide(cost, done, last), decided);
   }
 
   /** Replies with the permits of each limit that are available now, after all earlier requests. */
