@@ -1,6 +1,13 @@
 import type { Observable } from 'rxjs';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
-import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
+import {
+  type Cost,
+  exceedsError,
+  leastShare,
+  limitOf,
+  type NamedLimits,
+  type Permits,
+} from '../limits/cost.ts';
 import { capacityOf } from '../limits/limit.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
@@ -9,12 +16,7 @@ import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import {
-  type AcquireOptions,
-  acquireFrom,
-  CancellableAcquisition,
-  checkAcquireOptions,
-} from './acquisition.ts';
+import { type AcquireOptions, acquireFrom, checkAcquireOptions, tryAcquireFrom } from './acquisition.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
@@ -91,8 +93,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   acquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<Permit<Permits<Name>>> {
     try {
-      const { cost, grant } = this.#take(permits, options);
       const line = this.#line;
+      const cost = this.#costOf(permits, options);
+      const grant = options?.signal?.aborted ? undefined : line.take(cost);
       if (grant) return Promise.resolve(line.permitOf(grant, permits));
       return acquireFrom(line, permits, cost, options);
     } catch (error) {
@@ -111,23 +114,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * if (!(await limiter.tryAcquire())) return; // not now
    */
   async tryAcquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<boolean> {
-    const { cost, grant } = this.#take(permits, options);
-    if (grant) return true;
+    const cost = this.#costOf(permits, options);
+    if (!options?.signal?.aborted && this.#line.take(cost)) return true;
     const { timeout = 0, signal } = options ?? {};
     if (timeout === 0 && !signal && this.#line.isQuiet) return (await this.decide(permits)).granted;
-    return new Promise((resolve, reject) => {
-      const acquired = () => resolve(true);
-      const denied = () => resolve(false);
-      new CancellableAcquisition(
-        this.#line,
-        permits,
-        cost,
-        { timeout, signal },
-        acquired,
-        reject,
-        denied,
-      ).start();
-    });
+    return tryAcquireFrom(this.#line, permits, cost, { timeout, signal });
   }
 
   /**
@@ -393,11 +384,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
-  /** Checks a request, and takes its permits by the quick way if possible. */
-  #take(permits: Permits<Name>, options: AcquireOptions | undefined) {
-    checkAcquireOptions(options);
-    const cost = this.#line.costOf(permits);
-    const grant = options?.signal?.aborted ? undefined : this.#line.take(cost);
-    return { cost, grant };
+  /** Checks a request, and converts its permits. */
+  #costOf(permits: Permits<Name>, options: AcquireOptions | undefined): Cost {
+    if (options !== undefined) checkAcquireOptions(options);
+    return this.#line.costOf(permits);
   }
 }

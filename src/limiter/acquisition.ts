@@ -44,6 +44,20 @@ export function acquireFrom<P>(
   });
 }
 
+/** Requests permits of a line. Resolves with whether they were granted. */
+export function tryAcquireFrom<P>(
+  line: Line<P>,
+  permits: P,
+  cost: Cost,
+  options: AcquireOptions,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const granted = () => resolve(true);
+    const denied = () => resolve(false);
+    new CancellableAcquisition(line, permits, cost, options, granted, reject, denied).start();
+  });
+}
+
 /** One request, which ends with a permit or with a reason. */
 class Acquisition<P> implements Waiter<undefined> {
   readonly #requestedAt: number;
