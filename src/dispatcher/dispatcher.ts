@@ -72,6 +72,13 @@ export class Dispatcher {
     return this.#passes.grantingAt ?? this.#now();
   }
 
+  /** The time of a request that is made now: one reading of the clock serves those that wait for the end of this turn. */
+  get requestTime(): number {
+    if (!this.#loop.isScheduled) return this.#now();
+    this.#loop.turnTime ??= this.#now();
+    return this.#loop.turnTime;
+  }
+
   /** Whether a new request would have to wait. While the store takes long to reply, it is taken to. */
   get waits(): boolean {
     return this.#passes.admission.mustWait || this.#passes.calls.isOverdue;

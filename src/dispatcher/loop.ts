@@ -18,6 +18,8 @@ export class Loop {
   #running = false;
   #repeat = false;
   #scheduled = false;
+  /** The time of a request of this turn, if one was read since a pass was scheduled. */
+  turnTime: number | undefined;
 
   constructor(sync: boolean, passes: Passes) {
     this.#sync = sync;
@@ -26,6 +28,11 @@ export class Loop {
 
   get isRunning(): boolean {
     return this.#running;
+  }
+
+  /** Whether a pass is due at the end of this turn of the event loop. */
+  get isScheduled(): boolean {
+    return this.#scheduled;
   }
 
   /** Whether another pass follows this one. */
@@ -48,6 +55,7 @@ export class Loop {
     this.#scheduled = true;
     endOfTurn(() => {
       this.#scheduled = false;
+      this.turnTime = undefined;
       this.run();
     });
   }

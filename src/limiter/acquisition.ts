@@ -68,7 +68,7 @@ class Acquisition<P> implements Waiter<undefined> {
     protected readonly resolve: (permit: Permit<P>) => void,
     protected readonly reject: (reason: unknown) => void,
   ) {
-    this.#requestedAt = line.now();
+    this.#requestedAt = line.requestTime;
   }
 
   granted(grant: Grant): void {

@@ -134,6 +134,10 @@ export class LedgerLine<P> implements Line<P> {
     return this.#options.clock.now();
   }
 
+  get requestTime(): number {
+    return this.#created?.requestTime ?? this.now();
+  }
+
   after(ms: number, work: () => void): CancelTimer {
     return this.#options.clock.after(ms, work);
   }

@@ -69,6 +69,8 @@ export interface Line<P> {
   permitOf(grant: Grant, permits: P, requestedAt: number): Permit<P>;
   /** Monotonic milliseconds. */
   now(): number;
+  /** The time of a request that is made now. The requests that leave together at the end of a turn share one reading of the clock. */
+  readonly requestTime: number;
   /** Calls `work` after about `ms`. The timer may fire slightly early. */
   after(ms: number, work: () => void): CancelTimer;
   /** The shortest interval of the limits in force, as far as known, in milliseconds. */
