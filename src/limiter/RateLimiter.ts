@@ -1,22 +1,15 @@
 import type { Observable } from 'rxjs';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
-import {
-  type Cost,
-  exceedsError,
-  leastShare,
-  limitOf,
-  type NamedLimits,
-  type Permits,
-} from '../limits/cost.ts';
-import { capacityOf } from '../limits/limit.ts';
+import { type Cost, exceedsError, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
 import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
-import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
+import type { ControlledLedger, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import { type AcquireOptions, acquireFrom, checkAcquireOptions, tryAcquireFrom } from './acquisition.ts';
+import { decisionOf } from './decision.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
@@ -137,7 +130,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const cost = this.#line.costOf(permits);
       this.#line.decide(cost, (error, reply) => {
         if (error) reject(error);
-        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!, cost));
+        else if (reply!.retryAfter < Infinity) resolve(decisionOf(this.#ledger.limits, cost, reply!));
         else reject(exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits));
       });
     });
@@ -363,21 +356,6 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return toPromise((reply) =>
       this.#line.dispatcher.changes.forget((done) => this.#ledger.forget(what, done), reply),
     );
-  }
-
-  #decisionOf(
-    { granted, available, retryAfter, resetAfter, limiting }: DecideReply,
-    cost: readonly number[],
-  ): Decision {
-    const { limits } = this.#ledger;
-    const shown = limiting ?? leastShare(limits, available, cost);
-    return {
-      granted,
-      limit: capacityOf(limits[shown]),
-      remaining: available[shown],
-      retryAfter: Math.ceil(retryAfter),
-      resetAfter: Math.ceil(resetAfter),
-    };
   }
 
   #byName<T>(values: readonly T[]): Record<Name, T> {

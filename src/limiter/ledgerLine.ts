@@ -1,5 +1,6 @@
 import type { CancelTimer } from '../clock.ts';
 import { Dispatcher } from '../dispatcher/dispatcher.ts';
+import { shortestInterval } from '../dispatcher/fairShare.ts';
 import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { OnRefunded } from '../dispatcher/refunds.ts';
 import { type Request, settledRequest } from '../dispatcher/request.ts';
@@ -143,9 +144,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   get shortestInterval(): number {
-    let shortest = Infinity;
-    for (const { interval } of this.#options.ledger.limits) shortest = Math.min(shortest, interval);
-    return shortest;
+    return shortestInterval(this.#options.ledger.limits);
   }
 
   get waits(): boolean {
