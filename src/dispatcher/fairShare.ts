@@ -34,11 +34,6 @@ export class FairShare {
     this.#ledger = ledger;
   }
 
-  /** The shortest interval of the limits: milliseconds. */
-  get shortestInterval(): number {
-    return Math.min(...this.#ledger.limits.map(({ interval }) => interval));
-  }
-
   /** Whether all limits are windows. A refund to a bucket is already available to the reservations after it. */
   get hasOnlyWindows(): boolean {
     return this.#ledger.limits.every(({ kind }) => kind !== 'tokenBucket');
@@ -90,4 +85,11 @@ export class FairShare {
     }
     return sorted[(sorted.length - 1) >> 1];
   }
+}
+
+/** The shortest interval of limits: milliseconds. */
+export function shortestInterval(limits: Ledger['limits']): number {
+  let shortest = Infinity;
+  for (const { interval } of limits) shortest = Math.min(shortest, interval);
+  return shortest;
 }

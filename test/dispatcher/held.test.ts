@@ -24,7 +24,7 @@ function hold(clock: { tick(ms: number): unknown }, timeouts: readonly number[])
     ),
   );
   clock.tick(100);
-  line.pause(
+  line.dispatcher.changes.pause(
     (done) => done(null, 1000),
     () => {},
   );
@@ -136,7 +136,7 @@ timed('closing while a pause is in flight fails all requests, and leaves no time
   const { request, reply } = ledger.reserves[0];
   reply(null, replyTo(request, [300]));
   const replies: ((ms: number) => void)[] = [];
-  line.pause(
+  line.dispatcher.changes.pause(
     (done) => replies.push((ms) => done(null, ms)),
     () => {},
   );
