@@ -54,7 +54,7 @@ export class Queue {
 
   add(request: Request): void {
     request.order = ++this.#added;
-    this.#list.append(request);
+    this.#list.add(request);
     if (request.waiter.cancelsAll)
       this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
     this.firstUnreserved ??= request;
@@ -187,7 +187,7 @@ export class Queue {
     front.certain = request.certain;
     front.peers = request.peers;
     request.count -= count;
-    this.#list.insertBefore(front, request);
+    this.#list.add(front, request);
     if (waiter.cancelsAll) this.waiters.link(front, request.older, request);
     if (request === this.firstUnreserved) this.firstUnreserved = front;
     if (request === this.firstUnassessed) this.firstUnassessed = front;
