@@ -10,7 +10,7 @@ const longestHorizon = 1_000;
 /** The horizon follows the median of so many round trips: one during which the event loop was blocked has no effect on it. */
 const medianOf = 5;
 /** The part of a window that a client without contenders asks for at once. */
-const batchFraction = 1 / 16;
+const batchFraction = 0.0625;
 /** The weight of the previous mean in the mean round trip. */
 const memory = 0.8;
 

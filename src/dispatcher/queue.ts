@@ -50,7 +50,7 @@ export class Queue {
 
   add(request: Request): void {
     request.order = ++this.#added;
-    this.#list.append(request);
+    this.#list.add(request);
     if (request.waiter.cancelsAll)
       this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
     this.firstUnreserved ??= request;
@@ -152,7 +152,7 @@ export class Queue {
   /** Splits a request in two. Returns the first, which has `count` of its requests. */
   splitFront(request: Request, count: number): Request {
     const front = request.splitFront(count);
-    this.#list.insertBefore(front, request);
+    this.#list.add(front, request);
     if (request.waiter.cancelsAll) this.waiters.link(front, request.older, request);
     if (request === this.firstUnreserved) this.firstUnreserved = front;
     if (request === this.firstUnassessed) this.firstUnassessed = front;

@@ -45,7 +45,7 @@ export class ReservedMoments {
     if (block.last?.grant === added.grant) block.last.count += count;
     else {
       block.last = added.part(count, due);
-      this.#list.append(block.last);
+      this.#list.add(block.last);
     }
     return block;
   }
@@ -88,7 +88,7 @@ export class ReservedMoments {
     const { last } = this.#blocks;
     if (last && sameCost(last.cost, cost)) return last;
     const block = new Block(cost);
-    this.#blocks.append(block);
+    this.#blocks.add(block);
     return block;
   }
 

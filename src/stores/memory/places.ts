@@ -13,9 +13,8 @@ export class Place {
   constructor(readonly text: string) {}
 }
 
-/** Calls between two searches for idle places. Each search visits two places per call. */
+/** Calls between two searches for idle places. */
 const lookEvery = 32;
-const looks = 2 * lookEvery;
 
 /**
  * The places of a store, by key. Every few calls visit some of them in turn and drop the idle ones, so that
@@ -48,7 +47,7 @@ export class Places {
   }
 
   #look(serverMs: number): void {
-    for (let left = Math.min(looks, this.#all.size); left > 0; left--) {
+    for (let left = Math.min(2 * lookEvery, this.#all.size); left > 0; left--) {
       const { done, value: place } = this.#hand.next();
       if (done) this.#hand = this.#all.values();
       else if (isOver(place, serverMs)) {
