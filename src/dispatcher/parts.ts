@@ -19,10 +19,10 @@ export interface DispatcherOptions {
   clock: Clock;
   maxQueue: number;
   /** Whether no other process can change the limit. */
-  alone?: boolean;
+  alone?: boolean | undefined;
   events?: LimiterEvents | undefined;
   /** Whether calls that bypass the dispatcher are in flight. */
-  isBusy?: () => boolean;
+  isBusy?: (() => boolean) | undefined;
 }
 
 /** The parts that a dispatcher's modules share. */
