@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { StoreError, slidingWindow } from '../../src/index.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
-import { fillLog, interval, longLedger, newest } from './longLog.ts';
+import { fillLog, interval, longLedger, newest, worked } from './longLog.ts';
 
 const test = redisSuite('long logs');
 
@@ -15,12 +15,6 @@ const busy = 3;
 /** Entries that a call reads at most, and their least number for which each is a call to the list. */
 const mostRead = 3_328;
 const chunk = 128;
-
-/** Milliseconds for which the server's processor has worked. */
-async function worked(redis: Redis): Promise<number> {
-  const times = [...(await redis.info('cpu')).matchAll(/used_cpu_(?:sys|user):([\d.]+)/g)];
-  return times.reduce((sum, [, seconds]) => sum + Number(seconds) * 1_000, 0);
-}
 
 /** How often the scripts have called a command on the list of a log. */
 async function listCalls(redis: Redis): Promise<number> {
