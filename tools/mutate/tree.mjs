@@ -9,7 +9,7 @@ export class Tree {
   #child;
 
   constructor(root) {
-    for (const part of ['src', 'lua', 'test', 'tools', 'package.json', 'tsconfig.json'])
+    for (const part of ['src', 'lua', 'test', 'tools', 'docs', 'package.json', 'tsconfig.json'])
       cpSync(join(root, part), join(this.#folder, part), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'));
   }
