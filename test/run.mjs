@@ -2,7 +2,7 @@
 //
 // --slow   runs only the files of the folder `slow`, which are left out otherwise: `npm run test:slow`
 // --long   runs the files with random values repeatedly, each time with a new random seed: `npm run test:long`
-// --times  prints the time of each file at the end, the slowest first
+// --times  prints the time of each file at the end, the most processor time first
 // --bail   ends at the first file that fails
 //
 // Random choices follow from one seed: SLUICE_SEED, or the recorded one. The last line is `N passed, N failed`.

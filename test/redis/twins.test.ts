@@ -1,5 +1,4 @@
 import type fc from 'fast-check';
-import { Redis } from 'ioredis';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { histories, historiesOf } from '../properties/history.ts';
@@ -7,20 +6,11 @@ import { scaled } from '../properties/scaled.ts';
 import * as specs from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
 import { promise } from '../support/campaign.ts';
-import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { sharedRedis } from '../support/sharedRedis.ts';
 import { calm, changing, longLogs, steered, steeredBuckets, thousandsOfEntries } from './twinHistories.ts';
 import { sameInBoth, type Tally } from './twins.ts';
 
-let server: RedisServer;
-let redis: Redis;
-test.before(async () => {
-  server = await startRedis();
-  redis = new Redis(server.port, { protocol: 2 });
-});
-test.after(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const shared = sharedRedis(test, { protocol: 2 });
 
 const namesOf = ({ limits }: History) => (limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`));
 
@@ -33,13 +23,13 @@ function same(title: string, runs: number, values: fc.Arbitrary<History>): void 
   if (title.includes('seldom')) tallies.set(title, tally);
   promise(title, runs, values, async (history) => {
     const config = [{ names: namesOf(history), limits: history.limits }];
-    const { calls, quick } = await sameInBoth(redis, history, config);
+    const { calls, quick } = await sameInBoth(shared.redis, history, config);
     tally.calls += calls;
     tally.quick += quick;
   });
   promise(`${title}, without the fast path`, Math.ceil(runs / 5), values, async (history) => {
     const config = [{ names: namesOf(history), limits: history.limits }];
-    assert.is((await sameInBoth(redis, history, config, 'fleet', 'slow')).quick, 0);
+    assert.is((await sameInBoth(shared.redis, history, config, 'fleet', 'slow')).quick, 0);
   });
 }
 
@@ -69,7 +59,7 @@ promise(
   'limits whose options and names change are the same in Lua and in TypeScript',
   500,
   changing,
-  async ({ history, versions }) => void (await sameInBoth(redis, history, versions)),
+  async ({ history, versions }) => void (await sameInBoth(shared.redis, history, versions)),
 );
 
 for (const scope of ['fleet', 'client'] as const)
@@ -77,14 +67,14 @@ for (const scope of ['fleet', 'client'] as const)
     `stored rates, pauses, releases and resets are the same in Lua and in TypeScript, for each ${scope}`,
     200,
     steered,
-    async ({ history, versions }) => void (await sameInBoth(redis, history, versions, scope)),
+    async ({ history, versions }) => void (await sameInBoth(shared.redis, history, versions, scope)),
   );
 
 promise(
   'successive buckets and their stored rates are the same in Lua and in TypeScript',
   200,
   steeredBuckets,
-  async ({ history, versions }) => void (await sameInBoth(redis, history, versions)),
+  async ({ history, versions }) => void (await sameInBoth(shared.redis, history, versions)),
 );
 
 test('the fast path serves many of the calls, for each kind of limit', () => {
@@ -99,7 +89,7 @@ test('the record of a lifted pause is removed in Lua and in TypeScript', async (
   const pause: Step = { kind: 'pause', client: 0, ms: 1000 };
   const steps = [pause, forget, { kind: 'advance', us: 5_000_000 } as const, forget, forget];
   const history = { startUs: 0, limits, steps };
-  await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
 });
 
 test('a log from which one call removes a single entry is the same in Lua and in TypeScript', async () => {
@@ -109,12 +99,12 @@ test('a log from which one call removes a single entry is the same in Lua and in
   const limits = [{ kind: 'slidingWindow', permits: 5, interval: 1000, resolution: 1 } as const];
   const steps = [take, wait(10), take, wait(10), take, wait(985), peek, wait(8), peek, take];
   const history = { startUs: 1_000_000, limits, steps };
-  await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
 });
 
 test('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();
-  await sameInBoth(redis, history, [{ names: namesOf(history), limits: history.limits }]);
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: history.limits }]);
 });
 
 test.run();
