@@ -16,6 +16,8 @@ type Parameter = string | number | Buffer;
 /** A script as a command of a connection. */
 export interface Script {
   (keys: readonly string[], args: readonly Parameter[]): Promise<unknown>;
+  /** Whether the script receives the client before the limits, as those do that have a fast path. */
+  readonly takesClient: boolean;
   /** The script with so many keys for encoded calls, if the connection takes them. */
   encoded?(keys: number): EncodedScript | undefined;
 }
@@ -52,13 +54,13 @@ function keepOutOfPipelines(redis: RedisClient, command: string): void {
 }
 
 /** A script as a command of the caller's connection. ioredis sends its hash, and its text if the server does not know it. */
-export function scriptOf(redis: RedisClient, script: string, lua: string): Script {
+export function scriptOf(redis: RedisClient, script: string, lua: string, takesClient = false): Script {
   const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const name = `sluice_${script}_${hash(lua)}`;
   // One command for each number of keys: its first argument is then a key, by which auto-pipelining finds the node.
   const commandFor = (keys: number) => `${name}_${keys}`;
   const encoded = new Map<number, EncodedScript>();
-  const call: Script = (keys, args) => {
+  const call = (keys: readonly string[], args: readonly Parameter[]) => {
     const command = commandFor(keys.length);
     if (typeof commands[command] !== 'function') {
       keepOutOfPipelines(redis, command);
@@ -67,12 +69,12 @@ export function scriptOf(redis: RedisClient, script: string, lua: string): Scrip
     corked(redis);
     return commands[command](...keys, ...args);
   };
-  call.encoded = (keys) => {
+  const encodedWith = (keys: number) => {
     const known = encoded.get(keys) ?? encodedScript(redis, commandFor(keys), keys);
     if (known) encoded.set(keys, known);
     return known;
   };
-  return call;
+  return Object.assign(call, { takesClient, encoded: encodedWith });
 }
 
 const handles = new WeakMap<object, Scripts>();
@@ -81,11 +83,12 @@ const handles = new WeakMap<object, Scripts>();
 export function scriptsOf(redis: RedisClient): Scripts {
   const known = handles.get(redis);
   if (known) return known;
-  const define = (script: keyof Scripts) => scriptOf(redis, script, texts[script]);
+  const define = (script: keyof Scripts, takesClient?: boolean) =>
+    scriptOf(redis, script, texts[script], takesClient);
   const scripts: Scripts = {
-    reserve: define('reserve'),
+    reserve: define('reserve', true),
     refund: define('refund'),
-    decide: define('decide'),
+    decide: define('decide', true),
     peek: define('peek'),
     configure: define('configure'),
     pause: define('pause'),
