@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
-import { suite, type Test } from 'uvu';
+import { suite } from 'uvu';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
+import { aboutIoredis, type Tests } from '../support/anyClient.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { memoryTwin } from './memoryTwin.ts';
 import { redisTwin } from './redisTwin.ts';
@@ -13,7 +14,7 @@ interface Twin {
 }
 
 /** Runs the same tests with the memory ledger and the scripts, for numbers that a comparison of the two does not check. */
-export function inEachTwin(title: string, tests: (test: Test, twin: Twin) => void): void {
+export function inEachTwin(title: string, tests: (test: Tests, twin: Twin) => void): void {
   for (const where of ['memory', 'Redis'] as const) {
     const test = suite(`${title}, ${where}`);
     let server: RedisServer;
@@ -26,7 +27,7 @@ export function inEachTwin(title: string, tests: (test: Test, twin: Twin) => voi
       redis.disconnect();
       await server.stop();
     });
-    tests(test, {
+    tests(aboutIoredis(test, 'each call is made in a transaction of ioredis'), {
       async fleet(spec, scope = 'fleet') {
         await redis.flushall();
         const config = { names: [''], limits: [limitOf(spec)] };

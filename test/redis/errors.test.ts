@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError, slidingWindow } from '../../src/index.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { ledgerOf, operations, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
@@ -134,16 +135,19 @@ for (const [operation, call, answers] of malformed)
     }
   });
 
-test('a missing server is reported as unavailable', async ({ server, connect }) => {
-  const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
-  await redis.ping();
-  const ledger = ledgerOf(redis, { '': limit });
-  await server.kill();
-  const error = await ledger.peek().catch((reason) => reason);
-  assert.instance(error, StoreUnavailableError);
-  assert.instance(error.cause, Error);
-  await server.start();
-});
+aboutIoredis(test, 'maxRetriesPerRequest')(
+  'a missing server is reported as unavailable',
+  async ({ server, connect }) => {
+    const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
+    await redis.ping();
+    const ledger = ledgerOf(redis, { '': limit });
+    await server.kill();
+    const error = await ledger.peek().catch((reason) => reason);
+    assert.instance(error, StoreUnavailableError);
+    assert.instance(error.cause, Error);
+    await server.start();
+  },
+);
 
 test('a flush of all scripts has no visible effect', async ({ redis, server }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 100, interval: 60_000 }) });
