@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError, slidingWindow } from '../../src/index.ts';
-import { aboutIoredis } from '../support/anyClient.ts';
+import { withOptions } from '../support/anyClient.ts';
 import { ledgerOf, operations, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
@@ -96,6 +96,8 @@ for (const missing of ['-eval -evalsha', '-set', '-get', '~other:*'])
       await refused(call(ledgerOf(redis, { '': limit })), /NOPERM|ACL|permission|can't (run|access)/);
   });
 
+const givesUp = { maxRetriesPerRequest: 1 };
+
 const nonsense = [
   null,
   undefined,
@@ -135,19 +137,16 @@ for (const [operation, call, answers] of malformed)
     }
   });
 
-aboutIoredis(test, 'maxRetriesPerRequest')(
-  'a missing server is reported as unavailable',
-  async ({ server, connect }) => {
-    const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
-    await redis.ping();
-    const ledger = ledgerOf(redis, { '': limit });
-    await server.kill();
-    const error = await ledger.peek().catch((reason) => reason);
-    assert.instance(error, StoreUnavailableError);
-    assert.instance(error.cause, Error);
-    await server.start();
-  },
-);
+withOptions(test, givesUp)('a missing server is reported as unavailable', async ({ server, connect }) => {
+  const redis = connect({ ...givesUp, retryStrategy: () => 5 });
+  await redis.ping();
+  const ledger = ledgerOf(redis, { '': limit });
+  await server.kill();
+  const error = await ledger.peek().catch((reason) => reason);
+  assert.instance(error, StoreUnavailableError);
+  assert.instance(error.cause, Error);
+  await server.start();
+});
 
 test('a flush of all scripts has no visible effect', async ({ redis, server }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 100, interval: 60_000 }) });

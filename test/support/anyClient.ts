@@ -1,5 +1,6 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import type { Callback, Test } from 'uvu';
+import { StoreUnavailableError } from '../../src/index.ts';
 
 /** The client that the store uses in the tests, if it is not ioredis: a key of `kinds`. */
 export const clientName = process.env.SLUICE_CLIENT;
@@ -16,8 +17,16 @@ const lacking: Record<string, string> = {
 
 /** An option without a counterpart in the client. */
 export function lackedOf(options: RedisOptions | ClusterOptions): string | undefined {
-  const lacked = lacking[clientName ?? '']?.split('|') ?? [];
+  if (!clientName) return undefined;
+  const lacked = lacking[clientName].split('|');
+  // Without a number of retries, a call waits for the connection, as with the others.
+  if ((options as RedisOptions).maxRetriesPerRequest != null) lacked.push('maxRetriesPerRequest');
   return Object.keys(options).find((option) => lacked.includes(option));
+}
+
+/** The errors that the client does not explain: only ioredis sends calls again that were lost with a connection. */
+export function unexplained(errors: readonly unknown[]): unknown[] {
+  return errors.filter((error) => !clientName || !(error instanceof StoreUnavailableError));
 }
 
 export type Tests<T = Record<string, unknown>> = (name: string, run: Callback<T>) => void;

@@ -7,7 +7,9 @@ import { kinds, type Opened } from './kinds.ts';
 const kind = kinds[clientName!];
 
 /** What the store takes of a connection. */
-const ofStore = /^(sluice_|status$|on$|off$|listenerCount$|defineCommand$|nodes$)/;
+const ofStore = /^(sluice_|status$|off$|listenerCount$|defineCommand$|nodes$)/;
+/** The events of a connection; others are those of the test's own commands. */
+const ofConnection = /^(ready|close|end|error)$/;
 /** What only ioredis has, and the store would use. */
 const ofIoredis = /^(options|scriptsSet|sendCommand|stream)$/;
 
@@ -40,6 +42,10 @@ function overClient(ioredis: Ioredis | IoredisCluster, { redis, opening, close }
       ends.disconnect();
     },
     connect: () => opening,
+    on(event: string, listener: (...args: unknown[]) => void) {
+      if (ofConnection.test(event)) redis.on(event, listener);
+      else ioredis.on(event, listener);
+    },
     once(event: string, listener: (...args: unknown[]) => void) {
       const first = (...args: unknown[]) => {
         redis.off(event, first);
@@ -48,12 +54,13 @@ function overClient(ioredis: Ioredis | IoredisCluster, { redis, opening, close }
       redis.on(event, first);
     },
   };
-  const targetOf = (name: string) => {
+  const targetOf = (name: string): object => {
     if (Object.hasOwn(ends, name)) return ends;
     return ofStore.test(name) ? own : ioredis;
   };
   return new Proxy(ioredis, {
     has: (_, name) => !ofIoredis.test(String(name)) && name in targetOf(String(name)),
+    set: (_, name, value) => Reflect.set(targetOf(String(name)), name, value),
     get(_, name) {
       if (ofIoredis.test(String(name))) return undefined;
       const target = targetOf(String(name));
