@@ -3,6 +3,7 @@
 // npm run test:peers                    the oldest rxjs and ioredis that package.json names as peers, and their types
 // npm run test:clients                  the store's tests over each of the other Redis clients
 // npm run test:clients -- node-redis-5  over one of them; with patterns, other tests than the store's
+// npm run test:clients -- --part        the part of them that CI runs
 // npm run test:node -- 26.10.0          another Node, which npm installs into a folder of its own; or `latest`
 // npm run test:node -- latest limiter   other tests than the part
 // npm run test:node -- latest --if-had  says so, and succeeds, where npm cannot install that Node
@@ -28,6 +29,13 @@ const part = [
 const ofStore = ['cluster/', 'faults/', 'redis/', 'redisson/', 'security/'].map(
   (folder) => `^test/${folder}`,
 );
+const partOfStore = [
+  '^test/cluster/',
+  '^test/faults/fallback(Errors|Start)',
+  '^test/redis/(connections|errors|limiter|rate|sentinel)',
+  '^test/redisson/(port|resent)',
+  '^test/security/tls',
+];
 const clients = ['node-redis-6', 'node-redis-5', 'valkey-glide'];
 
 /** Runs a program of Node on the sources. Returns whether it succeeded. */
@@ -78,11 +86,13 @@ function testNode(version, patterns, ifHad) {
 
 function testClients(words) {
   const named = words.filter((word) => clients.includes(word));
-  const patterns = words.filter((word) => !clients.includes(word));
+  const patterns = words.filter((word) => !clients.includes(word) && word !== '--part');
+  const all = words.includes('--part') ? partOfStore : ofStore;
+  const chosen = patterns.length > 0 ? patterns : all;
   const outcomes = (named.length > 0 ? named : clients).map((client) => {
     console.log(`\n== ${client}`);
     const env = { SLUICE_CLIENT: client };
-    return succeeds(process.execPath, ['test/run.mjs', ...(patterns.length > 0 ? patterns : ofStore)], env);
+    return succeeds(process.execPath, ['test/run.mjs', ...chosen], env);
   });
   return outcomes.every(Boolean);
 }

@@ -43,7 +43,13 @@ function openedBy(made: object): Opened {
   return {
     redis: nodeRedis(client),
     opening,
-    close: () => Promise.resolve(client.destroy()).catch(() => {}),
+    async close() {
+      try {
+        await client.destroy();
+      } catch {
+        // It is closed already.
+      }
+    },
   };
 }
 
