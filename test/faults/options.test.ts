@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import * as assert from 'uvu/assert';
-import { RateLimiter, StoreUnavailableError } from '../../src/index.ts';
-import { limitOf } from '../properties/specs.ts';
+import { StoreUnavailableError } from '../../src/index.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
 import { until } from '../support/until.ts';
+import { recordedLimiter } from './histories.ts';
 import { assertAllEnded, Load, overWithLosses } from './load.ts';
 import { standing } from './requests.ts';
 
@@ -49,13 +49,7 @@ for (const version of [6, 5])
       const all = settings.map(([options, rejects, storeTimeout = patience], i) => {
         const loads = [1, 2].map(() => {
           const redis = connectWith(options);
-          const limiter = new RateLimiter({
-            name: `options ${i}`,
-            limit: limitOf(spec),
-            redis,
-            storeTimeout,
-          });
-          return new Load(limiter);
+          return new Load(recordedLimiter(`options ${i}`, spec, redis, { storeTimeout }));
         });
         const granted = () => loads.flatMap(({ requests }) => requests.permits);
         return { title: JSON.stringify(options), rejects, loads, granted };
@@ -68,6 +62,7 @@ for (const version of [6, 5])
       }
 
       await granting();
+      const from = Date.now();
       await server.command('SCRIPT', 'FLUSH');
       await granting();
       await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -76,12 +71,11 @@ for (const version of [6, 5])
       await sleep(250);
       server.thaw();
       await granting();
-      const lost = Date.now();
-      await server.restart();
+      const lost = await server.restart();
       await granting();
 
       for (const { title, rejects, loads, granted } of all) {
-        await assertAllEnded(loads);
+        await assertAllEnded(loads, { losses: [lost], faults: [[from, Date.now()]] });
         assert.is(overWithLosses(spec, standing(granted()), [lost]), undefined, title);
         const errors = loads.flatMap(({ requests }) => requests.errors);
         if (!rejects) assert.equal(errors, [], title);

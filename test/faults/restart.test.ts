@@ -30,7 +30,7 @@ test.before.each(async (context) => {
     redis.on('error', () => {});
     context.opened.push(redis);
     // However long a restart takes on a busy machine.
-    return new Requests(recordedLimiter('restart', spec, redis, 60_000));
+    return new Requests(recordedLimiter('restart', spec, redis, { storeTimeout: 60_000 }));
   };
 });
 test.after.each(async ({ opened, server }) => {
@@ -123,9 +123,10 @@ test('ends every request under repeated kills and restarts under load', async ({
       }
     }),
   );
+  const losses: number[] = [];
   for (let i = 0; i < 3; i++) {
     await sleep(150 + 200 * random());
-    await server.restart();
+    losses.push(await server.restart());
   }
   await sleep(200);
   finished = true;
@@ -133,6 +134,7 @@ test('ends every request under repeated kills and restarts under load', async ({
   await Promise.all(waiters);
   assert.equal(unexplained(all[0].errors), []);
   for (const error of all[1].errors) assert.instance(error, StoreUnavailableError);
+  assertValid(all, { losses });
 });
 
 test.run();

@@ -1,12 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import { assemble } from '../../tools/lua.mjs';
+import { assembled, compiled } from './compiled.mjs';
 
 /** A module loader hook: a `.lua` file is a module whose default export is its assembled text. */
 export async function load(url, context, next) {
   const path = url.split('?')[0];
-  if (!path.endsWith('.lua')) return next(url, context);
-  const { text } = assemble(fileURLToPath(path));
-  return { format: 'module', shortCircuit: true, source: `export default ${JSON.stringify(text)};` };
+  const module = (source) => ({ format: 'module', shortCircuit: true, source });
+  if (/\.m?ts$/.test(path)) return module(await compiled(fileURLToPath(path)));
+  if (path.endsWith('.lua'))
+    return module(`export default ${JSON.stringify(await assembled(fileURLToPath(path)))};`);
+  return next(url, context);
 }
 
 /** With `SLUICE_PEERS=oldest`: the oldest versions that package.json names as peers. */

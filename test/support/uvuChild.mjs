@@ -4,6 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { childrenCpu } from './times.mjs';
 import { mark } from './uvuWorker.mjs';
 
 globalThis.UVU_DEFER = 1;
@@ -14,6 +15,8 @@ let files = 0;
 process.on('message', async ({ file, seed, scale }) => {
   if (!file) {
     process.disconnect();
+    // It should have ended long before: says what keeps it alive.
+    setTimeout(() => console.error(`alive because of ${process.getActiveResourcesInfo()}`), 1_000).unref();
     return;
   }
   // A test that awaits a promise that never settles ends the process: nothing else may keep it alive.
@@ -23,9 +26,14 @@ process.on('message', async ({ file, seed, scale }) => {
   fc.configureGlobal({ seed });
   const wall = performance.now();
   const cpu = process.cpuUsage();
+  const children = childrenCpu();
   const outcome = await run(file);
   const { user, system } = process.cpuUsage(cpu);
-  const spent = { wall: performance.now() - wall, cpu: (user + system) / 1000 };
+  const spent = {
+    wall: performance.now() - wall,
+    cpu: (user + system) / 1000,
+    children: childrenCpu() - children,
+  };
   process.stdout.write(`${mark}${JSON.stringify({ ...outcome, ...spent })}\n`);
   process.channel.ref();
 });

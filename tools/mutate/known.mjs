@@ -46,7 +46,7 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'granted reservations are kept',
-    tests: ['test/dispatcher/reservations'],
+    tests: ['test/dispatcher/(leaving|reservedMoments)'],
     changes: [
       {
         file: 'src/dispatcher/reservedMoments.ts',
@@ -58,7 +58,7 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'requests that have left the queue keep all later ones in memory',
-    tests: ['test/dispatcher/reservations'],
+    tests: ['test/dispatcher/(leaving|reservedMoments)'],
     changes: [{ file: 'src/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
   },
   {

@@ -32,7 +32,7 @@ export class Tree {
       const args = [join(this.#folder, 'test/run.mjs'), '--bail', ...patterns];
       const child = spawn(process.execPath, args, {
         cwd: this.#folder,
-        env: { ...process.env, SLUICE_WORKERS: '1', ...env },
+        env: { ...process.env, SLUICE_WORKERS: '1', SLUICE_CACHE: join(this.#folder, '.cache'), ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       this.#child = child;

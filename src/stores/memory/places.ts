@@ -1,6 +1,7 @@
 import type { LedgerConfig } from '../store.ts';
 import { type Control, isIdle } from './control.ts';
 import type { LedgerState } from './ledgerState.ts';
+import type { Repeats } from './repeats.ts';
 
 /** The state of a limiter, or of one of its clients with the scope `client`. */
 export class Place {
@@ -26,6 +27,8 @@ export class Places {
   #calls = 0;
   /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
+  /** The last grant, as far as it can be repeated. */
+  repeats: Repeats | undefined;
 
   /** The place of a limiter, or of one of its clients with the scope `client`. */
   of({ prefix, name, key }: LedgerConfig, clientId?: string): Place {
@@ -37,8 +40,10 @@ export class Places {
     return place;
   }
 
-  /** Counts a call made at `serverMs`. */
+  /** Counts a call made at `serverMs`, and brings the states up to date for it. */
   called(serverMs: number): void {
+    this.repeats?.settle();
+    this.repeats = undefined;
     if (++this.#calls % lookEvery === 0) this.#look(serverMs);
   }
 
