@@ -1,5 +1,6 @@
-import { suite, type Test } from 'uvu';
+import { suite } from 'uvu';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
+import { aboutIoredis, type Tests } from '../support/anyClient.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
 import { memoryTwin } from './memoryTwin.ts';
 import { redisTwin } from './redisTwin.ts';
@@ -12,11 +13,11 @@ interface Twin {
 }
 
 /** Runs the same tests with the memory ledger and the scripts, for numbers that a comparison of the two does not check. */
-export function inEachTwin(title: string, tests: (test: Test, twin: Twin) => void): void {
+export function inEachTwin(title: string, tests: (test: Tests, twin: Twin) => void): void {
   for (const where of ['memory', 'Redis'] as const) {
     const test = suite(`${title}, ${where}`);
     const shared = sharedRedis(test, { protocol: 2 });
-    tests(test, {
+    tests(aboutIoredis(test, 'each call is made in a transaction of ioredis'), {
       async fleet(spec, scope = 'fleet') {
         await shared.redis.flushall();
         const config = { names: [''], limits: [limitOf(spec)] };

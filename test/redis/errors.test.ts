@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError, slidingWindow } from '../../src/index.ts';
+import { withOptions } from '../support/anyClient.ts';
 import { ledgerOf, operations, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
@@ -97,6 +98,8 @@ for (const missing of ['-eval -evalsha', '-set', '-getrange', '~other:*'])
       await refused(call(ledgerOf(redis, { '': limit })), /NOPERM|ACL|permission|can't (run|access)/);
   });
 
+const givesUp = { maxRetriesPerRequest: 1 };
+
 const nonsense = [
   null,
   undefined,
@@ -136,8 +139,8 @@ for (const [operation, call, answers] of malformed)
     }
   });
 
-test('a missing server is reported as unavailable', async ({ server, connect }) => {
-  const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
+withOptions(test, givesUp)('a missing server is reported as unavailable', async ({ server, connect }) => {
+  const redis = connect({ ...givesUp, retryStrategy: () => 5 });
   await redis.ping();
   const ledger = ledgerOf(redis, { '': limit });
   await server.kill();

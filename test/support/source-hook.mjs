@@ -14,8 +14,14 @@ export async function load(url, context, next) {
 /** With `SLUICE_PEERS=oldest`: the oldest versions that package.json names as peers. */
 const oldest = process.env.SLUICE_PEERS === 'oldest' ? { rxjs: 'rxjs-oldest', ioredis: 'ioredis5' } : {};
 
+const otherClient = new URL('./otherClient.ts', import.meta.url).href;
+/** With `SLUICE_CLIENT`: the tests open connections of another client. */
+const opensOther = (parent = '') =>
+  process.env.SLUICE_CLIENT && /\/test\/(?!support\/|clients\/)/.test(parent);
+
 /** Resolves the package's own name to its sources. */
 export function resolve(specifier, context, next) {
+  if (specifier === 'ioredis' && opensOther(context.parentURL)) return next(otherClient, context);
   if (specifier === 'rxjs-sluice') return next(new URL('../../src/index.ts', import.meta.url).href, context);
   const [name] = specifier.split('/', 1);
   return next(Object.hasOwn(oldest, name) ? oldest[name] + specifier.slice(name.length) : specifier, context);
