@@ -20,7 +20,7 @@ for (const [end, refunds] of [
     const [{ request, reply }] = ledger.reserves;
     reply(null, replyTo(request, 300));
     clock.tick(100);
-    line.pause(
+    line.dispatcher.changes.pause(
       (done) => done(null, end - 100),
       () => {},
     );
