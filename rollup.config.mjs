@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import typescript from '@rollup/plugin-typescript';
 import { dts } from 'rollup-plugin-dts';
+import ts from 'typescript';
 import { assemble, scripts } from './tools/lua.mjs';
 
 const { peerDependencies } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
@@ -61,10 +62,12 @@ function commander() {
 /** For the command, the library is the file beside it. */
 const library = { id: fileURLToPath(new URL('./src/index.ts', import.meta.url)), file: './index.js' };
 
-const compile = ({ noCheck = false } = {}) =>
+const tsconfig = './tsconfig.json';
+
+/** Checks the types of the sources, and compiles them. */
+const checked = () =>
   typescript({
-    tsconfig: './tsconfig.json',
-    noCheck,
+    tsconfig,
     noEmit: false,
     sourceMap: true,
     inlineSources: true,
@@ -74,10 +77,30 @@ const compile = ({ noCheck = false } = {}) =>
     exclude: [],
   });
 
-const code = (options) => ({
+/** Compiles each file by itself, without its types: in a fifth of the time. */
+function quick() {
+  const { compilerOptions } = ts.readConfigFile(tsconfig, ts.sys.readFile).config;
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { ...compilerOptions, noEmit: false, sourceMap: true },
+    '.',
+  );
+  return {
+    name: 'quick',
+    transform(text, id) {
+      if (!id.endsWith('.ts')) return null;
+      const { outputText, sourceMapText } = ts.transpileModule(text, {
+        fileName: id,
+        compilerOptions: options,
+      });
+      return { code: outputText, map: sourceMapText };
+    },
+  };
+}
+
+const code = (compile) => ({
   input: 'src/index.ts',
   external,
-  plugins: [lua({ complete: true }), compile(options)],
+  plugins: [lua({ complete: true }), compile()],
   output: [
     { file: 'dist/index.js', format: 'es', sourcemap: true },
     { file: 'dist/index.cjs', format: 'cjs', sourcemap: true },
@@ -87,7 +110,7 @@ const command = {
   input: 'src/cli/main.ts',
   external: [...external, library.id],
   // Its types have been checked with those of the library.
-  plugins: [commander(), nodeResolve({ preferBuiltins: true }), compile({ noCheck: true })],
+  plugins: [commander(), nodeResolve({ preferBuiltins: true }), quick()],
   output: {
     file: 'dist/cli.js',
     format: 'es',
@@ -103,5 +126,5 @@ const types = {
   output: [{ file: 'dist/index.d.ts' }, { file: 'dist/index.d.cts' }],
 };
 
-/** With `--configQuick` only the library, and without checking its types: the demo and the benchmarks need no more. */
-export default ({ configQuick }) => (configQuick ? [code({ noCheck: true })] : [code(), command, types]);
+/** With `--configQuick` only the library, without checking its types: the demo and the benchmarks need no more. */
+export default ({ configQuick }) => (configQuick ? [code(quick)] : [code(checked), command, types]);

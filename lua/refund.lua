@@ -37,7 +37,7 @@ local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
 
 local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
-local known = readKey('sequence of refunds', 'GET', KEYS[2])
+local known = readString('sequence of refunds', KEYS[2])
 local fresh = not known
 if known then
   local whole, last, till = pcall(struct.unpack, '<dd', known)

@@ -9,19 +9,15 @@ export class Chain<T extends Link<T>> {
   first: T | undefined;
   last: T | undefined;
 
-  append(member: T): void {
-    member.previous = this.last;
-    if (this.last) this.last.next = member;
-    else this.first = member;
-    this.last = member;
-  }
-
-  insertBefore(member: T, next: T): void {
-    member.previous = next.previous;
+  /** Adds a member in front of another one, or at the end. */
+  add(member: T, next?: T): void {
+    const previous = next ? next.previous : this.last;
+    member.previous = previous;
     member.next = next;
-    if (next.previous) next.previous.next = member;
+    if (previous) previous.next = member;
     else this.first = member;
-    next.previous = member;
+    if (next) next.previous = member;
+    else this.last = member;
   }
 
   remove(member: T): void {

@@ -15,7 +15,7 @@ export interface Clock {
 }
 
 /** The longest delay of `setTimeout` in milliseconds. */
-const longestTimer = 2 ** 31 - 1;
+const longestTimer = 0x7fff_ffff;
 
 /**
  * The default clock: `performance.now` and `setTimeout`, looked up at each use, so that fake timers work.

@@ -2,13 +2,14 @@
 //
 // --slow   runs only the files of the folder `slow`, which are left out otherwise: `npm run test:slow`
 // --long   runs the files with random values repeatedly, each time with a new random seed: `npm run test:long`
-// --times  prints the time of each file at the end, the slowest first
+// --times  prints the time of each file at the end, the most processor time first
 // --bail   ends at the first file that fails
 //
 // Random choices follow from one seed: SLUICE_SEED, or the recorded one. The last line is `N passed, N failed`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { prune } from './support/compiled.mjs';
 import { redisBinary } from './support/redisBinary.mjs';
 import { anySeed, seed } from './support/seed.mjs';
 import { timesOf } from './support/times.mjs';
@@ -20,7 +21,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const withServers =
   /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|security|slow|support)\//;
 /** The timed tests of processes that share a limit: other load would change their results. */
-const alone = /^((fleet|demo)\/|slow\/cluster)/;
+const alone = /^(fleet\/|slow\/cluster)/;
 /** A file with properties over random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** The time limit of a file, in ms. */
@@ -44,7 +45,7 @@ const files = readdirSync(folder, { recursive: true })
 /** The scale of a property's runs: with --long the twins get most, since many defects show only there. */
 function scaleOf(name) {
   if (process.env.SLUICE_SCALE) return Number(process.env.SLUICE_SCALE);
-  if (!long) return 0.15;
+  if (!long) return 0.1;
   return name.startsWith('redis/twins') ? 0.6 : 0.1;
 }
 
@@ -86,6 +87,7 @@ async function run() {
   } catch (error) {
     return [failure(error.message)];
   }
+  prune();
   if (!long) console.log(`SLUICE_SEED=${seed()}\n`);
   const voices = turns(jobs.length, (text) => process.stdout.write(text));
   const waiting = jobs.map((job, i) => ({ ...job, voice: voices[i] }));

@@ -1,6 +1,9 @@
 // A part of the tests, which meets every folder of src, with other versions than those of `npm ci`:
 //
 // npm run test:peers                    the oldest rxjs and ioredis that package.json names as peers, and their types
+// npm run test:clients                  the store's tests over each of the other Redis clients
+// npm run test:clients -- node-redis-5  over one of them; with patterns, other tests than the store's
+// npm run test:clients -- --part        the part of them that CI runs
 // npm run test:node -- 26.10.0          another Node, which npm installs into a folder of its own; or `latest`
 // npm run test:node -- latest limiter   other tests than the part
 // npm run test:node -- latest --if-had  says so, and succeeds, where npm cannot install that Node
@@ -21,6 +24,19 @@ const part = [
   'redis/(connections|errors|group|limiter)',
   'redisson/(keys|port)',
 ];
+
+/** The tests that open connections, over which the store can use any client. */
+const ofStore = ['cluster/', 'faults/', 'redis/', 'redisson/', 'security/'].map(
+  (folder) => `^test/${folder}`,
+);
+const partOfStore = [
+  '^test/cluster/',
+  '^test/faults/fallback(Errors|Start)',
+  '^test/redis/(connections|errors|limiter|rate|sentinel)',
+  '^test/redisson/(port|resent)',
+  '^test/security/tls',
+];
+const clients = ['node-redis-6', 'node-redis-5', 'valkey-glide'];
 
 /** Runs a program of Node on the sources. Returns whether it succeeded. */
 function succeeds(node, args, env = {}) {
@@ -68,12 +84,26 @@ function testNode(version, patterns, ifHad) {
   return succeeds(node, ['test/run.mjs', ...patterns], { NODE_OPTIONS: '--disable-warning=DEP0205' });
 }
 
+function testClients(words) {
+  const named = words.filter((word) => clients.includes(word));
+  const patterns = words.filter((word) => !clients.includes(word) && word !== '--part');
+  const all = words.includes('--part') ? partOfStore : ofStore;
+  const chosen = patterns.length > 0 ? patterns : all;
+  const outcomes = (named.length > 0 ? named : clients).map((client) => {
+    console.log(`\n== ${client}`);
+    const env = { SLUICE_CLIENT: client };
+    return succeeds(process.execPath, ['test/run.mjs', ...chosen], env);
+  });
+  return outcomes.every(Boolean);
+}
+
 const args = process.argv.slice(2).filter((arg) => arg !== '--if-had');
 const [what, ...rest] = args;
 const patterns = what === '--node' ? rest.slice(1) : rest;
 const chosen = patterns.length > 0 ? patterns : part;
-const passed =
-  what === '--node'
-    ? testNode(String(rest[0]), chosen, process.argv.includes('--if-had'))
-    : testPeers(chosen);
-if (!passed) process.exitCode = 1;
+const run = {
+  '--node': () => testNode(String(rest[0]), chosen, process.argv.includes('--if-had')),
+  '--peers': () => testPeers(chosen),
+  '--clients': () => testClients(rest),
+};
+if (!run[what]()) process.exitCode = 1;

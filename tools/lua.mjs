@@ -64,7 +64,8 @@ export function scripts(root) {
   return found.filter((file) => !included.has(file));
 }
 
-function filesIn(root) {
+/** The files of a `lua` folder. */
+export function filesIn(root) {
   return readdirSync(root, { recursive: true })
     .filter((name) => name.endsWith('.lua'))
     .map((name) => join(root, name));

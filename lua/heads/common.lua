@@ -5,3 +5,5 @@
 local VERSION, HEAD = 7, '<BBdddI6I4ddd'
 -- The most milliseconds that a key lives longer than needed.
 local MOST_SLACK = 2 ^ 32 - 1
+-- The last byte of a key that is read: any client may have written more to it, and no ledger has as many.
+local LAST_BYTE = '262143'

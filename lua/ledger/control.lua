@@ -12,7 +12,7 @@ local CONTROL_SAYS = 'control of version ' .. CONTROL_VERSION
 local LIFT_NOTICE = 5000
 
 local function openControl(key)
-  local data = readKey(CONTROL_SAYS, 'GET', key)
+  local data = readString(CONTROL_SAYS, key)
   if not data then return { pausedSince = 0, pausedUntil = 0, liftedUntil = 0, forgotten = 0, changed = 0, spec = '' } end
   local whole, version, since, till, lifted, forgotten, changed, spec, after = pcall(struct.unpack, CONTROL, data)
   local holds = whole and version == CONTROL_VERSION and after == #data + 1

@@ -186,7 +186,7 @@ end
 
 -- The stored ledger, or nil.
 local function readLedger(key, spec, logs)
-  local data = readKey(LEDGER_SAYS, 'GET', key)
+  local data = readString(LEDGER_SAYS, key)
   if not data then return nil end
   local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
   if not whole then

@@ -1,3 +1,5 @@
+-- @include "heads/common"
+
 -- Every value read from a key is checked: any client may have written to it, and a NaN would pass for free
 -- permits.
 
@@ -25,4 +27,10 @@ local function readKey(expected, command, key, ...)
   if type(reply) ~= 'table' or not reply.err then return reply end
   if reply.err:find('WRONGTYPE', 1, true) then refuseKey(key, expected, reply.err) end
   return redis.call(command, key, ...)
+end
+
+-- The string in a key, no longer than a ledger; nil for none.
+local function readString(expected, key)
+  local data = readKey(expected, 'GETRANGE', key, '0', LAST_BYTE)
+  return data ~= '' and data or nil
 end

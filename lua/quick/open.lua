@@ -13,8 +13,8 @@ local OWN = 48
 local spec, permits, interval, extra = ARGV[1], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
 local us, now, at, kind, data, forgotten, fresh, taken, epoch, seen, expires, calm, slack, renewed, full, left
 if asked > 0 and permits > 0 then
-  local control = redis.pcall('GET', KEYS[3])
-  data, forgotten = redis.pcall('GET', KEYS[1]), 0
+  local control = redis.pcall('GETRANGE', KEYS[3], '0', LAST_BYTE)
+  data, forgotten = redis.pcall('GETRANGE', KEYS[1], '0', LAST_BYTE), 0
   if not ownUs then
     local time = redis.call('TIME')
     us = time[1] * 1000000 + time[2]
@@ -23,7 +23,7 @@ if asked > 0 and permits > 0 then
   end
   now = (us - us % 1000) / 1000
   at = us % 1000 == 0 and now or now + 1
-  if not control then
+  if control == '' then
     if string.byte(ARGV[2]) == OWN then kind = string.byte(spec, 7) end
   elseif string.byte(ARGV[2]) ~= OWN and not control.err and string.sub(control, 53) == spec then
     local version, since, till, lifted, changed, length
@@ -32,7 +32,7 @@ if asked > 0 and permits > 0 then
     if holds and since <= now and till <= now and lifted <= now and forgotten < 2 ^ 60 then kind = string.byte(spec, 7) end
   end
   -- A request is not granted before the client's own reservations.
-  if lastMoment > now or data and data.err then kind = nil end
-  fresh = not data
+  if lastMoment > now or data.err then kind = nil end
+  fresh = data == ''
   if fresh then expires, calm, slack = 0, 0, -1 end
 end

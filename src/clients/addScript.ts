@@ -8,6 +8,8 @@ export interface ScriptRunner {
   eval(lua: string, keys: string[], args: string[]): Promise<unknown>;
   /** The error reply of the server that an error reports, or undefined if it reports another failure. */
   replyIn(error: unknown): string | undefined;
+  /** Settles when the first connection is open, if the client would reject a command now. */
+  opening?(): Promise<unknown> | undefined;
 }
 
 /** Adds a script to an adapter as a method: it sends the hash, and the text if the server does not know the script. */
@@ -29,10 +31,12 @@ export function addScript(
     const args = words.map((word) => (typeof word === 'number' ? String(word) : word));
     const keys = args.splice(0, numberOfKeys);
     try {
+      const opening = runner.opening?.();
+      if (opening) await opening;
       return await run(runner, hash, lua, keys, args);
     } catch (error) {
       const reply = runner.replyIn(error);
-      throw reply === undefined ? error : replyError(reply, error);
+      throw reply === undefined ? noReply(error) : replyError(reply, error);
     }
   };
   Object.assign(adapter, { [name]: call });
@@ -57,6 +61,12 @@ async function run(
 /** An error reply as ioredis reports it. */
 function replyError(message: string, cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { name: 'ReplyError' });
+}
+
+/** A failure without a reply, whatever the class of its error: node-redis 5 may fail with a TypeError of its own. */
+function noReply(cause: unknown): Error {
+  const { message, name } = cause as Error;
+  return new Error(message || name, { cause });
 }
 
 async function sha1(text: string): Promise<string> {

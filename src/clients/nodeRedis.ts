@@ -10,7 +10,7 @@ export interface NodeRedisClient {
   evalSha(hash: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   /** Whether `connect()` was called, and the client was not closed. */
   readonly isOpen: boolean;
-  /** Whether commands are sent at once. A cluster of node-redis 5 lacks it. */
+  /** Whether commands are sent at once. A cluster of node-redis 5 lacks it, and knows its masters then. */
   readonly isReady?: boolean;
   /** The masters, of a cluster. */
   readonly masters?: readonly unknown[];
@@ -56,6 +56,8 @@ class NodeRedis implements RedisClient {
   readonly #runner: ScriptRunner;
   /** The names of events that differ from those of ioredis. */
   readonly #events: Record<string, string | undefined>;
+  /** Of a cluster, which rejects commands until it is connected. A single client queues them. */
+  readonly #opening?: Promise<unknown>;
   #wasOpen = false;
   #hasFailed = false;
   readonly nodes?: () => [];
@@ -68,9 +70,13 @@ class NodeRedis implements RedisClient {
       eval: (lua, keys, args) => scripts.eval(lua, { keys, arguments: args }),
       evalSha: (hash, keys, args) => scripts.evalSha(hash, { keys, arguments: args }),
       replyIn,
+      opening: () => (client.isOpen && this.status === 'connecting' ? this.#opening : undefined),
     };
     if (client.masters) {
       this.#events = { ready: 'connect', end: 'disconnect' };
+      this.#opening = new Promise((resolve) => {
+        client.on('connect', resolve);
+      });
       this.nodes = () => [];
     } else {
       this.#events = { close: 'reconnecting' };
@@ -81,7 +87,8 @@ class NodeRedis implements RedisClient {
   }
 
   get status(): string {
-    const { isOpen, isReady = isOpen } = this.#client;
+    const { isOpen, masters } = this.#client;
+    const { isReady = isOpen && masters?.length !== 0 } = this.#client;
     this.#wasOpen ||= isOpen;
     if (isReady) return 'ready';
     if (isOpen) return this.#hasFailed ? 'reconnecting' : 'connecting';

@@ -1,7 +1,7 @@
 import type { Subscriber } from 'rxjs';
 import type { Grant } from '../port/line.ts';
+import { type Item, RequestingSubscriber } from '../throttle/requestingSubscriber.ts';
 import type { ThrottlePlan } from '../throttle/throttleOptions.ts';
-import { type Item, ThrottleSubscriber } from '../throttle/throttleSubscriber.ts';
 import type { PulledInput } from './input.ts';
 import { OpenInput } from './openInput.ts';
 
@@ -11,7 +11,7 @@ import { OpenInput } from './openInput.ts';
  *
  * An iterable answers at once, and a line may grant at once: a loop avoids recursion.
  */
-export class BufferedPull<T, P, R> extends ThrottleSubscriber<T, P, R> {
+export class BufferedPull<T, P, R> extends RequestingSubscriber<T, P, R> {
   readonly #buffer: number;
   #input: OpenInput<T> | undefined;
   #isLooping = false;

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import { type AcquireOptions, Acquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
+import { type AcquireOptions, CancellableAcquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
 import type { Limiter } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
@@ -36,8 +36,13 @@ export function permits$<P>(
       subscriber.next(permit);
       subscriber.complete();
     };
-    const request = new Acquisition(line, permits, line.costOf(permits), options ?? {}, granted, (error) =>
-      subscriber.error(error),
+    const request = new CancellableAcquisition(
+      line,
+      permits,
+      line.costOf(permits),
+      options ?? {},
+      granted,
+      (error) => subscriber.error(error),
     );
     subscriber.add(() => request.cancel());
     request.start();

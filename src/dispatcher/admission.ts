@@ -12,7 +12,6 @@ export class Admission {
   readonly #changes: LimitChanges;
   /** Whether a waiter with a `delayed` callback has joined since those callbacks were run last. */
   #mayDelay = false;
-  closed = false;
 
   constructor(parts: Parts, calls: ReserveCalls, changes: LimitChanges) {
     this.#parts = parts;
@@ -31,9 +30,9 @@ export class Admission {
    * requests that it replaces. Returns whether it was rejected.
    */
   rejects(request: Request, leaving = 0): boolean {
-    const { name, maxQueue, reporter } = this.#parts;
+    const { name, maxQueue, queue, reporter } = this.#parts;
     const { cost, timeout, waiter } = request;
-    if (this.closed) reporter.failed(request, new LimiterClosedError(name));
+    if (queue.closed) reporter.failed(request, new LimiterClosedError(name));
     else if (timeout > 0 && this.#isFull(leaving) && !this.#makeRoom(waiter, leaving))
       reporter.failed(request, new QueueOverflowError(name, maxQueue));
     else {
@@ -63,7 +62,8 @@ export class Admission {
 
   /** Whether the queue has room for another request that only counts. */
   get hasRoom(): boolean {
-    return !this.closed && this.#parts.queue.size < this.#parts.maxQueue;
+    const { queue, maxQueue } = this.#parts;
+    return !queue.closed && queue.size < maxQueue;
   }
 
   /** Requests beyond `maxQueue`, except those whose reservation is due. */

@@ -3,6 +3,7 @@ import { eachSegment, momentOf } from '../stores/segments.ts';
 import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './gather.ts';
 import type { Parts } from './parts.ts';
+import { Reservation } from './reservation.ts';
 import { isPaused, isVoid } from './reservedMoments.ts';
 
 /** Applies a reply: assigns its moments to requests, rejects refused requests, and requeues the others. */
@@ -39,7 +40,7 @@ function assign(
   // Without a measured offset, a moment that may lie within the timeout is taken to.
   const nominalDue = offset === Infinity ? earliestDue : due;
   const grant = { cost, moment: momentOf(reply, delay), due, epoch: reply.epoch, source: ledger.source };
-  reservations.assign({ grant, count, due, nominalDue, earliestDue, load: fairShare.loadOf(cost) });
+  reservations.assign(new Reservation(grant, count, due, nominalDue, earliestDue, fairShare.loadOf(cost)));
 }
 
 /** Ends the requests of a run that were neither granted nor reserved, unless they stay in the queue. */

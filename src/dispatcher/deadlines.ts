@@ -3,6 +3,8 @@ import type { Request } from './request.ts';
 /** A binary heap of the requests that expire, the next one first. Each request knows its index, so that it can leave. */
 export class Deadlines {
   readonly #heap: Request[] = [];
+  /** Requests whose expiry is delayed until their first reply, in the order of joining. */
+  readonly #unanswered = new Set<Request>();
 
   /** When the next request expires, or Infinity. */
   get next(): number {
@@ -19,17 +21,33 @@ export class Deadlines {
     this.#rise(request);
   }
 
-  /** Changes the time at which a request expires. */
-  move(request: Request, expires: number): void {
-    const isHere = request.heapIndex >= 0;
-    if (isHere) this.remove(request);
-    request.expires = expires;
-    if (isHere) this.add(request);
+  /** Adds a request that may wait until a deadline, unless it is here. */
+  watch(request: Request): void {
+    if (request.timeout > 0 && request.deadline < Infinity && request.heapIndex < 0) this.add(request);
+  }
+
+  /** Adds a request that expires `delay` milliseconds later as long as no call after the first `calls` has a reply. */
+  addUnanswered(request: Request, delay: number, calls: number): void {
+    request.callsBefore = calls;
+    request.expires += delay;
+    this.#unanswered.add(request);
+    this.add(request);
+  }
+
+  /** A reply covers the requests that joined before `calls` calls had been sent: they expire at their deadlines now. */
+  answered(calls: number): void {
+    for (const request of this.#unanswered) {
+      if (request.callsBefore >= calls) return;
+      this.remove(request);
+      request.expires = request.deadline;
+      this.add(request);
+    }
   }
 
   remove(request: Request): void {
     const { heapIndex } = request;
     if (heapIndex < 0) return;
+    this.#unanswered.delete(request);
     request.heapIndex = -1;
     const last = this.#heap.pop()!;
     if (last === request) return;

@@ -31,12 +31,8 @@ export class Expiry {
     const { timeout } = request;
     const { ledger, queue } = this.#parts;
     const { replyAllowance } = this.#calls;
-    if (!ledger.sync && !mustWait && timeout < replyAllowance) {
-      request.callsBefore = this.#calls.count;
-      request.expires += replyAllowance - timeout;
-      queue.unanswered.add(request);
-    }
-    queue.deadlines.add(request);
+    if (ledger.sync || mustWait || timeout >= replyAllowance) queue.deadlines.add(request);
+    else queue.deadlines.addUnanswered(request, replyAllowance - timeout, this.#calls.count);
   }
 
   /** Denies the requests that have expired. */

@@ -10,7 +10,7 @@ const longestHorizon = 1_000;
 /** The horizon follows the median of so many round trips: one during which the event loop was blocked has no effect on it. */
 const medianOf = 5;
 /** The part of a window that a client without contenders asks for at once. */
-const batchFraction = 1 / 16;
+const batchFraction = 0.0625;
 /** The weight of the previous mean in the mean round trip. */
 const memory = 0.8;
 
@@ -32,11 +32,6 @@ export class FairShare {
 
   constructor(ledger: Pick<Ledger, 'limits'>) {
     this.#ledger = ledger;
-  }
-
-  /** The shortest interval of the limits: milliseconds. */
-  get shortestInterval(): number {
-    return Math.min(...this.#ledger.limits.map(({ interval }) => interval));
   }
 
   /** Whether all limits are windows. A refund to a bucket is already available to the reservations after it. */
@@ -90,4 +85,11 @@ export class FairShare {
     }
     return sorted[(sorted.length - 1) >> 1];
   }
+}
+
+/** The shortest interval of limits: milliseconds. */
+export function shortestInterval(limits: Ledger['limits']): number {
+  let shortest = Infinity;
+  for (const { interval } of limits) shortest = Math.min(shortest, interval);
+  return shortest;
 }

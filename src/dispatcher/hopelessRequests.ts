@@ -1,8 +1,8 @@
-import type { Cost } from '../limits/cost.ts';
 import { eachSegment } from '../stores/segments.ts';
 import type { ReserveReply } from '../stores/store.ts';
 import type { Call } from './gather.ts';
 import type { Parts } from './parts.ts';
+import { addTo } from './queuedPermits.ts';
 import type { Peers, Request } from './request.ts';
 import { type LastReserved, leastWait } from './waitBounds.ts';
 import { joinPeers, peersOf } from './waitEstimate.ts';
@@ -49,8 +49,9 @@ export class HopelessRequests {
     const { ledger, queue, waitEstimate } = this.#parts;
     const fresh = queue.firstUnassessed !== undefined;
     const from = queue.firstUnassessed ?? queue.firstUnreserved;
-    const certain = queue.certainPermits.map(() => 0);
-    const ahead = queue.queuedPermits.map(() => 0);
+    const { permits } = queue;
+    const certain = permits.certain.map(() => 0);
+    const ahead = permits.all.map(() => 0);
     if (from !== queue.firstUnreserved) this.#sumAhead(from, certain, ahead);
     let peers: Peers | undefined;
     let walked = 0;
@@ -69,24 +70,24 @@ export class HopelessRequests {
         }
         const isCertain = waitEstimate.isCertain(request, ahead);
         if (!isCertain) peers = joinPeers(request, peers);
-        if (!isCertain || !request.certain) queue.assess(request, isCertain, isCertain ? undefined : peers);
+        if (!isCertain || !request.certain) permits.assess(request, isCertain, isCertain ? undefined : peers);
       }
-      add(ahead, cost, count);
-      if (request.certain) add(certain, cost, count);
+      addTo(ahead, cost, count);
+      if (request.certain) addTo(certain, cost, count);
     }
-    if (!request) queue.peers = peers;
+    if (!request) permits.peers = peers;
     queue.firstUnassessed = undefined;
     return walked;
   }
 
   /** Sums the permits of the requests in front of one: those of the whole queue, less those from it on. */
   #sumAhead(from: Request | undefined, certain: number[], ahead: number[]): void {
-    const { queue } = this.#parts;
-    add(ahead, queue.queuedPermits, 1);
-    add(certain, queue.certainPermits, 1);
+    const { permits } = this.#parts.queue;
+    addTo(ahead, permits.all, 1);
+    addTo(certain, permits.certain, 1);
     for (let request = from; request; request = request.next) {
-      add(ahead, request.cost, -request.count);
-      if (request.certain) add(certain, request.cost, -request.count);
+      addTo(ahead, request.cost, -request.count);
+      if (request.certain) addTo(certain, request.cost, -request.count);
     }
   }
 }
@@ -99,8 +100,4 @@ function grantedAtOnce({ runs }: Call, { segments }: ReserveReply): LastReserved
       permits[i] = (permits[i] ?? 0) + (delay === 0 ? cost[i] * count : 0);
   });
   return { permits, drained: false };
-}
-
-function add(sums: number[], cost: Cost, count: number): void {
-  for (let i = 0; i < sums.length; i++) sums[i] += cost[i] * count;
 }

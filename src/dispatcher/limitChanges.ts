@@ -1,3 +1,4 @@
+import { LimiterClosedError } from '../errors.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { Reply, ReserveReply } from '../stores/store.ts';
 import type { Parts } from './parts.ts';
@@ -37,6 +38,7 @@ export class LimitChanges {
     reply: Reply<T>,
     apply: (value: T | undefined) => void = () => {},
   ): void {
+    if (this.#refuses(reply)) return;
     const { events, loop, refunds, waitEstimate } = this.#parts;
     this.#inFlight++;
     change((error, value) => {
@@ -55,7 +57,8 @@ export class LimitChanges {
 
   /** Pauses the limit. The change replies the milliseconds that are left of the pause. */
   pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
-    const { clock, queue, reservations } = this.#parts;
+    if (this.#refuses(reply)) return;
+    const { clock, loop, queue, reservations } = this.#parts;
     this.#pauses++;
     queue.watchReserved();
     this.send(change, reply, (ms = 0) => {
@@ -66,6 +69,7 @@ export class LimitChanges {
       reservations.requeueFrom(({ due }) => due < end);
       this.#reportPause(ms, clock.now());
     });
+    loop.settle();
   }
 
   /** Forgets what was granted, and ends a pause: the next one is reported even if it ends at the same time. */
@@ -73,6 +77,13 @@ export class LimitChanges {
     this.send(change, reply, () => {
       this.#pausedUntil = 0;
     });
+  }
+
+  /** After closing, replies with an error. Returns whether it did. */
+  #refuses<T>(reply: Reply<T>): boolean {
+    const { name, queue } = this.#parts;
+    if (queue.closed) reply(new LimiterClosedError(name));
+    return queue.closed;
   }
 
   /** Reports what a reply says about the limit. */

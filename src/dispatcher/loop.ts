@@ -1,26 +1,38 @@
 import { endOfTurn } from './endOfTurn.ts';
 
+/** What a loop runs. */
+export interface Passes {
+  /** Does all that can be done now. */
+  pass(): void;
+  /** Called after the last pass of a run, and when a timer may have to be set anew. */
+  settle(): void;
+}
+
 /**
  * Runs the dispatcher's passes, one at a time. Work that arrives during a pass causes another pass after it, so that nothing
  * recurses and callbacks find the queue in a consistent state.
  */
 export class Loop {
   readonly #sync: boolean;
-  readonly #pass: () => void;
-  readonly #done: () => void;
+  readonly #passes: Passes;
   #running = false;
   #repeat = false;
   #scheduled = false;
+  /** The time of a request of this turn, if one was read since a pass was scheduled. */
+  turnTime: number | undefined;
 
-  /** `pass` does all that can be done now; `done` is called after the last pass of a run. */
-  constructor(sync: boolean, pass: () => void, done: () => void) {
+  constructor(sync: boolean, passes: Passes) {
     this.#sync = sync;
-    this.#pass = pass;
-    this.#done = done;
+    this.#passes = passes;
   }
 
   get isRunning(): boolean {
     return this.#running;
+  }
+
+  /** Whether a pass is due at the end of this turn of the event loop. */
+  get isScheduled(): boolean {
+    return this.#scheduled;
   }
 
   /** Whether another pass follows this one. */
@@ -43,6 +55,7 @@ export class Loop {
     this.#scheduled = true;
     endOfTurn(() => {
       this.#scheduled = false;
+      this.turnTime = undefined;
       this.run();
     });
   }
@@ -59,12 +72,17 @@ export class Loop {
       work?.();
       do {
         this.#repeat = false;
-        this.#pass();
+        this.#passes.pass();
       } while (this.#repeat);
     } finally {
       this.#running = false;
-      this.#done();
+      this.#passes.settle();
     }
+  }
+
+  /** Settles without a pass, unless one is running. */
+  settle(): void {
+    if (!this.#running) this.#passes.settle();
   }
 
   /** Defers passes until `leave`, without a closure: for the fast path. */

@@ -19,10 +19,10 @@ export interface DispatcherOptions {
   clock: Clock;
   maxQueue: number;
   /** Whether no other process can change the limit. */
-  alone?: boolean;
+  alone?: boolean | undefined;
   events?: LimiterEvents | undefined;
   /** Whether calls that bypass the dispatcher are in flight. */
-  isBusy?: () => boolean;
+  isBusy?: (() => boolean) | undefined;
 }
 
 /** The parts that a dispatcher's modules share. */
@@ -39,7 +39,7 @@ export interface Parts extends DispatcherOptions {
 }
 
 export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
-  const { name, named, ledger, clock } = options;
+  const { name, named, ledger, clock, maxQueue, alone, isBusy } = options;
   const events = options.events ?? new LimiterEvents(name);
   const reporter = new Reporter(named, events, ledger);
   const queue = new Queue(named.limits.length);
@@ -48,8 +48,23 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const fairShare = new FairShare(ledger);
   const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
   const clockOffset = new ClockOffset();
+  // Each by its name: after a spread, V8 takes many times as long.
   return {
-    ...options,
-    ...{ events, reporter, loop, queue, refunds, reservations, fairShare, clockOffset, waitEstimate },
+    name,
+    named,
+    ledger,
+    clock,
+    maxQueue,
+    alone,
+    isBusy,
+    events,
+    reporter,
+    loop,
+    queue,
+    refunds,
+    reservations,
+    fairShare,
+    clockOffset,
+    waitEstimate,
   };
 }

@@ -2,7 +2,8 @@ import { Chain } from '../chain.ts';
 import { type Cost, sameCost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import { Deadlines } from './deadlines.ts';
-import { type Peers, type Reason, Request } from './request.ts';
+import { QueuedPermits } from './queuedPermits.ts';
+import type { Reason, Request } from './request.ts';
 import { SettledQueue } from './settledQueue.ts';
 import { WaiterIndex } from './waiterIndex.ts';
 
@@ -12,25 +13,20 @@ export class Queue {
   readonly deadlines = new Deadlines();
   readonly settled = new SettledQueue();
   readonly waiters = new WaiterIndex();
+  readonly permits: QueuedPermits;
   firstUnreserved: Request | undefined;
-  /** Number of requests. */
-  size = 0;
-  #added = 0;
-  /** Requests that may not wait, and are not sent. */
-  readonly immediate = new Set<Request>();
-  /** Requests whose expiry is delayed until their first reply. */
-  readonly unanswered = new Set<Request>();
   /** The first request that joined, or was requeued, while nothing was known of its wait. */
   firstUnassessed: Request | undefined;
-  /** Permits of each limit that requests without reservations ask for, and of those the ones of requests that are certain. */
-  readonly queuedPermits: number[];
-  readonly certainPermits: number[];
-  /** The peers of the last request that is not certain. */
-  peers: Peers | undefined;
+  /** Requests that may not wait, and are not sent. */
+  readonly immediate = new Set<Request>();
+  /** Number of requests. */
+  size = 0;
+  /** Whether new requests are refused. */
+  closed = false;
+  #added = 0;
 
   constructor(limits: number) {
-    this.certainPermits = new Array(limits).fill(0);
-    this.queuedPermits = new Array(limits).fill(0);
+    this.permits = new QueuedPermits(limits);
   }
 
   get first(): Request | undefined {
@@ -54,30 +50,31 @@ export class Queue {
 
   add(request: Request): void {
     request.order = ++this.#added;
-    this.#list.append(request);
+    this.#list.add(request);
     if (request.waiter.cancelsAll)
       this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
     this.firstUnreserved ??= request;
     this.size += request.count;
-    this.#sum(request, request.count);
+    this.permits.add(request, request.count);
     if (request.timeout === 0) this.immediate.add(request);
   }
 
   /** Adds one request to the last request, if that is of the same waiter and cost and not sent. Returns whether it did. */
-  extend(waiter: Waiter<unknown>, cost: Cost): boolean {
+  extend(waiter: Waiter<unknown>, cost: Cost, data: unknown): boolean {
     const { last } = this.#list;
     if (last?.stage !== 'queued' || last.waiter !== waiter || !sameCost(last.cost, cost)) return false;
-    last.count++;
+    if (last.timeout !== Infinity || !last.extend(data)) return false;
     this.size++;
-    this.#sum(last, 1);
+    this.permits.add(last, 1);
     return true;
   }
 
   remove(request: Request): void {
-    if (request.stage !== 'reserved') {
-      this.#sum(request, -request.count);
+    if (request.stage === 'reserved') this.deadlines.remove(request);
+    else {
+      this.permits.add(request, -request.count);
       this.#leaveUnreserved(request);
-    } else this.deadlines.remove(request);
+    }
     this.#list.remove(request);
     request.stage = 'settled';
     if (request.waiter.cancelsAll) this.waiters.unlink(request);
@@ -86,28 +83,17 @@ export class Queue {
 
   /** Removes one request from the first one. */
   removeOne(request: Request): void {
-    if (request.count === 1) {
-      this.remove(request);
-      return;
+    if (request.count === 1) this.remove(request);
+    else {
+      request.shift();
+      this.size--;
     }
-    request.count--;
-    this.size--;
   }
 
   /** Removes a request without a reservation, and ends it without a grant. */
   settle(request: Request, reason: Reason): void {
     this.remove(request);
     this.settled.add(request, reason);
-  }
-
-  /** A reply covers the requests that joined before `calls` calls had been sent: they expire at their deadlines now. */
-  answered(calls: number): void {
-    for (const request of this.unanswered) {
-      // The set is in the order of joining.
-      if (request.callsBefore >= calls) return;
-      this.unanswered.delete(request);
-      this.deadlines.move(request, request.deadline);
-    }
   }
 
   markSent(request: Request): void {
@@ -125,7 +111,7 @@ export class Queue {
   reserve(count: number): Request {
     const first = this.firstUnreserved!;
     const request = count < first.count ? this.splitFront(first, count) : first;
-    this.#sum(request, -request.count);
+    this.permits.add(request, -request.count);
     this.#leaveUnreserved(request);
     request.stage = 'reserved';
     request.expires = request.deadline;
@@ -137,20 +123,14 @@ export class Queue {
     if (request === this.firstUnreserved) this.firstUnreserved = request.next;
     if (request === this.firstUnassessed) this.firstUnassessed = request.next;
     this.deadlines.remove(request);
-    this.unanswered.delete(request);
   }
 
   /** Lets requests with reservations expire too: a pause delays their moments. */
   watchReserved(): void {
     for (const request of this.requests()) {
       if (request.stage !== 'reserved') return;
-      this.#watch(request);
+      this.deadlines.watch(request);
     }
-  }
-
-  #watch(request: Request): void {
-    if (request.timeout > 0 && request.deadline < Infinity && request.heapIndex < 0)
-      this.deadlines.add(request);
   }
 
   /** The last `count` requests with reservations lose them, and keep their places. */
@@ -163,52 +143,29 @@ export class Queue {
       this.firstUnreserved = request;
       request.certain = request.timeout === Infinity;
       request.peers = undefined;
-      this.#watch(request);
-      this.#sum(request, request.count);
+      this.deadlines.watch(request);
+      this.permits.add(request, request.count);
     }
     this.firstUnassessed = this.firstUnreserved;
   }
 
-  /** Records that a request without a reservation is certain to be granted, or counts among some peers. */
-  assess(request: Request, certain: boolean, peers: Peers | undefined): void {
-    this.#sum(request, -request.count);
-    request.certain = certain;
-    request.peers = peers;
-    this.#sum(request, request.count);
-  }
-
   /** Splits a request in two. Returns the first, which has `count` of its requests. */
   splitFront(request: Request, count: number): Request {
-    const { waiter, cost, timeout, deadline, data } = request;
-    const front = new Request(waiter, cost, count, timeout, deadline, data);
-    front.order = request.order;
-    front.stage = request.stage;
-    front.block = request.block;
-    front.certain = request.certain;
-    front.peers = request.peers;
-    request.count -= count;
-    this.#list.insertBefore(front, request);
-    if (waiter.cancelsAll) this.waiters.link(front, request.older, request);
+    const front = request.splitFront(count);
+    this.#list.add(front, request);
+    if (request.waiter.cancelsAll) this.waiters.link(front, request.older, request);
     if (request === this.firstUnreserved) this.firstUnreserved = front;
     if (request === this.firstUnassessed) this.firstUnassessed = front;
     if (this.immediate.has(request)) this.immediate.add(front);
     return front;
   }
 
-  /** The requests from one on, or all. Each may be removed while it is visited. */
-  *requests(from = this.#list.first): Generator<Request> {
-    for (let request = from; request; ) {
+  /** The requests in their order. Each may be removed while it is visited. */
+  *requests(): Generator<Request> {
+    for (let request = this.#list.first; request; ) {
       const { next } = request;
       yield request;
       request = next;
-    }
-  }
-
-  #sum({ cost, certain, peers }: Request, count: number): void {
-    if (peers) peers.count += count;
-    for (let i = 0; i < cost.length; i++) {
-      this.queuedPermits[i] += cost[i] * count;
-      if (certain) this.certainPermits[i] += cost[i] * count;
     }
   }
 }

@@ -6,8 +6,6 @@ import type { Grant, Waiter } from '../port/line.ts';
 import { type DecideReply, debt, type Ledger, type Refund, type RefundReply } from '../stores/store.ts';
 import type { Request } from './request.ts';
 
-type Ended = Pick<Request, 'waiter' | 'cost' | 'timeout' | 'data'>;
-
 /** Runs the waiters' callbacks, and emits the limiter's events. */
 export class Reporter {
   readonly #named: NamedLimits;
@@ -24,7 +22,7 @@ export class Reporter {
     this.#each('queued', cost, 1);
   }
 
-  granted({ waiter, data }: { waiter: Waiter; data: unknown }, grant: Grant): void {
+  granted(waiter: Waiter, grant: Grant, data: unknown): void {
     if (this.#events.observed) {
       const { cost, moment, source } = grant;
       this.#events.emit({ type: 'granted', permits: this.#permits(cost), grantedAt: moment, source });
@@ -32,18 +30,20 @@ export class Reporter {
     waiter.granted(grant, data);
   }
 
-  denied({ waiter, cost, timeout, data }: Ended, retryAfter: number | undefined): void {
+  /** `index` is that of one of the requests. */
+  denied(request: Request, retryAfter: number | undefined, index = 0): void {
+    const { waiter, cost, timeout } = request;
     if (this.#events.observed) {
       const type = timeout > 0 ? 'timeout' : 'denied';
       this.#events.emit({ type, permits: this.#permits(cost), retryAfter });
     }
-    waiter.denied(retryAfter, data);
+    waiter.denied(retryAfter, request.dataOf(index));
   }
 
-  failed({ waiter, cost, data }: Ended, error: Error): void {
-    if (error instanceof LimiterClosedError) this.cancelled(cost, 1);
+  failed(request: Request, error: Error, index = 0): void {
+    if (error instanceof LimiterClosedError) this.cancelled(request.cost, 1);
     else this.#events.emitError(error);
-    waiter.failed(error, data);
+    request.waiter.failed(error, request.dataOf(index));
   }
 
   decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {

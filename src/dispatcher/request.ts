@@ -21,6 +21,9 @@ export interface Peers {
   count: number;
 }
 
+/** The most data of one request: it is kept until all of them have left. */
+const mostItems = 1_024;
+
 /** Consecutive requests of one waiter and one cost. All times are by the monotonic clock. */
 export class Request implements Link<Request> {
   previous: Request | undefined;
@@ -45,11 +48,14 @@ export class Request implements Link<Request> {
   heapIndex = -1;
   /** Why it ended, if it was settled without a grant. */
   reason: Reason;
+  /** The data of each request, from an index on, if there are several with data. A part that was split off shares it. */
+  #items: unknown[] | undefined;
+  #firstItem = 0;
 
   constructor(
     readonly waiter: Waiter<unknown>,
     readonly cost: Cost,
-    /** Number of requests: more than one only if they carry no data. */
+    /** Number of requests: more than one only without a timeout. */
     public count: number,
     /** Milliseconds that each may wait. */
     readonly timeout: number,
@@ -58,6 +64,46 @@ export class Request implements Link<Request> {
   ) {
     this.expires = deadline;
     this.certain = timeout === Infinity;
+  }
+
+  /** The data of one of the requests. */
+  dataOf(index: number): unknown {
+    return this.#items ? this.#items[this.#firstItem + index] : this.data;
+  }
+
+  /** Adds a request. Returns whether there was room for its data. */
+  extend(data: unknown): boolean {
+    if (data !== undefined) {
+      this.#items ??= [this.data];
+      const { length } = this.#items;
+      // Behind the data of a part that was split off and has left, there is no place.
+      if (length >= mostItems || length !== this.#firstItem + this.count) return false;
+      this.#items.push(data);
+    }
+    this.count++;
+    return true;
+  }
+
+  /** Removes the first of several requests. */
+  shift(): void {
+    this.count--;
+    if (this.#items) this.#items[this.#firstItem++] = undefined;
+  }
+
+  /** Splits off the first `count` requests. */
+  splitFront(count: number): Request {
+    const { waiter, cost, timeout, deadline, data } = this;
+    const front = new Request(waiter, cost, count, timeout, deadline, data);
+    front.order = this.order;
+    front.stage = this.stage;
+    front.block = this.block;
+    front.certain = this.certain;
+    front.peers = this.peers;
+    front.#items = this.#items;
+    front.#firstItem = this.#firstItem;
+    this.count -= count;
+    this.#firstItem += count;
+    return front;
   }
 }
 

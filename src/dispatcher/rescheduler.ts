@@ -1,3 +1,4 @@
+import { shortestInterval } from './fairShare.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
@@ -53,7 +54,7 @@ export class Rescheduler {
 
   /** Moves reservations if permits were refunded and it is time. */
   run(): void {
-    const { clock, fairShare, refunds, reservations, waitEstimate } = this.#parts;
+    const { clock, fairShare, ledger, refunds, reservations, waitEstimate } = this.#parts;
     if (!this.#refunded || this.#calls.current) return;
     const now = clock.now();
     if (now < this.#movedAt + this.#pause) return;
@@ -63,7 +64,7 @@ export class Rescheduler {
     this.#refunded = false;
     const { first, last } = reservations.moments;
     if (!first || !last) return;
-    const isFar = first.due - now >= Math.max(leastMove, fairShare.shortestInterval / 100);
+    const isFar = first.due - now >= Math.max(leastMove, shortestInterval(ledger.limits) / 100);
     // Buckets hand refunded permits to new requests, which come often enough unless requests are rare.
     if (isFar && (isAlone || fairShare.hasOnlyWindows || this.#isRare)) {
       this.#movedAt = now;

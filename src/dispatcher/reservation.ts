@@ -1,36 +1,26 @@
 import type { Link } from '../chain.ts';
 import type { Grant } from '../port/line.ts';
 
-/** One moment that is reserved for `count` requests of one cost. All times but the moment are by the monotonic clock. */
-export interface NewReservation {
-  readonly grant: Grant;
-  readonly count: number;
-  /** When the requests may be granted. */
-  readonly due: number;
-  /** The time that is compared with deadlines. */
-  readonly nominalDue: number;
-  /** The earliest time that the moment can be: the call and its reply took some time. */
-  readonly earliestDue: number;
-  /** Milliseconds of the limit's full rate that each request takes. */
-  readonly load: number;
-}
-
-export class Reservation implements NewReservation, Link<Reservation> {
+/** One moment that is reserved for `count` requests of one cost. All times but the grant's moment are by the monotonic clock. */
+export class Reservation implements Link<Reservation> {
   previous: Reservation | undefined;
   next: Reservation | undefined;
-  readonly grant: Grant;
-  readonly nominalDue: number;
-  readonly earliestDue: number;
-  readonly load: number;
 
   constructor(
-    added: NewReservation,
+    readonly grant: Grant,
     public count: number,
+    /** When the requests may be granted. */
     public due: number,
-  ) {
-    this.grant = added.grant;
-    this.nominalDue = added.nominalDue;
-    this.earliestDue = added.earliestDue;
-    this.load = added.load;
+    /** The time that is compared with deadlines. */
+    readonly nominalDue: number,
+    /** The earliest time that the moment can be: the call and its reply took some time. */
+    readonly earliestDue: number,
+    /** Milliseconds of the limit's full rate that each request takes. */
+    readonly load: number,
+  ) {}
+
+  /** A reservation of the same moment for `count` requests. */
+  part(count: number, due = this.due): Reservation {
+    return new Reservation(this.grant, count, due, this.nominalDue, this.earliestDue, this.load);
   }
 }

@@ -3,7 +3,7 @@ import { sameCost } from '../limits/cost.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
 import type { Reason, Request } from './request.ts';
-import type { NewReservation, Reservation } from './reservation.ts';
+import type { Reservation } from './reservation.ts';
 import { ReservedMoments } from './reservedMoments.ts';
 
 /** Assigns reserved moments to requests: the first requests of the queue have them in order, one each. */
@@ -20,7 +20,7 @@ export class Reservations {
   }
 
   /** Assigns moments to the next requests of the same cost, and refunds the rest. */
-  assign(reservation: NewReservation): void {
+  assign(reservation: Reservation): void {
     const { grant, count } = reservation;
     const due = this.moments.dueOf(reservation);
     // Behind a later moment, the requests are granted only then.

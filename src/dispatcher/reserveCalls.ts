@@ -106,7 +106,7 @@ export class ReserveCalls {
     this.#repliedTo = call.sent;
     applyReply(this.#parts, call, reply, received);
     // With one call at a time, this reply covers every request that joined before the call.
-    queue.answered(this.count);
+    queue.deadlines.answered(this.count);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
     waitEstimate.retryAt = retryAfter === undefined ? 0 : received + retryAfter;

@@ -3,7 +3,7 @@ import { sameCost } from '../limits/cost.ts';
 import type { Grant } from '../port/line.ts';
 import type { ReserveReply } from '../stores/store.ts';
 import { Block } from './block.ts';
-import { type NewReservation, Reservation } from './reservation.ts';
+import type { Reservation } from './reservation.ts';
 
 /** The reservations, in the order of the queue. Their moments never decrease. */
 export class ReservedMoments {
@@ -27,14 +27,14 @@ export class ReservedMoments {
   }
 
   /** When a reservation at the end can be granted: not before those in front of it. */
-  dueOf(added: NewReservation): number {
+  dueOf(added: Reservation): number {
     for (let before = this.last; before && before.due > added.due; before = before.previous)
       if (!isKnownBefore(before, added)) return before.due;
     return added.due;
   }
 
   /** Adds a reservation at the end for `count` of its requests, and returns its block. */
-  add(added: NewReservation, count: number): Block {
+  add(added: Reservation, count: number): Block {
     const due = this.dueOf(added);
     // A reply that is read late makes its moments seem late: an earlier moment cannot be due after a later one.
     for (let before = this.last; before && before.due > due; before = before.previous) before.due = due;
@@ -44,8 +44,8 @@ export class ReservedMoments {
     block.count += count;
     if (block.last?.grant === added.grant) block.last.count += count;
     else {
-      block.last = new Reservation(added, count, due);
-      this.#list.append(block.last);
+      block.last = added.part(count, due);
+      this.#list.add(block.last);
     }
     return block;
   }
@@ -58,13 +58,12 @@ export class ReservedMoments {
   }
 
   /** Takes the last `count` moments of a block, or all that it has, the latest first. */
-  takeLast(block: Block, count: number): NewReservation[] {
-    const taken: NewReservation[] = [];
+  takeLast(block: Block, count: number): Reservation[] {
+    const taken: Reservation[] = [];
     for (let missing = count; missing > 0 && block.last; ) {
       const { last } = block;
-      const { grant, due, nominalDue, earliestDue, load } = last;
       const part = Math.min(missing, last.count);
-      taken.push({ grant, count: part, due, nominalDue, earliestDue, load });
+      taken.push(last.part(part));
       missing -= part;
       this.#subtract(block, last, part);
     }
@@ -85,11 +84,11 @@ export class ReservedMoments {
     return count;
   }
 
-  #blockFor({ grant: { cost } }: NewReservation): Block {
+  #blockFor({ grant: { cost } }: Reservation): Block {
     const { last } = this.#blocks;
     if (last && sameCost(last.cost, cost)) return last;
     const block = new Block(cost);
-    this.#blocks.append(block);
+    this.#blocks.add(block);
     return block;
   }
 
@@ -129,6 +128,6 @@ export function isVoid({ epoch }: ReserveReply, from: number) {
 }
 
 /** Whether a moment is known to be no later than another one: both are by the same clock. */
-function isKnownBefore(a: NewReservation, b: NewReservation): boolean {
+function isKnownBefore(a: Reservation, b: Reservation): boolean {
   return a.grant.epoch === b.grant.epoch && a.grant.moment <= b.grant.moment;
 }

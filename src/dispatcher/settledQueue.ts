@@ -34,8 +34,8 @@ export class SettledQueue {
     if (this.isEmpty) this.#take();
     this.#reporting = request;
     for (let i = 0; i < request.count; i++)
-      if (request.reason instanceof Error) reporter.failed(request, request.reason);
-      else reporter.denied(request, request.reason);
+      if (request.reason instanceof Error) reporter.failed(request, request.reason, i);
+      else reporter.denied(request, request.reason, i);
     this.#reporting = undefined;
   }
 

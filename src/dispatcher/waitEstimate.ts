@@ -77,23 +77,24 @@ export class WaitEstimate {
 
   /** The least wait of a new request. The store may have granted requests since `since` that are not known here. */
   leastWait(cost: Cost, timeout: number, now: number, since: number): number {
-    const { firstUnassessed, peers, certainPermits } = this.#queue;
+    const { firstUnassessed, permits } = this.#queue;
     const { last } = this.#reservations.moments;
-    const requests = 1 + (firstUnassessed ? 0 : peersOf(cost, now + timeout, peers));
-    const wait = leastWait(this.#ledger.limits, cost, requests, certainPermits, this.lastReserved);
+    const requests = 1 + (firstUnassessed ? 0 : peersOf(cost, now + timeout, permits.peers));
+    const wait = leastWait(this.#ledger.limits, cost, requests, permits.certain, this.lastReserved);
     return Math.max(last?.earliestDue ?? 0, since) + wait - now;
   }
 
   /** Assesses a request with a deadline before it joins the queue. */
   assess(request: Request, now: number): void {
     const queue = this.#queue;
+    const { permits } = queue;
     const { last } = this.#reservations.moments;
     if (queue.firstUnassessed || !last || last.due <= now) {
       queue.firstUnassessed ??= request;
       return;
     }
-    request.certain = this.isCertain(request, queue.queuedPermits);
-    if (!request.certain) queue.peers = request.peers = joinPeers(request, queue.peers);
+    request.certain = this.isCertain(request, permits.all);
+    if (!request.certain) permits.peers = request.peers = joinPeers(request, permits.peers);
   }
 
   /** Whether a request will be granted in time behind requests of so many permits, if no other client interferes. */

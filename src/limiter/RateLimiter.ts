@@ -1,15 +1,15 @@
 import type { Observable } from 'rxjs';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
-import { exceedsError, leastShare, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
-import { capacityOf } from '../limits/limit.ts';
+import { type Cost, exceedsError, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
 import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
-import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
+import type { ControlledLedger, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import { type AcquireOptions, Acquisition, acquireFrom, checkAcquireOptions } from './acquisition.ts';
+import { type AcquireOptions, acquireFrom, checkAcquireOptions, tryAcquireFrom } from './acquisition.ts';
+import { decisionOf } from './decision.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
@@ -86,10 +86,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   acquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<Permit<Permits<Name>>> {
     try {
-      const { cost, grant } = this.#take(permits, options);
       const line = this.#line;
+      const cost = this.#costOf(permits, options);
+      const grant = options?.signal?.aborted ? undefined : line.take(cost);
       if (grant) return Promise.resolve(line.permitOf(grant, permits));
-      return acquireFrom(line, permits, cost, options ?? {});
+      return acquireFrom(line, permits, cost, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -106,21 +107,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * if (!(await limiter.tryAcquire())) return; // not now
    */
   async tryAcquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<boolean> {
-    const { cost, grant } = this.#take(permits, options);
-    if (grant) return true;
+    const cost = this.#costOf(permits, options);
+    if (!options?.signal?.aborted && this.#line.take(cost)) return true;
     const { timeout = 0, signal } = options ?? {};
-    // No request waits here that it could overtake: it needs no dispatcher.
-    if (timeout === 0 && !signal && this.#line.isUnused) {
-      const { granted } = await this.decide(permits);
-      // The dispatcher remembers refusals. Without it, each refused call would be sent to the store.
-      if (!granted) void this.#line.dispatcher;
-      return granted;
-    }
-    return new Promise((resolve, reject) => {
-      const acquired = () => resolve(true);
-      const denied = () => resolve(false);
-      new Acquisition(this.#line, permits, cost, { timeout, signal }, acquired, reject, denied).start();
-    });
+    if (timeout === 0 && !signal && this.#line.isQuiet) return (await this.decide(permits)).granted;
+    return tryAcquireFrom(this.#line, permits, cost, { timeout, signal });
   }
 
   /**
@@ -139,7 +130,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const cost = this.#line.costOf(permits);
       this.#line.decide(cost, (error, reply) => {
         if (error) reject(error);
-        else if (reply!.retryAfter < Infinity) resolve(this.#decisionOf(reply!, cost));
+        else if (reply!.retryAfter < Infinity) resolve(decisionOf(this.#ledger.limits, cost, reply!));
         else reject(exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits));
       });
     });
@@ -259,7 +250,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   async pauseFor(ms: number): Promise<void> {
     check.pauseLength('ms', ms);
     await toPromise<number>((reply) =>
-      this.#line.dispatcher.pause((done) => this.#ledger.pause(ms, done), reply),
+      this.#line.dispatcher.changes.pause((done) => this.#ledger.pause(ms, done), reply),
     );
   }
 
@@ -357,40 +348,23 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   ): Promise<boolean> {
     const { limits } = sameNames(this.#named, namedLimits(limit));
     return toPromise((reply) =>
-      this.#line.dispatcher.changeLimit((done) => this.#ledger.setRate({ limits, ...how }, done), reply),
+      this.#line.dispatcher.changes.send((done) => this.#ledger.setRate({ limits, ...how }, done), reply),
     );
   }
 
   #forget(what: { rate: boolean }): Promise<void> {
     return toPromise((reply) =>
-      this.#line.dispatcher.forget((done) => this.#ledger.forget(what, done), reply),
+      this.#line.dispatcher.changes.forget((done) => this.#ledger.forget(what, done), reply),
     );
-  }
-
-  #decisionOf(
-    { granted, available, retryAfter, resetAfter, limiting }: DecideReply,
-    cost: readonly number[],
-  ): Decision {
-    const { limits } = this.#ledger;
-    const shown = limiting ?? leastShare(limits, available, cost);
-    return {
-      granted,
-      limit: capacityOf(limits[shown]),
-      remaining: available[shown],
-      retryAfter: Math.ceil(retryAfter),
-      resetAfter: Math.ceil(resetAfter),
-    };
   }
 
   #byName<T>(values: readonly T[]): Record<Name, T> {
     return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
-  /** Checks a request, and takes its permits by the quick way if possible. */
-  #take(permits: Permits<Name>, options: AcquireOptions | undefined) {
-    checkAcquireOptions(options);
-    const cost = this.#line.costOf(permits);
-    const grant = options?.signal?.aborted ? undefined : this.#line.take(cost);
-    return { cost, grant };
+  /** Checks a request, and converts its permits. */
+  #costOf(permits: Permits<Name>, options: AcquireOptions | undefined): Cost {
+    if (options !== undefined) checkAcquireOptions(options);
+    return this.#line.costOf(permits);
   }
 }

@@ -35,26 +35,77 @@ export function acquireFrom<P>(
   line: Line<P>,
   permits: P,
   cost: Cost,
-  options: AcquireOptions,
+  { timeout = Infinity, signal }: AcquireOptions = {},
 ): Promise<Permit<P>> {
-  return new Promise((resolve, reject) =>
-    new Acquisition(line, permits, cost, options, resolve, reject).start(),
-  );
+  return new Promise((resolve, reject) => {
+    if (timeout === Infinity && !signal)
+      line.count(counted, cost, new Acquisition(line, permits, resolve, reject));
+    else new CancellableAcquisition(line, permits, cost, { timeout, signal }, resolve, reject).start();
+  });
 }
 
-/**
- * One request with a signal, which ends once: with a permit, with a reason, or cancelled. With `deny`, that is called instead
- * of a rejection with AcquireTimeoutError: an error with its stack costs more than the request.
- */
-export class Acquisition<P> implements Waiter<undefined> {
-  readonly #line: Line<P>;
-  readonly #permits: P;
+/** Requests permits of a line. Resolves with whether they were granted. */
+export function tryAcquireFrom<P>(
+  line: Line<P>,
+  permits: P,
+  cost: Cost,
+  options: AcquireOptions,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const granted = () => resolve(true);
+    const denied = () => resolve(false);
+    new CancellableAcquisition(line, permits, cost, options, granted, reject, denied).start();
+  });
+}
+
+/** One request, which ends with a permit or with a reason. */
+class Acquisition<P> implements Waiter<undefined> {
   readonly #requestedAt: number;
+
+  constructor(
+    protected readonly line: Line<P>,
+    protected readonly permits: P,
+    protected readonly resolve: (permit: Permit<P>) => void,
+    protected readonly reject: (reason: unknown) => void,
+  ) {
+    this.#requestedAt = line.requestTime;
+  }
+
+  granted(grant: Grant): void {
+    this.resolve(this.line.permitOf(grant, this.permits, this.#requestedAt));
+  }
+
+  denied(retryAfter: number | undefined): void {
+    this.reject(this.timeoutError(Infinity, retryAfter));
+  }
+
+  failed(error: Error): void {
+    this.reject(error);
+  }
+
+  protected timeoutError(timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
+    const { line, permits } = this;
+    return withoutStack(
+      () => new AcquireTimeoutError(line.name, permits as AskedPermits, timeout, retryAfter),
+    );
+  }
+}
+
+/** The waiter of all requests without timeout and signal: one waiter, so that the line only counts them. */
+const counted: Waiter<Waiter<undefined>> = {
+  granted: (grant, acquisition) => acquisition.granted(grant, undefined),
+  denied: (retryAfter, acquisition) => acquisition.denied(retryAfter, undefined),
+  failed: (error, acquisition) => acquisition.failed(error, undefined),
+};
+
+/**
+ * A request that may have a timeout and a signal, and ends once: with a permit, with a reason, or cancelled. With `deny`, that
+ * is called instead of a rejection with AcquireTimeoutError: an error with its stack costs more than the request.
+ */
+export class CancellableAcquisition<P> extends Acquisition<P> {
   readonly #timeout: number;
   readonly #cost: Cost;
   readonly #signal: AbortSignal | undefined;
-  readonly #resolve: (permit: Permit<P>) => void;
-  readonly #reject: (reason: unknown) => void;
   readonly #deny: (() => void) | undefined;
   #ticket: Ticket | undefined;
   #removeListener: (() => void) | undefined;
@@ -69,14 +120,10 @@ export class Acquisition<P> implements Waiter<undefined> {
     reject: (reason: unknown) => void,
     deny?: () => void,
   ) {
-    this.#line = line;
-    this.#permits = permits;
+    super(line, permits, resolve, reject);
     this.#timeout = timeout;
     this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.#deny = deny;
-    this.#requestedAt = line.now();
     this.#cost = cost;
   }
 
@@ -85,56 +132,53 @@ export class Acquisition<P> implements Waiter<undefined> {
     const signal = this.#signal;
     if (signal?.aborted) {
       this.#isSettled = true;
-      this.#reject(signal.reason);
+      this.reject(signal.reason);
       return;
     }
     if (signal)
       this.#removeListener = onAbort(signal, () => {
         this.cancel();
-        this.#reject(signal.reason);
+        this.reject(signal.reason);
       });
-    const ticket = this.#line.ask(this, this.#cost, this.#timeout, undefined);
+    const ticket = this.line.ask(this, this.#cost, this.#timeout, undefined);
     // It may have been cancelled before its ticket was known.
-    if (this.#isSettled) this.#line.cancel(ticket);
+    if (this.#isSettled) this.line.cancel(ticket);
     else this.#ticket = ticket;
   }
 
-  granted(grant: Grant): void {
+  override granted(grant: Grant): void {
     if (this.#isSettled) {
-      this.#line.refund(grant);
+      this.line.refund(grant);
       return;
     }
     this.#settle();
-    this.#resolve(this.#line.permitOf(grant, this.#permits, this.#requestedAt));
+    super.granted(grant);
   }
 
-  denied(retryAfter: number | undefined): void {
+  override denied(retryAfter: number | undefined): void {
     if (this.#isSettled) return;
     this.#settle();
     if (this.#deny) {
       this.#deny();
       return;
     }
-    const permits = this.#permits as AskedPermits;
-    const error = withoutStack(
-      () => new AcquireTimeoutError(this.#line.name, permits, this.#timeout, retryAfter),
-    );
+    const error = this.timeoutError(this.#timeout, retryAfter);
     // Refused before `start` has returned: the stack names the caller.
     if (!this.#ticket) Error.captureStackTrace?.(error, acquireFrom);
-    this.#reject(error);
+    this.reject(error);
   }
 
-  failed(error: Error): void {
+  override failed(error: Error): void {
     if (this.#isSettled) return;
     this.#settle();
-    this.#reject(error);
+    super.failed(error);
   }
 
   /** Cancels the request; neither callback is called. Has no effect once the request has ended. */
   cancel(): void {
     if (this.#isSettled) return;
     this.#settle();
-    if (this.#ticket) this.#line.cancel(this.#ticket);
+    if (this.#ticket) this.line.cancel(this.#ticket);
   }
 
   #settle(): void {

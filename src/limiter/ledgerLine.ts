@@ -1,8 +1,9 @@
 import type { CancelTimer } from '../clock.ts';
 import { Dispatcher } from '../dispatcher/dispatcher.ts';
+import { shortestInterval } from '../dispatcher/fairShare.ts';
 import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { OnRefunded } from '../dispatcher/refunds.ts';
-import type { Request } from '../dispatcher/request.ts';
+import { type Request, settledRequest } from '../dispatcher/request.ts';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { type Cost, costOf, exceedsError } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
@@ -16,7 +17,8 @@ import type { LimiterStats } from './results.ts';
 /**
  * The line of a limiter over a ledger: converts permits to costs, and grants to permits.
  *
- * The dispatcher is created for the first request that may have to wait. Until then, lookups go directly to the ledger.
+ * As long as nothing waits, calls go directly to the ledger. The dispatcher is created for the first request that may have to
+ * wait.
  */
 export class LedgerLine<P> implements Line<P> {
   readonly #options: DispatcherOptions;
@@ -26,8 +28,10 @@ export class LedgerLine<P> implements Line<P> {
   /** Calls and granted requests without the dispatcher. */
   #calls = 0;
   #granted = 0;
-  /** Lookups in progress without the dispatcher. */
+  /** Lookups in flight. */
   #lookups = 0;
+  /** Whether the last decision was a refusal. */
+  #isRefusing = false;
   #closed = false;
 
   constructor(options: DispatcherOptions) {
@@ -48,27 +52,23 @@ export class LedgerLine<P> implements Line<P> {
   get dispatcher(): Dispatcher {
     if (this.#created) return this.#created;
     const { name, named, ledger, clock, maxQueue, alone = false } = this.#options;
+    const { events } = this;
     const isBusy = () => this.#lookups > 0;
-    this.#created = new Dispatcher({
-      name,
-      named,
-      ledger,
-      clock,
-      maxQueue,
-      alone,
-      events: this.events,
-      isBusy,
-    });
+    this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events, isBusy });
     // A closed dispatcher refuses all requests.
     if (this.#closed) void this.#created.close();
     return this.#created;
   }
 
-  /** The quick way of `Dispatcher.take`: grants permits that are available now, if no request waits. */
+  /** Whether a call to the ledger overtakes no request. */
+  get #isClear(): boolean {
+    return !this.#closed && (this.#created === undefined || this.#created.isClear);
+  }
+
+  /** The fast path: takes permits that are available now, if no request waits and no event is to be emitted. */
   take(cost: Cost): Grant | undefined {
-    if (this.#created) return this.#created.take(cost);
     const { ledger } = this.#options;
-    if (!ledger.take || this.#closed || this.#events?.observed) return undefined;
+    if (!ledger.sync || !ledger.take || this.#events?.observed || !this.#isClear) return undefined;
     const grant = ledger.take(cost);
     if (grant) {
       this.#calls++;
@@ -91,11 +91,16 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
-    return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
+    const grant = replaces ? undefined : this.take(cost);
+    if (!grant) return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
+    this.dispatcher.handOut(waiter, grant, data);
+    return settledRequest;
   }
 
-  count(waiter: Waiter<undefined>, cost: Cost): void {
-    this.dispatcher.count(waiter, cost);
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
+    const grant = this.take(cost);
+    if (grant) this.dispatcher.handOut(waiter, grant, data as T);
+    else this.dispatcher.count(waiter, cost, data);
   }
 
   cancel(request: Request): void {
@@ -130,60 +135,62 @@ export class LedgerLine<P> implements Line<P> {
     return this.#options.clock.now();
   }
 
+  get requestTime(): number {
+    return this.#created?.requestTime ?? this.now();
+  }
+
   after(ms: number, work: () => void): CancelTimer {
     return this.#options.clock.after(ms, work);
   }
 
   get shortestInterval(): number {
-    let shortest = Infinity;
-    for (const { interval } of this.#options.ledger.limits) shortest = Math.min(shortest, interval);
-    return shortest;
+    return shortestInterval(this.#options.ledger.limits);
   }
 
   get waits(): boolean {
     return this.#created?.waits ?? false;
   }
 
+  /**
+   * Whether a request that may not wait can do without the dispatcher: it overtakes no request, shares no call with others,
+   * and needs no refusal to be remembered.
+   */
+  get isQuiet(): boolean {
+    const isAlone = this.#created === undefined && this.#lookups === 0;
+    return isAlone && !this.#isRefusing && !this.#closed && !this.#events?.observed;
+  }
+
   /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    if (this.#needsDispatcher) this.dispatcher.decide(cost, reply);
-    else
-      this.#lookUp<DecideReply>(
-        (done) => this.#options.ledger.decide(cost, done),
-        (error, decision) => {
-          if (decision?.granted) this.#granted++;
-          // The events may have a subscriber by now.
-          if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
-          reply(error, decision);
-        },
-      );
+    const decided: Reply<DecideReply> = (error, decision) => {
+      if (decision) this.#isRefusing = !decision.granted;
+      if (decision?.granted) this.#granted++;
+      // The events may have a subscriber by now.
+      if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
+      reply(error, decision);
+    };
+    const { ledger } = this.#options;
+    if (ledger.sync && this.#isClear) ledger.decide(cost, decided);
+    else this.#lookUp<DecideReply>((done, last) => ledger.decide(cost, done, last), decided);
   }
 
   /** Replies with the permits of each limit that are available now, after all earlier requests. */
   peek(reply: Reply<number[]>): void {
-    if (this.#needsDispatcher) this.dispatcher.peek(reply);
-    else this.#lookUp<number[]>((done) => this.#options.ledger.peek(done), reply);
+    this.#lookUp<number[]>((done) => this.#options.ledger.peek(done), reply);
   }
 
-  /** Whether a lookup goes through the dispatcher: requests wait, the events have subscribers, or the line is closed. */
-  get #needsDispatcher(): boolean {
-    return (
-      this.#closed || (this.#created !== undefined && !this.#created.idle) || this.#events?.observed === true
-    );
-  }
-
-  /** Whether there is no dispatcher and no call in progress. Several requests of one turn share the dispatcher's call. */
-  get isUnused(): boolean {
-    return this.#created === undefined && this.#lookups === 0 && !this.#needsDispatcher;
-  }
-
-  #lookUp<T>(call: (done: Reply<T>) => void, reply: Reply<T>): void {
-    this.#lookups++;
-    call((error, result) => {
+  #lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
+    const done: Reply<T> = (error, result) => {
       this.#lookups--;
       reply(error, result);
       this.#created?.reportIdle();
-    });
+    };
+    const send = (last?: Grant) => {
+      this.#lookups++;
+      call(done, last);
+    };
+    if (this.#isClear) send();
+    else this.dispatcher.lookUp(send, reply);
   }
 
   /** Refunds the newest grants; `settled` is called once the store has replied. */

@@ -1,5 +1,7 @@
-import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { Limiter } from '../port/line.ts';
+import { CountingSubscriber } from '../throttle/countingSubscriber.ts';
+import { RequestingSubscriber } from '../throttle/requestingSubscriber.ts';
 import {
   type KeyIsMissing,
   type NamedGroup,
@@ -7,7 +9,6 @@ import {
   type ThrottleDistributedByKeyOptions,
   type ThrottleDistributedOptions,
 } from '../throttle/throttleOptions.ts';
-import { ThrottleSubscriber } from '../throttle/throttleSubscriber.ts';
 
 /**
  * Emits the values of the source in their order, each when its permits are granted.
@@ -62,5 +63,12 @@ export function throttleDistributed<T, P, R>(
   options?: Partial<ThrottleDistributedByKeyOptions<T, P, R>>,
 ): OperatorFunction<T, R> {
   const plan = planOf(limiter as Limiter<P> | NamedGroup<P>, options);
-  return (source) => new Observable((output) => source.subscribe(new ThrottleSubscriber(output, plan)));
+  return (source) =>
+    new Observable((output) =>
+      source.subscribe(
+        plan.counted
+          ? new CountingSubscriber(output as Subscriber<unknown>, plan)
+          : new RequestingSubscriber(output, plan),
+      ),
+    );
 }

@@ -26,7 +26,7 @@ export interface GrantedEvent extends RequestEvent<'granted'> {
   readonly source: PermitSource;
 }
 
-/** A request was added to the queue of this process. */
+/** A request was added to the queue of this process, possibly just before it is granted. */
 export type QueuedEvent = RequestEvent<'queued'>;
 
 /** A request that may not wait was denied, since its permits are not available now. */

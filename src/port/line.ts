@@ -55,8 +55,8 @@ export interface Line<P> {
    * It cancels the request `replaces`, and takes its reservation if both have the same cost.
    */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Ticket): Ticket;
-  /** Adds a request without timeout and data. Like requests are only counted. */
-  count(waiter: Waiter<undefined>, cost: Cost): void;
+  /** Adds a request without a timeout, which cannot be cancelled alone. Like requests of one waiter are only counted. */
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void;
   /** Cancels a request, and refunds its reservation. */
   cancel(ticket: Ticket): void;
   /** Cancels all requests of a waiter, and refunds their reservations. */
@@ -69,6 +69,8 @@ export interface Line<P> {
   permitOf(grant: Grant, permits: P, requestedAt: number): Permit<P>;
   /** Monotonic milliseconds. */
   now(): number;
+  /** The time of a request that is made now. The requests that leave together at the end of a turn share one reading of the clock. */
+  readonly requestTime: number;
   /** Calls `work` after about `ms`. The timer may fire slightly early. */
   after(ms: number, work: () => void): CancelTimer;
   /** The shortest interval of the limits in force, as far as known, in milliseconds. */

@@ -5,7 +5,10 @@ import type { PermitSource } from '../stores/store.ts';
 export interface Permit<P = Permits> {
   /** The permits of the request. */
   readonly permits: P;
-  /** Milliseconds between the request and its grant, by this process's monotonic clock. */
+  /**
+   * Milliseconds between the request and its grant, by this process's monotonic clock. Requests that are sent together at the end
+   * of a turn of the event loop may count from the first of them.
+   */
   readonly waited: number;
   /** The granted moment: whole epoch milliseconds by the store's clock. */
   readonly grantedAt: number;

@@ -327,7 +327,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   /** Makes a call that changes when waiting requests can be granted. */
   #changeLimit<T>(call: () => Promise<T>): Promise<T> {
     return toPromise((reply) =>
-      this.#line.dispatcher.changeLimit<T>((done) => {
+      this.#line.dispatcher.changes.send<T>((done) => {
         this.#call(call).then((value) => done(null, value), done);
       }, reply),
     );

@@ -1,55 +1,74 @@
+import { Chain, type Link } from '../chain.ts';
 import type { Line } from '../port/line.ts';
-import { Ring } from '../ring.ts';
-
-/** The queue keeps up to this many values that have left, besides one for each value that waits. */
-const maxLeft = 32;
 
 /** A value that waits for its permits. */
-export interface Waiting {
-  readonly line: Pick<Line<never>, 'waits'>;
-  state: 'waiting' | 'done' | 'dropped';
+export interface Waiting<I, P> extends Link<I> {
+  readonly line: Line<P>;
   /** Whether the value is known to have to wait, and so counts. */
   counts: boolean;
 }
 
 /**
- * The waiting values of a subscription with `maxQueue`.
+ * The waiting values of a subscription.
  *
- * Only values that are known to have to wait count towards it. A value is undecided from its request to the first reply of
- * the store.
+ * Only values that are known to have to wait count towards `maxQueue`. A value is undecided from its request to the first
+ * reply of the store.
  */
-export class Backlog<I extends Waiting> {
-  /** Values that count, in the order in which they were found to have to wait. */
-  readonly #counted = new Ring<I>();
-  readonly #undecided = new Map<I['line'], Ring<I>>();
+export class Backlog<I extends Waiting<I, P>, P> {
+  readonly #maxQueue: number;
+  /** Values that count, in the order in which they were found to have to wait. Without `maxQueue`, all of them. */
+  readonly #counted = new Chain<I>();
+  readonly #undecided = new Map<Line<P>, Chain<I>>();
   /** How many values count. */
-  count = 0;
+  #count = 0;
+
+  constructor(maxQueue: number) {
+    this.#maxQueue = maxQueue;
+  }
+
+  /** Whether there is no room for another value. */
+  get isFull(): boolean {
+    return this.#count >= this.#maxQueue;
+  }
+
+  /** Whether more values count than may wait. */
+  get isOver(): boolean {
+    return this.#count > this.#maxQueue;
+  }
+
+  /** The lines of all values. */
+  get lines(): Set<Line<P>> {
+    const lines = new Set(this.#undecided.keys());
+    for (let item = this.#counted.first; item; item = item.next) lines.add(item.line);
+    return lines;
+  }
 
   /** Adds a value that is about to be requested. */
   add(item: I): void {
     const { line } = item;
-    if (line.waits) {
-      this.#count(item);
+    if (this.#maxQueue === Infinity || line.waits) {
+      this.#addCounted(item);
       return;
     }
-    const undecided = this.#undecided.get(line) ?? new Ring<I>();
+    const undecided = this.#undecided.get(line) ?? new Chain<I>();
     this.#undecided.set(line, undecided);
-    undecided.push(item);
+    undecided.add(item);
   }
 
   /** All undecided values of a line have to wait. */
-  delayed(line: I['line']): void {
+  delayed(line: Line<P>): void {
     const undecided = this.#undecided.get(line);
     if (!undecided) return;
     this.#undecided.delete(line);
-    while (undecided.length > 0) {
-      const item = undecided.shift();
-      if (item.state === 'waiting') this.#count(item);
+    while (undecided.first) {
+      const item = undecided.first;
+      undecided.remove(item);
+      this.#addCounted(item);
     }
   }
 
   /** Counts the undecided values of lines whose store takes long to reply: of `line`, and of those that asked first. */
-  countOverdue(line: I['line']): void {
+  countOverdue(line: Line<P>): void {
     if (line.waits) this.delayed(line);
     for (const asked of this.#undecided.keys()) {
       if (!asked.waits) return;
@@ -57,52 +76,31 @@ export class Backlog<I extends Waiting> {
     }
   }
 
-  /** Removes a value whose state has changed. */
+  /** Removes a value that no longer waits. */
   remove(item: I): void {
     if (item.counts) {
-      this.count--;
-      this.#compact();
+      this.#count--;
+      this.#counted.remove(item);
       return;
     }
-    const undecided = this.#undecided.get(item.line);
-    if (!undecided) return;
-    while (undecided.length > 0 && undecided.peek().state !== 'waiting') undecided.shift();
-    if (undecided.length === 0) this.#undecided.delete(item.line);
+    const undecided = this.#undecided.get(item.line)!;
+    undecided.remove(item);
+    if (!undecided.first) this.#undecided.delete(item.line);
   }
 
   /** The first value that counts; there must be one. */
   get oldest(): I {
-    this.#compact();
-    return this.#counted.peek();
+    return this.#counted.first!;
   }
 
   /** The last value that counts; there must be one. */
   get newest(): I {
-    let item = this.#counted.pop();
-    while (item.state !== 'waiting') item = this.#counted.pop();
-    this.#counted.push(item);
-    return item;
+    return this.#counted.last!;
   }
 
-  clear(): void {
-    this.#counted.clear();
-    this.#undecided.clear();
-  }
-
-  #count(item: I): void {
+  #addCounted(item: I): void {
     item.counts = true;
-    this.count++;
-    this.#counted.push(item);
-  }
-
-  /** Drops values that have left: those at the front, and all of them once they outnumber the others. */
-  #compact(): void {
-    const items = this.#counted;
-    while (items.length > 0 && items.peek().state !== 'waiting') items.shift();
-    if (items.length <= 2 * this.count + maxLeft) return;
-    for (let rest = items.length; rest > 0; rest--) {
-      const item = items.shift();
-      if (item.state === 'waiting') items.push(item);
-    }
+    this.#count++;
+    this.#counted.add(item);
   }
 }

@@ -1,30 +1,20 @@
-import { Redis } from 'ioredis';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateType, RedissonRateLimiter } from '../../src/index.ts';
-import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { sharedRedis } from '../support/sharedRedis.ts';
 import { endAll, momentsOf, numbered, shortestOver, sluice } from './sluice.ts';
 
-let server: RedisServer;
-let redis: Redis;
-test.before(async () => {
-  server = await startRedis();
-  redis = new Redis(server.url);
-});
+const shared = sharedRedis(test);
 test.before.each(async () => {
-  await redis.flushall();
+  await shared.redis.flushall();
 });
 test.after.each(endAll);
-test.after(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 
 const command = (...args: string[]) =>
-  sluice(['--redisson', '--name=api', `--redis=${server.url}`, '--timestamps', ...args], numbered(25));
+  sluice(['--redisson', '--name=api', `--redis=${shared.server.url}`, '--timestamps', ...args], numbered(25));
 
 test('--redisson passes lines at the stored rate', async () => {
-  await new RedissonRateLimiter(redis, 'api').setRate(RateType.OVERALL, 10, 200);
+  await new RedissonRateLimiter(shared.redis, 'api').setRate(RateType.OVERALL, 10, 200);
   const { code, stdout, stderr } = await command('--limit=1');
   assert.equal([code, stderr], [0, '']);
   const moments = momentsOf(stdout);
@@ -35,7 +25,7 @@ test('--redisson passes lines at the stored rate', async () => {
 test('--redisson sets the rate if none is stored', async () => {
   const { code } = await command('--limit=50', '--interval=500');
   assert.is(code, 0);
-  const { type, rate, interval } = await new RedissonRateLimiter(redis, 'api').getConfig();
+  const { type, rate, interval } = await new RedissonRateLimiter(shared.redis, 'api').getConfig();
   assert.equal([type, rate, interval], [RateType.OVERALL, 50, 500]);
 });
 

@@ -7,8 +7,8 @@ import { until } from '../support/until.ts';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The command, as a file for `node`. */
-export const command = await bundled('src/cli/main.ts');
+/** The command, as a file for `node`. It finds out by itself whether ioredis is installed. */
+export const command = await bundled('src/cli/main.ts', ['ioredis']);
 
 /** The exit and the output of a run. */
 export interface Ended {

@@ -14,27 +14,29 @@ import {
   throttleDistributed,
 } from '../../src/index.ts';
 import { errorOf } from '../../src/stores/redis/errors.ts';
+import { type Kind, kinds, type Opened } from '../support/kinds.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { until } from '../support/until.ts';
-import { ioredis, type Kind, kinds, type Opened } from './kinds.ts';
+import { ioredis } from './ioredis.ts';
 
 interface OnClient {
   server: RedisServer;
   redis: RedisClient;
   /** Opens one more connection, which is closed after the test. */
-  open(kind?: Kind): Promise<RedisClient>;
+  open(kind?: Pick<Kind, 'open'>): Promise<RedisClient>;
 }
 
 const limit = slidingWindow({ permits: 3, interval: 60_000 });
 
-for (const kind of kinds) {
+for (const kind of Object.values(kinds)) {
   const test = suite<OnClient>(kind.title);
   let opened: Opened[] = [];
   test.before(async (context) => {
     context.server = await startRedis();
     context.open = async (other = kind) => {
-      const one = await other.open(context.server.port);
+      const one = other.open({ port: context.server.port, retryStrategy: () => 20 });
       opened.push(one);
+      await one.opening;
       return one.redis;
     };
   });

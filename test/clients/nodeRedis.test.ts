@@ -133,7 +133,8 @@ test('limiters on all nodes of a cluster, while a slot moves', async () => {
       rootNodes: cluster.addresses.map(({ host, port }) => ({ socket: { host, port } })),
     });
     client.on('error', () => {});
-    await client.connect();
+    // The first requests wait for it.
+    const connecting = client.connect();
     const redis = nodeRedis(client);
     await Promise.all(
       Array.from({ length: 6 }, async (_, i) => {
@@ -143,6 +144,7 @@ test('limiters on all nodes of a cluster, while a slot moves', async () => {
         await limiter.close();
       }),
     );
+    await connecting;
     const name = `moved ${version}`;
     const limiter = new RateLimiter({ name, limit, redis });
     await limiter.acquire();

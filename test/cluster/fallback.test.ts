@@ -2,6 +2,7 @@ import { Cluster } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixedWindow, RateLimiter } from '../../src/index.ts';
+import { withOptions } from '../support/anyClient.ts';
 import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
 import { until } from '../support/until.ts';
 
@@ -36,13 +37,17 @@ test('a lost master is unavailable, and is used again after its return', async (
   await limiter.close();
 });
 
-test('waits for a cluster that is starting', async ({ cluster }) => {
-  const redis = new Cluster(cluster.addresses, { lazyConnect: true });
-  const limiter = new RateLimiter({ name: 'lazy', limit, redis, fallback: { timeout: 5_000 } });
-  assert.is((await limiter.acquire()).source, 'redis');
-  await limiter.close();
-  redis.disconnect();
-});
+for (const options of [{}, { lazyConnect: true }])
+  withOptions(test, options)(
+    `waits for a cluster that is starting: ${JSON.stringify(options)}`,
+    async ({ cluster }) => {
+      const redis = new Cluster(cluster.addresses, options);
+      const limiter = new RateLimiter({ name: 'lazy', limit, redis, fallback: { timeout: 5_000 } });
+      assert.is((await limiter.acquire()).source, 'redis');
+      await limiter.close();
+      redis.disconnect();
+    },
+  );
 
 test('an absent cluster is unavailable at once', async () => {
   const redis = new Cluster([{ host: '127.0.0.1', port: 1 }], { clusterRetryStrategy: () => 50 });

@@ -25,7 +25,7 @@ for (const [clients, waiting] of [
   [16, 4],
 ])
   for (const refund of [0.45, 0.9])
-    test(`${clients} clients with ${waiting} in line that give ${refund * 100} % back keep the rate of a bucket of 50`, () => {
+    test(`${clients} clients with ${waiting} queued requests that refund ${refund * 100} % keep the rate of a bucket of 50`, () => {
       const used = usedOf(50, clients, waiting, refund);
       assert.ok(used >= 0.95, `${used}`);
     });

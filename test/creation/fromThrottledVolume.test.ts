@@ -15,26 +15,26 @@ setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 const wide = tokenBucket({ permits: 1_000_000, interval: 1, burst: 4_000_000 });
 
-test('a million values of an iterable neither recurse nor stall', () => {
+test('many values of an iterable neither recurse nor stall', () => {
   const limiter = new RateLimiter({ name: 'api', limit: wide });
   const input = watched(naturals());
   const said: unknown[] = [];
   fromThrottled(input, limiter)
-    .pipe(take(1_000_000), last())
+    .pipe(take(200_000), last())
     .subscribe({ next: (n) => said.push(n), complete: () => said.push('complete') });
-  assert.equal(said, [999_999, 'complete']);
-  assert.equal([input.pulled, input.returned], [1_000_000, 1]);
+  assert.equal(said, [199_999, 'complete']);
+  assert.equal([input.pulled, input.returned], [200_000, 1]);
   assertIdle(limiter);
 });
 
-test('a million values neither recurse nor stall when the first had to wait', async () => {
+test('many values neither recurse nor stall when the first had to wait', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: wide });
   await limiter.acquire(4_000_000);
   const result = fromThrottled(naturals(), limiter).pipe(take(50_000), last());
   assert.is(await lastValueFrom(result), 49_999);
 });
 
-test('a million values neither recurse nor stall with a line that answers within the call', () => {
+test('many values neither recurse nor stall with a line that answers within the call', () => {
   const permit = { refund: async () => {} };
   const line = {
     name: 'api',

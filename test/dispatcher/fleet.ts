@@ -1,6 +1,6 @@
 import sinon from 'sinon';
-import type { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
 import type { Request } from '../../src/dispatcher/request.ts';
+import type { LedgerLine } from '../../src/limiter/ledgerLine.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Ledger } from '../../src/stores/store.ts';
@@ -37,7 +37,7 @@ export class Fleet {
   /** The granted requests, in the order of their callbacks. */
   readonly granted: Asked[] = [];
   readonly ledger: Ledger;
-  readonly lines: { line: Dispatcher; wire: SlowLedger; recorder: Recorder<Asked> }[];
+  readonly lines: { line: LedgerLine<number>; wire: SlowLedger; recorder: Recorder<Asked> }[];
 
   constructor(limit: Limit, trips: readonly Trip[]) {
     const store = memoryStore();

@@ -16,15 +16,9 @@ function hold(clock: { tick(ms: number): unknown }, timeouts: readonly number[])
   const requests = timeouts.map((timeout, i) => line.ask(recorded, [1], timeout, i));
   clock.tick(0);
   const { request, reply } = ledger.reserves[0];
-  reply(
-    null,
-    replyTo(
-      request,
-      request.runs.map(() => 300),
-    ),
-  );
+  reply(null, replyTo(request, 300));
   clock.tick(100);
-  line.pause(
+  line.dispatcher.changes.pause(
     (done) => done(null, 1000),
     () => {},
   );
@@ -94,13 +88,7 @@ timed('cancelling all requests of a waiter during a pause leaves nothing', (cloc
   const { ledger, line, recorded } = hold(clock, [Infinity, 400, Infinity]);
   line.cancelAll(recorded);
   const { request, reply } = ledger.reserves[1];
-  reply(
-    null,
-    replyTo(
-      request,
-      request.runs.map(() => 1000),
-    ),
-  );
+  reply(null, replyTo(request, 1000));
   clock.tick(5000);
   assert.equal(recorded.endings, []);
   assert.is(clock.countTimers(), 0);
@@ -110,13 +98,7 @@ timed('cancelling all requests of a waiter during a pause leaves nothing', (cloc
 timed('closing during a pause fails all requests, and leaves no timer', async (clock) => {
   const { ledger, line, recorded } = hold(clock, [Infinity, 4000, 5000]);
   const { request, reply } = ledger.reserves[1];
-  reply(
-    null,
-    replyTo(
-      request,
-      request.runs.map(() => 1000),
-    ),
-  );
+  reply(null, replyTo(request, 1000));
   const closed = line.close();
   assert.is(recorded.endings.length, 3);
   for (const ending of recorded.endings)
@@ -136,7 +118,7 @@ timed('closing while a pause is in flight fails all requests, and leaves no time
   const { request, reply } = ledger.reserves[0];
   reply(null, replyTo(request, [300]));
   const replies: ((ms: number) => void)[] = [];
-  line.pause(
+  line.dispatcher.changes.pause(
     (done) => replies.push((ms) => done(null, ms)),
     () => {},
   );

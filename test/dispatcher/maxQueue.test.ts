@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
 import { QueueOverflowError } from '../../src/errors.ts';
+import type { LedgerLine } from '../../src/limiter/ledgerLine.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { timed } from '../support/fakeTime.ts';
@@ -16,7 +16,7 @@ const ledgers = [
   ['a store over a wire', () => slowLedger(near(), { there: 1, back: 1 })],
 ] as const;
 
-const ask = (line: Dispatcher, recorded: Recorder<number>, count: number) => {
+const ask = (line: LedgerLine<number>, recorded: Recorder<number>, count: number) => {
   for (let i = 0; i < count; i++) line.ask(recorded, [1], Infinity, i);
 };
 

@@ -25,7 +25,7 @@ function open(requests: number) {
   /** Starts a pause. Returns the function that delivers the store's reply. */
   const pause = () => {
     let deliver: Reply<number> = () => assert.unreachable();
-    line.pause(
+    line.dispatcher.changes.pause(
       (done) => {
         deliver = done;
       },

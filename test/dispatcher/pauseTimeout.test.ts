@@ -15,7 +15,7 @@ timed('deadlines hold while a pause is in flight to a store that does not reply'
   clock.tick(1);
   const [{ request, reply }] = ledger.reserves;
   reply(null, replyTo(request, [300]));
-  line.pause(
+  line.dispatcher.changes.pause(
     () => undefined,
     () => undefined,
   );
@@ -33,7 +33,7 @@ timed('deadlines of reserved requests hold while a pause is in flight', (clock) 
   const recorded = recorder<string>();
   line.ask(recorded, [1], 400, 'in flight');
   clock.tick(1);
-  line.pause(
+  line.dispatcher.changes.pause(
     () => undefined,
     () => undefined,
   );

@@ -69,9 +69,9 @@ timed('the callback of a refund runs once the store has replied', (clock) => {
   const line = openLine(limit, ledger);
   const settled: string[] = [];
   const grant = { cost: [1], moment: Date.now(), epoch: 1, source: 'memory' } as const;
-  line.refund(grant, () => settled.push('first'));
+  line.dispatcher.refund(grant, () => settled.push('first'));
   clock.tick(0);
-  line.refund({ ...grant, cost: [2] }, () => settled.push('second'));
+  line.dispatcher.refund({ ...grant, cost: [2] }, () => settled.push('second'));
   clock.tick(0);
   assert.equal(settled, []);
   ledger.refunds[0].reply(null);
@@ -85,7 +85,7 @@ timed('no call exceeds the most refunds, and each reply runs its own callbacks',
   const line = openLine(limit, ledger);
   const settled: (Error | null)[] = [];
   for (let i = 0; i < 3000; i++)
-    line.refund({ cost: [1 + (i % 2)], moment: i, epoch: 1, source: 'redis' }, (error) =>
+    line.dispatcher.refund({ cost: [1 + (i % 2)], moment: i, epoch: 1, source: 'redis' }, (error) =>
       settled.push(error),
     );
   clock.tick(0);
@@ -111,7 +111,10 @@ timed('equal refunds of different batches are merged, and wait for one call only
   const line = openLine(limit, ledger);
   let settled = 0;
   const giveBack = (i: number) =>
-    line.refund({ cost: [1 + (i % 2)], moment: i % 40, epoch: 1, source: 'redis' }, () => settled++);
+    line.dispatcher.refund(
+      { cost: [1 + (i % 2)], moment: i % 40, epoch: 1, source: 'redis' },
+      () => settled++,
+    );
   giveBack(0);
   clock.tick(0);
   for (let i = 0; i < 10_000; i++) giveBack(i);
@@ -134,7 +137,7 @@ for (const [what, other] of [
     const ledger = scriptedLedger(limit);
     const line = openLine(limit, ledger);
     const grant = { cost: [1], moment: 7, epoch: 1, source: 'redis' } as const;
-    for (const one of [grant, { ...grant, ...other }, grant]) line.refund(one);
+    for (const one of [grant, { ...grant, ...other }, grant]) line.dispatcher.refund(one);
     clock.tick(0);
     assert.equal(ledger.refunds[0].refunds, [
       { ...grant, count: 2 },

@@ -134,7 +134,7 @@ timed(
       [1],
     );
     answer([[1, 500]]);
-    line.pause(
+    line.dispatcher.changes.pause(
       (done) => done(null, 600),
       () => {},
     );

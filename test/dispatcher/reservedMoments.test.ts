@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Block } from '../../src/dispatcher/block.ts';
+import { Reservation } from '../../src/dispatcher/reservation.ts';
 import { ReservedMoments } from '../../src/dispatcher/reservedMoments.ts';
 import type { Cost } from '../../src/limits/cost.ts';
 
@@ -19,8 +20,7 @@ async function countKept(references: readonly WeakRef<object>[]): Promise<number
 
 function reserve(reservations: ReservedMoments, moment: number, cost: Cost): { grant: object; block: Block } {
   const grant = { cost, moment, epoch: 1, source: 'memory' as const };
-  const added = { grant, count: 1, due: moment, nominalDue: moment, earliestDue: moment, load: 1 };
-  return { grant, block: reservations.add(added, 1) };
+  return { grant, block: reservations.add(new Reservation(grant, 1, moment, moment, moment, 1), 1) };
 }
 
 for (const [title, costs] of [

@@ -18,14 +18,7 @@ function open() {
   /** Replies to the last call: one delay for all requests, measured by the store's clock `ago` ms earlier. */
   const answer = (delay: number, ago = 0) => {
     const { request, reply } = last();
-    reply(
-      null,
-      replyTo(
-        request,
-        request.runs.map(() => delay),
-        { now: Date.now() - ago },
-      ),
-    );
+    reply(null, replyTo(request, delay, { now: Date.now() - ago }));
   };
   const ends = () => recorded.endings.map(({ data, what, at }) => [data, what, at]);
   return { ledger, line, recorded, last, answer, ends };

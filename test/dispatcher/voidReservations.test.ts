@@ -24,7 +24,7 @@ timed(
       ['a', 100],
       ['a', 100],
     ]);
-    line.pause(
+    line.dispatcher.changes.pause(
       (done) => done(null, 150),
       () => {},
     );

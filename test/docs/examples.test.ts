@@ -1,32 +1,33 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bundle } from '../support/bundled.ts';
+import { temporaryFolder } from '../support/leftovers.ts';
 import { examples, files, root } from './pages.ts';
 
 const ran = new Set<string>();
 
+/** The examples with a name as programs: what all of them import is bundled once. */
+async function programs(): Promise<string> {
+  // In the repository, where its packages are found.
+  const folder = temporaryFolder(root, '.readme-');
+  const named = examples.filter(({ name }) => name !== undefined);
+  for (const { name, code } of named) writeFileSync(join(folder, `${name}.mts`), code);
+  return bundle(Object.fromEntries(named.map(({ name }) => [name, join(folder, `${name}.mts`)])));
+}
+const folder = await programs();
+
 /** Runs an example as printed, and returns the lines that it prints. */
 async function printedBy(name: string): Promise<string[]> {
-  const example = examples.find((one) => one.name === name);
-  assert.ok(example, `a page has an example ${name}`);
   ran.add(name);
-  // In the repository, where its imports resolve.
-  const folder = mkdtempSync(join(root, '.readme-'));
-  try {
-    const file = join(folder, 'example.mts');
-    writeFileSync(file, example.code);
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--import', './test/support/register.mjs', file],
-      { cwd: root, env: { ...process.env, FORCE_COLOR: '0' } },
-    );
-    return stdout.trimEnd().split('\n');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, `${name}.mjs`)], {
+    cwd: root,
+    env: { ...process.env, FORCE_COLOR: '0' },
+  });
+  return stdout.trimEnd().split('\n');
 }
 
 const readme = suite('the examples of the README');

@@ -11,6 +11,7 @@ import {
   slidingWindow,
 } from '../../src/index.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
+import { aboutIoredis, withOptions } from '../support/anyClient.ts';
 import { until } from '../support/until.ts';
 
 const test = redisSuite('calls that ioredis drops');
@@ -25,53 +26,56 @@ for (const [version, Client] of [
   [6, Redis],
   [5, Redis5 as unknown as typeof Redis],
 ] as const)
-  test(`ioredis ${version} with autoResendUnfulfilledCommands: false: rejects the unanswered calls of a lost connection, without a storeTimeout too`, async ({
-    server,
-    afterwards,
-  }) => {
-    const redis = new Client({ port: server.port, ...options });
-    redis.on('error', () => {});
+  aboutIoredis(test, 'an option of it')(
+    `ioredis ${version} with autoResendUnfulfilledCommands: false: rejects the unanswered calls of a lost connection, without a storeTimeout too`,
+    async ({ server, afterwards }) => {
+      const redis = new Client({ port: server.port, ...options });
+      redis.on('error', () => {});
+      afterwards(() => redis.disconnect());
+      const limiter = new RateLimiter({ name: 'dropped', limit, redis, storeTimeout: Infinity });
+      const redisson = new RedissonRateLimiter(redis, 'dropped', { storeTimeout: Infinity });
+      await redisson.trySetRate(RateType.OVERALL, 10, 60_000);
+      await limiter.acquire();
+      server.freeze();
+      const calls = [
+        limiter.acquire(),
+        limiter.decide(),
+        limiter.availablePermits(),
+        redisson.acquire(),
+        redisson.isExists(),
+      ];
+      const ends = calls.map((call) =>
+        call.then(
+          () => 'granted',
+          (error: unknown) => error,
+        ),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      // No reply arrives any more, as it might after disconnect().
+      (redis as unknown as { stream: Socket }).stream.destroy();
+      server.thaw();
+      for (const error of await Promise.all(ends)) {
+        assert.instance(error, StoreUnavailableError);
+        assert.match((error as Error).message, 'the connection was lost');
+      }
+      await until('grants again', async () => (await limiter.acquire()).permits === 1);
+      assert.is(redis.listenerCount('close'), 0, 'listeners are left');
+      await Promise.all([limiter.close(), redisson.close()]);
+    },
+  );
+
+withOptions(test, options)(
+  'a call that ioredis queues until the connection is ready is made',
+  async ({ server, afterwards }) => {
+    const redis = new Redis({ port: server.port, ...options, lazyConnect: true });
     afterwards(() => redis.disconnect());
     const limiter = new RateLimiter({ name: 'dropped', limit, redis, storeTimeout: Infinity });
-    const redisson = new RedissonRateLimiter(redis, 'dropped', { storeTimeout: Infinity });
-    await redisson.trySetRate(RateType.OVERALL, 10, 60_000);
-    await limiter.acquire();
-    server.freeze();
-    const calls = [
-      limiter.acquire(),
-      limiter.decide(),
-      limiter.availablePermits(),
-      redisson.acquire(),
-      redisson.isExists(),
-    ];
-    const ends = calls.map((call) =>
-      call.then(
-        () => 'granted',
-        (error: unknown) => error,
-      ),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    // No reply arrives any more, as it might after disconnect().
-    (redis as unknown as { stream: Socket }).stream.destroy();
-    server.thaw();
-    for (const error of await Promise.all(ends)) {
-      assert.instance(error, StoreUnavailableError);
-      assert.match((error as Error).message, 'the connection was lost');
-    }
-    await until('grants again', async () => (await limiter.acquire()).permits === 1);
-    assert.is(redis.listenerCount('close'), 0, 'listeners are left');
-    await Promise.all([limiter.close(), redisson.close()]);
-  });
-
-test('a call that ioredis queues until the connection is ready is made', async ({ server, afterwards }) => {
-  const redis = new Redis({ port: server.port, ...options, lazyConnect: true });
-  afterwards(() => redis.disconnect());
-  const limiter = new RateLimiter({ name: 'dropped', limit, redis, storeTimeout: Infinity });
-  assert.is((await limiter.acquire()).source, 'redis');
-  redis.disconnect(true);
-  await once(redis, 'close');
-  assert.is((await limiter.acquire()).source, 'redis');
-  await limiter.close();
-});
+    assert.is((await limiter.acquire()).source, 'redis');
+    redis.disconnect(true);
+    await once(redis, 'close');
+    assert.is((await limiter.acquire()).source, 'redis');
+    await limiter.close();
+  },
+);
 
 test.run();

@@ -1,10 +1,12 @@
 import * as assert from 'uvu/assert';
 import { RateLimiterGroup, slidingWindow } from '../../src/index.ts';
+import { withOptions } from '../support/anyClient.ts';
 import { lostTime } from '../support/lostTime.ts';
 import { until } from '../support/until.ts';
 import { fallbackSuite } from './fallbackSuite.ts';
 
 const test = fallbackSuite('fallback: a group');
+const lazy = { lazyConnect: true };
 
 test('shares one circuit among the limiters of a group: the others neither wait nor call', async ({
   server,
@@ -36,23 +38,26 @@ test('shares one circuit among the limiters of a group: the others neither wait 
   assert.is(redis.listenerCount('ready'), 0);
 });
 
-test('adds one listener to the connection for a thousand waiting keys', async ({ server, connect }) => {
-  const redis = connect({ lazyConnect: true });
-  const group = new RateLimiterGroup({
-    name: 'group',
-    limit: slidingWindow({ permits: 4, interval: 60_000 }),
-    redis,
-    fallback: { timeout: 10_000 },
-  });
-  await server.start();
-  const before = redis.listenerCount('ready');
-  const all = Promise.all(Array.from({ length: 1000 }, (_, i) => group.get(String(i)).acquire()));
-  await Promise.resolve();
-  await new Promise((resolve) => process.nextTick(resolve));
-  assert.ok(redis.listenerCount('ready') <= before + 2);
-  assert.ok((await all).every(({ source }) => source === 'redis'));
-  await group.close();
-  assert.is(redis.listenerCount('ready'), before);
-});
+withOptions(test, lazy)(
+  'adds one listener to the connection for a thousand waiting keys',
+  async ({ server, connect }) => {
+    const redis = connect(lazy);
+    const group = new RateLimiterGroup({
+      name: 'group',
+      limit: slidingWindow({ permits: 4, interval: 60_000 }),
+      redis,
+      fallback: { timeout: 10_000 },
+    });
+    await server.start();
+    const before = redis.listenerCount('ready');
+    const all = Promise.all(Array.from({ length: 1000 }, (_, i) => group.get(String(i)).acquire()));
+    await Promise.resolve();
+    await new Promise((resolve) => process.nextTick(resolve));
+    assert.ok(redis.listenerCount('ready') <= before + 2);
+    assert.ok((await all).every(({ source }) => source === 'redis'));
+    await group.close();
+    assert.is(redis.listenerCount('ready'), before);
+  },
+);
 
 test.run();

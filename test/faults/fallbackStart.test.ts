@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { StoreUnavailableError, slidingWindow } from '../../src/index.ts';
+import { withOptions } from '../support/anyClient.ts';
 import { until } from '../support/until.ts';
 import { fallbackSuite } from './fallbackSuite.ts';
 import { Requests } from './requests.ts';
@@ -26,20 +27,27 @@ test('grants the local part without Redis from the start, and the rest when Redi
   );
 });
 
-test('waits for the connection to Redis while it is being established', async ({ server, open }) => {
-  await server.start();
-  for (const options of [{}, { lazyConnect: true }]) {
-    const limiter = open(limit, { timeout: 5_000 }, options);
-    assert.is((await limiter.acquire()).source, 'redis');
-    assert.is((await limiter.acquire()).source, 'redis');
-  }
-});
+const lazy = { lazyConnect: true };
 
-test('falls back with a lazy connection to an absent Redis, and throws nothing', async ({ open }) => {
-  const limiter = open(limit, { timeout: 5_000 }, { lazyConnect: true, retryStrategy: null as never });
-  assert.is((await limiter.acquire()).source, 'fallback');
-  assert.is(await limiter.availablePermits(), 4);
-});
+for (const options of [{}, lazy])
+  withOptions(test, options)(
+    `waits for the connection to Redis while it is being established: ${JSON.stringify(options)}`,
+    async ({ server, open }) => {
+      await server.start();
+      const limiter = open(limit, { timeout: 5_000 }, options);
+      assert.is((await limiter.acquire()).source, 'redis');
+      assert.is((await limiter.acquire()).source, 'redis');
+    },
+  );
+
+withOptions(test, lazy)(
+  'falls back with a lazy connection to an absent Redis, and throws nothing',
+  async ({ open }) => {
+    const limiter = open(limit, { timeout: 5_000 }, { ...lazy, retryStrategy: null as never });
+    assert.is((await limiter.acquire()).source, 'fallback');
+    assert.is(await limiter.availablePermits(), 4);
+  },
+);
 
 test('leaves nothing in the queue of ioredis to run on connection', async ({ server, open, available }) => {
   const limiter = open(limit, { cooldown: 60_000 });
@@ -68,7 +76,7 @@ test('reject: fails every call at once with the reason until Redis is available'
       (reason: unknown) => reason,
     );
     assert.instance(error, StoreUnavailableError);
-    assert.match((error as Error).message, 'ECONNREFUSED');
+    assert.match((error as Error).message, /ECONNREFUSED|Connection refused/);
     assert.ok(performance.now() - since < 1_000);
   }
   await server.start();

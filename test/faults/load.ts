@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { RateLimiter } from '../../src/index.ts';
 import type { PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
+import { assertValid, type Disturbances } from './histories.ts';
 import { Requests, rises } from './requests.ts';
 
 type Sliding = Extract<LimitSpec, { kind: 'slidingWindow' }>;
@@ -56,9 +57,10 @@ export class Load {
 
 /**
  * Stops all load, and asserts the invariants after every fault: each request has ended, grants came in the order of the
- * requests and not before their moment, no queue holds a request, and each limiter closes and leaves no listener.
+ * requests and not before their moment, no queue holds a request, each limiter closes and leaves no listener, and the history of
+ * the recorded limiters is valid.
  */
-export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
+export async function assertAllEnded(loads: readonly Load[], disturbances: Disturbances = {}): Promise<void> {
   await Promise.all(loads.map((load) => load.stop()));
   for (const load of loads) {
     const { requests, limiter } = load;
@@ -71,6 +73,10 @@ export async function assertAllEnded(loads: readonly Load[]): Promise<void> {
     await limiter.close();
     assert.not(load.leavesListeners, 'a listener is left');
   }
+  assertValid(
+    loads.map(({ requests }) => requests),
+    disturbances,
+  );
 }
 
 /**

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import * as assert from 'uvu/assert';
-import { RateLimiter, StoreUnavailableError } from '../../src/index.ts';
-import { limitOf } from '../properties/specs.ts';
+import { StoreUnavailableError } from '../../src/index.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { until } from '../support/until.ts';
+import { recordedLimiter } from './histories.ts';
 import { assertAllEnded, Load, overWithLosses } from './load.ts';
 import { standing } from './requests.ts';
 
@@ -29,56 +30,58 @@ const settings: [options: RedisOptions, rejects: boolean, storeTimeout?: number]
 ];
 
 for (const version of [6, 5])
-  test(`ioredis ${version}: never exceeds the limit, keeps the order and ends every request under each option: flushed scripts, killed connections, a freeze and a restart`, async ({
-    server,
-    connect,
-    afterwards,
-  }) => {
-    const connectWith =
-      version === 6
-        ? connect
-        : (options: RedisOptions) => {
-            const redis = new Redis5({ port: server.port, retryStrategy: () => 20, ...(options as object) });
-            redis.on('error', () => {});
-            afterwards(() => redis.disconnect());
-            return redis as never;
-          };
-    const all = settings.map(([options, rejects, storeTimeout = patience], i) => {
-      const loads = [1, 2].map(() => {
-        const redis = connectWith(options);
-        const limiter = new RateLimiter({ name: `options ${i}`, limit: limitOf(spec), redis, storeTimeout });
-        return new Load(limiter);
+  aboutIoredis(test, 'its options')(
+    `ioredis ${version}: never exceeds the limit, keeps the order and ends every request under each option: flushed scripts, killed connections, a freeze and a restart`,
+    async ({ server, connect, afterwards }) => {
+      const connectWith =
+        version === 6
+          ? connect
+          : (options: RedisOptions) => {
+              const redis = new Redis5({
+                port: server.port,
+                retryStrategy: () => 20,
+                ...(options as object),
+              });
+              redis.on('error', () => {});
+              afterwards(() => redis.disconnect());
+              return redis as never;
+            };
+      const all = settings.map(([options, rejects, storeTimeout = patience], i) => {
+        const loads = [1, 2].map(() => {
+          const redis = connectWith(options);
+          return new Load(recordedLimiter(`options ${i}`, spec, redis, { storeTimeout }));
+        });
+        const granted = () => loads.flatMap(({ requests }) => requests.permits);
+        return { title: JSON.stringify(options), rejects, loads, granted };
       });
-      const granted = () => loads.flatMap(({ requests }) => requests.permits);
-      return { title: JSON.stringify(options), rejects, loads, granted };
-    });
 
-    async function granting(): Promise<void> {
-      const before = all.map(({ granted }) => granted().length);
-      for (const [i, { title, granted }] of all.entries())
-        await until(`${title} grants`, async () => granted().length > before[i] + 40);
-    }
+      async function granting(): Promise<void> {
+        const before = all.map(({ granted }) => granted().length);
+        for (const [i, { title, granted }] of all.entries())
+          await until(`${title} grants`, async () => granted().length > before[i] + 40);
+      }
 
-    await granting();
-    await server.command('SCRIPT', 'FLUSH');
-    await granting();
-    await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    await granting();
-    server.freeze();
-    await sleep(250);
-    server.thaw();
-    await granting();
-    const lost = Date.now();
-    await server.restart();
-    await granting();
+      await granting();
+      const from = Date.now();
+      await server.command('SCRIPT', 'FLUSH');
+      await granting();
+      await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await granting();
+      server.freeze();
+      await sleep(250);
+      server.thaw();
+      await granting();
+      const lost = await server.restart();
+      await granting();
 
-    for (const { title, rejects, loads, granted } of all) {
-      await assertAllEnded(loads);
-      assert.is(overWithLosses(spec, standing(granted()), [lost]), undefined, title);
-      const errors = loads.flatMap(({ requests }) => requests.errors);
-      if (!rejects) assert.equal(errors, [], title);
-      for (const error of errors) assert.instance(error, StoreUnavailableError, title);
-    }
-  });
+      for (const { title, rejects, loads, granted } of all) {
+        await assertAllEnded(loads, { losses: [lost], faults: [[from, Date.now()]] });
+        assert.is(overWithLosses(spec, standing(granted()), [lost]), undefined, title);
+        const errors = loads.flatMap(({ requests }) => requests.errors);
+        if (!rejects) assert.equal(errors, [], title);
+        for (const error of errors) assert.instance(error, StoreUnavailableError, title);
+      }
+    },
+  );
 
 test.run();

@@ -15,6 +15,12 @@ export interface Ending {
   receivedAt: number;
   permit?: Granted;
   error?: unknown;
+  /** Its timeout; null for none. */
+  timeout: number | null;
+  /** Whether its signal has ended it. */
+  cancelled: boolean;
+  /** Permits that were refunded. */
+  returned: number;
 }
 
 /** Requests of one limiter, and their results in the order in which the callers received them. */
@@ -39,14 +45,18 @@ export class Requests {
   ask(permits = 1, options: AcquireOptions = {}): Promise<Ending> {
     const index = this.#all.length;
     const since = performance.now();
-    const end = (how: { permit?: Granted; error?: unknown }): Ending => {
-      const ending = { index, permits, lasted: performance.now() - since, receivedAt: Date.now(), ...how };
+    const { timeout = Infinity, signal } = options;
+    const end = (how: { permit?: Granted; error?: unknown; cancelled: boolean }): Ending => {
+      const ending: Ending = {
+        ...{ index, permits, lasted: performance.now() - since, receivedAt: Date.now() },
+        ...{ timeout: timeout === Infinity ? null : timeout, returned: 0, ...how },
+      };
       this.endings.push(ending);
       return ending;
     };
     const ended = this.limiter.acquire(permits, options).then(
-      (permit) => end({ permit }),
-      (error: unknown) => end({ error }),
+      (permit) => end({ permit, cancelled: false }),
+      (error: unknown) => end({ error, cancelled: signal?.aborted === true && error === signal.reason }),
     );
     this.#all.push(ended);
     return ended;
@@ -54,6 +64,12 @@ export class Requests {
 
   askMany(count: number, permits = 1, options: AcquireOptions = {}): void {
     for (let i = 0; i < count; i++) void this.ask(permits, options);
+  }
+
+  /** Refunds all permits of a granted request. */
+  async refund(ending: Ending): Promise<void> {
+    ending.returned = ending.permits;
+    await ending.permit!.refund();
   }
 
   /** All grants. */

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { type RedisProxy, startProxy } from '../support/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { until } from '../support/until.ts';
@@ -15,11 +16,12 @@ interface Context {
   open: (limit: Limit) => { cut: RateLimiter; whole: RateLimiter };
 }
 
-const test = suite<Context>('calls that are sent twice');
-test.before(async (context) => {
+const resent = suite<Context>('calls that are sent twice');
+const test = aboutIoredis(resent, 'it sends lost calls again');
+resent.before(async (context) => {
   context.server = await startRedis();
 });
-test.before.each(async (context) => {
+resent.before.each(async (context) => {
   const { server } = context;
   await server.command('FLUSHALL');
   const proxy = await startProxy(server.port);
@@ -33,12 +35,12 @@ test.before.each(async (context) => {
     whole: new RateLimiter({ name: 'resent', limit, redis: direct }),
   });
 });
-test.after.each(async ({ redis, direct, proxy }) => {
+resent.after.each(async ({ redis, direct, proxy }) => {
   redis.disconnect();
   direct.disconnect();
   await proxy.close();
 });
-test.after(({ server }) => server.stop());
+resent.after(({ server }) => server.stop());
 
 // Nothing comes back by time, and all grants of a test are in one slot: a double refund shows.
 const interval = 86_400_000;
@@ -96,4 +98,4 @@ test('answers each of many requests once after one lost reply', async ({ open, p
   assert.ok(available < 80 && available >= 60, `${available} are left`);
 });
 
-test.run();
+resent.run();

@@ -9,6 +9,7 @@ import {
   RedissonRateLimiter,
   StoreUnavailableError,
 } from '../../src/index.ts';
+import { withOptions } from '../support/anyClient.ts';
 import { freePort } from '../support/ports.ts';
 import { type RedisProxy, startProxy } from '../support/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
@@ -172,21 +173,24 @@ test('RedissonRateLimiter: applies to every call, and refunds a late grant', asy
   await limiter.close();
 });
 
-test('reports the state of the connection in the error when the server never starts', async () => {
-  const redis = new Redis(await freePort(), patient);
-  redis.on('error', () => {});
-  const limiter = new RateLimiter({ name: 'bounded', limit, redis, storeTimeout });
-  try {
-    await assertUnavailable('tryAcquire', () => limiter.tryAcquire());
-    const error = await limiter.decide().catch((reason: Error) => reason);
-    assert.match(
-      (error as Error).message,
-      /the connection is not ready \((connecting|connect|reconnecting|close)\)/,
-    );
-  } finally {
-    redis.disconnect();
-    await limiter.close();
-  }
-});
+withOptions(test, { enableOfflineQueue: true })(
+  'reports the state of the connection in the error when the server never starts',
+  async () => {
+    const redis = new Redis(await freePort(), patient);
+    redis.on('error', () => {});
+    const limiter = new RateLimiter({ name: 'bounded', limit, redis, storeTimeout });
+    try {
+      await assertUnavailable('tryAcquire', () => limiter.tryAcquire());
+      const error = await limiter.decide().catch((reason: Error) => reason);
+      assert.match(
+        (error as Error).message,
+        /the connection is not ready \((connecting|connect|reconnecting|close)\)/,
+      );
+    } finally {
+      redis.disconnect();
+      await limiter.close();
+    }
+  },
+);
 
 test.run();

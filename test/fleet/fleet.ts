@@ -6,9 +6,12 @@ import { bundled } from '../support/bundled.ts';
 import { killAtExit, killNow, removeFolder, temporaryFolder } from '../support/leftovers.ts';
 import type { Message, Order } from './protocol.ts';
 
-/** The histories of the processes of a fleet, and the most requests that any of them held reserved. */
+/** The histories of the processes of a fleet. */
 export interface Outcome extends Histories {
+  /** The most requests that any of them held reserved. */
   longest: number;
+  /** The longest time for which one of them waited for a processor, in milliseconds. */
+  starved: number;
 }
 
 /** Processes that share a limit, all ready to start. */
@@ -16,13 +19,16 @@ export class ProcessFleet {
   readonly #children: ChildProcess[];
   readonly #folder: string;
   #longest = 0;
+  #starved = 0;
 
   private constructor(children: ChildProcess[], folder: string) {
     this.#children = children;
     this.#folder = folder;
     for (const child of children)
       child.on('message', (message: Message) => {
-        if (message.kind === 'ended') this.#longest = Math.max(this.#longest, message.longest);
+        if (message.kind !== 'ended') return;
+        this.#longest = Math.max(this.#longest, message.longest);
+        this.#starved = Math.max(this.#starved, message.starved);
       });
   }
 
@@ -57,7 +63,7 @@ export class ProcessFleet {
       this.#children[0].kill('SIGKILL');
     }
     await Promise.all(ends);
-    return { ...readHistories(this.#folder), longest: this.#longest };
+    return { ...readHistories(this.#folder), longest: this.#longest, starved: this.#starved };
   }
 
   async stop(): Promise<void> {

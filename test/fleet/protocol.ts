@@ -20,7 +20,7 @@ export interface Order {
 }
 
 /**
- * What a process of the fleet reports to its parent, besides its history: that it is ready, and the most requests that
- * it ever held reserved.
+ * What a process of the fleet reports to its parent, besides its history: that it is ready; the most requests that it ever held
+ * reserved, and the milliseconds for which it waited for a processor.
  */
-export type Message = { kind: 'ready' } | { kind: 'ended'; longest: number };
+export type Message = { kind: 'ready' } | { kind: 'ended'; longest: number; starved: number };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { redisStore } from '../../src/stores/redis/redisStore.ts';
 import { timedStore } from '../../src/stores/redis/timedStore.ts';
@@ -22,12 +23,20 @@ function tell(message: Message): void {
   process.send!(message);
 }
 
+/** The milliseconds for which this process could run, but other processes had the processors: known on Linux only. */
+function starvedFor(): number {
+  if (process.platform !== 'linux') return 0;
+  const [, waited] = readFileSync('/proc/self/schedstat', 'utf8').split(' ');
+  return Number(waited) / 1e6;
+}
+
 async function work(order: Order): Promise<void> {
   const { limit, waiters, lasts, most, cancel, cancelWithin, refund } = order;
   const name = `process-${place}`;
   const options = { name: 'fleet', process: name, limit, store: timedStore(redisStore(redis), redis, 5_000) };
   const limiter = new RecordedLimiter(options, new HistoryWriter(folder, name));
   const pending = new Set<Request>();
+  const starvedBefore = starvedFor();
   let longest = 0;
   let over = false;
 
@@ -58,5 +67,6 @@ async function work(order: Order): Promise<void> {
   clearInterval(look);
   await limiter.close();
   await redis.quit();
-  process.send!({ kind: 'ended', longest } satisfies Message, () => process.disconnect());
+  const starved = starvedFor() - starvedBefore;
+  process.send!({ kind: 'ended', longest, starved } satisfies Message, () => process.disconnect());
 }

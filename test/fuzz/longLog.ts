@@ -55,3 +55,9 @@ export async function fillLog(redis: Redis, entries: number, permits: number): P
   held.writeUInt32LE(held.readUInt32LE(at.length) + more, at.length);
   await redis.set(key, held, 'KEEPTTL');
 }
+
+/** Milliseconds for which the server's processor has worked. */
+export async function worked(redis: Redis): Promise<number> {
+  const times = [...(await redis.info('cpu')).matchAll(/used_cpu_(?:sys|user):([\d.]+)/g)];
+  return times.reduce((sum, [, seconds]) => sum + Number(seconds) * 1_000, 0);
+}

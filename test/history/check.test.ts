@@ -99,9 +99,19 @@ test('does not count refunded permits, or grants before a loss of data', () => {
   const lost: HistoryEvent[] = [
     { event: 'fault', at: start + 20, until: start + 25, kind: 'FLUSHALL', lost: true },
   ];
-  const after = historyOf('c', [{ id: 1, asked: 30, moment: 30, epoch: epoch + 30_000 }]);
-  assert.equal(breachesOf(historiesOf([...two([]), after, lost])), []);
-  assert.match(breachOf(...two([]), third, lost), 'never over');
+  assert.equal(breachesOf(historiesOf([...two([]), third, lost])), []);
+  const before = historyOf('c', [{ id: 1, asked: 15, moment: 15 }]);
+  assert.match(breachOf(...two([]), before, lost), 'never over');
+});
+
+test('after a loss at an unknown time, each epoch has a limit of its own', () => {
+  const lost: HistoryEvent[] = [
+    { event: 'fault', at: start, until: start + 100, kind: 'eviction', lost: 'sometime' },
+  ];
+  const two = [historyOf('a', [{ id: 1, moment: 0 }]), historyOf('b', [{ id: 1, asked: 5, moment: 5 }])];
+  const third = (other: number) => historyOf('c', [{ id: 1, asked: 30, moment: 30, epoch: epoch + other }]);
+  assert.equal(breachesOf(historiesOf([...two, third(30_000), lost])), []);
+  assert.match(breachOf(...two, third(0), lost), 'never over');
 });
 
 test('finds a grant without a reservation, or before its moment', () => {

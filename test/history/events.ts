@@ -65,13 +65,15 @@ export interface GaveBack {
   permits: number;
 }
 
-/** A fault of the fleet, from `at` until `until`. `lost` is set if Redis lost its data by it. */
+/**
+ * A fault of the fleet, from `at` until `until`. `lost` is set if Redis lost data by it: at `at` exactly, or at an unknown time.
+ */
 export interface Fault {
   event: 'fault';
   at: number;
   until: number;
   kind: string;
-  lost: boolean;
+  lost: boolean | 'sometime';
 }
 
 /** The process ended normally: all its requests have ended. */

@@ -42,10 +42,15 @@ export interface Histories {
 
 /** Reads every `*.jsonl` of a folder. */
 export function readHistories(folder: string): Histories {
+  return historiesOf(eventsIn(folder));
+}
+
+/** The events of every `*.jsonl` of a folder. */
+export function eventsIn(folder: string): HistoryEvent[][] {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl'))
     .sort();
-  return historiesOf(files.map((name) => eventsOf(readFileSync(join(folder, name), 'utf8'))));
+  return files.map((name) => eventsOf(readFileSync(join(folder, name), 'utf8')));
 }
 
 /** The events of a file. A process that is killed may leave half a line at the end. */

@@ -1,5 +1,5 @@
-import type { Permit, Store } from '../../src/index.ts';
-import { AcquireTimeoutError, RateLimiter } from '../../src/index.ts';
+import type { Subscription } from 'rxjs';
+import { AcquireTimeoutError, type Permit, permits$, RateLimiter, type Store } from '../../src/index.ts';
 import { eachSegment, momentOf } from '../../src/stores/segments.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
@@ -70,16 +70,11 @@ export class RecordedLimiter {
 
   /** Requests permits; the promise never rejects, and is undefined without a grant. */
   ask(permits: number, timeout = Infinity): Request {
-    const id = ++this.#last;
+    const id = this.#asked(permits, timeout);
     const controller = new AbortController();
     const { signal } = controller;
-    this.#history.write({ event: 'asked', id, permits, timeout: timeout === Infinity ? null : timeout });
     const ended = this.limiter.acquire(permits, { timeout, signal }).then(
-      (permit) => {
-        this.#ids.set(permit as Permit<number>, id);
-        this.#history.write({ event: 'granted', id, moment: permit.grantedAt, source: permit.source });
-        return permit as Permit<number>;
-      },
+      (permit) => this.#granted(id, permit as Permit<number>),
       (error) => {
         if (error === signal.reason) this.#history.write({ event: 'cancelled', id });
         else if (error instanceof AcquireTimeoutError) this.#history.write({ event: 'refused', id });
@@ -88,6 +83,32 @@ export class RecordedLimiter {
       },
     );
     return { ended, cancel: () => controller.abort() };
+  }
+
+  /** Requests one permit as a stream does: to unsubscribe cancels. */
+  subscribe(onPermit: (permit: Permit<number>) => void): Subscription {
+    const id = this.#asked(1, Infinity);
+    let isGranted = false;
+    const subscription = permits$(this.limiter).subscribe((permit) => {
+      isGranted = true;
+      onPermit(this.#granted(id, permit as Permit<number>));
+    });
+    subscription.add(() => {
+      if (!isGranted) this.#history.write({ event: 'cancelled', id });
+    });
+    return subscription;
+  }
+
+  #asked(permits: number, timeout: number): number {
+    const id = ++this.#last;
+    this.#history.write({ event: 'asked', id, permits, timeout: timeout === Infinity ? null : timeout });
+    return id;
+  }
+
+  #granted(id: number, permit: Permit<number>): Permit<number> {
+    this.#ids.set(permit, id);
+    this.#history.write({ event: 'granted', id, moment: permit.grantedAt, source: permit.source });
+    return permit;
   }
 
   /** Refunds the unused part of a permit. */

@@ -62,7 +62,7 @@ export const asReserved: Rule = ({ processes }) => {
 export const inOrderWithin: Rule = (histories) => {
   const byProcess = groupsOf(grantsOf(histories), ({ process }) => process);
   for (const [{ process }, grants] of byProcess) {
-    const newest = new Map<number, Grant>();
+    const newest = new Map<string, Grant>();
     for (const grant of grants) {
       const phase = phaseOf(histories, grant.call);
       const before = newest.get(phase);
@@ -78,10 +78,12 @@ export const inOrderWithin: Rule = (histories) => {
  * Across processes, calls reserve in the order in which they reach Redis. Only as many permits pass others as were
  * refunded before: those use the permits freed in the middle of the queue.
  */
-export const inOrderAcross: Rule = ({ processes }) => {
+export const inOrderAcross: Rule = (histories) => {
+  const { processes } = histories;
   const calls = processes.flatMap(({ process, calls }) => calls.map((call) => ({ process, call })));
   const gaveBack = processes.flatMap((one) => one.gaveBack).sort((a, b) => a.at - b.at);
-  for (const ofEpoch of groupsOf(calls, ({ call }) => call.epoch).values()) {
+  const groups = groupsOf(calls, ({ call }) => `${call.epoch} ${phaseOf(histories, call)}`);
+  for (const ofEpoch of groups.values()) {
     let newest = -Infinity;
     let passing = 0;
     let returned = 0;
@@ -171,9 +173,13 @@ export const rules: Record<string, Rule> = {
   liveness,
 };
 
-/** The number of losses of data before a ledger began: its epoch is its start in microseconds. */
-function phaseOf({ faults }: Histories, { epoch }: Called): number {
-  return faults.filter(({ lost, at }) => lost && epoch >= at * 1000).length;
+/**
+ * The part of the history that a call belongs to, between two losses of data. After a loss at an unknown time, the ledger has
+ * another epoch.
+ */
+function phaseOf({ faults }: Histories, { now, epoch }: Called): string {
+  const before = faults.filter(({ lost, at }) => lost === true && now >= at).length;
+  return faults.some(({ lost }) => lost === 'sometime') ? `${before} ${epoch}` : `${before}`;
 }
 
 /**

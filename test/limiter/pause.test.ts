@@ -41,6 +41,14 @@ timed('reservations within a pause are made again after it, in their order', asy
   assert.equal(times(fates), [0, 0, 0, 0, 0, 1500, 1500, 1500, 1500, 1500, 2500, 2500, 2500, 2500]);
 });
 
+timed('a pause of less than a microsecond is none', async () => {
+  const limiter = open();
+  await limiter.pauseFor(0.0009);
+  assert.ok(await limiter.tryAcquire());
+  await limiter.pauseFor(0.001);
+  assert.not(await limiter.tryAcquire());
+});
+
 timed('a reservation within a pause is charged once', async (clock) => {
   const limiter = open();
   await limiter.acquire(5);

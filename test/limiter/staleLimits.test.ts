@@ -26,13 +26,7 @@ function open() {
   const answer = (delay: number) => {
     Object.assign(ledger, { limits: [stored] });
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
-    reply(
-      null,
-      replyTo(
-        request,
-        request.runs.map(() => delay),
-      ),
-    );
+    reply(null, replyTo(request, delay));
   };
   return { ledger, line, recorded: recorder<number>(), answer };
 }

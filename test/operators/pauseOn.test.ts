@@ -9,7 +9,7 @@ import { ledgerWith } from '../support/ledgerWith.ts';
 const limit = slidingWindow({ permits: 10, interval: 1000 });
 const open = () => new RateLimiter({ name: 'api', limit });
 
-/** What a stream says, each with the time. */
+/** The notifications of a stream, each with its time. */
 function listen<T>(stream: import('rxjs').Observable<T>): unknown[][] {
   const received: unknown[][] = [];
   const note = (...said: unknown[]) => received.push([performance.now(), ...said]);

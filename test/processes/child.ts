@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { PermitsAt } from '../properties/oracle.ts';
 import { bundled } from '../support/bundled.ts';
-import { hasEnded, killAtExit, killNow } from '../support/leftovers.ts';
+import { hasEnded, killAtExit, killNow, removeFolder, temporaryFolder } from '../support/leftovers.ts';
 import { until } from '../support/until.ts';
 import type { Message, Role } from './protocol.ts';
 
@@ -14,20 +14,24 @@ export class Child {
   /** When it started its role, and what it reported at the end. */
   begun: number | undefined;
   done: Done | undefined;
+  /** Where its history is. */
+  readonly folder: string;
   readonly #process: ChildProcess;
   #ready = false;
 
-  private constructor(process: ChildProcess) {
+  private constructor(process: ChildProcess, folder: string) {
     this.#process = process;
+    this.folder = folder;
     process.on('message', (message: Message) => this.#receive(message));
   }
 
   /** Starts a process, and waits until it has been granted a permit. */
   static async start(port: number, role: Role): Promise<Child> {
     const program = await bundled('test/processes/process.ts');
-    const process = fork(program, [String(port), role], { execArgv: [] });
+    const folder = temporaryFolder();
+    const process = fork(program, [String(port), role, folder], { execArgv: [] });
     killAtExit(process);
-    const child = new Child(process);
+    const child = new Child(process, folder);
     await until(`the process (${role}) is ready`, async () => child.#ready, { within: 30_000 });
     return child;
   }
@@ -50,6 +54,7 @@ export class Child {
 
   async kill(): Promise<void> {
     await killNow(this.#process);
+    removeFolder(this.folder);
   }
 
   #receive(message: Message): void {

@@ -1,10 +1,9 @@
 import * as assert from 'uvu/assert';
-import { RateLimiter } from '../../src/index.ts';
+import { assertValid, recordedLimiter } from '../faults/histories.ts';
 import { Load } from '../faults/load.ts';
 import { standing } from '../faults/requests.ts';
 import { permitsWithin } from '../fleet/measures.ts';
 import { overSliding } from '../properties/oracle.ts';
-import { limitOf } from '../properties/specs.ts';
 import type { OnRedis } from '../redis/redisSuite.ts';
 import { lostTime } from '../support/lostTime.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +14,7 @@ const { permits, interval } = spec;
 
 /** The rest of the fleet: a limiter of this process, with more requests than the limit can grant. */
 export function rest({ connect }: OnRedis): Load {
-  return new Load(new RateLimiter({ name: 'processes', limit: limitOf(spec), redis: connect() }), 60);
+  return new Load(recordedLimiter('processes', spec, connect()), 60);
 }
 
 export async function start({ server, afterwards }: OnRedis, role: Role): Promise<Child> {
@@ -38,7 +37,9 @@ export async function assertFullRate(load: Load, since: number): Promise<void> {
   assert.ok(used >= least, `${used.toFixed(3)} of the limit was used, expected ${least.toFixed(3)}`);
 }
 
+/** Asserts the limit by the reports of the child, and every rule of `test/history` by its history. */
 export function assertNeverOver(load: Load, child: Child): void {
+  assertValid([load.requests], { folder: child.folder });
   const grants = [...standing(load.requests.permits), ...child.grants];
   assert.is(overSliding(spec, grants), undefined);
   for (const { t, receivedAt } of child.grants) assert.ok(receivedAt >= t - 1, `${t - receivedAt} ms early`);

@@ -1,16 +1,23 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Subscription } from 'rxjs';
-import { type Permit, permits$, RateLimiter } from '../../src/index.ts';
+import { type Permit, RateLimiter } from '../../src/index.ts';
+import { redisStore } from '../../src/stores/redis/redisStore.ts';
+import { timedStore } from '../../src/stores/redis/timedStore.ts';
+import { RecordedLimiter } from '../history/recordedLimiter.ts';
+import { HistoryWriter } from '../history/writer.ts';
 import { limitOf } from '../properties/specs.ts';
 import { randomOf } from '../support/seed.mjs';
 import { day, type Message, type Role, spec } from './protocol.ts';
 
-/* A process that shares a limit with its parent. Its arguments are the port of the server and its role. */
+/* A process that shares a limit with its parent. Its arguments are the port of the server, its role, and the folder of its history. */
 
-const [port, role] = process.argv.slice(2) as [string, Role];
+const [port, role, folder] = process.argv.slice(2) as [string, Role, string];
 const redis = new Redis(Number(port));
-const limiter = new RateLimiter({ name: 'processes', limit: limitOf(spec), redis });
+const store = timedStore(redisStore(redis), redis, 5_000);
+const options = { name: 'processes', process: role, limit: spec, store };
+const recorded = new RecordedLimiter(options, new HistoryWriter(folder, role));
+const { limiter } = recorded;
 const daily = new RateLimiter({ name: 'day', limit: limitOf(day), redis });
 let closing = false;
 let granted = 0;
@@ -24,7 +31,7 @@ function note({ grantedAt, permits }: Permit): void {
 
 async function work(): Promise<void> {
   while (!closing) {
-    const permit = await limiter.acquire().catch(() => undefined);
+    const permit = await recorded.ask(1).ended;
     if (permit) note(permit);
   }
 }
@@ -50,7 +57,7 @@ async function storm(): Promise<void> {
   tell({ kind: 'begins', at: Date.now() });
   const subscriptions: Subscription[] = [];
   while (subscriptions.length < count) {
-    subscriptions.push(permits$(limiter).subscribe({ next: note }));
+    subscriptions.push(recorded.subscribe(note));
     if (subscriptions.length % 500 === 0) await nextTurn();
   }
   for (let i = count - 1; i >= 0; i--) {
@@ -61,7 +68,7 @@ async function storm(): Promise<void> {
   }
   // Their reservations are refunded when this has ended.
   closing = true;
-  await limiter.close();
+  await recorded.close();
   done();
 }
 
@@ -69,7 +76,7 @@ async function storm(): Promise<void> {
 async function close(): Promise<void> {
   const isFirst = !closing;
   closing = true;
-  await Promise.all([limiter.close(), daily.close()]);
+  await Promise.all([isFirst ? recorded.close() : limiter.close(), daily.close()]);
   if (!isFirst) return;
   done();
   await redis.quit();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { LimiterClosedError, RateLimiter } from '../../src/index.ts';
+import { assertValid, recordedLimiter } from '../faults/histories.ts';
 import { Requests, standing } from '../faults/requests.ts';
 import { overSliding } from '../properties/oracle.ts';
 import { limitOf } from '../properties/specs.ts';
@@ -52,7 +53,7 @@ test('SIGTERM twice while requests wait: close() ends the process, and refunds i
 
 test('10,000 requests at close(): rejects each, refunds the reservations, and leaves the whole limit to the rest', async (context) => {
   const load = rest(context);
-  const closing = new RateLimiter({ name: 'processes', limit: limitOf(spec), redis: context.connect() });
+  const closing = recordedLimiter('processes', spec, context.connect());
   const requests = new Requests(closing);
   requests.askMany(10_000);
   await until('some are granted', async () => requests.permits.length > 20);
@@ -70,6 +71,7 @@ test('10,000 requests at close(): rejects each, refunds the reservations, and le
   assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
   await assertFullRate(load, Date.now());
   await end(load);
+  assertValid([load.requests, requests]);
   assert.is(
     overSliding(spec, [...standing(load.requests.permits), ...standing(requests.permits)]),
     undefined,

@@ -3,6 +3,7 @@ import type { RedisOptions } from 'ioredis';
 import sinon from 'sinon';
 import * as assert from 'uvu/assert';
 import { RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { aboutIoredis, withOptions } from '../support/anyClient.ts';
 import { until } from '../support/until.ts';
 import { redisSuite } from './redisSuite.ts';
 
@@ -22,7 +23,7 @@ const settings: [string, RedisOptions][] = [
 ];
 
 for (const [title, options] of settings)
-  test(`a limiter works over a connection with ${title}`, async ({ connect }) => {
+  withOptions(test, options)(`a limiter works over a connection with ${title}`, async ({ connect }) => {
     const redis = connect(options);
     const limiter = new RateLimiter({ name: 'api', limit: { a: limit, b: limit }, redis });
     const permit = await limiter.acquire({ a: 2, b: 1 });
@@ -42,22 +43,25 @@ for (const [title, options] of settings)
     assert.ok(keys.every((key) => key.startsWith(`${options.keyPrefix ?? ''}{sluice:api}`)));
   });
 
-test('the commands on the connection carry a hash, so that two versions can share it', async ({ redis }) => {
-  const before = new Set(Object.keys(redis));
-  const limiter = new RateLimiter({ name: 'api', limit, redis });
-  const permit = await limiter.acquire();
-  await Promise.all([permit.refund(), limiter.decide(), limiter.availablePermits()]);
-  const names = Object.keys(redis).filter((name) => name.startsWith('sluice') && !before.has(name));
-  for (const script of ['reserve', 'refund', 'decide'])
-    assert.ok(
-      names.some((name) => new RegExp(`^sluice_${script}_[0-9a-f]{8}_4$`).test(name)),
-      script,
-    );
-  // Commands that another version has defined under its own hash are not called.
-  for (const name of names)
-    redis.defineCommand(name.replace(/[0-9a-f]{8}/, '01234567'), { lua: 'return "other"' });
-  assert.ok(await limiter.tryAcquire());
-});
+aboutIoredis(test, 'looks at its object')(
+  'the commands on the connection carry a hash, so that two versions can share it',
+  async ({ redis }) => {
+    const before = new Set(Object.keys(redis));
+    const limiter = new RateLimiter({ name: 'api', limit, redis });
+    const permit = await limiter.acquire();
+    await Promise.all([permit.refund(), limiter.decide(), limiter.availablePermits()]);
+    const names = Object.keys(redis).filter((name) => name.startsWith('sluice') && !before.has(name));
+    for (const script of ['reserve', 'refund', 'decide'])
+      assert.ok(
+        names.some((name) => new RegExp(`^sluice_${script}_[0-9a-f]{8}_4$`).test(name)),
+        script,
+      );
+    // Commands that another version has defined under its own hash are not called.
+    for (const name of names)
+      redis.defineCommand(name.replace(/[0-9a-f]{8}/, '01234567'), { lua: 'return "other"' });
+    assert.ok(await limiter.tryAcquire());
+  },
+);
 
 test('limiters of one connection and one name number their refunds separately', async ({ redis }) => {
   const [a, b] = [1, 2].map(() => new RateLimiter({ name: 'api', limit, redis }));

@@ -1,7 +1,7 @@
-import { Redis } from 'ioredis';
-import { suite, type Test } from 'uvu';
+import { suite } from 'uvu';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
-import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { aboutIoredis, type Tests } from '../support/anyClient.ts';
+import { sharedRedis } from '../support/sharedRedis.ts';
 import { memoryTwin } from './memoryTwin.ts';
 import { redisTwin } from './redisTwin.ts';
 import { fleetOf, type TimedFleet } from './timedFleet.ts';
@@ -13,24 +13,15 @@ interface Twin {
 }
 
 /** Runs the same tests with the memory ledger and the scripts, for numbers that a comparison of the two does not check. */
-export function inEachTwin(title: string, tests: (test: Test, twin: Twin) => void): void {
+export function inEachTwin(title: string, tests: (test: Tests, twin: Twin) => void): void {
   for (const where of ['memory', 'Redis'] as const) {
     const test = suite(`${title}, ${where}`);
-    let server: RedisServer;
-    let redis: Redis;
-    test.before(async () => {
-      server = await startRedis();
-      redis = new Redis(server.port, { protocol: 2 });
-    });
-    test.after(async () => {
-      redis.disconnect();
-      await server.stop();
-    });
-    tests(test, {
+    const shared = sharedRedis(test, { protocol: 2 });
+    tests(aboutIoredis(test, 'each call is made in a transaction of ioredis'), {
       async fleet(spec, scope = 'fleet') {
-        await redis.flushall();
+        await shared.redis.flushall();
         const config = { names: [''], limits: [limitOf(spec)] };
-        return fleetOf(where === 'memory' ? memoryTwin(scope) : redisTwin(redis, scope), config);
+        return fleetOf(where === 'memory' ? memoryTwin(scope) : redisTwin(shared.redis, scope), config);
       },
     });
     test.run();

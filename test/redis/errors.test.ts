@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError, slidingWindow } from '../../src/index.ts';
+import { withOptions } from '../support/anyClient.ts';
 import { ledgerOf, operations, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
@@ -85,7 +86,7 @@ test('contenders of another type are refused', async ({ redis }) => {
   await refused(clients[0].decide([1]), /WRONGTYPE/);
 });
 
-for (const missing of ['-eval -evalsha', '-set', '-get', '~other:*'])
+for (const missing of ['-eval -evalsha', '-set', '-getrange', '~other:*'])
   test(`the error for a user without permission (${missing}) reports the permission`, async ({
     server,
     connect,
@@ -96,6 +97,8 @@ for (const missing of ['-eval -evalsha', '-set', '-get', '~other:*'])
     for (const [, call] of operations)
       await refused(call(ledgerOf(redis, { '': limit })), /NOPERM|ACL|permission|can't (run|access)/);
   });
+
+const givesUp = { maxRetriesPerRequest: 1 };
 
 const nonsense = [
   null,
@@ -136,8 +139,8 @@ for (const [operation, call, answers] of malformed)
     }
   });
 
-test('a missing server is reported as unavailable', async ({ server, connect }) => {
-  const redis = connect({ maxRetriesPerRequest: 1, retryStrategy: () => 5 });
+withOptions(test, givesUp)('a missing server is reported as unavailable', async ({ server, connect }) => {
+  const redis = connect({ ...givesUp, retryStrategy: () => 5 });
   await redis.ping();
   const ledger = ledgerOf(redis, { '': limit });
   await server.kill();

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/index.ts';
 import { limitOf } from '../properties/specs.ts';
+import { runsOf } from '../support/campaign.ts';
 import { ledgerOf } from './ledgers.ts';
 import { MixedCalls, sliding } from './mixedCalls.ts';
 import { type OnRedis, redisSuite } from './redisSuite.ts';
@@ -101,7 +102,7 @@ test('a value that is not a string or not a ledger is refused by the fast and th
         assert.match(error.message, `the key ${key} holds no `);
       },
     );
-  for (let length = 0; length < original.length; length++) {
+  for (let length = 1; length < original.length; length++) {
     await redis.set(ledger, original.subarray(0, length));
     await refused(ledger);
   }
@@ -109,7 +110,7 @@ test('a value that is not a string or not a ledger is refused by the fast and th
   await redis.rpush(ledger, 'a list');
   await refused(ledger);
   await redis.del(ledger);
-  for (const held of ['', 'x', 'x'.repeat(60)]) {
+  for (const held of ['x', 'x'.repeat(60)]) {
     await redis.set(control, held);
     await refused(control);
   }
@@ -140,7 +141,7 @@ for (const key of [ledger, control])
     const [client] = calls.clients(redis, 'all');
     await new Promise((resolve) => client.pause(50_000, resolve));
     const original = (await redis.getBuffer(key))!;
-    const lengths = Array.from({ length: original.length }, (_, i) => i);
+    const lengths = Array.from({ length: original.length - 1 }, (_, i) => i + 1);
     for (const held of [
       ...lengths.map((n) => original.subarray(0, n)),
       Buffer.concat([original, Buffer.from('x')]),
@@ -154,8 +155,9 @@ for (const key of [ledger, control])
 
 test('changed bytes cause no lasting damage', async (context) => {
   const { redis } = context;
-  for (let seed = 1; seed <= 90; seed++) {
-    const calls = await lively(redis, seed, seed > 60);
+  const seeds = runsOf(300);
+  for (let seed = 1; seed <= seeds; seed++) {
+    const calls = await lively(redis, seed, seed % 3 === 0);
     for (const key of [ledger, control]) {
       const held = await redis.getBuffer(key);
       if (!held) continue;
@@ -167,10 +169,10 @@ test('changed bytes cause no lasting damage', async (context) => {
   }
 });
 
-test('a million contenders, expired or not, delay no call', async (context) => {
+test('a hundred thousand contenders, expired or not, delay no call', async (context) => {
   const { redis } = context;
   for (const [score, thousands] of [
-    ['1', 1000],
+    ['1', 100],
     ['1000000900000', 5],
     ['inf', 5],
   ] as const) {

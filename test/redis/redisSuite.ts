@@ -1,6 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { suite, type Test } from 'uvu';
-import { withClient } from '../support/otherClient.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 
 /** The context of a test with one server. */
@@ -21,9 +20,7 @@ export function redisSuite(name: string): Test<OnRedis> {
   test.before(async (context) => {
     context.server = await startRedis();
     context.connect = (options = {}) => {
-      const redis = new Redis({ port: context.server.port, retryStrategy: () => 20, ...options });
-      // Options are those of ioredis.
-      const connection = Object.keys(options).length > 0 ? redis : withClient(redis, context.server.port);
+      const connection = new Redis({ port: context.server.port, retryStrategy: () => 20, ...options });
       // The calls over a lost connection report it.
       connection.on('error', () => {});
       connections.push(connection);

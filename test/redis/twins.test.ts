@@ -1,45 +1,46 @@
 import type fc from 'fast-check';
-import { Redis } from 'ioredis';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { histories, historiesOf } from '../properties/history.ts';
 import { scaled } from '../properties/scaled.ts';
 import * as specs from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { promise } from '../support/campaign.ts';
-import { type RedisServer, startRedis } from '../support/redisServer.ts';
+import { sharedRedis } from '../support/sharedRedis.ts';
 import { calm, changing, longLogs, steered, steeredBuckets, thousandsOfEntries } from './twinHistories.ts';
 import { sameInBoth, type Tally } from './twins.ts';
 
-let server: RedisServer;
-let redis: Redis;
-test.before(async () => {
-  server = await startRedis();
-  redis = new Redis(server.port, { protocol: 2 });
-});
-test.after(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const tests = aboutIoredis(test, 'each call is made in a transaction of ioredis');
+const shared = sharedRedis(test, { protocol: 2 });
 
 const namesOf = ({ limits }: History) => (limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`));
 
 /** The calls of the histories that seldom reach their limit, by title. */
 const tallies = new Map<string, Tally>();
 
+function compare<T>(
+  title: string,
+  runs: number,
+  values: fc.Arbitrary<T>,
+  check: (value: T) => Promise<void>,
+): void {
+  promise(title, runs, values, check, { tests });
+}
+
 /** Compares the twins with the scripts' fast path, and in some runs without it. */
 function same(title: string, runs: number, values: fc.Arbitrary<History>): void {
   const tally: Tally = { calls: 0, quick: 0 };
   if (title.includes('seldom')) tallies.set(title, tally);
-  promise(title, runs, values, async (history) => {
+  compare(title, runs, values, async (history) => {
     const config = [{ names: namesOf(history), limits: history.limits }];
-    const { calls, quick } = await sameInBoth(redis, history, config);
+    const { calls, quick } = await sameInBoth(shared.redis, history, config);
     tally.calls += calls;
     tally.quick += quick;
   });
-  promise(`${title}, without the fast path`, Math.ceil(runs / 5), values, async (history) => {
+  compare(`${title}, without the fast path`, Math.ceil(runs / 5), values, async (history) => {
     const config = [{ names: namesOf(history), limits: history.limits }];
-    assert.is((await sameInBoth(redis, history, config, 'fleet', 'slow')).quick, 0);
+    assert.is((await sameInBoth(shared.redis, history, config, 'fleet', 'slow')).quick, 0);
   });
 }
 
@@ -65,56 +66,56 @@ for (const [kind, limit] of [
   same(`${kind} that seldom reaches its limit is the same in Lua and in TypeScript`, 100, calm(limit));
 same('a log of many entries is the same in Lua and in TypeScript', 80, longLogs);
 
-promise(
+compare(
   'limits whose options and names change are the same in Lua and in TypeScript',
   500,
   changing,
-  async ({ history, versions }) => void (await sameInBoth(redis, history, versions)),
+  async ({ history, versions }) => void (await sameInBoth(shared.redis, history, versions)),
 );
 
 for (const scope of ['fleet', 'client'] as const)
-  promise(
+  compare(
     `stored rates, pauses, releases and resets are the same in Lua and in TypeScript, for each ${scope}`,
     200,
     steered,
-    async ({ history, versions }) => void (await sameInBoth(redis, history, versions, scope)),
+    async ({ history, versions }) => void (await sameInBoth(shared.redis, history, versions, scope)),
   );
 
-promise(
+compare(
   'successive buckets and their stored rates are the same in Lua and in TypeScript',
   200,
   steeredBuckets,
-  async ({ history, versions }) => void (await sameInBoth(redis, history, versions)),
+  async ({ history, versions }) => void (await sameInBoth(shared.redis, history, versions)),
 );
 
-test('the fast path serves many of the calls, for each kind of limit', () => {
+tests('the fast path serves many of the calls, for each kind of limit', () => {
   assert.is(tallies.size, 5);
   for (const [title, { calls, quick }] of tallies)
     assert.ok(quick >= calls / 10, `${title}: ${quick} of ${calls}`);
 });
 
-test('the record of a lifted pause is removed in Lua and in TypeScript', async () => {
+tests('the record of a lifted pause is removed in Lua and in TypeScript', async () => {
   const { limits } = thousandsOfEntries();
   const forget: Step = { kind: 'forget', client: 0, rate: false };
   const pause: Step = { kind: 'pause', client: 0, ms: 1000 };
   const steps = [pause, forget, { kind: 'advance', us: 5_000_000 } as const, forget, forget];
   const history = { startUs: 0, limits, steps };
-  await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
 });
 
-test('a log from which one call removes a single entry is the same in Lua and in TypeScript', async () => {
+tests('a log from which one call removes a single entry is the same in Lua and in TypeScript', async () => {
   const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
   const take: Step = { kind: 'decide', client: 0, cost: [1] };
   const peek: Step = { kind: 'peek', client: 1 };
   const limits = [{ kind: 'slidingWindow', permits: 5, interval: 1000, resolution: 1 } as const];
   const steps = [take, wait(10), take, wait(10), take, wait(985), peek, wait(8), peek, take];
   const history = { startUs: 1_000_000, limits, steps };
-  await sameInBoth(redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
 });
 
-test('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
+tests('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();
-  await sameInBoth(redis, history, [{ names: namesOf(history), limits: history.limits }]);
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: history.limits }]);
 });
 
 test.run();

@@ -9,7 +9,7 @@ function forgetful(times: number) {
   let calls = 0;
   const script = async () => {
     if (++calls <= times) throw new Error('NOSCRIPT No matching script. Please use EVAL.');
-    return [3];
+    return [1, 0, 1000, 3];
   };
   const scripts = new Proxy({}, { get: () => script }) as Scripts;
   const limits = [slidingWindow({ permits: 5, interval: 1000 })];

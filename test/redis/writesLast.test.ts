@@ -173,18 +173,24 @@ const limits: [string, Limit, number[]][] = [
   ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), [...ofLimit, 60]],
 ];
 
+/** A ledger with fifty permits taken, and a number at a place of its text. */
+async function withNumber(redis: Redis, limit: Limit, number: number, place: number) {
+  await redis.flushall();
+  const ledger = timed(redis, limit);
+  await ledger.take(30);
+  ledger.ms += 1;
+  await ledger.take(20);
+  const held = (await redis.getBuffer('{p:n}'))!;
+  held.writeDoubleLE(number, place);
+  await redis.set('{p:n}', held);
+  return ledger;
+}
+
 for (const [title, limit, places] of limits)
   test(`${title} grants nothing where a number in its ledger is none`, async ({ redis }) => {
     for (const place of places)
       for (const [what, number] of numbers) {
-        await redis.flushall();
-        const ledger = timed(redis, limit);
-        await ledger.take(30);
-        ledger.ms += 1;
-        await ledger.take(20);
-        const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, place);
-        await redis.set('{p:n}', held);
+        const ledger = await withNumber(redis, limit, number, place);
         assert.is(await ledger.take(50), -1, `${place} is ${what}`);
         assert.is(await ledger.reserve(1), -1, `${place} is ${what}`);
       }
@@ -194,14 +200,7 @@ for (const [title, limit, places] of limits)
   test(`${title} answers soon, whatever numbers its ledger holds`, async ({ redis }) => {
     for (const place of places)
       for (const number of [1e300, -1e300, 2 ** 60, -1, 0.5]) {
-        await redis.flushall();
-        const ledger = timed(redis, limit);
-        await ledger.take(30);
-        ledger.ms += 1;
-        await ledger.take(20);
-        const held = (await redis.getBuffer('{p:n}'))!;
-        held.writeDoubleLE(number, place);
-        await redis.set('{p:n}', held);
+        const ledger = await withNumber(redis, limit, number, place);
         const began = performance.now();
         await ledger.take(1);
         await ledger.refund(ledger.ms, 1);

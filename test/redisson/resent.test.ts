@@ -2,11 +2,13 @@
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
 import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { startProxy } from '../support/proxy.ts';
 import { api, type OnRedisson, redissonSuite } from './redissonSuite.ts';
 import { stateOf } from './state.ts';
 
 const test = redissonSuite('resent');
+const resent = aboutIoredis(test, 'it sends lost calls again');
 
 const minute = 60_000;
 
@@ -21,7 +23,7 @@ async function behindProxy({ server, connect, afterwards }: OnRedisson) {
   return { proxy, limiter };
 }
 
-test('an acquire that is sent twice finds its entries, and takes its permits once', async (context) => {
+resent('an acquire that is sent twice finds its entries, and takes its permits once', async (context) => {
   const { proxy, limiter } = await behindProxy(context);
   await limiter.acquire(2);
   proxy.cutReplies(1);
@@ -31,7 +33,7 @@ test('an acquire that is sent twice finds its entries, and takes its permits onc
   assert.equal({ value, used }, { value: 15, used: 5 });
 });
 
-test('a full or partial refund that is sent twice counts once', async (context) => {
+resent('a full or partial refund that is sent twice counts once', async (context) => {
   const { proxy, limiter } = await behindProxy(context);
   const [first, second] = await Promise.all([limiter.acquire(3), limiter.acquire(4)]);
   const third = await limiter.acquire(6);
@@ -48,7 +50,7 @@ test('a full or partial refund that is sent twice counts once', async (context) 
   assert.is(proxy.cuts, 3);
 });
 
-test('a release that is sent twice counts once', async (context) => {
+resent('a release that is sent twice counts once', async (context) => {
   const { proxy, limiter } = await behindProxy(context);
   await limiter.acquire(8);
   proxy.cutReplies(1);

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, type ClusterOptions } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RateLimiter, type RateLimiterOptions, StoreUnavailableError } from '../../src/index.ts';
+import { type FallbackOptions, StoreUnavailableError } from '../../src/index.ts';
+import { recordedLimiter } from '../faults/histories.ts';
 import { assertAllEnded, Load, overWithLosses } from '../faults/load.ts';
 import { standing } from '../faults/requests.ts';
 import { overSliding } from '../properties/oracle.ts';
-import { limitOf } from '../properties/specs.ts';
 import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
 import { until } from '../support/until.ts';
 
@@ -17,7 +17,7 @@ const spec = { kind: 'slidingWindow', permits: 60, interval: 400, resolution: 1 
 interface OnCluster {
   cluster: RedisCluster;
   /** Two limiters under load, each on its own connection. */
-  load(name: string, fallback?: RateLimiterOptions['fallback'], options?: ClusterOptions): Load[];
+  load(name: string, fallback?: FallbackOptions, options?: ClusterOptions): Load[];
 }
 
 const test = suite<OnCluster>('a cluster under load');
@@ -33,15 +33,7 @@ test.before(async (context) => {
       });
       redis.on('error', () => {});
       connections.push(redis);
-      return new Load(
-        new RateLimiter({
-          name,
-          limit: limitOf(spec),
-          redis,
-          ...(fallback ? { fallback } : { storeTimeout: 30_000 }),
-        }),
-        30,
-      );
+      return new Load(recordedLimiter(name, spec, redis, { fallback }), 30);
     });
 });
 test.after.each(() => {
@@ -76,9 +68,10 @@ test('a slot half moved for three seconds, without a fallback: requests wait, ne
 }) => {
   const loads = load('halfWay');
   await granted(loads);
+  const from = Date.now();
   await halfWay(cluster, 'halfWay', 3_000);
   await granted(loads);
-  await assertAllEnded(loads);
+  await assertAllEnded(loads, { faults: [[from, Date.now()]] });
   assert.equal(errorsOf(loads), []);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
@@ -89,9 +82,10 @@ test('a slot half moved for longer than the timeout of a fallback: rejects in ti
 }) => {
   const loads = load('rejecting', { mode: 'reject', timeout: 300, cooldown: 100 });
   await granted(loads);
+  const from = Date.now();
   await halfWay(cluster, 'rejecting', 1_000);
   await granted(loads);
-  await assertAllEnded(loads);
+  await assertAllEnded(loads, { faults: [[from, Date.now()]] });
   assert.ok(errorsOf(loads).length > 0);
   for (const error of errorsOf(loads)) assert.instance(error, StoreUnavailableError);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
@@ -103,12 +97,13 @@ test('a slot that moves repeatedly under load: never exceeds the limit, in order
 }) => {
   const loads = load('moving');
   const slot = await cluster.slotOf('{sluice:moving}');
+  const from = Date.now();
   for (let i = 0; i < 4; i++) {
     await granted(loads, 30);
     await cluster.moveSlot(slot);
   }
   await granted(loads);
-  await assertAllEnded(loads);
+  await assertAllEnded(loads, { faults: [[from, Date.now()]] });
   assert.equal(errorsOf(loads), []);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
@@ -124,8 +119,8 @@ test('a master killed and its replica promoted: requests continue there, and at 
   const loads = load('promoted', undefined, { scaleReads: 'slave' });
   await granted(loads);
   assert.equal(errorsOf(loads), []);
-  const lost = Date.now();
   await master.kill();
+  const lost = Date.now();
   const asked = cluster.nodes.find((node) => node !== master)!;
   await until('the replica is promoted', async () => (await cluster.ownerOf(slot, asked)) === replica, {
     within: 30_000,
@@ -133,7 +128,7 @@ test('a master killed and its replica promoted: requests continue there, and at 
   await granted(loads, 120);
   await Promise.all(loads.map((one) => one.stop()));
   for (const error of errorsOf(loads)) assert.instance(error, StoreUnavailableError);
-  await assertAllEnded(loads);
+  await assertAllEnded(loads, { losses: [lost], faults: [[lost, Date.now()]] });
   assert.is(overWithLosses(spec, standing(grantsOf(loads)), [lost]), undefined);
 });
 

@@ -2,10 +2,10 @@
 import { Redis } from 'ioredis';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RateLimiter, StoreUnavailableError } from '../../src/index.ts';
+import { StoreUnavailableError } from '../../src/index.ts';
+import { recordedLimiter } from '../faults/histories.ts';
 import { assertAllEnded, Load, overWithLosses } from '../faults/load.ts';
 import { standing } from '../faults/requests.ts';
-import { limitOf } from '../properties/specs.ts';
 import { startSentinels } from '../support/redisSentinel.ts';
 import { until } from '../support/until.ts';
 
@@ -24,7 +24,7 @@ test('a master killed and its replica promoted by Sentinel under load: at most o
     redis.on('error', () => {});
     return {
       redis,
-      load: new Load(new RateLimiter({ name: 'promoted', limit: limitOf(spec), redis, fallback })),
+      load: new Load(recordedLimiter('promoted', spec, redis, { fallback })),
     };
   };
   const all = [open(), open(), open('reject')];
@@ -33,14 +33,14 @@ test('a master killed and its replica promoted by Sentinel under load: at most o
   try {
     await until('grants come', async () => loads.every(({ requests }) => requests.permits.length > 40));
     const old = await trio.master();
-    const lost = Date.now();
     await old.kill();
+    const lost = Date.now();
     await trio.masterAfter(old);
     const before = loads.map(({ requests }) => requests.permits.length);
     await until('each is granted by the new master', async () =>
       loads.every(({ requests }, i) => requests.permits.length > before[i] + 40),
     );
-    await assertAllEnded(loads);
+    await assertAllEnded(loads, { losses: [lost], faults: [[lost, Date.now()]] });
     const [, , rejecting] = loads;
     assert.ok(rejecting.requests.errors.length > 0);
     for (const { requests } of loads)

@@ -4,7 +4,8 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -12,13 +13,13 @@ import { breachesOf, countsOf } from '../history/check.ts';
 import { readHistories } from '../history/histories.ts';
 import { HistoryWriter } from '../history/writer.ts';
 import { bundled } from '../support/bundled.ts';
-import { killAtExit, killNow, removeFolder, temporaryFolder } from '../support/leftovers.ts';
+import { killAtExit, killNow } from '../support/leftovers.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startRedis } from '../support/redisServer.ts';
 import { anySeed } from '../support/seed.mjs';
 import { limits } from './limits.ts';
 import { type Disturbance, scheduleOf } from './schedule.ts';
-import { type Sample, slopeOf } from './slope.ts';
+import { type Sample, steepest } from './slope.ts';
 
 const processes = 8;
 /** Allowed growth of a heap, or of Redis, in megabytes a minute, in a run of five minutes or more. */
@@ -37,7 +38,8 @@ const schedule = scheduleOf(seed, length, processes);
 console.log(`${processes} processes for ${length / 1_000} s, ${schedule.length} faults, --seed ${seed}`);
 
 process.env.SLUICE_SEED = String(seed);
-const folder = temporaryFolder();
+// Kept after a failure.
+const folder = mkdtempSync(join(tmpdir(), 'rxjs-sluice-soak-'));
 for (const name of Object.keys(limits)) mkdirSync(join(folder, name));
 const writers = Object.keys(limits).map((name) => new HistoryWriter(join(folder, name), 'faults'));
 const server = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
@@ -71,12 +73,13 @@ function start(place: number): ChildProcess {
   return child;
 }
 
-/** Causes a fault, and returns at its end. */
-async function disturb({ kind, lasts, place }: Disturbance): Promise<void> {
+/** Causes a fault, and returns at its end; the time of a loss of data. */
+async function disturb({ kind, lasts, place }: Disturbance): Promise<number | undefined> {
   if (kind === 'kill Redis, restart it with its AOF') {
     await server.kill();
     await sleep(lasts);
-    await server.start();
+    // With a slow disk, it takes long to open its file.
+    await server.start(60_000);
   } else if (kind === 'stop Redis (SIGSTOP)') {
     server.freeze();
     await sleep(lasts);
@@ -84,7 +87,7 @@ async function disturb({ kind, lasts, place }: Disturbance): Promise<void> {
   } else if (kind === 'CLIENT KILL')
     await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   else if (kind === 'SCRIPT FLUSH') await server.command('SCRIPT', 'FLUSH');
-  else if (kind === 'FLUSHALL') await server.command('FLUSHALL');
+  else if (kind === 'FLUSHALL') return server.flush();
   else if (kind === 'hold the wire') {
     proxy.pause();
     await sleep(lasts);
@@ -104,6 +107,7 @@ async function disturb({ kind, lasts, place }: Disturbance): Promise<void> {
     await sleep(lasts);
     fleet[place].kill('SIGCONT');
   }
+  return undefined;
 }
 
 const sampling = setInterval(async () => {
@@ -114,10 +118,10 @@ const sampling = setInterval(async () => {
 for (const disturbance of schedule) {
   await sleep(Math.max(0, started + disturbance.at - Date.now()));
   const at = Date.now();
-  await disturb(disturbance);
+  const lostAt = await disturb(disturbance);
   const { kind } = disturbance;
-  const fault = { event: 'fault', kind, until: Date.now(), lost: kind === 'FLUSHALL' } as const;
-  for (const writer of writers) writer.write(fault, at);
+  const fault = { event: 'fault', kind, until: Date.now(), lost: lostAt !== undefined } as const;
+  for (const writer of writers) writer.write(fault, lostAt ?? at);
   console.log(`${((at - started) / 1_000).toFixed(1).padStart(7)} s  ${kind}`);
 }
 for (const child of fleet) child.ref();
@@ -146,17 +150,19 @@ for (const name of Object.keys(limits)) {
   for (const breach of breachesOf(histories)) failures.push(`${name}: ${breach}`);
 }
 console.table(table);
-const heapSlopes = [...heaps.values()].map(slopeOf).filter((slope) => !Number.isNaN(slope));
-const slopes = { 'heap (the steepest)': Math.max(...heapSlopes), Redis: slopeOf(memory) };
+const slopes = { 'heap (the steepest)': steepest([...heaps.values()]), Redis: steepest([memory]) };
 console.table(
-  Object.fromEntries(Object.entries(slopes).map(([of, slope]) => [of, { 'MB a minute': slope.toFixed(3) }])),
+  Object.fromEntries(
+    Object.entries(slopes).map(([of, slope]) => [of, { 'MB a minute': slope?.toFixed(3) ?? 'too short' }]),
+  ),
 );
-for (const [of, slope] of Object.entries(slopes))
+for (const [of, slope = 0] of Object.entries(slopes))
   if (length >= 300_000 && slope > mostGrowth) failures.push(`${of} grows by ${slope} MB a minute`);
 
 for (const failure of failures) console.error(`FAILED: ${failure}`);
 if (failures.length > 0) {
   for (const one of schedule) console.error(JSON.stringify(one));
+  console.error(`The histories are in ${folder}`);
   console.error(`Again: npm run test:soak -- --seconds ${length / 1_000} --seed ${seed}`);
-} else removeFolder(folder);
+} else rmSync(folder, { recursive: true });
 process.exit(failures.length > 0 ? 1 : 0);

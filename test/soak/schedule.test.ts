@@ -1,7 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { calm, scheduleOf } from './schedule.ts';
-import { slopeOf } from './slope.ts';
 
 test('the faults follow from the seed, are in order, and leave out the end of the run', () => {
   const schedule = scheduleOf(7, 120_000, 8);
@@ -12,15 +11,6 @@ test('the faults follow from the seed, are in order, and leave out the end of th
     assert.ok(at < 120_000 - calm && (i === 0 || at > schedule[i - 1].at + schedule[i - 1].lasts));
     assert.ok(place >= 0 && place < 8 && lasts > 0);
   }
-});
-
-test('a slope is that of the last two thirds, in megabytes a minute', () => {
-  const samples = Array.from(
-    { length: 30 },
-    (_, i) => [i * 1_000, i < 10 ? i * 2 ** 24 : i * 2 ** 20] as const,
-  );
-  assert.ok(Math.abs(slopeOf(samples) - 60) < 0.001);
-  assert.ok(Number.isNaN(slopeOf(samples.slice(0, 10))));
 });
 
 test.run();

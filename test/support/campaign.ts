@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
+import type { Tests } from './anyClient.ts';
 import { seed } from './seed.mjs';
 
 /**
@@ -17,9 +18,9 @@ export function promise<T>(
   runs: number,
   values: fc.Arbitrary<T>,
   check: (value: T) => void | Promise<void>,
-  { examples = [] }: { examples?: [T][] } = {},
+  { examples = [], tests = test }: { examples?: [T][]; tests?: Tests } = {},
 ): void {
-  test(title, () =>
+  tests(title, () =>
     fc.assert(
       fc.asyncProperty(values, async (value) => check(value)),
       { seed: seed(), numRuns: runsOf(runs), includeErrorInReport: true, examples },

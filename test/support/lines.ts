@@ -1,5 +1,5 @@
 import { monotonicClock } from '../../src/clock.ts';
-import { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
+import { LedgerLine } from '../../src/limiter/ledgerLine.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { Grant, Waiter } from '../../src/port/line.ts';
 import type { Ledger, Store } from '../../src/stores/store.ts';
@@ -11,10 +11,10 @@ export function openLedger(store: Store, limit: Limit, clientId: string): Ledger
   return store.open({ name, prefix: '', clientId, names: [''], limits: [limit], clock: monotonicClock() });
 }
 
-/** The dispatcher of one process. */
-export function openLine(limit: Limit, ledger: Ledger, maxQueue = Infinity): Dispatcher {
+/** The line of one process, which has a dispatcher. */
+export function openLine(limit: Limit, ledger: Ledger, maxQueue = Infinity): LedgerLine<number> {
   const named = { record: false, names: [''], limits: [limit] };
-  return new Dispatcher({ name, named, ledger, clock: monotonicClock(), maxQueue });
+  return new LedgerLine({ name, named, ledger, clock: monotonicClock(), maxQueue });
 }
 
 /** The result of a request, and its time by the test's clock. */

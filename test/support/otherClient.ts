@@ -1,34 +1,84 @@
-import type { Redis } from 'ioredis';
-import { createClient } from 'redis';
-import { nodeRedis } from '../../src/index.ts';
+// With SLUICE_CLIENT, the tests import this module as `ioredis`: over its connections, the store uses another client, and the
+// test itself uses ioredis.
+import { type ClusterOptions, Redis as Ioredis, Cluster as IoredisCluster, type RedisOptions } from 'ioredis';
+import { clientName, lackedOf } from './anyClient.ts';
+import { kinds, type Opened } from './kinds.ts';
+
+const kind = kinds[clientName!];
 
 /** What the store takes of a connection. */
-const ofStore = /^(sluice_|status$|on$|off$|listenerCount$|connect$|defineCommand$)/;
+const ofStore = /^(sluice_|status$|off$|listenerCount$|defineCommand$|nodes$)/;
+/** The events of a connection; others are those of the test's own commands. */
+const ofConnection = /^(ready|close|end|error)$/;
 /** What only ioredis has, and the store would use. */
-const ofIoredis = /^(nodes|options|scriptsSet|sendCommand|stream)$/;
+const ofIoredis = /^(options|scriptsSet|sendCommand|stream)$/;
 
-/**
- * With SLUICE_CLIENT=node-redis, a connection over which the store uses node-redis, while the test itself uses ioredis; or else
- * the connection of ioredis itself.
- */
-export function withClient(redis: Redis, port: number): Redis {
-  if (process.env.SLUICE_CLIENT !== 'node-redis') return redis;
-  const client = createClient({ socket: { port, reconnectStrategy: () => 20 } }).on('error', () => {});
-  client.connect().catch(() => {});
-  redis.on('error', () => {});
-  const adapter = nodeRedis(client);
-  return new Proxy(redis, {
-    has: (_, name) => !ofIoredis.test(String(name)) && name in redis,
+/** What `new Redis(…)` of ioredis takes, as options. */
+function optionsOf(args: unknown[]): RedisOptions {
+  const options: RedisOptions = {};
+  for (const arg of args) {
+    if (typeof arg === 'object') Object.assign(options, arg);
+    else if (/^\d+$/.test(String(arg))) options.port = Number(arg);
+    else options.port = Number(new URL(String(arg)).port);
+  }
+  return { retryStrategy: (times) => Math.min(times * 50, 2_000), ...options };
+}
+
+function checked<T extends RedisOptions | ClusterOptions>(options: T): T {
+  const lacked = lackedOf(options);
+  if (lacked) throw new Error(`${kind.title} has no ${lacked}: see anyClient.ts`);
+  return options;
+}
+
+function overClient(ioredis: Ioredis | IoredisCluster, { redis, opening, close }: Opened): unknown {
+  ioredis.on('error', () => {});
+  const own = redis as unknown as Record<string, unknown>;
+  const ends = {
+    disconnect() {
+      ioredis.disconnect();
+      close();
+    },
+    async quit() {
+      ends.disconnect();
+    },
+    connect: () => opening,
+    on(event: string, listener: (...args: unknown[]) => void) {
+      if (ofConnection.test(event)) redis.on(event, listener);
+      else ioredis.on(event, listener);
+    },
+    once(event: string, listener: (...args: unknown[]) => void) {
+      const first = (...args: unknown[]) => {
+        redis.off(event, first);
+        listener(...args);
+      };
+      redis.on(event, first);
+    },
+  };
+  const targetOf = (name: string): object => {
+    if (Object.hasOwn(ends, name)) return ends;
+    return ofStore.test(name) ? own : ioredis;
+  };
+  return new Proxy(ioredis, {
+    has: (_, name) => !ofIoredis.test(String(name)) && name in targetOf(String(name)),
+    set: (_, name, value) => Reflect.set(targetOf(String(name)), name, value),
     get(_, name) {
-      if (name === 'disconnect')
-        return () => {
-          redis.disconnect();
-          client.destroy();
-        };
       if (ofIoredis.test(String(name))) return undefined;
-      const target = ofStore.test(String(name)) ? adapter : redis;
+      const target = targetOf(String(name));
       const value = Reflect.get(target, name);
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+}
+
+/** The `Redis` of ioredis, over which the store uses the other client. */
+export function Redis(...args: unknown[]) {
+  const options = checked(optionsOf(args));
+  const { commandTimeout, enableOfflineQueue, ...rest } = options;
+  return overClient(new Ioredis({ ...rest, lazyConnect: true }), kind.open(options));
+}
+
+/** The `Cluster` of ioredis, over which the store uses the other client. */
+export function Cluster(...[nodes, options = {}]: ConstructorParameters<typeof IoredisCluster>) {
+  const cluster = new IoredisCluster(nodes, { ...checked(options), lazyConnect: true });
+  return overClient(cluster, kind.openCluster(nodes as never, options));
 }

@@ -14,7 +14,8 @@ test.before.each(() => {
 });
 test.after.each(() => removeFolder(folder));
 
-const lookup = () => spawnSync(process.execPath, ['-e', script], { env: { PATH: folder }, encoding: 'utf8' });
+const lookup = (env = {}) =>
+  spawnSync(process.execPath, ['-e', script], { env: { PATH: folder, ...env }, encoding: 'utf8' });
 const put = (name: string, mode: number) => writeFileSync(join(folder, name), '', { mode });
 
 test("accepts valkey's programs", () => {
@@ -25,6 +26,15 @@ test("accepts valkey's programs", () => {
     server: join(folder, 'valkey-server'),
     cli: join(folder, 'valkey-cli'),
   });
+});
+
+test('SLUICE_REDIS_SERVER names another server, with the client beside it', () => {
+  const server = join(folder, 'newest-server');
+  put('newest-server', 0o755);
+  assert.match(lookup({ SLUICE_REDIS_SERVER: server }).stderr, /newest-cli is no program/);
+  put('newest-cli', 0o755);
+  const { stdout } = lookup({ SLUICE_REDIS_SERVER: server });
+  assert.equal(JSON.parse(stdout), { server, cli: join(folder, 'newest-cli') });
 });
 
 test('without a program and apt-get, fails with the command to run', () => {

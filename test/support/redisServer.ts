@@ -62,8 +62,8 @@ export class RedisServer {
     return this.#child?.pid ?? -1;
   }
 
-  /** Starts the server, and waits until it answers. */
-  async start(): Promise<void> {
+  /** Starts the server, and waits until it answers, at most so many milliseconds. */
+  async start(within = 15_000): Promise<void> {
     // Errors in a configuration are printed before a log exists: so the log is the printed output.
     const log = openSync(join(this.#folder, 'server.log'), 'a');
     const child = spawn(redisBinary().server, ['server.conf', ...(this.#sentinel ? ['--sentinel'] : [])], {
@@ -73,19 +73,30 @@ export class RedisServer {
     closeSync(log);
     this.#child = child;
     killAtExit(child);
-    await until(`the server on port ${this.port} answers`, async () => {
+    const answers = async () => {
       if (hasEnded(child)) return 'ended';
       // By its process id: after a race for the port, another server would answer as well.
       const info = String(await this.command('INFO'));
       // While it loads its data, it answers to INFO only.
       return info.includes(`process_id:${child.pid}\r`) && !info.includes('loading:1') && 'answers';
-    });
+    };
+    await until(`the server on port ${this.port} answers`, answers, { within });
     if (hasEnded(child)) throw new Error(`the server did not start:\n${this.log()}`);
   }
 
   /** Runs one command on the server, over its own connection. */
   command(name: string, ...args: (string | number)[]): Promise<unknown> {
     return command(this.port, name, ...args);
+  }
+
+  /**
+   * Deletes all keys. Returns the server's time of that, in milliseconds: what was written before it has an earlier time, and
+   * what is written later a later one.
+   */
+  async flush(): Promise<number> {
+    const script = "redis.call('FLUSHALL') return redis.call('TIME')";
+    const [seconds, micros] = (await this.command('EVAL', script, 0)) as [string, string];
+    return Number(seconds) * 1_000 + Number(micros) / 1_000;
   }
 
   /** The log of the server. */
@@ -108,10 +119,15 @@ export class RedisServer {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Kills the server if it runs, and starts it again on the same port, empty. */
-  async restart(): Promise<void> {
+  /**
+   * Kills the server if it runs, and starts it again on the same port. Returns a time in between, in milliseconds: without
+   * persistence, it is empty from then on.
+   */
+  async restart(): Promise<number> {
     await this.kill();
+    const down = Date.now();
     await this.start();
+    return down;
   }
 
   /** Stops the server, and removes its files. */

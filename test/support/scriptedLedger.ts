@@ -30,13 +30,14 @@ export function scriptedLedger(limit: Limit): ScriptedLedger {
   return ledger;
 }
 
-/** A reply with one delay in milliseconds for each run. */
+/** A reply with one delay in milliseconds for each run, or one for all. */
 export function replyTo(
   request: ReserveRequest,
-  delays: readonly number[],
+  delays: readonly number[] | number,
   more?: Partial<ReserveReply>,
 ): ReserveReply {
-  const segments = request.runs.map(({ count }, i) => ({ count, delay: delays[i], retryAfter: 0 }));
+  const delayOf = (run: number) => (typeof delays === 'number' ? delays : delays[run]);
+  const segments = request.runs.map(({ count }, i) => ({ count, delay: delayOf(i), retryAfter: 0 }));
   return { now: Date.now(), epoch: 1, contenders: 1, segments, ...more };
 }
 
@@ -44,9 +45,5 @@ export function replyTo(
  * The reply of a store that cannot reserve: all requests stay queued, and `retryAfter` is the time of the next call.
  */
 export function later(request: ReserveRequest, retryAfter: number): ReserveReply {
-  return replyTo(
-    request,
-    request.runs.map(() => outcome.queued),
-    { retryAfter },
-  );
+  return replyTo(request, outcome.queued, { retryAfter });
 }

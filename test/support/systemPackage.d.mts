@@ -11,3 +11,6 @@ export function onPathOrInstalled<T>(options: SystemPackage<T>): T;
 
 /** The absolute path of a program on the PATH, or undefined. */
 export function which(name: string): string | undefined;
+
+/** Whether a path is that of a program. */
+export function isExecutable(path: string): boolean;

@@ -39,7 +39,8 @@ export function which(name) {
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
-function isExecutable(path) {
+/** Whether a path is that of a program. */
+export function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

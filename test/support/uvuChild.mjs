@@ -4,6 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { childrenCpu } from './times.mjs';
 import { mark } from './uvuWorker.mjs';
 
 globalThis.UVU_DEFER = 1;
@@ -14,18 +15,26 @@ let files = 0;
 process.on('message', async ({ file, seed, scale }) => {
   if (!file) {
     process.disconnect();
+    // It should have ended long before: says what keeps it alive.
+    setTimeout(() => console.error(`alive because of ${process.getActiveResourcesInfo()}`), 1_000).unref();
     return;
   }
   // A test that awaits a promise that never settles ends the process: nothing else may keep it alive.
   process.channel.unref();
   process.env.SLUICE_SEED = String(seed);
   process.env.SLUICE_SCALE = String(scale);
-  fc.configureGlobal({ seed });
+  // A mutant only has to fail: to find its smallest counterexample takes minutes.
+  fc.configureGlobal({ seed, endOnFailure: process.env.SLUICE_SHRINK === '0' });
   const wall = performance.now();
   const cpu = process.cpuUsage();
+  const children = childrenCpu();
   const outcome = await run(file);
   const { user, system } = process.cpuUsage(cpu);
-  const spent = { wall: performance.now() - wall, cpu: (user + system) / 1000 };
+  const spent = {
+    wall: performance.now() - wall,
+    cpu: (user + system) / 1000,
+    children: childrenCpu() - children,
+  };
   process.stdout.write(`${mark}${JSON.stringify({ ...outcome, ...spent })}\n`);
   process.channel.ref();
 });

@@ -15,6 +15,8 @@ export class UvuWorker {
   #child;
   #job;
   #text = '';
+  /** What it has written to its standard error since the last file. */
+  #after = '';
   #ended;
   #cause;
   #kill = () => {
@@ -33,7 +35,10 @@ export class UvuWorker {
     });
     process.once('exit', this.#kill);
     this.#child.stdout.setEncoding('utf8').on('data', (chunk) => this.#hear(chunk));
-    this.#child.stderr.setEncoding('utf8').on('data', (chunk) => this.#job?.write(chunk));
+    this.#child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      if (this.#job) this.#job.write(chunk);
+      else this.#after += chunk;
+    });
     this.#ended = new Promise((resolve) => {
       this.#child.on('error', (error) => this.#killBecause(`did not start: ${error.message}`));
       this.#child.on('exit', this.#kill);
@@ -61,6 +66,7 @@ export class UvuWorker {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#killBecause(`did not end within ${limit / 1000} s`), limit);
       this.#job = { write, resolve, timer };
+      this.#after = '';
       this.#child.send({ file, seed, scale }, (error) => error && this.#kill());
     });
   }
@@ -68,7 +74,7 @@ export class UvuWorker {
   /** Lets the process end within `grace` milliseconds. Returns the cause if it does not end well. */
   async end(grace = 20_000) {
     const timer = setTimeout(
-      () => this.#killBecause(`was still alive ${grace / 1000} s after its tests`),
+      () => this.#killBecause(`was still alive ${grace / 1000} s after its tests ${this.#after}`),
       grace,
     );
     // The process disconnects, not this one: otherwise Node does not report its end.

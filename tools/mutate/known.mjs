@@ -47,7 +47,7 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'granted reservations are kept',
-    tests: ['test/dispatcher/reservations'],
+    tests: ['test/dispatcher/(leaving|reservedMoments)'],
     changes: [
       {
         file: 'src/dispatcher/reservedMoments.ts',
@@ -59,7 +59,7 @@ export const known = [
   {
     area: 'dispatcher',
     title: 'requests that have left the queue keep all later ones in memory',
-    tests: ['test/dispatcher/reservations'],
+    tests: ['test/dispatcher/(leaving|reservedMoments)'],
     changes: [{ file: 'src/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
   },
   {

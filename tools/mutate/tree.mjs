@@ -9,7 +9,7 @@ export class Tree {
   #child;
 
   constructor(root) {
-    for (const part of ['src', 'lua', 'test', 'tools', 'package.json', 'tsconfig.json'])
+    for (const part of ['src', 'lua', 'test', 'tools', 'docs', 'package.json', 'tsconfig.json'])
       cpSync(join(root, part), join(this.#folder, part), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'));
   }
@@ -32,7 +32,11 @@ export class Tree {
       const args = [join(this.#folder, 'test/run.mjs'), '--bail', ...patterns];
       const child = spawn(process.execPath, args, {
         cwd: this.#folder,
-        env: { ...process.env, SLUICE_WORKERS: '1', ...env },
+        env: {
+          ...process.env,
+          ...{ SLUICE_WORKERS: '1', SLUICE_SHRINK: '0', SLUICE_CACHE: join(this.#folder, '.cache') },
+          ...env,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       this.#child = child;

@@ -19,7 +19,7 @@ local function slidingFormat(attach)
       + openCount)
     checkRate(permits, interval, resolution - 1)
     checkCounts(total, openCount, len)
-    if len ~= math.floor(len) or (len > 0 and openTime <= 0) then error('an invalid log', 0) end
+    if len ~= math.floor(len) or len >= COUNT_BOUND or len > 0 and openTime <= 0 then error('an invalid log', 0) end
     return attach({
       kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = coarsest, total = total,
       newest = newest, purged = purged, oldest = oldest, len = len, openTime = openTime,

@@ -7,8 +7,6 @@ import {
   tokenBucket,
 } from '../../limits/limit.ts';
 
-const most = Number.MAX_SAFE_INTEGER;
-
 /**
  * A limit scaled by `ratio`, rounded down. It can grant at least one permit, and all its numbers are safe integers.
  *
@@ -37,8 +35,10 @@ function fewer({ permits, interval }: Rate, ratio: number): Rate {
 function scaledBucket(limit: TokenBucket, ratio: number): TokenBucket {
   const part = Math.floor(limit.burst * ratio);
   const slower = { permits: limit.permits, interval: Math.ceil(limit.interval / ratio) };
-  const fits = slower.interval <= longestInterval && Math.max(slower.permits, part) * slower.interval <= most;
+  const fits =
+    slower.interval <= longestInterval &&
+    Math.max(slower.permits, part) * slower.interval <= Number.MAX_SAFE_INTEGER;
   const rate = fits ? slower : fewer(limit, ratio);
-  const burst = Math.max(1, Math.min(part, Math.floor(most / rate.interval)));
+  const burst = Math.max(1, Math.min(part, Math.floor(Number.MAX_SAFE_INTEGER / rate.interval)));
   return tokenBucket({ ...rate, burst });
 }

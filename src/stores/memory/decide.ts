@@ -26,11 +26,14 @@ export function decide(
   if (granted) grantAll(ledger, instant, t, cost, stride, 1);
   const available = availableNow(ledger, instant);
   const full = Math.max(fullAt(ledger, now), ledger.pausedUntil);
-  return {
+  const retryAfter = tooMuch ? Infinity : wait / 1000;
+  // Without a spread, which takes longer than the rest of a decision.
+  const reply: DecideReply = {
     granted,
     available,
-    retryAfter: tooMuch ? Infinity : wait / 1000,
+    retryAfter,
     resetAfter: Math.max(0, full - instant.us / 1000),
-    ...(granted || limiting === undefined || cost.length === 1 ? {} : { limiting }),
   };
+  if (!granted && cost.length > 1 && limiting !== undefined) reply.limiting = limiting;
+  return reply;
 }

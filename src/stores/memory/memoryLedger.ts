@@ -23,6 +23,7 @@ import { moveUp } from './moveUp.ts';
 import { closeLedger, instantOf, openLedger } from './openLedger.ts';
 import type { Place, Places } from './places.ts';
 import { refund, rememberSequence } from './refund.ts';
+import { Repeats } from './repeats.ts';
 import { reserve } from './reserve.ts';
 import { reopen, takeNow } from './take.ts';
 
@@ -45,7 +46,6 @@ export class MemoryLedger implements ControlledLedger {
   /** This client's own place, with the scope `client`. */
   #own: Place | undefined;
   #limiterId: string | undefined;
-  #last: Grant | undefined;
 
   /** `origin` is the clock's zero in epoch milliseconds. */
   constructor(config: LedgerConfig, origin: number, places: Places) {
@@ -60,17 +60,18 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   take(cost: Cost): Grant | undefined {
-    const us = this.#serverUs();
+    const us = this.#clockUs();
+    const { repeats } = this.#places;
+    if (repeats?.of === this && repeats.take(us, cost)) return repeats.grant;
+    this.#places.called(us / 1000);
     const ledger = this.#reopened(us);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
     if (!takeNow(ledger, instant, cost)) return undefined;
     closeLedger(ledger, instant);
-    const moment = Math.ceil(us / 1000);
-    const last = this.#last;
-    if (last?.moment !== moment || last.epoch !== ledger.epoch || last.cost !== cost)
-      this.#last = { cost, moment, epoch: ledger.epoch, source: 'memory' };
-    return this.#last;
+    const grant: Grant = { cost, moment: Math.ceil(us / 1000), epoch: ledger.epoch, source: 'memory' };
+    this.#places.repeats = new Repeats(this, ledger, instant, us, grant);
+    return grant;
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
@@ -168,8 +169,12 @@ export class MemoryLedger implements ControlledLedger {
     return limits && otherNames(this.#config.names, names);
   }
 
+  #clockUs(): number {
+    return Math.round((this.#origin + this.#config.clock.now()) * 1000);
+  }
+
   #serverUs(): number {
-    const us = Math.round((this.#origin + this.#config.clock.now()) * 1000);
+    const us = this.#clockUs();
     this.#places.called(us / 1000);
     return us;
   }

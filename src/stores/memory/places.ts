@@ -1,6 +1,7 @@
 import type { LedgerConfig } from '../store.ts';
 import { type Control, isIdle } from './control.ts';
 import type { LedgerState } from './ledgerState.ts';
+import type { Repeats } from './repeats.ts';
 
 /** The state of a limiter, or of one of its clients with the scope `client`. */
 export class Place {
@@ -12,9 +13,8 @@ export class Place {
   constructor(readonly text: string) {}
 }
 
-/** Calls between two searches for idle places. Each search visits two places per call. */
+/** Calls between two searches for idle places. */
 const lookEvery = 32;
-const looks = 2 * lookEvery;
 
 /**
  * The places of a store, by key. Every few calls visit some of them in turn and drop the idle ones, so that
@@ -26,6 +26,8 @@ export class Places {
   #calls = 0;
   /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
+  /** The last grant, as far as it can be repeated. */
+  repeats: Repeats | undefined;
 
   /** The place of a limiter, or of one of its clients with the scope `client`. */
   of({ prefix, name, key }: LedgerConfig, clientId?: string): Place {
@@ -37,13 +39,15 @@ export class Places {
     return place;
   }
 
-  /** Counts a call made at `serverMs`. */
+  /** Counts a call made at `serverMs`, and brings the states up to date for it. */
   called(serverMs: number): void {
+    this.repeats?.settle();
+    this.repeats = undefined;
     if (++this.#calls % lookEvery === 0) this.#look(serverMs);
   }
 
   #look(serverMs: number): void {
-    for (let left = Math.min(looks, this.#all.size); left > 0; left--) {
+    for (let left = Math.min(2 * lookEvery, this.#all.size); left > 0; left--) {
       const { done, value: place } = this.#hand.next();
       if (done) this.#hand = this.#all.values();
       else if (isOver(place, serverMs)) {

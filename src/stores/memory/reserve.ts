@@ -47,13 +47,10 @@ export function reserve(
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);
-  return {
-    epoch,
-    contenders,
-    segments,
-    ...(paused === undefined ? {} : { paused }),
-    ...(voidAfter === undefined ? {} : { voidAfter }),
-  };
+  const reply: Omit<ReserveReply, 'now'> = { epoch, contenders, segments };
+  if (paused !== undefined) reply.paused = paused;
+  if (voidAfter !== undefined) reply.voidAfter = voidAfter;
+  return reply;
 }
 
 /** The client's reservations during a call. */

@@ -89,6 +89,11 @@ function areSame(a: readonly number[], b: readonly number[]): boolean {
   return true;
 }
 
+/** Text as a string: a number that is too large for a client's parser is sent as text. */
+function textOf(item: unknown): unknown {
+  return Buffer.isBuffer(item) ? item.toString() : item;
+}
+
 /** Sends commands of ioredis that reply without a promise. All else is as in the connection's own class. */
 function senderOf(redis: RedisClient, base: CommandClass): Send {
   class EncodedCommand {
@@ -124,7 +129,7 @@ function senderOf(redis: RedisClient, base: CommandClass): Send {
     resolve(answer: unknown): void {
       this.#settle();
       this.isResolved = true;
-      this.#asker.answered(null, Buffer.isBuffer(answer) ? answer.toString() : answer);
+      this.#asker.answered(null, Array.isArray(answer) ? answer.map(textOf) : textOf(answer));
     }
 
     reject(error: unknown): void {

@@ -24,3 +24,8 @@ export function isMoving(error: Error): boolean {
   if (!(error instanceof StoreUnavailableError)) return false;
   return /\b(TRYAGAIN|ASK|MOVED)\b/.test(String((error.cause as Error)?.message));
 }
+
+/** Whether a call was not run because the server has forgotten its script. */
+export function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}

@@ -12,18 +12,12 @@ import type {
   ReserveReply,
   ReserveRequest,
 } from '../store.ts';
+import { decideReplyOf, refundReplyOf, reserveReplyOf } from './ledgerReplies.ts';
 import { KnownRate, type LedgerSetting } from './ledgerSetting.ts';
-import {
-  type Answer,
-  answersOf,
-  coversAll,
-  listed,
-  malformed,
-  quickDecision,
-  segmentsOf,
-} from './replies.ts';
-import { type Caller, ScriptCall, sendScript } from './scriptCall.ts';
+import { type Answer, listed, malformed } from './replies.ts';
+import { type Caller, ScriptCall } from './scriptCall.ts';
 import type { Script } from './scripts.ts';
+import { sendScript } from './sendScript.ts';
 import { limitsOf, specOf } from './spec.ts';
 import { KeyWords, type Words } from './words.ts';
 
@@ -31,14 +25,6 @@ import { KeyWords, type Words } from './words.ts';
 function microseconds(ms: number): number {
   return ms === Infinity ? -1 : Math.floor(ms * 1000);
 }
-
-/** Milliseconds of a script's microseconds; undefined for its -1. */
-function milliseconds(us: number): number | undefined {
-  return us < 0 ? undefined : us / 1000;
-}
-
-/** The numbers before the segments of a reply. */
-const head = 5;
 
 /** The ledger of one limiter in Redis. It takes little memory, as a group has many that are called once. */
 export class RedisLedger implements ControlledLedger, Caller {
@@ -75,68 +61,36 @@ export class RedisLedger implements ControlledLedger, Caller {
     this.rate = limits ? new KnownRate(client, limits, text, true) : own;
   }
 
-  reserve({ runs, horizon, held, epoch, last }: ReserveRequest, reply: Reply<ReserveReply>): void {
+  reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
+    const { runs, horizon, held, epoch, last } = request;
     // Few clients have reservations: the others send fewer arguments.
     const numbers = [epoch, horizon];
     if (held > 0 || last) numbers.push(3, held, last?.moment ?? 0, last?.epoch ?? 0);
     else numbers.push(0);
     for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
-    const read = (answer: number[] | number): ReserveReply => {
-      if (typeof answer === 'number') {
-        if (answer <= 0) throw malformed(answer);
-        const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
-        return { now: answer / 1000, epoch, contenders: 1, segments };
-      }
-      const [now, newEpoch, contenders, paused, voidAfter] = answer;
-      const segments = segmentsOf(answer, head);
-      const isHead = now > 0 && newEpoch >= 0 && contenders >= 1 && paused >= -1 && voidAfter >= -1;
-      if (!isHead || !coversAll(runs, segments)) throw malformed(answer);
-      const replied: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
-      if (paused >= 0) replied.paused = milliseconds(paused);
-      if (voidAfter >= 0) replied.voidAfter = milliseconds(voidAfter);
-      return replied;
-    };
     this.#keys ??= this.#sharedKeys;
-    this.#call(this.setting.scripts.reserve, this.#keys, numbers, read, reply);
+    const { scripts } = this.setting;
+    this.#call(scripts.reserve, this.#keys, numbers, (answer) => reserveReplyOf(answer, request), reply);
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     const { scripts, keySpace, client } = this.setting;
     const numbers = [sequence, refunds.length];
     for (const { moment, epoch, count, cost } of refunds) numbers.push(moment, epoch, count, ...cost);
-    const read = (answer: number[] | number): RefundReply => {
-      // The sequence number was known: the first reply to this call reported what it gave back.
-      if (Array.isArray(answer) && answer.length === 0) return {};
-      return { restored: answersOf(answer, refunds.length) };
-    };
     // Sequence numbers count from 1 in every ledger, so that each has a key of its own for them.
     const line = () => `${client}:${globalThis.crypto.randomUUID()}`;
     this.#refundKeys ??= new KeyWords(keySpace.tagOf(this.#key), keySpace.refunds(line()));
-    this.#call(scripts.refund, this.#refundKeys, numbers, read, reply);
+    this.#call(scripts.refund, this.#refundKeys, numbers, (answer) => refundReplyOf(answer, refunds), reply);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
     const { scripts, names } = this.setting;
-    const { length } = names;
-    const read = (answer: number[] | number): DecideReply => {
-      if (typeof answer === 'number')
-        return quickDecision(answer, length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0]);
-      // Of several limits, the one with the longest wait is named.
-      const isNamed = length > 1 && answer.length > 3 + length;
-      const [granted, wait, reset, ...rest] = listed(answer, 3 + length + (isNamed ? 1 : 0), -1);
-      const limiting = isNamed ? rest.pop()! : -1;
-      const isWhole = granted === 0 || granted === 1;
-      if (!isWhole || reset < 0 || rest.some((n) => n < 0) || limiting >= length) throw malformed(answer);
-      const decision: DecideReply = {
-        granted: granted === 1,
-        available: rest,
-        retryAfter: milliseconds(wait) ?? Infinity,
-        resetAfter: reset / 1000,
-      };
-      if (limiting >= 0) decision.limiting = limiting;
-      return decision;
-    };
     const numbers = last ? [...cost, last.moment, last.epoch] : cost;
+    const read = (answer: number[] | number) => {
+      // The limits may have changed since the call was made.
+      const most = names.length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0];
+      return decideReplyOf(answer, names.length, most);
+    };
     this.#call(scripts.decide, this.#keysForOneCall, numbers, read, reply);
   }
 
@@ -198,7 +152,7 @@ export class RedisLedger implements ControlledLedger, Caller {
     read: (answer: number[] | number) => T,
     reply: Reply<T>,
   ): void {
-    new ScriptCall(this, script, keys, numbers, read, reply).make();
+    new ScriptCall(this, { script, keys, numbers, read }, reply).make();
   }
 
   #send<T>(

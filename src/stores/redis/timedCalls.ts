@@ -62,7 +62,7 @@ export class TimedCalls implements Watcher {
       if (this.#watches) connection.watch(this);
       this.#setTimer(timeout);
     }
-    this.#pending.append(call);
+    this.#pending.add(call);
     call.isOnWay = connection.ready;
     if (!failsFast || call.isOnWay) call.sendOnce();
   }

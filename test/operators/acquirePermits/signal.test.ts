@@ -78,7 +78,7 @@ for (const [how, prepare] of Object.entries(ends)) {
       const limited = limiter(slidingWindow({ permits: 3, interval: 5 }));
       const subscribed = sinon.fake(() => of('x'));
       const { result, end } = prepare(defer(subscribed), limited);
-      // d is due at frame 5, and comes when the line is asked.
+      // d is due at frame 5, and is granted by the next call.
       at(5, () => result.subscribe({ error: () => {} }));
       const others = cold('(abcd)').pipe(throttleDistributed(limited));
       others.subscribe((value) => {

@@ -33,7 +33,7 @@ const burst = tokenBucket({ permits: 1, interval: 2, burst: 4 });
 /** The key of a value is its letter, in lower case. */
 const key = (value: string) => value.toLowerCase();
 
-/** A group named `api` that lives in the time of the test. */
+/** A group named `api` that uses the time of the test. */
 function groupOf({ scheduler }: Marbles, limit: Limits): RateLimiterGroup {
   return new RateLimiterGroup({ name: 'api', limit, scheduler });
 }
@@ -42,20 +42,20 @@ const cases: [title: string, Limits, Options, source: string, expected: string, 
   ['keys are interleaved, each at its own rate and in its own order', byKey, {}, 'aAbBa|', 'a-b-AB--(a|)'],
   ['a key that waits for long blocks no other one', slowA, {}, 'aAbcbcd|', 'a-bcbcd--(A|)'],
   [
-    'permits get the index among all',
+    'the function of permits receives the index among all values',
     burst,
     { permits: (_: string, i: number) => i + 1 },
     'abAB|',
     'abA--(B|)',
   ],
   [
-    'a permit is of the line of its key',
+    'a permit comes from the limiter of its key',
     byKey,
     { project: (v, p) => `${p.waited}${v}`[0] },
     'aAb|',
     '0-0-(3|)',
   ],
-  ['a timeout is that of the line of its key', onePerThree, { timeout: 1 }, 'abAB|', 'ab-A(B|)'],
+  ['a timeout applies to the queue of its key', onePerThree, { timeout: 1 }, 'abAB|', 'ab-A(B|)'],
   [
     'a timeout names the group and the key',
     onePerThree,
@@ -83,7 +83,7 @@ const cases: [title: string, Limits, Options, source: string, expected: string, 
     new QueueOverflowError('api', 2),
   ],
   [
-    "overflow 'dropNewest' keeps those who wait, of any key",
+    "overflow 'dropNewest' keeps the waiting values of all keys",
     onePerNine,
     { maxQueue: 2, overflow: 'dropNewest' },
     'abABc|',
@@ -223,14 +223,14 @@ test('a key that is left undefined is none', () => {
   assert.type(throttleDistributed(limiter, { key: undefined } as object), 'function');
 });
 
-/** Bytes in use, of what cannot be collected. */
+/** Bytes in use after a garbage collection. */
 function heap(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
   return process.memoryUsage().heapUsed;
 }
 
-test('a hundred thousand keys over time leave nothing, while an early one still waits', () => {
+test('fifty thousand keys over time leave nothing, while an early one still waits', () => {
   // On a clock of its own: sinon's is too slow. Only the slow one needs a timer.
   let time = 0;
   let timer = () => {};
@@ -259,17 +259,17 @@ test('a hundred thousand keys over time leave nothing, while an early one still 
       source.next({ name: `key ${i}` });
     }
   };
-  pass(0, 4 * room);
+  pass(0, 2 * room);
   const before = heap();
-  pass(4 * room, 100_000);
+  pass(2 * room, 50_000);
   const grown = heap() - before;
   assert.ok(grown < 8_000_000, `${grown} bytes more`);
   assert.ok(many.size <= 1.2 * room, `${many.size} limiters`);
-  assert.equal(seen, { all: 100_001, slow: 1 });
+  assert.equal(seen, { all: 50_001, slow: 1 });
   assert.is(many.get('slow'), slow);
   time = day;
   timer();
-  assert.equal(seen, { all: 100_002, slow: 2 });
+  assert.equal(seen, { all: 50_002, slow: 2 });
 });
 
 test.run();

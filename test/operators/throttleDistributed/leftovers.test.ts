@@ -18,7 +18,7 @@ test(
       const twoPerThree = limiter(slidingWindow({ permits: 2, interval: 3 }));
       source.pipe(throttleDistributed(twoPerThree, { timeout: 1 })).subscribe({
         next(value) {
-          // Two values that the same answer refuses.
+          // One reply rejects two values.
           if (value === 'b') for (const next of ['c', 'd']) source.next(next);
         },
         error: failed,

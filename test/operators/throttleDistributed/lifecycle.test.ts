@@ -1,4 +1,4 @@
-import { map, mergeMap, Observable, of, repeat, retry, take } from 'rxjs';
+import { map, mergeMap, Observable, of, repeat, retry, Subscriber, take } from 'rxjs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { slidingWindow, throttleDistributed } from '../../../src/index.ts';
@@ -42,7 +42,7 @@ test(
 );
 
 test(
-  'unsubscription chains are not broken',
+  'unsubscription passes through a chain of operators',
   marbles(({ hot, limiter, expectObservable, expectSubscriptions }) => {
     const source = hot('   -abcd---|');
     const unsubscribed = ' -----!';
@@ -120,5 +120,21 @@ test(
     expectSubscriptions(source.subscriptions).toBe('^--!');
   }),
 );
+
+for (const [what, options] of Object.entries({ counted: {}, carried: { timeout: 1_000 } }))
+  test(
+    `a subscriber that is closed already receives nothing, and is not charged: values ${what} by the line`,
+    marbles(async ({ limiter }) => {
+      const limited = limiter(slidingWindow({ permits: 2, interval: 3 }));
+      const closed = new Subscriber<string>({
+        next: () => assert.unreachable(),
+        error: () => assert.unreachable(),
+        complete: () => assert.unreachable(),
+      });
+      closed.unsubscribe();
+      of('a', 'b').pipe(throttleDistributed(limited, options)).subscribe(closed);
+      assert.is(await limited.availablePermits(), 2);
+    }),
+  );
 
 test.run();

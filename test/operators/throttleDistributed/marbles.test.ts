@@ -128,7 +128,7 @@ test(
 
 for (const [what, options] of Object.entries({ counted: {}, carried: { timeout: 1_000 } })) {
   test(
-    `values pass unchanged, undefined too, when they are ${what} by the line`,
+    `values pass unchanged, undefined too, ${what} by the line`,
     marbles(({ limiter, expectObservable }) => {
       const odd = [undefined, null, 0, '', false, Number.NaN];
       const result = of(...odd).pipe(throttleDistributed(limiter(onePerThree), options), toArray());

@@ -9,7 +9,7 @@ import {
 } from '../../../src/index.ts';
 import { marbles, onePerThree } from '../../support/marbles.ts';
 
-const test = suite('throttleDistributed, permits that cannot be');
+const test = suite('throttleDistributed, invalid permits');
 const burstOfThree = tokenBucket({ permits: 1, interval: 3, burst: 3 });
 
 const wrong: [unknown, new (...args: never[]) => Error, string][] = [
@@ -42,7 +42,7 @@ for (const [permits, type, message] of wrong) {
 }
 
 test(
-  'a constant cost above the limit is an error of the stream, once a value asks for it',
+  'a constant cost above the limit is an error of the stream at its first value',
   marbles(({ cold, limiter, expectObservable }) => {
     const tooMuch = throttleDistributed<string, unknown>(limiter(onePerThree), { permits: 2 });
     const error = new PermitsExceedLimitError('api', 2, 1);
@@ -51,7 +51,7 @@ test(
   }),
 );
 
-test('PermitsExceedLimitError says who it is, what was asked for, and what could be', () => {
+test('PermitsExceedLimitError has the name of the limiter, the permits of the request, and the most that are possible', () => {
   const error = new PermitsExceedLimitError('api', { tokens: 5 }, { tokens: 4 });
   assert.instance(error, SluiceError);
   assert.is(error.name, 'PermitsExceedLimitError');
@@ -61,7 +61,7 @@ test('PermitsExceedLimitError says who it is, what was asked for, and what could
 });
 
 test(
-  'a function that throws is an error of the stream, and leaves the source',
+  'an error of the function is an error of the stream, and unsubscribes from the source',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('abc|');
     const permits = (value: string) => {
@@ -74,7 +74,7 @@ test(
 );
 
 test(
-  'a function that unsubscribes costs nothing',
+  'a value whose function unsubscribes is not charged',
   marbles(async ({ limiter }) => {
     const limited = limiter(onePerThree);
     const source = new Subject<string>();

@@ -7,7 +7,7 @@ const test = suite('throttleDistributed, permits');
 const burstOfThree = tokenBucket({ permits: 1, interval: 3, burst: 3 });
 
 test(
-  'a number is what every value costs',
+  'every value costs a constant number',
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('ab|');
     const expected = '   a--(b|)';
@@ -16,7 +16,7 @@ test(
 );
 
 test(
-  'a function says what a value costs by the value and its index, from 0 in each subscription',
+  'a function receives the value and its index, which starts at 0 in each subscription',
   marbles(({ cold, limiter, expectObservable, flush }) => {
     const asked: [string, number][] = [];
     const permits = (value: string, index: number) => {
@@ -37,7 +37,7 @@ test(
 );
 
 test(
-  'the index counts all values of the source, those that the queue has no room for too',
+  'the index counts all values of the source, dropped ones too',
   marbles(({ cold, limiter, flush }) => {
     const asked: [string, number][] = [];
     const permits = (value: string, index: number) => {
@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  'a record says what a value costs of each limit, and all are charged together',
+  'a record has the cost for each limit, and all are charged together',
   marbles(({ cold, limiter, expectObservable }) => {
     const limit = {
       requests: tokenBucket({ permits: 1, interval: 3, burst: 2 }),
@@ -74,7 +74,7 @@ test(
 const slowAndFast = { slow: onePerThree, fast: leakyBucket({ permits: 1, interval: 1 }) };
 
 test(
-  'a constant record leaves out what it does not name',
+  'a constant record does not charge the limits that it leaves out',
   marbles(({ cold, limiter, expectObservable }) => {
     const result = cold('abc|').pipe(throttleDistributed(limiter(slowAndFast), { permits: { fast: 1 } }));
     expectObservable(result).toBe('abc|');

@@ -7,7 +7,7 @@ import { marbles, onePerThree } from '../../support/marbles.ts';
 const test = suite('throttleDistributed, project');
 
 test(
-  'each value is projected with its permit, when it is granted',
+  'project receives each value with its permit when that is granted',
   marbles(({ cold, limiter, expectObservable }) => {
     const project = (value: string, { permits, waited, grantedAt, source }: Permit<unknown>) => ({
       value,
@@ -25,7 +25,7 @@ test(
 );
 
 test(
-  'the permit says what was asked for, as it was asked for',
+  'the permit has the permits in the form of the request',
   marbles(({ cold, limiter, expectObservable }) => {
     const tokens = tokenBucket({ permits: 10, interval: 10 });
     const options = {
@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  'what it returns is emitted as it is, nothing too',
+  'the result of project is emitted unchanged, undefined too',
   marbles(({ cold, limiter, expectObservable }) => {
     const project = () => undefined;
     const result = cold('a|').pipe(throttleDistributed(limiter(onePerThree), { project }));
@@ -89,7 +89,7 @@ test(
 );
 
 test(
-  'one that throws is an error of the stream, and gives its permit back',
+  'an error of project is an error of the stream, and its permit is refunded',
   marbles(async ({ limiter }) => {
     const limited = limiter(onePerThree);
     const source = new Subject<string>();
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'one that unsubscribes emits nothing, and gives its permit back',
+  'a project that unsubscribes emits nothing, and its permit is refunded',
   marbles(async ({ limiter }) => {
     const limited = limiter(onePerThree);
     const source = new Subject<string>();

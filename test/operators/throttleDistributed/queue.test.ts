@@ -7,7 +7,7 @@ import { marbles, onePerThree } from '../../support/marbles.ts';
 const test = suite('throttleDistributed, maxQueue and overflow');
 
 test(
-  'a value too many raises QueueOverflowError, and leaves the source',
+  'a value beyond maxQueue raises QueueOverflowError, and unsubscribes from the source',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('abc|');
     const result = source.pipe(throttleDistributed(limiter(onePerThree), { maxQueue: 1 }));
@@ -16,7 +16,7 @@ test(
   }),
 );
 
-test('QueueOverflowError says who it is, and what the bound was', () => {
+test('QueueOverflowError has the name of the limiter and maxQueue', () => {
   const error = new QueueOverflowError('api', 3);
   assert.instance(error, SluiceError);
   assert.is(error.name, 'QueueOverflowError');
@@ -26,7 +26,7 @@ test('QueueOverflowError says who it is, and what the bound was', () => {
 });
 
 test(
-  "overflow 'dropOldest' makes room for the newest, which takes the place of the oldest",
+  "overflow 'dropOldest' drops the oldest value, whose reservation passes to the newest",
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('abc|');
     const expected = '   a--(c|)';
@@ -36,7 +36,7 @@ test(
 );
 
 test(
-  "overflow 'dropNewest' keeps those who wait",
+  "overflow 'dropNewest' keeps the waiting values",
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('abc|');
     const expected = '   a--(b|)';
@@ -62,7 +62,7 @@ for (const [overflow, expected] of Object.entries(several)) {
 }
 
 test(
-  'a place in the queue is free again when its value has come',
+  'an emitted value leaves its place in the queue',
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('ab--c--d|');
     const expected = '   a--b--c--(d|)';
@@ -71,7 +71,7 @@ test(
 );
 
 test(
-  'maxQueue counts the values of its own subscription alone',
+  'maxQueue counts only the values of its own subscription',
   marbles(({ cold, limiter, expectObservable }) => {
     const bounded = throttleDistributed<string, unknown>(limiter(onePerThree), { maxQueue: 1 });
     expectObservable(cold('ab|').pipe(bounded)).toBe('a--(b|)');
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  "the limiter's own maxQueue counts those who wait in all subscriptions",
+  'the maxQueue of the limiter counts the waiting values of all subscriptions',
   marbles(({ cold, limiter, expectObservable }) => {
     const narrow = limiter(onePerThree, { maxQueue: 1 });
     expectObservable(cold('ab|').pipe(throttleDistributed(narrow))).toBe('a--(b|)');
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  "overflow 'dropOldest' charges the newest what the newest costs",
+  "overflow 'dropOldest' charges the newest value its own cost",
   marbles(({ cold, limiter, expectObservable }) => {
     const limit = tokenBucket({ permits: 1, interval: 3, burst: 3 });
     const permits = (value: string) => (value === 'c' ? 1 : 3);
@@ -102,7 +102,7 @@ test(
 );
 
 test(
-  "overflow 'dropOldest' measures the newest's timeout without the value that makes room for it",
+  "overflow 'dropOldest' compares the newest value's timeout with its wait without the dropped value",
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('abc|');
     const expected = '   a--(c|)';
@@ -112,7 +112,7 @@ test(
 );
 
 test(
-  "overflow 'dropOldest' never drops the newest, also at the moment when the oldest is due",
+  "overflow 'dropOldest' never drops the newest value, not even when the oldest is due",
   marbles(({ cold, limiter, flush }) => {
     const emitted: string[] = [];
     const options = { maxQueue: 1, overflow: 'dropOldest' } as const;

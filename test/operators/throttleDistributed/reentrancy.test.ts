@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { fixedWindow, slidingWindow, throttleDistributed } from '../../../src/index.ts';
 import { marbles, onePerThree } from '../../support/marbles.ts';
 
-const test = suite('throttleDistributed, consumers that act on the line while they are given a value');
+const test = suite('throttleDistributed, consumers that use the limiter while they receive a value');
 const wide = slidingWindow({ permits: 100, interval: 3 });
 const threePerFive = fixedWindow({ permits: 3, interval: 5 });
 
@@ -13,7 +13,7 @@ for (const [what, limit, expected] of [
   ['in time', onePerThree, 'a--b--c--(d|)'],
 ] as const) {
   test(
-    `what a consumer pushes into the source comes ${what} and in order, and so does completion`,
+    `values that a consumer pushes into the source are emitted ${what} and in order, and completion after them`,
     marbles(({ limiter, expectObservable, at }) => {
       const source = new Subject<string>();
       const result = new Subject<string>();
@@ -35,7 +35,7 @@ for (const [what, limit, expected] of [
 }
 
 test(
-  'a consumer that fails the source hears of it at once, and of nothing after it',
+  'a consumer that makes the source fail receives the error at once, and nothing after it',
   marbles(({ limiter }) => {
     const source = new Subject<string>();
     const received: string[] = [];
@@ -53,7 +53,7 @@ test(
 );
 
 test(
-  'of values that are due together, a consumer that unsubscribes gets no more, and the rest is given back',
+  'a consumer that unsubscribes receives no more of the values that are due together, and their permits are refunded',
   marbles(async ({ cold, limiter, flush, at }) => {
     const limited = limiter(threePerFive);
     const emitted: string[] = [];
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  'a subscription that a consumer starts stands behind those who wait',
+  'the values of a subscription that a consumer starts wait behind earlier ones',
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     const started = new Subject<string>();
@@ -109,12 +109,12 @@ test(
 );
 
 test(
-  "what a consumer pushes while another value comes stays behind that, with overflow 'dropOldest'",
+  "a value that a consumer pushes during a replacement stays behind it, with overflow 'dropOldest'",
   marbles(({ limiter, flush, at }) => {
     const source = new Subject<string>();
     const emitted: string[] = [];
     const limited = limiter(fixedWindow({ permits: 2, interval: 5 }));
-    // When c and d are due, and have not come yet.
+    // c and d are due, and not emitted yet.
     at(5, () => source.next('e'));
     source.pipe(throttleDistributed(limited, { maxQueue: 2, overflow: 'dropOldest' })).subscribe((value) => {
       emitted.push(value);

@@ -20,7 +20,7 @@ test(
 );
 
 test(
-  'limiters of one name that share a memory store share one limit and one line',
+  'limiters of one name that share a memory store share one limit and one queue',
   marbles(({ cold, limiter, expectObservable }) => {
     const store = memoryStore();
     const one = cold('    a-b-|');
@@ -33,7 +33,7 @@ test(
 );
 
 test(
-  'limiters of other names, or with stores of their own, have limits of their own',
+  'limiters of different names or different stores share no limit',
   marbles(({ cold, limiter, expectObservable }) => {
     const store = memoryStore();
     const limiters = [
@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  'what was booked for one that unsubscribes is there for who comes later',
+  'the reservations of an unsubscribed subscription are free for later requests',
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     const leaves = cold('  abc');
@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  'those who wait behind one that unsubscribes move up',
+  'values behind those of an unsubscribed subscription move up',
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     const leaves = cold('  (abc)');
@@ -71,7 +71,7 @@ test(
 );
 
 test(
-  'those who wait behind one whose source fails move up, to the very moment',
+  'values behind those of a subscription whose source fails move up to the same moments',
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     const fails = cold('  abc#');
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  'what those behind one that unsubscribes cannot take over is given back',
+  'reservations that later values cannot take over are refunded',
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(slidingWindow({ permits: 3, interval: 3 }));
     const costing = (permits: number) => throttleDistributed<string, unknown>(shared, { permits });
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  'one that leaves when its values are due takes nothing with it',
+  'a subscription that ends when its values are due is not charged for them',
   marbles(async ({ cold, limiter, at, flush }) => {
     const limited = limiter(slidingWindow({ permits: 1, interval: 3 }));
     let left: Promise<number> | undefined;
@@ -114,7 +114,7 @@ for (const [what, permits] of Object.entries({
   'different permits': (index: number) => 1 + 4 * (index % 3),
 })) {
   test(
-    `of a thousand values that wait and cost ${what}, an unsubscription gives back all`,
+    `an unsubscription refunds all of a thousand waiting values that cost ${what}`,
     marbles(async ({ limiter }) => {
       const limited = limiter(tokenBucket({ permits: 1, interval: 3, burst: 10 }));
       const emitted: number[] = [];

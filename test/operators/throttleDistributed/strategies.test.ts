@@ -11,11 +11,11 @@ import { marbles, onePerThree } from '../../support/marbles.ts';
 
 const test = suite('throttleDistributed, strategies and timeouts');
 
-/** For where only the kind of the error counts. */
+/** For tests in which only the kind of the error counts. */
 const nameOfError = catchError<string, Observable<never>>(({ name }) => throwError(() => name));
 
 test(
-  "the strategy 'drop' lets a value pass now or not at all, and the dropped cost nothing",
+  "the strategy 'drop' emits a value at once or drops it, and dropped values are not charged",
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('abcd|');
     const expected = '   a--d|';
@@ -25,7 +25,7 @@ test(
 );
 
 test(
-  "the strategy 'drop' does not overtake those who wait",
+  "the strategy 'drop' does not overtake waiting values",
   marbles(({ cold, limiter, expectObservable }) => {
     const shared = limiter(onePerThree);
     const waits = cold('  ab--c|');
@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  "the strategy 'drop' with a timeout lets a value wait for so long",
+  "the strategy 'drop' with a timeout lets a value wait that long",
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('abc|');
     const expected = '   a--(b|)';
@@ -48,7 +48,7 @@ test(
 );
 
 test(
-  "the strategy 'error' raises RateLimitExceededError where a value would have to wait",
+  "the strategy 'error' raises RateLimitExceededError when a value would have to wait",
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('abc|');
     const result = source.pipe(throttleDistributed(limiter(onePerThree), { strategy: 'error' }));
@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  "the strategy 'error' with a timeout lets a value wait for so long",
+  "the strategy 'error' with a timeout lets a value wait that long",
   marbles(({ cold, limiter, expectObservable }) => {
     const options = { strategy: 'error', timeout: 2 } as const;
     const result = cold('a-bc|').pipe(throttleDistributed(limiter(onePerThree), options), nameOfError);
@@ -66,7 +66,7 @@ test(
   }),
 );
 
-test('RateLimitExceededError says who it is, and when to come again', () => {
+test('RateLimitExceededError has the name of the limiter and the time until the next try', () => {
   const error = new RateLimitExceededError('api', 2, 2.5);
   assert.instance(error, SluiceError);
   assert.is(error.name, 'RateLimitExceededError');
@@ -77,7 +77,7 @@ test('RateLimitExceededError says who it is, and when to come again', () => {
 });
 
 test(
-  'a value that cannot have its permits within the timeout is refused as soon as that is known',
+  'a value that cannot be granted within the timeout is rejected as soon as that is known',
   marbles(({ cold, limiter, expectObservable, expectSubscriptions }) => {
     const source = cold('abc|');
     const result = source.pipe(throttleDistributed(limiter(onePerThree), { timeout: 1.5 }));
@@ -87,7 +87,7 @@ test(
 );
 
 test(
-  'a timeout just as long as the wait is long enough',
+  'a timeout equal to the wait is kept',
   marbles(({ cold, limiter, expectObservable }) => {
     const source = cold('ab-c|');
     const result = source.pipe(throttleDistributed(limiter(onePerThree), { timeout: 2 }), nameOfError);
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  "onTimeout 'drop' drops what would be late, uncharged, and keeps the order of the others",
+  "onTimeout 'drop' drops late values without a charge, and keeps the order of the others",
   marbles(({ cold, limiter, expectObservable }) => {
     // c would wait 4 frames, d 3, e 2.
     const source = cold('abcde|');
@@ -125,9 +125,9 @@ test(
 );
 
 test(
-  'a value behind a line that is too long for it is refused at once',
+  'a value is rejected at once if the queue in front of it takes longer than its timeout',
   marbles(({ cold, limiter, expectObservable }) => {
-    // More than a process books ahead.
+    // More than a process reserves ahead.
     const crowd = cold('(abcdefghijklmnop)');
     const hasty = cold('-x|');
     const shared = limiter(onePerThree);

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { RateLimiter, slidingWindow, throttleDistributed, tokenBucket } from '../../../src/index.ts';
 import { assertIdle, marbles, onePerThree } from '../../support/marbles.ts';
 
-const test = suite('throttleDistributed, in volume');
+const test = suite('throttleDistributed, many values');
 const million = 1_000_000;
 const wide = slidingWindow({ permits: 2 * million, interval: 1_000 });
 const busy = tokenBucket({ permits: 10, interval: 1, burst: 100 });
@@ -27,7 +27,7 @@ for (const [what, values, options] of [
   ['a hundred thousand synchronous values, carried by the line,', 100_000, { timeout: 1_000 }],
 ] as const) {
   test(
-    `${what} pass where the limit does not bind`,
+    `${what} pass under a limit that is not reached`,
     marbles(({ limiter }) => {
       const { seen, ...observer } = counter();
       range(0, values)
@@ -77,7 +77,7 @@ for (const [what, options] of Object.entries({ counted: {}, carried: { project: 
   });
 
   test(
-    `a hundred thousand values that wait, ${what} by the line, leave together`,
+    `a hundred thousand waiting values, ${what} by the line, are cancelled together`,
     marbles(({ limiter }) => {
       const limited = limiter(onePerThree);
       const { seen, ...observer } = counter();

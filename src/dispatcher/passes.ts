@@ -1,0 +1,110 @@
+import { Admission } from './admission.ts';
+import { Expiry } from './expiry.ts';
+import { LimitChanges } from './limitChanges.ts';
+import { Lookups } from './lookups.ts';
+import { Loop, type Passes as LoopPasses } from './loop.ts';
+import { type DispatcherOptions, type Parts, partsOf } from './parts.ts';
+import { Rescheduler } from './rescheduler.ts';
+import { ReserveCalls } from './reserveCalls.ts';
+import { Timer } from './timer.ts';
+
+/** What a dispatcher does in a pass: it runs callbacks, sends calls, and then sets the one timer for the next pass. */
+export class Passes implements LoopPasses {
+  readonly parts: Parts;
+  readonly calls: ReserveCalls;
+  readonly changes: LimitChanges;
+  readonly admission: Admission;
+  readonly expiry: Expiry;
+  readonly rescheduler: Rescheduler;
+  readonly lookups = new Lookups();
+  readonly #timer: Timer;
+  readonly #run: () => void;
+  #whenIdle: (() => void)[] = [];
+  /** Number of granted requests. */
+  granted = 0;
+  /** The time of the grants that are being handed out. */
+  grantingAt: number | undefined;
+
+  constructor(options: DispatcherOptions) {
+    const loop = new Loop(options.ledger.sync, this);
+    const parts = partsOf(options, loop);
+    this.parts = parts;
+    this.#run = () => loop.run();
+    this.#timer = new Timer(parts.clock, this.#run);
+    this.calls = new ReserveCalls(parts, (reply, received) => this.changes.replied(reply, received));
+    this.changes = new LimitChanges(parts, this.calls);
+    this.admission = new Admission(parts, this.calls, this.changes);
+    this.expiry = new Expiry(parts, this.calls);
+    this.rescheduler = new Rescheduler(parts, this.calls);
+  }
+
+  /** Whether a call is in flight, or about to be sent. */
+  get isCalling(): boolean {
+    const isReserving = this.calls.current !== undefined;
+    return isReserving || this.changes.inFlight || !this.parts.refunds.idle || this.lookups.areWaiting;
+  }
+
+  pass(): void {
+    const { ledger, refunds } = this.parts;
+    this.#report();
+    this.rescheduler.run();
+    this.admission.failSurplus();
+    this.admission.reportDelays();
+    refunds.flush(this.#run);
+    this.#sendLookups();
+    // A synchronous store can still grant a request at its deadline.
+    if (ledger.sync) this.calls.send();
+    if (!this.parts.loop.isRepeating) this.expiry.run();
+    if (!ledger.sync) this.calls.send();
+    this.#sendLookups();
+  }
+
+  settle(): void {
+    const { next } = this.rescheduler;
+    const due = this.changes.isPausing ? undefined : this.parts.reservations.moments.first?.due;
+    this.#timer.set(Math.min(due ?? Infinity, this.calls.next, next, this.expiry.next));
+    this.reportIdle();
+  }
+
+  /** Calls back once when no call is in flight. */
+  whenIdle(...callbacks: (() => void)[]): void {
+    this.#whenIdle.push(...callbacks);
+  }
+
+  reportIdle(): void {
+    if (this.#whenIdle.length === 0 || this.isCalling || this.parts.isBusy?.()) return;
+    for (const callback of this.#whenIdle.splice(0)) callback();
+  }
+
+  /** Grants the requests whose reservations are due, and reports those that have ended, in the order of the queue. */
+  #report(): void {
+    const { clock, queue, reservations, reporter } = this.parts;
+    const { settled } = queue;
+    const { moments } = reservations;
+    if (settled.isEmpty && !moments.first) return;
+    const now = clock.now();
+    this.grantingAt = now;
+    for (;;) {
+      const isDue = !this.changes.isPausing && moments.first !== undefined && moments.first.due <= now;
+      const ended = settled.first;
+      if (ended && !(isDue && queue.first!.order < ended.order)) settled.reportFirst(reporter);
+      else if (isDue) this.#grantFirst();
+      else break;
+    }
+    this.grantingAt = undefined;
+  }
+
+  #grantFirst(): void {
+    const { queue, reservations, reporter } = this.parts;
+    const request = queue.first!;
+    const grant = reservations.moments.shift();
+    const data = request.dataOf(0);
+    queue.removeOne(request);
+    this.granted++;
+    reporter.granted(request.waiter, grant, data);
+  }
+
+  #sendLookups(): void {
+    if (this.lookups.areWaiting) this.lookups.send(this.parts.waitEstimate.mustWait(this.parts.clock.now()));
+  }
+}

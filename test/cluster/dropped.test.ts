@@ -1,0 +1,50 @@
+import type { Socket } from 'node:net';
+import { Cluster } from 'ioredis';
+import { Cluster as Cluster5 } from 'ioredis5';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter, slidingWindow } from '../../src/index.ts';
+import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
+
+const test = suite<{ cluster: RedisCluster }>('calls that a lost connection of a cluster drops');
+test.before(async (context) => {
+  context.cluster = await startCluster();
+});
+test.after.each(({ cluster }) => {
+  for (const node of cluster.nodes) node.thaw();
+});
+test.after(({ cluster }) => cluster.stop());
+
+const limit = slidingWindow({ permits: 100, interval: 60_000 });
+
+for (const [version, Client] of [
+  [6, Cluster],
+  [5, Cluster5 as unknown as typeof Cluster],
+] as const)
+  for (const redisOptions of [{}, { autoResendUnfulfilledCommands: false }, { enableOfflineQueue: false }])
+    test(`ioredis ${version} with ${JSON.stringify(redisOptions)}: makes them again at once, without a storeTimeout too`, async ({
+      cluster,
+    }) => {
+      const redis = new Client(cluster.addresses, { redisOptions });
+      redis.on('error', () => {});
+      const limiter = new RateLimiter({ name: 'dropped', limit, redis, storeTimeout: Infinity });
+      await limiter.acquire();
+      const close = () => {
+        for (const { stream } of redis.nodes('all') as unknown as { stream?: Socket }[]) stream?.destroy();
+      };
+      // Before the call is written.
+      const unwritten = limiter.acquire();
+      close();
+      assert.is((await unwritten).source, 'redis');
+      // After it was written, and before it was answered.
+      for (const node of cluster.nodes) node.freeze();
+      const calls = [limiter.acquire(), limiter.decide(), limiter.availablePermits()];
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      close();
+      for (const node of cluster.nodes) node.thaw();
+      await Promise.all(calls);
+      await limiter.close();
+      redis.disconnect();
+    });
+
+test.run();
