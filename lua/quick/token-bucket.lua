@@ -38,13 +38,13 @@ if kind == BUCKET_KIND then
       stop, held = at, held + asked
     else
       -- The newest step becomes the second one. It is merged with the third if both are small.
-      local third, after, small = 0, 0, false
+      local third, ends, more, small
       if count > 1 then
-        third, after, after = struct.unpack(STEP, rest)
-        small = (held + after) * (stop > now and 8 or 2) <= extra
+        third, ends, more = struct.unpack(STEP, rest)
+        small = (held + more) * (stop > now and 8 or 2) <= extra
       end
       if small then
-        rest = struct.pack(STEP, third, stop, held + after) .. string.sub(rest, STEP_SIZE + 1)
+        rest = struct.pack(STEP, third, stop, held + more) .. string.sub(rest, STEP_SIZE + 1)
       else
         if count > 0 then rest = struct.pack(STEP, since, stop, held) .. rest end
         count = count + 1

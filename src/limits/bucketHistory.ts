@@ -211,7 +211,7 @@ export function changeRate(history: BucketHistory, now: number): void {
   const { steps } = history;
   const newest = newestIn(history);
   history.sameSince = Math.max(newest + 1, now);
-  history.unsureUntil = newest;
+  history.unsureUntil = Math.max(0, newest);
   history.lastAt = mixed;
   if (steps.length > 1) {
     const held = steps.reduce((sum, step) => sum + step.held, 0);

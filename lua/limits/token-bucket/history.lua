@@ -145,7 +145,7 @@ local function bucketHistory()
   -- so one step holds them.
   local function changeRate(state, now)
     local steps, newest, held = state.steps, newestIn(state), 0
-    state.sameSince, state.unsureUntil, state.lastAt = math.max(newest + 1, now), newest, MIXED
+    state.sameSince, state.unsureUntil, state.lastAt = math.max(newest + 1, now), math.max(0, newest), MIXED
     if #steps < 2 then return end
     for _, step in ipairs(steps) do held = held + step.held end
     state.steps = { { since = steps[#steps].since, stop = newest, held = held } }
