@@ -21,7 +21,10 @@ test('names, prefixes, client ids and keys never reach the text of a script', as
   connect,
   server,
 }) => {
-  const monitor = await connect().monitor();
+  const observer = connect();
+  // A command that it sends while the monitor starts would confuse the monitor.
+  await observer.ping();
+  const monitor = await observer.monitor();
   const texts = { plain: new Set<string>(), named: new Set<string>() };
   let kind: keyof typeof texts = 'plain';
   monitor.on('monitor', (_time: string, [command, text]: string[]) => {
