@@ -1,21 +1,21 @@
 // Windows of few permits whose clients refund most of them, in virtual time, against one queue that grants at once.
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
-import { fixedWindow, type Limit, slidingWindow } from '../../src/limits/limit.ts';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { contend } from './contend.ts';
 import { ideal } from './ideal.ts';
 
 const measured = { roundTrip: 1, warmUp: 3000, span: 30_000, seed: 1 };
 
-/** The kept part of what the ideal queue keeps, and the longest wait in milliseconds. */
+/** The kept permits, their part of what the ideal queue keeps, and the longest wait in milliseconds. */
 function keptOf(limit: Limit, clients: number, refund: number, refundWithin: number) {
   const habits = {
     ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund, refundWithin, part: 1 },
   };
   const contention = { limits: [limit], clients: Array.from({ length: clients }, () => habits), ...measured };
   const { kept, longest, granted, calls } = contend(contention);
-  const part = kept.reduce((sum, [n]) => sum + n, 0) / ideal(contention)[0];
-  return { part, longest, calls: calls / granted };
+  const sum = kept.reduce((total, [n]) => total + n, 0);
+  return { sum, part: sum / ideal(contention)[0], longest, calls: calls / granted };
 }
 
 const interval = 1000;
@@ -47,5 +47,40 @@ test('10 clients on 2 permits a second keep at least what is not refunded', () =
     assert.ok(part >= 0.4, `${part} of the ideal`);
   }
 });
+
+// The ideal queue does not fit buckets, as it keeps what overflows: the permits are counted.
+for (const [permits, clients] of [
+  [2, 2],
+  [2, 10],
+  [3, 10],
+  [10, 2],
+  [10, 10],
+  [50, 16],
+])
+  test(`${clients} clients keep a bucket of ${permits} a second whose permits are refunded soon`, () => {
+    for (const refund of [0.6, 0.9]) {
+      const { sum } = keptOf(tokenBucket({ permits, interval }), clients, refund, 5);
+      const ofAll = sum / ((permits * measured.span) / interval);
+      const least = permits < 10 ? 0.75 : 0.9;
+      assert.ok(ofAll >= least, `${ofAll} of the rate when ${refund * 100} % are refunded`);
+    }
+  });
+
+for (const [permits, clients] of [
+  [10, 2],
+  [10, 10],
+  [50, 16],
+])
+  test(`${clients} clients keep a bucket of ${permits} a second whose permits are refunded within half a second`, () => {
+    const limit = tokenBucket({ permits, interval });
+    for (const [refund, least] of [
+      [0.6, 0.95],
+      [0.9, 0.33],
+    ]) {
+      const { sum } = keptOf(limit, clients, refund, 500);
+      const ofAll = sum / ((permits * measured.span) / interval);
+      assert.ok(ofAll >= least, `${ofAll} of the rate when ${refund * 100} % are refunded`);
+    }
+  });
 
 test.run();

@@ -19,7 +19,12 @@ function valuesOf(name: string): Map<string, number> {
   const inLua = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
   const pattern = new RegExp(`^(?:export )?(?:const ${name}|local ${inLua}) = ([\\d_.]+);?$`, 'm');
   const values = new Map<string, number>();
-  for (const file of [...filesOf('lua/'), ...filesOf('src/stores/memory/'), rescheduler]) {
+  for (const file of [
+    ...filesOf('lua/'),
+    ...filesOf('src/stores/memory/'),
+    ...filesOf('src/limits/'),
+    rescheduler,
+  ]) {
     const found = pattern.exec(readFileSync(new URL(file, root), 'utf8'));
     if (found) values.set(file, Number(found[1].replaceAll('_', '')));
   }
@@ -36,14 +41,16 @@ const ofTwins = [
   'mostHoles',
   'contenderPeriod',
 ];
+const ofBuckets = ['mostPast', 'keptPast', 'mostAhead', 'leastWait'];
 const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
 
-for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofAll])
+for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets, ...ofAll])
   test(`${name} is the same in all files`, () => {
     const values = valuesOf(name);
     const places = [...values.keys()];
     assert.ok(
-      places.some((file) => file.endsWith('.lua')) && places.some((file) => file.includes('/memory/')),
+      places.some((file) => file.endsWith('.lua')) &&
+        places.some((file) => /\/(memory|limits)\/.*ts$/.test(file)),
     );
     assert.is(places.includes(rescheduler), ofAll.includes(name));
     assert.is(new Set(values.values()).size, 1, JSON.stringify([...values]));

@@ -28,13 +28,13 @@ export const known = [
     changes: [
       {
         file: history,
-        find: 'if t >= state.since1 then later = later - n end',
-        replace: '',
+        find: 'step.held - n or step.held',
+        replace: 'step.held or step.held',
       },
       {
         file: 'src/limits/bucketHistory.ts',
-        find: 't < since1 ? held1 : held1 - n',
-        replace: 'held1',
+        find: 't >= since ? held - n : held',
+        replace: 'held',
       },
     ],
   },
@@ -486,29 +486,31 @@ export const known = [
     area: 'limits',
     title: 'a bucket restores permits for which later grants leave no room',
     tests: ['test/limits/bucketHistory'],
-    changes: [{ file: bucket, find: 'if (t > lastAfter) return Infinity;', replace: 'return Infinity;' }],
+    changes: [{ file: bucket, find: 'if (others > 0) room =', replace: 'if (others < 0) room =' }],
   },
   {
     area: 'limits',
-    title: 'a bucket restores permits granted before the steps of its queue',
+    title: 'a bucket restores permits granted before its steps',
     tests: ['test/limits/bucketHistory'],
-    changes: [{ file: bucket, find: 'if (t < since0) return 0;', replace: '' }],
+    changes: [{ file: bucket, find: '  return 0;\n', replace: '  return room;\n' }],
   },
   {
     area: 'limits',
-    title: 'no step of a bucket’s queue begins',
-    tests: ['test/redis/givenBack'],
-    changes: [{ file: bucket, find: 'held1 * 2 <= burst', replace: 'true' }],
+    title: 'a bucket has one step for all its grants',
+    tests: ['test/limits/bucketHistory'],
+    changes: [
+      { file: bucket, find: 't > newestIn(history) && moment !== lastAt', replace: 'steps.length === 0' },
+    ],
   },
   {
     area: 'limits',
-    title: 'reserved permits of a bucket continue in two steps under another rate',
+    title: 'a bucket keeps its steps under another rate',
     tests: ['test/limits/bucketHistory'],
     changes: [
       {
         file: bucket,
-        find: 'history.sameSince = history.since1 = Math',
-        replace: 'line.sameSince = Math',
+        find: 'if (steps.length > 1) {',
+        replace: 'if (steps.length < 0) {',
       },
     ],
   },
@@ -577,15 +579,29 @@ export const known = [
   {
     area: 'scripts',
     title: 'a step of a bucket holds a whole burst, in both twins',
-    tests: givenBack,
+    tests: ['test/limits/bucketHistory'],
+    changes: [
+      { file: history, find: 'and 8 or 2', replace: 'and 4 or 1' },
+      { file: 'lua/quick/token-bucket.lua', find: 'and 8 or 2', replace: 'and 4 or 1' },
+      { file: bucket, find: '> now ? 8 : 2', replace: '> now ? 4 : 1' },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket grants ahead of reservations that need the permits',
+    tests: ['test/limits/bucketHistory'],
     changes: [
       {
-        file: history,
-        find: 'state.held1 * 2 <= state.burst',
-        replace: 'state.held1 <= state.burst',
+        file: bucket,
+        find: 'if (since < before) least = Math.min',
+        replace: 'if (since < 0) least = Math.min',
       },
-      { file: 'lua/quick/token-bucket.lua', find: 'held1 * 2 > extra', replace: 'held1 > extra' },
-      { file: bucket, find: 'held1 * 2 <= burst', replace: 'held1 <= burst' },
     ],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket counts void reservations as reserved',
+    tests: ['test/limits/bucketHistory'],
+    changes: [{ file: bucket, find: 'Math.max(at, unsureUntil)', replace: 'at' }],
   },
 ];
