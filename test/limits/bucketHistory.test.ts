@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { leastLevel } from '../../src/limits/bucketHistory.ts';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { tokenBucketAlgebra as algebra, type TokenBucketState } from '../../src/limits/tokenBucket.ts';
 
@@ -99,13 +100,26 @@ test('permits that no reservation needs can be granted ahead of the reservations
   assert.not(gap(1, 1100));
 });
 
-test('reservations of which only some are void leave no gap that is not sure', () => {
-  const state = algebra.create(tokenBucket({ permits: 1000, interval: 1000, burst: 1000 }));
+test('permits that a reservation needs are not granted ahead of it', () => {
+  const state = algebra.create(tokenBucket({ permits: 10, interval: 1000 }));
   algebra.roll(state, 1000, 0);
-  algebra.commit(state, 1000, 1000, 1000);
-  for (let moment = 1001; moment <= 1100; moment++) algebra.commit(state, 1000, moment, 1);
-  algebra.cut(state, 1000, 1050);
+  algebra.commit(state, 1000, 1000, 5);
+  algebra.commit(state, 1000, 1300, 8);
   assert.not(algebra.hasGap(state, 1000, 1000, 1, Infinity, true));
+  // If the reservation is refunded instead, there are five.
+  assert.ok(algebra.hasGap(state, 1000, 1000, 5, 1300, true));
+  assert.not(algebra.hasGap(state, 1000, 1000, 6, 1300, true));
+});
+
+test('reservations of which some may be void do not count as permits that are still there', () => {
+  const steps = [
+    { since: 1010, until: 1020, held: 5 },
+    { since: 1005, until: 1005, held: 1 },
+  ];
+  const history = { steps, lastAt: -1, sameSince: 0 };
+  const rate = { permits: 1, interval: 1 };
+  assert.is(leastLevel({ ...history, unsureUntil: 0 }, 1000, 1000, Infinity, -3, rate), 3);
+  assert.is(leastLevel({ ...history, unsureUntil: 1020 }, 1000, 1000, Infinity, -3, rate), -3);
 });
 
 test('permits missing before the last grants are missing under another interval too', () => {
