@@ -10,8 +10,12 @@ local LEAST_PAUSE = 100
 -- these clients then reserve again, for earlier moments.
 local function moveUp(ledger, now, serverUs)
   if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
-  local shortest, all = math.huge, {}
-  for i, state in ipairs(ledger.limits) do shortest, all[i] = math.min(shortest, state.interval), 1 end
+  local shortest, all, hasWindow = math.huge, {}, false
+  for i, state in ipairs(ledger.limits) do
+    shortest, all[i], hasWindow = math.min(shortest, state.interval), 1, hasWindow or state.kind ~= 't'
+  end
+  -- Clients that wait for a bucket take what is refunded ahead of the reservations.
+  if now < ledger.pacedUntil and not hasWindow then return end
   if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end
   if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
   -- The refunded permits are for the clients that reserve again, which need not keep a pace for them.

@@ -40,7 +40,7 @@ local function tokenBucket()
     if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = history.CLOSED end
     state.units = unitsAt(state, now)
     state.ts = now
-    if state.units == state.burst * state.interval and newestIn(state) <= now then history.forget(state) end
+    if state.units == state.burst * state.interval and newestIn(state) < now then history.forget(state) end
   end
 
   local function earliest(state, now, at, n)
@@ -99,8 +99,9 @@ local function tokenBucket()
   local function cut(state, now, after)
     -- A grant made now is recorded at `now` rounded up.
     local last = math.max(after, now + 1)
-    -- Without grants after it, a step is refunded exactly.
-    while state.steps[1] and state.steps[1].since > last do refund(state, now, state.steps[1].since, state.steps[1].held) end
+    -- Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
+    local sure = math.max(last, state.unsureUntil)
+    while state.steps[1] and state.steps[1].since > sure do refund(state, now, state.steps[1].since, state.steps[1].held) end
     if newestIn(state) <= after then return end
     -- At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
     -- permits taken under an earlier limit are still to be refilled.

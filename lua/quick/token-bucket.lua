@@ -16,7 +16,7 @@ if kind == BUCKET_KIND then
       if lastAt > seen and lastAt <= now then lastAt = -1 end
       units = now - seen >= (cap - units) / permits and cap or units + (now - seen) * permits
       if count > 0 then since, stop, held = struct.unpack(STEP, data, behind) end
-      if units == cap and stop <= now then
+      if units == cap and stop < now then
         behind = behind + count * STEP_SIZE
         lastAt, count, stop = -2, 0, -1
       elseif count > 0 then

@@ -213,8 +213,9 @@ export function changeRate(history: BucketHistory, now: number): void {
   history.sameSince = Math.max(newest + 1, now);
   history.unsureUntil = Math.max(0, newest);
   history.lastAt = mixed;
-  if (steps.length > 1) {
-    const held = steps.reduce((sum, step) => sum + step.held, 0);
-    history.steps = [{ since: steps[steps.length - 1].since, until: newest, held }];
-  }
+  if (steps.length === 0) return;
+  const held = steps.reduce((sum, step) => sum + step.held, 0);
+  // Grants from now on that come before its reservations join it.
+  const since = Math.min(steps[steps.length - 1].since, now);
+  history.steps = [{ since, until: newest, held }];
 }

@@ -95,8 +95,9 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   cut(state, now, after) {
     // A grant made now is recorded at `now` rounded up.
     const last = Math.max(after, now + 1);
-    // Without grants after it, a step is refunded exactly.
-    for (let step = state.steps[0]; step?.since > last; step = state.steps[0])
+    // Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
+    const sure = Math.max(last, state.unsureUntil);
+    for (let step = state.steps[0]; step?.since > sure; step = state.steps[0])
       tokenBucketAlgebra.refund(state, now, step.since, step.held);
     if (history.newestIn(state) <= after) return;
     // At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
@@ -119,7 +120,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = history.closed;
     state.units = unitsAt(state, now);
     state.ts = now;
-    if (state.units === capOf(state) && history.newestIn(state) <= now) history.forget(state);
+    if (state.units === capOf(state) && history.newestIn(state) < now) history.forget(state);
   },
 
   adopt(state, { permits, interval, burst }) {

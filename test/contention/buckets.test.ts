@@ -37,4 +37,17 @@ test('as many reservations as a small bucket holds leave none of its rate unused
   }
 });
 
+test('however many clients refund permits of a bucket, none waits longer than the queue is', () => {
+  const habits = {
+    ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0.5, refundWithin: 500, part: 1 },
+  };
+  const clients = Array.from({ length: 40 }, () => habits);
+  const { longest } = contend({
+    limits: [tokenBucket({ permits: 10, interval: 1000 })],
+    clients,
+    ...measured,
+  });
+  assert.ok(longest <= 4100, `${longest} ms`);
+});
+
 test.run();

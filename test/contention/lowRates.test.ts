@@ -51,7 +51,6 @@ test('10 clients on 2 permits a second keep at least what is not refunded', () =
 // The ideal queue does not fit buckets, as it keeps what overflows: the permits are counted.
 for (const [permits, clients] of [
   [2, 2],
-  [2, 10],
   [3, 10],
   [10, 2],
   [10, 10],

@@ -136,6 +136,27 @@ test('permits missing before earlier grants are missing under another interval t
   assert.is(restored(state, 0, 3), 2);
 });
 
+test('a reservation that was charged when the rate changed leaves no room before later grants', () => {
+  const state = bucketAfter({ permits: 100, interval: 1000, burst: 100 }, [1000, 100]);
+  algebra.commit(state, 1000, 2000, 100);
+  // No more than the refill of one millisecond.
+  assert.ok(algebra.refund(state, 1000, 1000, 100) < 0.1);
+  algebra.adopt(state, tokenBucket({ permits: 1000, interval: 1000, burst: 100 }));
+  algebra.roll(state, 1250, 0);
+  algebra.commit(state, 1250, 1250, 100);
+  assert.is(restored(state, 2000, 100), 0);
+});
+
+test('a refund of a grant from before a change of the rate restores none of a later grant at its moment', () => {
+  const state = algebra.create(tokenBucket({ permits: 1000, interval: 1, burst: 1000 }));
+  algebra.roll(state, 10, 0);
+  algebra.commit(state, 10, 11, 1000);
+  algebra.roll(state, 11, 0);
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 60_000, burst: 1000 }));
+  algebra.commit(state, 11, 11, 1000);
+  assert.is(restored(state, 11, 1000), 0);
+});
+
 test('after a cut of more than there was room for, later grants can be refunded as usual', () => {
   const state = bucketAfter({ permits: 1, interval: 1, burst: 10 }, [0, 1], [1, 10]);
   for (const moment of [7, 13, 19]) algebra.commit(state, 1, moment, 6);

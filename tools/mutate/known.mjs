@@ -509,8 +509,8 @@ export const known = [
     changes: [
       {
         file: bucket,
-        find: 'if (steps.length > 1) {',
-        replace: 'if (steps.length < 0) {',
+        find: '  history.steps = [{ since, until: newest, held }];\n',
+        replace: '  void since;\n  void held;\n',
       },
     ],
   },

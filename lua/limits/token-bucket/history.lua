@@ -146,9 +146,10 @@ local function bucketHistory()
   local function changeRate(state, now)
     local steps, newest, held = state.steps, newestIn(state), 0
     state.sameSince, state.unsureUntil, state.lastAt = math.max(newest + 1, now), math.max(0, newest), MIXED
-    if #steps < 2 then return end
+    if #steps == 0 then return end
     for _, step in ipairs(steps) do held = held + step.held end
-    state.steps = { { since = steps[#steps].since, stop = newest, held = held } }
+    -- Grants from now on that come before its reservations join it.
+    state.steps = { { since = math.min(steps[#steps].since, now), stop = newest, held = held } }
   end
 
   -- The bucket is full, so that no refund restores anything.

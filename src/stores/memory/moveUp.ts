@@ -13,6 +13,8 @@ const leastPause = 100;
 export function moveUp(ledger: LedgerState, now: number, serverUs: number): void {
   const { limits, freed, movedAt } = ledger;
   if (freed === 0 || now < movedAt + leastPause) return;
+  // Clients that wait for a bucket take what is refunded ahead of the reservations.
+  if (now < ledger.pacedUntil && limits.every(({ kind }) => kind === 'tokenBucket')) return;
   const shortest = Math.min(...limits.map(({ interval }) => interval));
   if (freed < Math.max(leastMove, shortest / 100)) return;
   const all = limits.map(() => 1);
