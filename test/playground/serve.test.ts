@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { root } from '../docs/pages.ts';
-import { killAtExit } from '../support/leftovers.ts';
+import { killAtExit, killNow } from '../support/leftovers.ts';
 import { freePort } from '../support/ports.ts';
 
 test('`npm run playground` prints the address at which it serves the page', async () => {
@@ -25,7 +25,7 @@ test('`npm run playground` prints the address at which it serves the page', asyn
       assert.match(await response.text(), text);
     }
   } finally {
-    child.kill('SIGKILL');
+    await killNow(child);
   }
 });
 

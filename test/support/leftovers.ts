@@ -34,11 +34,14 @@ export function hasEnded(child: ChildProcess): boolean {
 
 /** Kills the child, even a frozen one, and waits until it has ended. */
 export async function killNow(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.ref();
-  child.kill('SIGKILL');
-  await gone;
+  if (!hasEnded(child)) {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.ref();
+    child.kill('SIGKILL');
+    await gone;
+  }
+  // A process that the child has started may still hold its pipes, which would keep the tests from ending.
+  for (const pipe of child.stdio) pipe?.destroy();
 }
 
 /** A new temporary folder, removed at the latest when this process ends. */
