@@ -22,11 +22,12 @@
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/grant"
+-- @include "ledger/asked"
 
 local logs, cost = {}, {}
 for i = 4, #KEYS do
   logs[i - 3] = KEYS[i]
-  cost[i - 3] = tonumber(ARGV[i + 2])
+  cost[i - 3] = askedPermits(ARGV[i + 2])
 end
 local position, lastMoment, lastEpoch = 6 + #logs, 0, 0
 if #ARGV > position then

@@ -30,6 +30,7 @@
 -- @include "ledger/grant"
 -- @include "ledger/move-up"
 -- @include "ledger/gaps"
+-- @include "ledger/asked"
 
 local LEFT, NEVER = -1, -2
 -- How long after its last reservation is due a client counts as a contender, and windows stay paced:
@@ -48,7 +49,8 @@ local runs, waits = {}, held > 0
 while ARGV[position + 1] do
   local run = { count = tonumber(ARGV[position]), maxWait = tonumber(ARGV[position + 1]), cost = {} }
   if run.maxWait < 0 then run.maxWait = math.huge end
-  for limit = 1, #logs do run.cost[limit] = tonumber(ARGV[position + 1 + limit]) end
+  for limit = 1, #logs do run.cost[limit] = askedPermits(ARGV[position + 1 + limit]) end
+  if not (run.count >= 1 and run.count < 2 ^ 53) then error('requests that are no number of them', 0) end
   waits = waits or run.maxWait > 0
   runs[#runs + 1] = run
   position = position + 2 + #logs
@@ -65,7 +67,7 @@ share = share / contenders
 
 local paused = pausedFor(ledger, instant)
 local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known) }
-local last, left, plain = 0, false, contenders == 1 and paused < 0
+local last, left, gaps, plain = 0, false, 0, contenders == 1 and paused < 0
 -- Requests of one client keep their order.
 local after = lastOf(ledger, lastMoment, lastEpoch)
 local function answer(count, delay)
@@ -85,9 +87,9 @@ local function serve(run)
     local hole = wait > 0 and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
     -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
     -- client's own reservations.
-    if wait > 0 and run.maxWait > 0 and not left and after <= now and takeGap(ledger, instant, cost, hole) then
+    if wait > 0 and run.maxWait > 0 and not left and after <= now and gaps < MOST_GAPS and takeGap(ledger, instant, cost, hole) then
       answer(1, 0)
-      remaining = remaining - 1
+      remaining, gaps = remaining - 1, gaps + 1
     else
       if hole then
         t = hole.moment

@@ -13,9 +13,10 @@ const limits = [
   ['fixedWindow', 2 * kilobyte],
   ['tokenBucket', 2 * kilobyte],
   ['leakyBucket', 2 * kilobyte],
-  ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte],
+  // The goal is 6 KB.
+  ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6.25 * kilobyte],
   // The goal is 24 KB.
-  ['RateLimiter, throttleDistributed', 49 * kilobyte],
+  ['RateLimiter, throttleDistributed', 51 * kilobyte],
 ];
 
 /** The minified bundle of an application that exports these names of the package. */

@@ -3,6 +3,9 @@
 
 -- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts.
 
+-- The most requests that a call grants in this way, so that it takes little of the server.
+local MOST_GAPS = 64
+
 local function hasGap(ledger, instant, cost, before, isFreed)
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]

@@ -39,6 +39,7 @@ const ofTwins = [
   'leastPart',
   'mostVoids',
   'mostHoles',
+  'mostGaps',
   'contenderPeriod',
 ];
 const ofBuckets = ['mostPast', 'keptPast', 'mostAhead', 'leastWait'];

@@ -5,6 +5,9 @@ import { bringForward } from './holes.ts';
 import type { Hole, Instant, LedgerState } from './ledgerState.ts';
 import { loadOf, noteGranted } from './pace.ts';
 
+/** The most requests that a call grants in this way, so that it takes little of the server. */
+export const mostGaps = 64;
+
 /**
  * Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
  * otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole

@@ -2,7 +2,7 @@ import { exceeds } from '../../limits/limit.ts';
 import { outcome, type ReserveReply, type ReserveRequest, type Run, type Segment } from '../store.ts';
 import { countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
-import { takeGap } from './gaps.ts';
+import { mostGaps, takeGap } from './gaps.ts';
 import { grantAll } from './grant.ts';
 import { fillHole, holeFor } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -35,6 +35,7 @@ export function reserve(
     held: request.held,
     after: lastOf(ledger, request.last),
     last: 0,
+    gaps: 0,
     left: false,
   };
   const segments: Segment[] = [];
@@ -63,6 +64,8 @@ interface Reservations {
   after: number;
   /** The newest moment that this call has reserved. */
   last: number;
+  /** The requests that this call has granted ahead of reservations. */
+  gaps: number;
   /** Whether the fair share is used up, so that the remaining requests stay queued. */
   left: boolean;
 }
@@ -94,9 +97,11 @@ function serve(
       maxWait > 0 &&
       !reserved.left &&
       reserved.after <= now &&
+      reserved.gaps < mostGaps &&
       takeGap(ledger, instant, cost, hole)
     ) {
       segments.push({ count: 1, delay: 0, retryAfter: 0 });
+      reserved.gaps++;
       remaining--;
       continue;
     }
