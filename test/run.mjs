@@ -20,8 +20,8 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 /** The folders whose tests mostly wait for servers; the others mostly compute. */
 const withServers =
   /^(cli|cluster|conformance|demo|examples|faults|fleet|fuzz|processes|redis|redisson|security|slow|support)\//;
-/** The timed tests of processes that share a limit: other load would change their results. */
-const alone = /^(fleet\/|slow\/cluster)/;
+/** The timed tests of many callers or processes that share a limit: other load would change their results. */
+const alone = /^(fleet\/|slow\/(cluster|redisson))/;
 /** A file with properties over random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** The time limit of a file, in ms. */
