@@ -1,198 +1,138 @@
 -- @include "heads/common"
 -- @include "ledger/reading"
 -- @include "ledger/algebras"
--- @include "ledger/epochs"
--- @include "ledger/holes"
+-- @include "ledger/rare"
 
 -- How a ledger is stored in its key. A limiter with one unnamed limit has a small ledger: the head described
 -- in lua/heads, followed by rare fields if there are any. Every other ledger is whole: all fields, one after
 -- another.
 
-local WHOLE_KIND = 119
-local WHOLE = '<BBdddI4Ic0Ic0'
--- The rare fields: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
--- granted, returned, freed, movedAt, credit, the numbers of voids and of holes, and the name of the sole
--- contender.
-local RARE = '<dddddddddddddddIc0'
 local LEDGER_SAYS = 'ledger of version ' .. VERSION
--- No limiter has this many limits: a bound for a damaged ledger.
-local MOST_LIMITS = 1024
--- Moments in a small ledger are below this.
-local LAST_MOMENT = 2 ^ 48
+local isSmall, packLedger, readLedger
 
--- Whether the ledger has one unnamed limit, and its numbers fit into the head.
-local function isSmall(ledger)
-  local state = ledger.limits[1]
-  return #ledger.limits == 1 and ledger.spec:sub(1, 6) == '[["","' and ledger.expires < LAST_MOMENT and algebraOf(state.kind).fits(state)
-end
+do
+  local WHOLE_KIND = 119
+  local WHOLE = '<BBdddI4Ic0Ic0'
+  -- No limiter has this many limits: a bound for a damaged ledger.
+  local MOST_LIMITS = 1024
+  -- Moments in a small ledger are below this.
+  local LAST_MOMENT = 2 ^ 48
 
--- The moment from which there are no contenders, reservations or pause, as far as is known now.
-local function calmFrom(ledger)
-  if #ledger.holes > 0 or ledger.shift > 0 then return LAST_MOMENT - 1 end
-  local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil)
-  return math.min(last, LAST_MOMENT - 1)
-end
-
-local function packRare(ledger)
-  local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
-    ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
-    ledger.credit, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole) }
-  for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
-  for _, hole in ipairs(ledger.holes) do
-    parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
-    for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
+  -- Whether the ledger has one unnamed limit, and its numbers fit into the head.
+  function isSmall(ledger)
+    local state = ledger.limits[1]
+    return #ledger.limits == 1 and ledger.spec:sub(1, 6) == '[["","' and ledger.expires < LAST_MOMENT
+      and algebraOf(state.kind).fits(state)
   end
-  return table.concat(parts)
-end
 
--- Whether the head alone describes the ledger.
-local function isPlain(ledger, now, calm)
-  return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
-    and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.credit == 0 and #ledger.voids == 0
-end
+  -- The moment from which there are no contenders, reservations or pause, as far as is known now.
+  local function calmFrom(ledger)
+    if #ledger.holes > 0 or ledger.shift > 0 then return LAST_MOMENT - 1 end
+    local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil)
+    return math.min(last, LAST_MOMENT - 1)
+  end
 
-local function packLedger(ledger, now, small)
-  local slack = math.max(0, ledger.kept - ledger.expires)
-  if small then
-    local state, calm = ledger.limits[1], calmFrom(ledger)
-    local algebra = algebraOf(state.kind)
-    local permits, interval, extra = algebra.numbers(state)
-    local head = struct.pack(HEAD, state.kind:byte(), VERSION, ledger.epoch, ledger.seen, ledger.expires, calm, slack, permits,
-      interval, extra) .. algebra.packHead(state)
-    local rare, isRare = algebra.packRare(state, now)
-    if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
-    return isRare and head .. rare or head
+  -- Whether the head alone describes the ledger.
+  local function isPlain(ledger, now, calm)
+    return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
+      and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.credit == 0 and #ledger.voids == 0
   end
-  local kinds, parts = '', { '' }
-  for i = 1, #ledger.limits do
-    local state = ledger.limits[i]
-    kinds, parts[i + 1] = kinds .. state.kind, algebraOf(state.kind).encode(state)
-  end
-  parts[1] = struct.pack(WHOLE, WHOLE_KIND, VERSION, ledger.epoch, ledger.seen, ledger.expires, slack, #ledger.spec, ledger.spec,
-    #kinds, kinds)
-  parts[#parts + 1] = packRare(ledger)
-  return table.concat(parts)
-end
 
--- The limits in a ledger's text, checked against its states.
-local function heldLimits(spec, states)
-  local whole, limits = pcall(cjson.decode, spec)
-  if not whole or type(limits) ~= 'table' or #limits ~= #states then error('limits that differ from their states', 0) end
-  for i, limit in ipairs(limits) do
-    local agrees = type(limit) == 'table' and type(limit[1]) == 'string' and limit[2] == states[i].kind
-    for field = 3, 5 do agrees = agrees and type(limit[field]) == 'number' end
-    if not agrees then error('limits that differ from their states', 0) end
-  end
-  return limits
-end
-
--- Reads `count` numbers. Returns them and the position after them.
-local function unpackNumbers(data, position, count)
-  local numbers = { struct.unpack('<' .. string.rep('d', count), data, position) }
-  for i = 1, count do
-    if not inRange(numbers[i], numbers[i]) then error('a number that is out of range', 0) end
-  end
-  return numbers, numbers[count + 1]
-end
-
--- Reads the voids and holes of a ledger with `limits` limits.
-local function unpackChanges(data, position, voidCount, holeCount, limits)
-  if voidCount > MOST_VOIDS or holeCount > MOST_HOLES then error('a number that is out of range', 0) end
-  local voids, holes, numbers = {}, {}, nil
-  for i = 1, voidCount do
-    numbers, position = unpackNumbers(data, position, 2)
-    voids[i] = { epoch = numbers[1], from = numbers[2] }
-  end
-  for i = 1, holeCount do
-    local hole = { cost = {} }
-    numbers, position = unpackNumbers(data, position, 2)
-    hole.moment, hole.count = numbers[1], numbers[2]
-    for limit = 1, limits do
-      numbers, position = unpackNumbers(data, position, 1)
-      hole.cost[limit] = numbers[1]
+  function packLedger(ledger, now, small)
+    local slack = math.max(0, ledger.kept - ledger.expires)
+    if small then
+      local state, calm = ledger.limits[1], calmFrom(ledger)
+      local algebra = algebraOf(state.kind)
+      local permits, interval, extra = algebra.numbers(state)
+      local head = struct.pack(HEAD, state.kind:byte(), VERSION, ledger.epoch, ledger.seen, ledger.expires, calm, slack, permits,
+        interval, extra) .. algebra.packHead(state)
+      local rare, isRare = algebra.packRare(state, now)
+      if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
+      return isRare and head .. rare or head
     end
-    holes[i] = hole
+    local kinds, parts = '', { '' }
+    for i = 1, #ledger.limits do
+      local state = ledger.limits[i]
+      kinds, parts[i + 1] = kinds .. state.kind, algebraOf(state.kind).encode(state)
+    end
+    parts[1] = struct.pack(WHOLE, WHOLE_KIND, VERSION, ledger.epoch, ledger.seen, ledger.expires, slack, #ledger.spec, ledger.spec,
+      #kinds, kinds)
+    parts[#parts + 1] = packRare(ledger)
+    return table.concat(parts)
   end
-  return voids, holes, position
-end
 
--- Reads the rare fields of a ledger with `limits` limits into it. Returns the position after them.
-local function unpackRare(ledger, data, position, limits)
-  local voidCount, holeCount
-  ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
-    ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount, holeCount,
-    ledger.sole, position = struct.unpack(RARE, data, position)
-  local least = math.min(ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
-    ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount,
-    holeCount)
-  local sum = ledger.born + ledger.refundable + ledger.shift + ledger.pausedUntil + ledger.soleUntil + ledger.crowdUntil
-    + ledger.frontier + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.credit
-    + voidCount + holeCount
-  if not inRange(least, sum) then error('a number that is out of range', 0) end
-  ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, limits)
-  return position
-end
-
--- Reads a small ledger. `log` is the key of its log.
-local function unpackSmall(data, algebra, log)
-  local letter, version, epoch, seen, expires, calm, slack, permits, interval, extra, behind = struct.unpack(HEAD, data)
-  if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
-  local state, position = algebra.unpackHead(data, behind, permits, interval, extra, seen, log)
-  local ledger = {
-    epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = expires + slack,
-    pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
-    movedAt = 0, credit = 0, sole = '', limits = { state }, voids = {}, holes = {},
-    spec = string.format('[["","%s",%.0f,%.0f,%.0f]]', state.kind, algebra.numbers(state)),
-  }
-  if position <= #data then position = algebra.unpackRare(state, data, position) end
-  if position <= #data then position = unpackRare(ledger, data, position, 1) end
-  return ledger, position
-end
-
-local function unpackWhole(data, key, spec, logs)
-  local kind, version, epoch, seen, expires, slack, held, kinds, position = struct.unpack(WHOLE, data)
-  if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
-  if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('a limit of an unknown kind', 0) end
-  local ledger = { epoch = epoch, seen = seen, expires = expires, kept = expires + slack, spec = held, limits = {} }
-  for i = 1, #kinds do
-    ledger.limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
+  -- The limits in a ledger's text, checked against its states.
+  local function heldLimits(spec, states)
+    local whole, limits = pcall(cjson.decode, spec)
+    if not whole or type(limits) ~= 'table' or #limits ~= #states then error('limits that differ from their states', 0) end
+    for i, limit in ipairs(limits) do
+      local agrees = type(limit) == 'table' and type(limit[1]) == 'string' and limit[2] == states[i].kind
+      for field = 3, 5 do agrees = agrees and type(limit[field]) == 'number' end
+      if not agrees then error('limits that differ from their states', 0) end
+    end
+    return limits
   end
-  position = unpackRare(ledger, data, position, #kinds)
-  if held ~= spec then
-    -- The stored limits differ from the caller's or have another order, so they have other logs than the
-    -- caller named.
-    for i, limit in ipairs(heldLimits(held, ledger.limits)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
-  elseif #ledger.limits ~= #logs then
-    error('limits that differ from their states', 0)
-  end
-  return ledger, position
-end
 
--- Reads a ledger, and raises an error if the data is not one. `spec` holds the caller's limits, `logs` the
--- keys of their logs.
-local function unpackLedger(data, key, spec, logs)
-  if data:byte(2) ~= VERSION then error('data of another version', 0) end
-  local kind, ledger, position = data:sub(1, 1), nil, nil
-  if kind == 's' or kind == 'f' or kind == 't' then
-    ledger, position = unpackSmall(data, algebraOf(kind), key .. ':log:')
-  elseif data:byte(1) == WHOLE_KIND then
-    ledger, position = unpackWhole(data, key, spec, logs)
-  else
-    error('data of another version', 0)
+  -- Reads a small ledger. `log` is the key of its log.
+  local function unpackSmall(data, algebra, log)
+    local letter, version, epoch, seen, expires, calm, slack, permits, interval, extra, behind = struct.unpack(HEAD, data)
+    if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
+    local state, position = algebra.unpackHead(data, behind, permits, interval, extra, seen, log)
+    local ledger = {
+      epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = expires + slack,
+      pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
+      movedAt = 0, credit = 0, sole = '', limits = { state }, voids = {}, holes = {},
+      spec = string.format('[["","%s",%.0f,%.0f,%.0f]]', state.kind, algebra.numbers(state)),
+    }
+    if position <= #data then position = algebra.unpackRare(state, data, position) end
+    if position <= #data then position = unpackRare(ledger, data, position, 1) end
+    return ledger, position
   end
-  if position ~= #data + 1 then error('data of another length', 0) end
-  return ledger
-end
 
--- The stored ledger, or nil.
-local function readLedger(key, spec, logs)
-  local data = readString(LEDGER_SAYS, key)
-  if not data then return nil end
-  local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
-  if not whole then
-    local reason = tostring(ledger)
-    refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'data of another length' or reason)
+  local function unpackWhole(data, key, spec, logs)
+    local kind, version, epoch, seen, expires, slack, held, kinds, position = struct.unpack(WHOLE, data)
+    if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
+    if #kinds > MOST_LIMITS or kinds:find('[^sft]') then error('a limit of an unknown kind', 0) end
+    local ledger = { epoch = epoch, seen = seen, expires = expires, kept = expires + slack, spec = held, limits = {} }
+    for i = 1, #kinds do
+      ledger.limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
+    end
+    position = unpackRare(ledger, data, position, #kinds)
+    if held ~= spec then
+      -- The stored limits differ from the caller's or have another order, so they have other logs than the
+      -- caller named.
+      for i, limit in ipairs(heldLimits(held, ledger.limits)) do ledger.limits[i].log = key .. ':log:' .. limit[1] end
+    elseif #ledger.limits ~= #logs then
+      error('limits that differ from their states', 0)
+    end
+    return ledger, position
   end
-  return ledger
-end
 
+  -- Reads a ledger, and raises an error if the data is not one. `spec` holds the caller's limits, `logs` the
+  -- keys of their logs.
+  local function unpackLedger(data, key, spec, logs)
+    if data:byte(2) ~= VERSION then error('data of another version', 0) end
+    local kind, ledger, position = data:sub(1, 1), nil, nil
+    if kind == 's' or kind == 'f' or kind == 't' then
+      ledger, position = unpackSmall(data, algebraOf(kind), key .. ':log:')
+    elseif data:byte(1) == WHOLE_KIND then
+      ledger, position = unpackWhole(data, key, spec, logs)
+    else
+      error('data of another version', 0)
+    end
+    if position ~= #data + 1 then error('data of another length', 0) end
+    return ledger
+  end
+
+  -- The stored ledger, or nil.
+  function readLedger(key, spec, logs)
+    local data = readString(LEDGER_SAYS, key)
+    if not data then return nil end
+    local whole, ledger = pcall(unpackLedger, data, key, spec, logs)
+    if not whole then
+      local reason = tostring(ledger)
+      refuseKey(key, LEDGER_SAYS, reason:find("'unpack'", 1, true) and 'data of another length' or reason)
+    end
+    return ledger
+  end
+end

@@ -38,9 +38,18 @@ export function acquireFrom<P>(
   { timeout = Infinity, signal }: AcquireOptions = {},
 ): Promise<Permit<P>> {
   return new Promise((resolve, reject) => {
-    if (timeout === Infinity && !signal)
+    if (timeout === Infinity && !signal) {
       line.count(counted, cost, new Acquisition(line, permits, resolve, reject));
-    else new CancellableAcquisition(line, permits, cost, { timeout, signal }, resolve, reject).start();
+      return;
+    }
+    let isStarting = true;
+    const rejected = (reason: unknown) => {
+      // Refused before this returns: the stack names the caller.
+      if (isStarting && reason instanceof AcquireTimeoutError) Error.captureStackTrace?.(reason, acquireFrom);
+      reject(reason);
+    };
+    new CancellableAcquisition(line, permits, cost, { timeout, signal }, resolve, rejected).start();
+    isStarting = false;
   });
 }
 
@@ -162,10 +171,7 @@ export class CancellableAcquisition<P> extends Acquisition<P> {
       this.#deny();
       return;
     }
-    const error = this.timeoutError(this.#timeout, retryAfter);
-    // Refused before `start` has returned: the stack names the caller.
-    if (!this.#ticket) Error.captureStackTrace?.(error, acquireFrom);
-    this.reject(error);
+    this.reject(this.timeoutError(this.#timeout, retryAfter));
   }
 
   override failed(error: Error): void {

@@ -57,6 +57,10 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets,
     assert.is(new Set(values.values()).size, 1, JSON.stringify([...values]));
   });
 
+const stated = { mostPast: 12, keptPast: 8, mostAhead: 48, leastWait: 20, mostGaps: 64 };
+for (const [name, value] of Object.entries(stated))
+  test(`${name} is ${value}`, () => assert.equal([...new Set(valuesOf(name).values())], [value]));
+
 test('a client with waiting requests calls again before its reservations can be void', () => {
   const calls = readFileSync(new URL('src/dispatcher/reserveCalls.ts', root), 'utf8');
   const heartbeat = Number(/const heartbeat = ([\d_]+);/.exec(calls)![1].replaceAll('_', ''));

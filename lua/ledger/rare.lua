@@ -1,0 +1,73 @@
+-- @include "ledger/reading"
+-- @include "ledger/epochs"
+-- @include "ledger/holes"
+
+-- The fields of a ledger that most ledgers do not need, behind all others.
+
+local packRare, unpackRare
+
+do
+  -- The rare fields: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
+  -- granted, returned, freed, movedAt, credit, the numbers of voids and of holes, and the name of the sole
+  -- contender.
+  local RARE = '<dddddddddddddddIc0'
+
+  function packRare(ledger)
+    local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
+      ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
+      ledger.credit, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole) }
+    for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
+    for _, hole in ipairs(ledger.holes) do
+      parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
+      for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
+    end
+    return table.concat(parts)
+  end
+
+  -- Reads `count` numbers. Returns them and the position after them.
+  local function unpackNumbers(data, position, count)
+    local numbers = { struct.unpack('<' .. string.rep('d', count), data, position) }
+    for i = 1, count do
+      if not inRange(numbers[i], numbers[i]) then error('a number that is out of range', 0) end
+    end
+    return numbers, numbers[count + 1]
+  end
+
+  -- Reads the voids and holes of a ledger with `limits` limits.
+  local function unpackChanges(data, position, voidCount, holeCount, limits)
+    if voidCount > MOST_VOIDS or holeCount > MOST_HOLES then error('a number that is out of range', 0) end
+    local voids, holes, numbers = {}, {}, nil
+    for i = 1, voidCount do
+      numbers, position = unpackNumbers(data, position, 2)
+      voids[i] = { epoch = numbers[1], from = numbers[2] }
+    end
+    for i = 1, holeCount do
+      local hole = { cost = {} }
+      numbers, position = unpackNumbers(data, position, 2)
+      hole.moment, hole.count = numbers[1], numbers[2]
+      for limit = 1, limits do
+        numbers, position = unpackNumbers(data, position, 1)
+        hole.cost[limit] = numbers[1]
+      end
+      holes[i] = hole
+    end
+    return voids, holes, position
+  end
+
+  -- Reads the rare fields of a ledger with `limits` limits into it. Returns the position after them.
+  function unpackRare(ledger, data, position, limits)
+    local voidCount, holeCount
+    ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
+      ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount, holeCount,
+      ledger.sole, position = struct.unpack(RARE, data, position)
+    local least = math.min(ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
+      ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount,
+      holeCount)
+    local sum = ledger.born + ledger.refundable + ledger.shift + ledger.pausedUntil + ledger.soleUntil + ledger.crowdUntil
+      + ledger.frontier + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.credit
+      + voidCount + holeCount
+    if not inRange(least, sum) then error('a number that is out of range', 0) end
+    ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, limits)
+    return position
+  end
+end
