@@ -46,6 +46,16 @@ for (const [title, limit, recovery] of limits)
     assertLives(left.get('{p:n}'), Math.ceil(resetAfter));
   });
 
+test('a limit that is full again within a millisecond keeps its epoch for a second', async ({ redis }) => {
+  const ledger = ledgerOf(redis, { '': tokenBucket({ permits: 1e6, interval: 1_000 }) });
+  const { now, epoch } = await ledger.reserve([1]);
+  let later = await ledger.reserve([1]);
+  while (later.now < now + 3) later = await ledger.reserve([1]);
+  if (later.now < now + 900) assert.equal(later.epoch, epoch);
+  const left = (await lives(redis)).get('{p:n}');
+  assert.ok(left !== undefined && left > 0 && left <= 2_000, `${left} ms`);
+});
+
 test('an aligned window expires when it ends', async ({ redis }) => {
   const limit = fixedWindow({ permits: 2, interval: minute, align: 'epoch' });
   await ledgerOf(redis, { '': limit }).decide([1]);
