@@ -26,10 +26,9 @@ export function grantAtOnce(parts: Parts, { runs }: Call, reply: ReserveReply, r
   return granted;
 }
 
-/** Whether a reply says nothing but that all requests are granted now, and all of them are still passive requests of the queue. */
-function isGranted(runs: readonly SentRun[], reply: ReserveReply): boolean {
-  const { segments, retryAfter, paused, voidAfter } = reply;
-  if (segments.length !== runs.length || (retryAfter ?? paused ?? voidAfter) !== undefined) return false;
+/** Whether a reply grants all requests now, and all of them are still in the queue and passive. */
+function isGranted(runs: readonly SentRun[], { segments }: ReserveReply): boolean {
+  if (segments.length !== runs.length) return false;
   for (let i = 0; i < runs.length; i++) {
     const { count, requests } = runs[i];
     if (segments[i].delay !== 0 || segments[i].count !== count) return false;
