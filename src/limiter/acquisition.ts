@@ -2,7 +2,7 @@ import { AcquireTimeoutError, type AskedPermits } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
-import { abortSignal, duration, knownOptions, options as optionsObject } from '../validate.ts';
+import * as check from '../validate.ts';
 import { onAbort } from './abort.ts';
 import { withoutStack } from './withoutStack.ts';
 
@@ -23,11 +23,10 @@ const known = ['timeout', 'signal'];
 /** Throws for invalid options. */
 export function checkAcquireOptions(options: AcquireOptions | undefined): void {
   if (options === undefined) return;
-  optionsObject('options', options);
-  knownOptions(options, known);
+  check.options(options, known);
   const { timeout, signal } = options;
-  if (timeout !== undefined) duration('timeout', timeout);
-  abortSignal('signal', signal);
+  if (timeout !== undefined) check.duration('timeout', timeout);
+  check.abortSignal('signal', signal);
 }
 
 /** Requests permits of a line. Resolves with the permit at its granted moment. */

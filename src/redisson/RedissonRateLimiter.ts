@@ -97,7 +97,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     type: RateType,
     rate: number,
     interval: number,
-    options?: RedissonRateOptions,
+    options: RedissonRateOptions = {},
   ): Promise<boolean> {
     return this.#setRate('new', rateOf(type, rate, interval, options, ['keepAlive']));
   }
@@ -118,7 +118,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     type: RateType,
     rate: number,
     interval: number,
-    options?: RedissonSetRateOptions,
+    options: RedissonSetRateOptions = {},
   ): Promise<void> {
     await this.#setRate('any', rateOf(type, rate, interval, options, ['keepAlive', 'keepState']));
   }
@@ -139,7 +139,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     type: RateType,
     rate: number,
     interval: number,
-    options?: RedissonSetRateOptions,
+    options: RedissonSetRateOptions = {},
   ): Promise<boolean> {
     return this.#setRate('known', rateOf(type, rate, interval, options, ['keepAlive', 'keepState']));
   }
