@@ -15,7 +15,7 @@ const limits = [
   ['leakyBucket', 2 * kilobyte],
   ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte],
   // The goal is 24 KB.
-  ['RateLimiter, throttleDistributed', 51 * kilobyte],
+  ['RateLimiter, throttleDistributed', 50 * kilobyte],
 ];
 
 /** The minified bundle of an application that exports these names of the package. */
