@@ -9,7 +9,7 @@ import { isPaused, isVoid } from './reservedMoments.ts';
 /** Applies a reply: assigns its moments to requests, rejects refused requests, and requeues the others. */
 export function applyReply(parts: Parts, call: Call, reply: ReserveReply, received: number): void {
   const { runs } = call;
-  const { reservations, waitEstimate, queue } = parts;
+  const { reservations, hopeless, queue } = parts;
   const { last } = reservations.moments;
   // Void reservations first: their requests keep their places in front of those of this reply.
   const { voidAfter, paused } = reply;
@@ -21,7 +21,7 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   });
   for (const { requests } of runs)
     for (const request of requests) if (request.stage === 'sent') queue.requeue(request);
-  if (reservations.moments.last !== last) waitEstimate.reserved(reply, call);
+  if (reservations.moments.last !== last) hopeless.reserved(reply, call);
 }
 
 function assign(

@@ -1,7 +1,6 @@
 import type { ReserveReply } from '../stores/store.ts';
 import { applyReply } from './applyReply.ts';
 import { type Call, gather } from './gather.ts';
-import { HopelessRequests } from './hopelessRequests.ts';
 import type { Parts } from './parts.ts';
 
 /**
@@ -31,7 +30,6 @@ export class ReserveCalls {
   /** Number of calls sent. */
   count = 0;
   #epoch = 0;
-  readonly #hopeless: HopelessRequests;
   /** When the client calls again even if it needs nothing. */
   #heartbeatAt = Infinity;
   /** When the last call that has a reply was sent. */
@@ -40,7 +38,6 @@ export class ReserveCalls {
   constructor(parts: Parts, replies: Replies) {
     this.#parts = parts;
     this.#replies = replies;
-    this.#hopeless = new HopelessRequests(parts);
   }
 
   /** Milliseconds that the store is given to reply. */
@@ -106,7 +103,7 @@ export class ReserveCalls {
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { queue, ledger, fairShare, reservations, waitEstimate, clockOffset } = this.#parts;
+    const { queue, ledger, fairShare, reservations, waitEstimate, hopeless, clockOffset } = this.#parts;
     const { now, epoch, retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     fairShare.contenders = reply.contenders;
@@ -119,7 +116,8 @@ export class ReserveCalls {
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
     waitEstimate.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
-    this.#hopeless.deny(received, call, reply);
+    waitEstimate.denyImmediate(received);
+    hopeless.deny(received, call, reply);
     queue.settled.sort();
     this.#replies.replied(reply, received);
   }
