@@ -1,7 +1,7 @@
 const { queueMicrotask } = globalThis;
 const resolved = /* @__PURE__ */ Promise.resolve();
 
-/** A promise takes a third of the time of `queueMicrotask`, but only the latter can be replaced by fake timers. */
+/** A promise takes less time than `queueMicrotask`, but only the latter can be replaced by fake timers. */
 function microtask(work: () => void): void {
   if (globalThis.queueMicrotask === queueMicrotask) void resolved.then(work);
   else globalThis.queueMicrotask(work);
