@@ -46,14 +46,16 @@ for (const [title, limit, recovery] of limits)
     assertLives(left.get('{p:n}'), Math.ceil(resetAfter));
   });
 
-test('a limit that is full again within a millisecond keeps its epoch for a second', async ({ redis }) => {
+test('a limit that is full again within a millisecond keeps its epoch for 100 ms', async ({ redis }) => {
   const ledger = ledgerOf(redis, { '': tokenBucket({ permits: 1e6, interval: 1_000 }) });
-  const { now, epoch } = await ledger.reserve([1]);
-  let later = await ledger.reserve([1]);
-  while (later.now < now + 3) later = await ledger.reserve([1]);
-  if (later.now < now + 900) assert.equal(later.epoch, epoch);
-  const left = (await lives(redis)).get('{p:n}');
-  assert.ok(left !== undefined && left > 0 && left <= 2_000, `${left} ms`);
+  let first = await ledger.reserve([1]);
+  let later = first;
+  while (later.now < first.now + 3) {
+    later = await ledger.reserve([1]);
+    // The server was slow.
+    if (later.now > first.now + 90) first = later;
+  }
+  assert.equal(later.epoch, first.epoch);
 });
 
 test('an aligned window expires when it ends', async ({ redis }) => {

@@ -7,7 +7,7 @@ import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
 /** The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call. */
-const leastLife = 1_000;
+const leastLife = 100;
 
 /**
  * Opens the ledger at the server's time, in whole microseconds, under the limits in force. A new ledger has a
