@@ -1,5 +1,6 @@
-import { StoreUnavailableError } from '../../errors.ts';
+import { StoreError, StoreUnavailableError } from '../../errors.ts';
 import type { Connection } from '../redis/connection.ts';
+import { errorOf } from '../redis/errors.ts';
 import type { TimedControlledLedger } from '../redis/timedLedger.ts';
 import type { Ledger, LedgerConfig, LimitControl, PermitSource, Reply } from '../store.ts';
 import type { CarriedPause } from './carriedPause.ts';
@@ -82,11 +83,17 @@ export class FallbackCalls {
   }
 
   #askStandby<T>(call: FallbackCall<T>, reply: Reply<T>): void {
-    const { standby } = this.#parts;
+    const { standby, circuit } = this.#parts;
+    const { error } = this;
+    // Redis refuses the connection, such as its password: a fallback would hide that.
+    if (circuit.isOpen && error instanceof StoreError) {
+      reply(error);
+      return;
+    }
     this.source = 'fallback';
     this.#fallBack();
     if (standby && call.standby) call.standby(standby, reply);
-    else reply(this.error);
+    else reply(error);
   }
 
   #fallBack(): void {
@@ -104,8 +111,8 @@ export class FallbackCalls {
   }
 
   /** The error of a call while Redis is unavailable. */
-  get error(): StoreUnavailableError {
+  get error(): Error {
     const { config, circuit } = this.#parts;
-    return new StoreUnavailableError(config.name, circuit.cause);
+    return errorOf(config.name, circuit.cause);
   }
 }

@@ -64,6 +64,8 @@ export class TimedCalls implements Watcher, PendingCalls {
     }
     this.#pending.add(call);
     call.isOnWay = connection.ready;
+    // So that a failure names why Redis cannot be reached.
+    if (!call.isOnWay) connection.watch(this);
     if (!failsFast || call.isOnWay) call.sendOnce();
   }
 
@@ -78,6 +80,7 @@ export class TimedCalls implements Watcher, PendingCalls {
   /** The connection is lost: fails all calls, but for those that ioredis queues. */
   lost(reason: Error): void {
     const { failsFast } = this.#options;
+    if (!this.#watches) return;
     for (const call of this.#all) if (failsFast || call.isOnWay) call.fail(reason);
   }
 
@@ -93,7 +96,7 @@ export class TimedCalls implements Watcher, PendingCalls {
 
   remove(call: AnyCall): void {
     this.#pending.remove(call);
-    if (this.#watches && !this.#pending.first) this.#options.connection.unwatch(this);
+    if (!this.#pending.first) this.#options.connection.unwatch(this);
   }
 
   #setTimer(ms: number): void {
