@@ -47,7 +47,7 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
   /** Number of permits that are requested and not granted. */
   #requested = 0;
   readonly #granted = new Ring<PrefetchedPermit<P>>();
-  /** Whether the current value has kept its permit waiting: its wait says nothing about the rate of the permits. */
+  /** Whether the current value has kept its permit waiting: its wait does not measure the rate of the permits. */
   #isSlow = false;
   #cancelTimer: CancelTimer | undefined;
 
