@@ -6,7 +6,7 @@ import type { Ledger, LedgerConfig, LimitControl, PermitSource, Reply } from '..
 import type { CarriedPause } from './carriedPause.ts';
 import type { Circuit } from './circuit.ts';
 
-/** What grants in this process while Redis is unavailable. It replies before a call returns. */
+/** Grants in this process while Redis is unavailable. It replies before a call returns. */
 export type Standby = Pick<Ledger, 'reserve' | 'refund' | 'decide' | 'peek'> & Pick<LimitControl, 'pause'>;
 
 /** What the ledger of one limiter is made of. */
@@ -28,7 +28,7 @@ export interface FallbackCall<T> {
   answered?(value: T): void;
 }
 
-/** Makes the calls of one limiter to Redis, or to the standby while Redis is unavailable. Each call finds out. */
+/** Makes the calls of one limiter: to Redis, or to the standby while Redis is unavailable. */
 export class FallbackCalls {
   readonly #parts: FallbackParts;
   readonly #pause: CarriedPause;
@@ -68,7 +68,7 @@ export class FallbackCalls {
     });
   }
 
-  /** Finds out whether Redis is available, by a call that charges nothing: it may be carried out late, or more than once. */
+  /** Probes Redis with a call that charges nothing, since it may be carried out late, or more than once. */
   #probe<T>(call: FallbackCall<T>, reply: Reply<T>): void {
     const { redis, circuit } = this.#parts;
     redis.peek((error) => {
