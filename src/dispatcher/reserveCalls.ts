@@ -99,7 +99,7 @@ export class ReserveCalls {
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { queue, ledger, fairShare, reservations, waitEstimate } = this.#parts;
+    const { queue, ledger, fairShare, refunds, reservations, waitEstimate } = this.#parts;
     const { retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     this.#epoch = reply.epoch;
@@ -109,7 +109,8 @@ export class ReserveCalls {
     queue.deadlines.answered(this.count);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
-    waitEstimate.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
+    const isLate = retryAfter !== undefined && call.version === refunds.version;
+    waitEstimate.retryAt = isLate ? received + retryAfter : 0;
     this.#hopeless.deny(received, call, reply);
     queue.settled.sort();
     this.#replied(reply, received);
