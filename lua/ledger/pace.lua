@@ -18,7 +18,7 @@ do
   local RARE_LOAD = 200
   local RARE_IN_SLIDING = 100
   -- Milliseconds that a permit takes, counting only those that are kept.
-  local RARE_KEPT = 700
+  local RARE_KEPT = 500
   -- The least part that is refunded while permits are rare.
   local RARE_PART = 0.125
 

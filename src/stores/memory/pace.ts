@@ -22,7 +22,7 @@ const leastPart = 0.05;
 const rareLoad = 200;
 const rareInSliding = 100;
 /** Milliseconds that a permit takes, counting only those that are kept. */
-const rareKept = 700;
+const rareKept = 500;
 /** The least part that is refunded while permits are rare. */
 const rarePart = 0.125;
 
