@@ -17,7 +17,7 @@ local function createLedger(spec, logs, epoch, serverUs)
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
     soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0,
     credit = 0,
-    sole = '', spec = spec, limits = {}, voids = {}, holes = {}, kept = 0,
+    sole = '', spec = spec, limits = {}, voids = {}, holes = {}, tickets = {}, kept = 0,
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
@@ -165,15 +165,15 @@ local function fullAt(ledger, now)
   return full
 end
 
--- Saves the ledger for as long as it is needed: until all grants have expired and all clients have received
--- the last change. It is written after everything else, so that if Redis refuses it, the old ledger stays,
+-- Saves the ledger for as long as it is needed: until all grants have expired, all clients have received the
+-- last change, and no client waits for rare permits. It is written after everything else, so that if Redis refuses it, the old ledger stays,
 -- which counts no fewer permits.
 --
 -- The keys live up to twice as long as needed, so that few calls have to renew their expiry: `kept` is the
 -- moment at which they expire.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  ledger.expires = math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger))
+  ledger.expires = math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
   if not inRange(ledger.expires, ledger.expires) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then
