@@ -1,4 +1,10 @@
-import { debt, newestGrants, type RefundReply, type ReserveReply } from '../../src/stores/store.ts';
+import {
+  type DecideReply,
+  debt,
+  newestGrants,
+  type RefundReply,
+  type ReserveReply,
+} from '../../src/stores/store.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import type { Outcome } from './memoryTwin.ts';
@@ -33,6 +39,8 @@ export interface TimedFleet {
     given: { moment: number; epoch: number; count: number },
     sequence?: number,
   ): Promise<boolean>;
+  /** Takes a permit if one is free now, and returns whether it did. */
+  decide(at: number, client: number): Promise<boolean>;
   /** Charges permits used beyond the granted ones. */
   owe(at: number, client: number, permits: number): Promise<void>;
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
@@ -81,6 +89,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [1], count }];
       const reply = (await replyTo(at, client, { kind: 'refund', refunds, sequence })) as RefundReply;
       return reply.restored?.[0] ?? false;
+    },
+    async decide(at, client) {
+      return ((await replyTo(at, client, { kind: 'decide', cost: [1] })) as DecideReply).granted;
     },
     async owe(at, client, permits) {
       const refunds = [{ moment: debt, epoch: 0, source: 'memory' as const, cost: [1], count: permits }];
