@@ -46,24 +46,26 @@ for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
 local client, known, share = ARGV[2]:sub(2), tonumber(ARGV[6]), tonumber(ARGV[7])
 
 local position, held, lastMoment, lastEpoch, runs, waits = 9, 0, 0, 0, {}, false
-local function addRun(count, maxWait, cost)
-  if not (count >= 1 and count < 2 ^ 53) then error('requests that are no number of them', 0) end
-  if maxWait < 0 then maxWait = math.huge end
-  waits = waits or maxWait > 0
-  runs[#runs + 1] = { count = count, maxWait = maxWait, cost = cost }
-end
-if not ARGV[10] then
-  if ARGV[8] ~= '0' then addRun(tonumber(ARGV[8]), -1, { 1 }) end
-else
-  if ARGV[8] ~= '0' then
-    position, held, lastMoment, lastEpoch = 12, tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
-    waits = held > 0
+do
+  local function addRun(count, maxWait, cost)
+    if not (count >= 1 and count < 2 ^ 53) then error('requests that are no number of them', 0) end
+    if maxWait < 0 then maxWait = math.huge end
+    waits = waits or maxWait > 0
+    runs[#runs + 1] = { count = count, maxWait = maxWait, cost = cost }
   end
-  while ARGV[position + 1] do
-    local cost = {}
-    for limit = 1, #logs do cost[limit] = askedPermits(ARGV[position + 1 + limit]) end
-    addRun(tonumber(ARGV[position]), tonumber(ARGV[position + 1]), cost)
-    position = position + 2 + #logs
+  if not ARGV[10] then
+    if ARGV[8] ~= '0' then addRun(tonumber(ARGV[8]), -1, { 1 }) end
+  else
+    if ARGV[8] ~= '0' then
+      position, held, lastMoment, lastEpoch = 12, tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+      waits = held > 0
+    end
+    while ARGV[position + 1] do
+      local cost = {}
+      for limit = 1, #logs do cost[limit] = askedPermits(ARGV[position + 1 + limit]) end
+      addRun(tonumber(ARGV[position]), tonumber(ARGV[position + 1]), cost)
+      position = position + 2 + #logs
+    end
   end
 end
 

@@ -3,12 +3,14 @@
 -- The fast path of lua/limits/fixed-window.lua.
 
 if kind == FIXED_KIND then
+  -- The format of the head and of the kind's numbers, and its size.
+  local SMALL, SMALL_SIZE = '<BBdddI6I4dddddddd', 100
   local letter, version, p, i, x, start, stop, used, newest, reserved, behind
   -- An aligned window opens at its first millisecond, not at the fraction before it.
   local rest, edge = '', extra == 1 and math.floor(at / interval) * interval or now
-  if not fresh and #data >= SMALL_FIXED_SIZE then
+  if not fresh and #data >= SMALL_SIZE then
     letter, version, epoch, seen, expires, calm, slack, p, i, x, start, stop, used, newest, reserved, behind =
-      struct.unpack(SMALL_FIXED, data)
+      struct.unpack(SMALL, data)
     -- @inline "quick/check"
     taken = taken and start >= 0 and stop >= 0 and used >= 0 and newest >= 0 and reserved >= 0
       and start + stop + used + newest + reserved < 2 ^ 60
@@ -32,7 +34,7 @@ if kind == FIXED_KIND then
   full, left = stop, used and permits - used
   if taken then
     -- @inline "quick/renew"
-    taken = struct.pack(SMALL_FIXED, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, start, stop,
+    taken = struct.pack(SMALL, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, start, stop,
       used, newest, reserved) .. rest
   end
 end

@@ -4,11 +4,13 @@
 
 local pushed, lengthBefore
 if kind == WINDOW_KIND then
+  -- The format of the head and of the kind's numbers, and its size.
+  local SMALL, SMALL_SIZE = '<BBdddI6I4ddddddddB', 101
   local letter, version, p, i, x, total, newest, purged, openTime, openCount, entries, behind
   local rest, oldest, gone = '', 0, now - interval
-  if not fresh and #data >= SMALL_WINDOW_SIZE then
+  if not fresh and #data >= SMALL_SIZE then
     letter, version, epoch, seen, expires, calm, slack, p, i, x, total, newest, purged, openTime, openCount, entries, behind =
-      struct.unpack(SMALL_WINDOW, data)
+      struct.unpack(SMALL, data)
     -- @inline "quick/check"
     taken = taken and total >= 0 and newest >= 0 and purged >= -1 and openTime >= 0 and openCount >= 0
       and total + newest + purged + openTime + openCount < 2 ^ 60
@@ -54,7 +56,7 @@ if kind == WINDOW_KIND then
   taken = taken and full < TIME_BOUND
   if taken then
     -- @inline "quick/renew"
-    taken = struct.pack(SMALL_WINDOW, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, total, newest,
+    taken = struct.pack(SMALL, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, total, newest,
       purged, openTime, openCount, entries) .. rest
   end
 end

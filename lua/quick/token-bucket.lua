@@ -3,11 +3,13 @@
 -- The fast path of lua/limits/token-bucket.lua.
 
 if kind == BUCKET_KIND then
+  -- The format of the head and of the kind's numbers, and its size; and with the newest step.
+  local SMALL, SMALL_SIZE, WITH_STEP = '<BBdddI6I4ddddi6B', 75, '<BBdddI6I4ddddi6BI6I6I6'
   local letter, version, p, i, x, units, lastAt, count, behind
   local since, stop, held = 0, -1, 0
   local rest, cap, cost = '', extra * interval, asked * interval
-  if not fresh and #data >= SMALL_BUCKET_SIZE then
-    letter, version, epoch, seen, expires, calm, slack, p, i, x, units, lastAt, count, behind = struct.unpack(SMALL_BUCKET, data)
+  if not fresh and #data >= SMALL_SIZE then
+    letter, version, epoch, seen, expires, calm, slack, p, i, x, units, lastAt, count, behind = struct.unpack(SMALL, data)
     -- @inline "quick/check"
     taken = taken and lastAt >= -2 and units <= cap and units > -2 ^ 60 and #data >= behind - 1 + count * STEP_SIZE
     if taken and expires <= now then
@@ -57,7 +59,7 @@ if kind == BUCKET_KIND then
     taken = taken and count <= MOST_PAST and held < HELD_BOUND and full < MOMENT_BOUND
     if taken then
       -- @inline "quick/renew"
-      taken = struct.pack(BUCKET_WITH_STEP, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, lastAt,
+      taken = struct.pack(WITH_STEP, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, lastAt,
         count, since, stop, held) .. rest
     end
   end
