@@ -103,7 +103,8 @@ export class ReserveCalls {
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { queue, ledger, fairShare, refunds, reservations, waitEstimate, hopeless, clockOffset } = this.#parts;
+    const { queue, ledger, fairShare, refunds, reservations, waitEstimate, hopeless, clockOffset } =
+      this.#parts;
     const { now, epoch, retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     fairShare.contenders = reply.contenders;
