@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomOf } from '../../test/support/seed.mjs';
+import { equivalent } from './equivalent.mjs';
 import { known } from './known.mjs';
 import * as lua from './lua.mjs';
 import * as typescript from './typescript.mjs';
@@ -27,29 +28,46 @@ export function tabled(name) {
     });
 }
 
-/** A sample of the mutants that the operators make of the files matching one of the patterns. */
-export function sampled(name, patterns, size, seed) {
-  const random = randomOf(`${name} ${seed}`);
-  const all = ['src', 'lua']
+/** A sample of the mutants that the operators make of the files matching one of the patterns, but not of equivalent ones. */
+export function sampled(patterns, size, seed) {
+  return ['src', 'lua']
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
     )
     .map((file) => file.split(sep).join('/'))
     .filter((file) => /\.(ts|lua)$/.test(file) && patterns.some((pattern) => pattern.test(file)))
-    .sort()
-    .flatMap((file) => {
-      const text = textOf(file);
-      const { mutantsOf } = file.endsWith('.lua') ? lua : typescript;
-      return mutantsOf(text).map((mutant) => ({ file, text, mutant, place: random() }));
-    });
-  return all
+    .flatMap(mutantsOf)
+    .filter((mutant) => !equivalent.some((other) => isSame(mutant, other)))
+    .map((mutant) => {
+      // Without the number of its line, so that a change elsewhere leaves the sample as it was.
+      const { file, line, change } = mutant;
+      return { ...mutant, place: randomOf(`${seed} ${file} ${line} ${change}`)() };
+    })
     .sort((a, b) => a.place - b.place)
-    .slice(0, size)
-    .map(({ file, text, mutant: { start, end, replacement } }) => {
-      const line = text.slice(0, start).split('\n').length;
-      const title = `${file}:${line} ${short(text.slice(start, end))} → ${short(replacement) || 'nothing'}`;
-      return { title, texts: [{ file, text: text.slice(0, start) + replacement + text.slice(end) }] };
-    });
+    .slice(0, size);
+}
+
+/** The operators' mutants of a file. */
+function mutantsOf(file) {
+  const text = textOf(file);
+  const operators = file.endsWith('.lua') ? lua : typescript;
+  return operators.mutantsOf(text).map(({ start, end, replacement }) => {
+    const number = text.slice(0, start).split('\n').length;
+    const line = text.split('\n')[number - 1].trim();
+    const change = `${short(text.slice(start, end))} → ${short(replacement) || 'nothing'}`;
+    const title = `${file}:${number} ${change}`;
+    const texts = [{ file, text: text.slice(0, start) + replacement + text.slice(end) }];
+    return { title, file, line, change, texts };
+  });
+}
+
+/** The entries of the list of equivalent mutants that no mutant is equal to any more. */
+export function outdatedEquivalents() {
+  return equivalent.filter((other) => !mutantsOf(other.file).some((mutant) => isSame(mutant, other)));
+}
+
+function isSame(a, b) {
+  return a.file === b.file && a.line === b.line && a.change === b.change;
 }
 
 function short(text) {
