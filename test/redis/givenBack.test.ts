@@ -161,6 +161,14 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.is(await clients.refund(600, 1, { moment: 3000, epoch, count: 1 }), false);
   });
 
+  test('a release takes nothing from a reservation of more permits than six bytes can count', async () => {
+    const clients = await fleet({ kind: 'tokenBucket', permits: 2 ** 40, interval: 1, burst: 2 ** 50 });
+    await clients.reserve(0, 1, { permits: 2 ** 50 });
+    assert.equal(moments(await clients.reserve(0, 1, { permits: 2 ** 49 })), [512]);
+    await clients.release(0, 1, 2 ** 51);
+    assert.equal(await clients.peek(0), [0]);
+  });
+
   test('a grant since which the bucket was never nearly full is refunded in full', async () => {
     const clients = await fleet(bucket);
     const { epoch } = await clients.reserve(0, 1, { count: 5 });

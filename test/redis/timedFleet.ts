@@ -1,4 +1,10 @@
-import { debt, newestGrants, type RefundReply, type ReserveReply } from '../../src/stores/store.ts';
+import {
+  type DecideReply,
+  debt,
+  newestGrants,
+  type RefundReply,
+  type ReserveReply,
+} from '../../src/stores/store.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import type { Outcome } from './memoryTwin.ts';
@@ -24,6 +30,7 @@ interface ReserveOptions {
 /** Numbered clients of one limit, in memory or Redis. The test sets the time of each call. */
 export interface TimedFleet {
   reserve(at: number, client: number, asked?: ReserveOptions): Promise<ReserveReply>;
+  decide(at: number, client: number, permits?: number): Promise<DecideReply>;
   /** The client has no more waiting requests. */
   finish(at: number, client: number): Promise<void>;
   /** Returns whether the refund restored permits. */
@@ -74,6 +81,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
   };
   return {
     reserve,
+    async decide(at, client, permits = 1) {
+      return (await replyTo(at, client, { kind: 'decide', cost: [permits] })) as DecideReply;
+    },
     async finish(at, client) {
       await reserve(at, client, { count: 0 });
     },

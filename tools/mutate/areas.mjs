@@ -27,9 +27,13 @@ export const areas = {
   scripts: {
     files: [/^lua\/(?!redisson)/],
     stages: [
-      ['test/redis/(constants|givenBack|debts|gaps|farAhead|rate|scripts|stretched|writesLast)\\.'],
+      ['test/redis/(constants|givenBack|debts|gaps|keys|rate|scripts|stretched|writesLast)\\.'],
       ['test/redis/twins'],
-      ['test/redis/(?!constants|debts|farAhead|gaps|givenBack|scripts|stretched|twins|writesLast)'],
+      [
+        // Without those of connections, and those of the two stages before.
+        'test/redis/(?!connections|constants|debts|gaps|givenBack|keys|processes|scripts|sentinel|stretched|twins|writesLast)',
+        'test/fuzz/(largeValues|scripts)',
+      ],
       ['test/faults/resent\\.'],
     ],
   },

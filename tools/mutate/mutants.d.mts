@@ -14,4 +14,4 @@ export function tabled(name?: string): Mutant[];
 export function sampled(patterns: readonly RegExp[], size: number, seed: string): Mutant[];
 
 /** The entries of the list of equivalent mutants that no mutant is equal to any more. */
-export function outdatedEquivalents(): { readonly line: string }[];
+export function outdatedEquivalents(): { readonly change: string }[];

@@ -30,21 +30,20 @@ export function tabled(name) {
 
 /** A sample of the mutants that the operators make of the files matching one of the patterns, but not of equivalent ones. */
 export function sampled(patterns, size, seed) {
-  return ['src', 'lua']
-    .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
-    )
-    .map((file) => file.split(sep).join('/'))
-    .filter((file) => /\.(ts|lua)$/.test(file) && patterns.some((pattern) => pattern.test(file)))
-    .flatMap(mutantsOf)
-    .filter((mutant) => !equivalent.some((other) => isSame(mutant, other)))
-    .map((mutant) => {
+  return (
+    ['src', 'lua']
+      .flatMap((folder) =>
+        readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
+      )
+      .map((file) => file.split(sep).join('/'))
+      .filter((file) => /\.(ts|lua)$/.test(file) && patterns.some((pattern) => pattern.test(file)))
+      .flatMap(mutantsOf)
+      .filter((mutant) => !equivalent.some((other) => isSame(mutant, other)))
       // Without the number of its line, so that a change elsewhere leaves the sample as it was.
-      const { file, line, change } = mutant;
-      return { ...mutant, place: randomOf(`${seed} ${file} ${line} ${change}`)() };
-    })
-    .sort((a, b) => a.place - b.place)
-    .slice(0, size);
+      .map((mutant) => ({ ...mutant, place: randomOf(`${seed} ${mutant.file} ${mutant.change}`)() }))
+      .sort((a, b) => a.place - b.place)
+      .slice(0, size)
+  );
 }
 
 /** The operators' mutants of a file. */
@@ -52,12 +51,12 @@ function mutantsOf(file) {
   const text = textOf(file);
   const operators = file.endsWith('.lua') ? lua : typescript;
   return operators.mutantsOf(text).map(({ start, end, replacement }) => {
-    const number = text.slice(0, start).split('\n').length;
-    const line = text.split('\n')[number - 1].trim();
-    const change = `${short(text.slice(start, end))} → ${short(replacement) || 'nothing'}`;
-    const title = `${file}:${number} ${change}`;
+    const before = text.slice(0, start).split('\n');
+    const [after] = text.slice(end).split('\n');
+    const change = `«${short(text.slice(start, end))} → ${short(replacement) || 'nothing'}»`;
+    const inLine = `${before.at(-1).trimStart()}${change}${after}`;
     const texts = [{ file, text: text.slice(0, start) + replacement + text.slice(end) }];
-    return { title, file, line, change, texts };
+    return { title: `${file}:${before.length} ${inLine}`, file, change: inLine, texts };
   });
 }
 
@@ -67,7 +66,7 @@ export function outdatedEquivalents() {
 }
 
 function isSame(a, b) {
-  return a.file === b.file && a.line === b.line && a.change === b.change;
+  return a.file === b.file && a.change === b.change;
 }
 
 function short(text) {

@@ -37,7 +37,7 @@ export class Tree {
         cwd: this.#folder,
         env: {
           ...process.env,
-          ...{ SLUICE_WORKERS: '1', SLUICE_SHRINK: '0', SLUICE_CACHE: join(this.#folder, '.cache') },
+          ...{ SLUICE_WORKERS: '2', SLUICE_SHRINK: '0', SLUICE_CACHE: join(this.#folder, '.cache') },
           ...env,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
