@@ -1,5 +1,22 @@
 /*
- * Mutants that no test can detect, since they change no result: left out of the samples. Each states its file, the
- * change as a report prints it, and why the result is the same.
+ * Mutants that no test can detect, since they change no result: left out of the samples. Each entry is a pattern of a mutant's
+ * file and change as a report prints them, and the reason.
  */
-export const equivalent = [];
+export const equivalent = [
+  {
+    mutant: /^lua\/\S+ (checkFinite\(.*«\+ → -»|«\+ → -» (openCount|reserved0)\)$)/,
+    why: 'a sum with a number that is not finite is not finite, and neither is the difference',
+  },
+  {
+    mutant: /(?:openTime|newest|reserved\.last|\blast|Until) > «0 → 1»/,
+    why: 'a moment is 0, which means none, or one of the present time',
+  },
+  {
+    mutant: /contenders\.(ts|lua) .*stays = (until|till) «> → >=» now/,
+    why: 'the moment is 0, or later than now by two seconds at least',
+  },
+  {
+    mutant: /contenders\.(ts|lua) .*soleUntil = stays (\?|and) .* (:|or) «0 → 1»/,
+    why: 'both moments are past',
+  },
+];

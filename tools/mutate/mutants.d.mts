@@ -13,5 +13,5 @@ export function tabled(name?: string): Mutant[];
 /** A sample of the changes that the operators make of the files that one of the patterns matches, but not of equivalent ones. */
 export function sampled(patterns: readonly RegExp[], size: number, seed: string): Mutant[];
 
-/** The entries of the list of equivalent mutants that no mutant is equal to any more. */
-export function outdatedEquivalents(): { readonly change: string }[];
+/** The entries of the list of equivalent mutants that no mutant of the areas matches. */
+export function outdatedEquivalents(): { readonly why: string }[];

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomOf } from '../../test/support/seed.mjs';
+import { areas } from './areas.mjs';
 import { equivalent } from './equivalent.mjs';
 import { known } from './known.mjs';
 import * as lua from './lua.mjs';
@@ -31,19 +32,23 @@ export function tabled(name) {
 /** A sample of the mutants that the operators make of the files matching one of the patterns, but not of equivalent ones. */
 export function sampled(patterns, size, seed) {
   return (
-    ['src', 'lua']
-      .flatMap((folder) =>
-        readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
-      )
-      .map((file) => file.split(sep).join('/'))
-      .filter((file) => /\.(ts|lua)$/.test(file) && patterns.some((pattern) => pattern.test(file)))
+    filesOf(patterns)
       .flatMap(mutantsOf)
-      .filter((mutant) => !equivalent.some((other) => isSame(mutant, other)))
+      .filter((mutant) => !equivalent.some((each) => isOf(mutant, each)))
       // Without the number of its line, so that a change elsewhere leaves the sample as it was.
       .map((mutant) => ({ ...mutant, place: randomOf(`${seed} ${mutant.file} ${mutant.change}`)() }))
       .sort((a, b) => a.place - b.place)
       .slice(0, size)
   );
+}
+
+function filesOf(patterns) {
+  return ['src', 'lua']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
+    )
+    .map((file) => file.split(sep).join('/'))
+    .filter((file) => /\.(ts|lua)$/.test(file) && patterns.some((pattern) => pattern.test(file)));
 }
 
 /** The operators' mutants of a file. */
@@ -60,13 +65,15 @@ function mutantsOf(file) {
   });
 }
 
-/** The entries of the list of equivalent mutants that no mutant is equal to any more. */
+/** The entries of the list of equivalent mutants that no mutant of the areas matches. */
 export function outdatedEquivalents() {
-  return equivalent.filter((other) => !mutantsOf(other.file).some((mutant) => isSame(mutant, other)));
+  const patterns = Object.values(areas).flatMap(({ files }) => files);
+  const all = filesOf(patterns).flatMap(mutantsOf);
+  return equivalent.filter((each) => !all.some((mutant) => isOf(mutant, each)));
 }
 
-function isSame(a, b) {
-  return a.file === b.file && a.change === b.change;
+function isOf({ file, change }, { mutant }) {
+  return mutant.test(`${file} ${change}`);
 }
 
 function short(text) {
