@@ -97,7 +97,6 @@ export class Queue {
   }
 
   markSent(request: Request): void {
-    if (request.timeout === 0) this.immediate.delete(request);
     request.stage = 'sent';
   }
 

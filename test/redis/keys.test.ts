@@ -184,7 +184,7 @@ test('clients whose ids differ only in halves of a character are different conte
 });
 
 test('the ledger of a single sliding window holds its first nine entries itself', async ({ redis }) => {
-  const limit = slidingWindow({ permits: 20, interval: 60_000, resolution: 1 });
+  const limit = slidingWindow({ permits: 100_000, interval: 60_000, resolution: 1 });
   const ledger = ledgerOf(redis, { '': limit });
   let entries = 0;
   // One entry for each millisecond in which there was a grant.

@@ -19,4 +19,20 @@ export const equivalent = [
     mutant: /contenders\.(ts|lua) .*soleUntil = stays (\?|and) .* (:|or) «0 → 1»/,
     why: 'both moments are past',
   },
+  {
+    mutant: /heads\/token-bucket\.lua .*MOMENT_BOUND.* = 2 \^ «47 → 48»/,
+    why: 'six bytes hold all moments below either bound',
+  },
+  {
+    mutant: /ledger\/format\.lua pausedUntil = .*(Until|frontier) = «0 → 1»/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /places\.ts (if \(\+\+this\.#calls % lookEvery «=== → !==»|isKept = «true → false»)/,
+    why: 'the store looks for idle places, or for its place, more often, and finds the same',
+  },
+  {
+    mutant: /token-bucket\/format\.lua return state\.units > -2 \^ «59 → 60»/,
+    why: 'both formats hold all numbers down to the lower bound',
+  },
 ];
