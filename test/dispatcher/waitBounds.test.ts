@@ -99,6 +99,12 @@ const known: [{ limit: Limit; asks: Ask[] }][] = [
       ],
     },
   ],
+  [
+    {
+      limit: tokenBucket({ permits: 3, interval: 100, burst: 2 }),
+      asks: [ask(0, 2, 0), ...[0, 0, 0].map(() => ask(0, 1, Infinity)), ask(70, 1, 63.5), ask(0, 1, 64.5)],
+    },
+  ],
 ];
 
 /** When each request is granted if each is reserved at once, however far ahead; undefined if it is denied. */

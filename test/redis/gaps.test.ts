@@ -47,6 +47,13 @@ inEachTwin('gaps', (test, { fleet }) => {
       const [moment] = moments(await clients.reserve(100, 1, { last, held: 100 }));
       assert.ok(moment > 1000, `${moment}`);
     });
+
+    test(`a reservation that is due now holds back no later request of its client: ${spec.kind}`, async () => {
+      const { clients, epoch } = await full(spec);
+      await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+      const last = { moment: 100, epoch };
+      assert.equal(moments(await clients.reserve(100, 3, { last })), [100]);
+    });
   }
 
   test('a reservation one window after the refunded grant needs its permit', async () => {

@@ -24,7 +24,7 @@ export const equivalent = [
     why: 'six bytes hold all moments below either bound',
   },
   {
-    mutant: /ledger\/format\.lua pausedUntil = .*(Until|frontier) = «0 → 1»/,
+    mutant: /\b(\w+Until|frontier|sameSince)(:| =) «0 → 1»|expires, calm, slack = «0 → 1», 0, -1/,
     why: 'both moments are past',
   },
   {
