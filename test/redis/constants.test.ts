@@ -108,6 +108,15 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
 
+  for (const spec of [window, onTheHour])
+    test(`a change of the rate leaves nothing of the reservations behind a pause: ${spec.kind}`, async () => {
+      const clients = await fleet(spec);
+      await clients.pause(0, 1, 3000);
+      assert.equal(moments(await clients.reserve(0, 2, { count: 3 })), [3000, 3000, 3000]);
+      await clients.setRate(100, 1, { ...spec, permits: 20 });
+      assert.equal(await clients.peek(3000), [20]);
+    });
+
   test('reservations that one change has voided stay void after the next, however late a client calls', async () => {
     for (const [at, valid] of [
       [4490, 0],

@@ -28,6 +28,14 @@ export const equivalent = [
     why: 'both moments are past',
   },
   {
+    mutant: /sliding-window\/log\.lua elseif .* #pushed «> → >=» 0 and state\.len > 0 then$/,
+    why: 'the list is cut to the length that it has',
+  },
+  {
+    mutant: /reserve\.lua local last, .* paused «< → <=» 0$/,
+    why: 'the time until a pause ends is above 0, or -1',
+  },
+  {
     mutant: /places\.ts (if \(\+\+this\.#calls % lookEvery «=== → !==»|isKept = «true → false»)/,
     why: 'the store looks for idle places, or for its place, more often, and finds the same',
   },
