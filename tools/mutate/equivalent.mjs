@@ -4,8 +4,8 @@
  */
 export const equivalent = [
   {
-    mutant: /^lua\/\S+ (checkFinite\(.*«\+ → -»|«\+ → -» (openCount|reserved0)\)$)/,
-    why: 'a sum with a number that is not finite is not finite, and neither is the difference',
+    mutant: /^lua\/\S+ (check(Finite|Small)\(.*«\+ → -»|«\+ → -» (openCount|reserved0)\)$)/,
+    why: 'a number that is not finite, or far out of range, makes the sum so, whatever its sign',
   },
   {
     mutant: /(?:openTime|newest|reserved\.last|\blast|Until) > «0 → 1»/,
