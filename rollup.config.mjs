@@ -3,8 +3,8 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import typescript from '@rollup/plugin-typescript';
+import { transform } from 'esbuild';
 import { dts } from 'rollup-plugin-dts';
-import ts from 'typescript';
 import { assemble, scripts } from './tools/lua.mjs';
 
 const { peerDependencies } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
@@ -77,22 +77,14 @@ const checked = () =>
     exclude: [],
   });
 
-/** Compiles each file by itself, without its types: in a fifth of the time. */
+/** Compiles each file by itself, without its types: in a tenth of the time. */
 function quick() {
-  const { compilerOptions } = ts.readConfigFile(tsconfig, ts.sys.readFile).config;
-  const { options } = ts.convertCompilerOptionsFromJson(
-    { ...compilerOptions, noEmit: false, sourceMap: true },
-    '.',
-  );
+  const { target } = JSON.parse(readFileSync(new URL(tsconfig, import.meta.url), 'utf8')).compilerOptions;
   return {
     name: 'quick',
     transform(text, id) {
       if (!id.endsWith('.ts')) return null;
-      const { outputText, sourceMapText } = ts.transpileModule(text, {
-        fileName: id,
-        compilerOptions: options,
-      });
-      return { code: outputText, map: sourceMapText };
+      return transform(text, { loader: 'ts', target, sourcefile: id, sourcemap: true });
     },
   };
 }

@@ -20,7 +20,7 @@ export {
   StoreError,
   StoreUnavailableError,
 } from './errors.ts';
-export type { AcquireOptions } from './limiter/acquisition.ts';
+export type { AcquireOptions } from './limiter/acquireOptions.ts';
 export {
   type LimitedByKeyOptions,
   type LimitedDecorator,

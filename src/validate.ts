@@ -7,6 +7,16 @@ export function show(value: unknown): string {
   return String(value);
 }
 
+/** The error of an argument: what was expected, and what was given. */
+export function invalid(
+  name: string,
+  expected: string,
+  value: unknown,
+  Kind: typeof TypeError | typeof RangeError = TypeError,
+): Error {
+  return new Kind(`${name}: expected ${expected}, got ${show(value)}`);
+}
+
 /** Throws unless a value is a number in a range; NaN is out of every range. */
 function number(
   name: string,
@@ -14,8 +24,8 @@ function number(
   expected: string,
   valid: (value: number) => boolean,
 ): asserts value is number {
-  if (typeof value !== 'number') throw new TypeError(`${name}: expected ${expected}, got ${show(value)}`);
-  if (!valid(value)) throw new RangeError(`${name}: expected ${expected}, got ${value}`);
+  if (typeof value !== 'number') throw invalid(name, expected, value);
+  if (!valid(value)) throw invalid(name, expected, value, RangeError);
 }
 
 export function positiveInteger(name: string, value: unknown): asserts value is number {
@@ -67,55 +77,44 @@ export function oneOf<T extends string | boolean>(
 ): asserts value is T {
   if (choices.includes(value as T)) return;
   const expected = choices.map((choice) => JSON.stringify(choice)).join(', ');
-  const message = `${name}: expected one of ${expected}, got ${show(value)}`;
-  throw typeof value === typeof choices[0] ? new RangeError(message) : new TypeError(message);
+  throw invalid(
+    name,
+    `one of ${expected}`,
+    value,
+    typeof value === typeof choices[0] ? RangeError : TypeError,
+  );
 }
 
-/** An options object or undefined. */
-export function options(name: string, value: unknown): void {
-  if (value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value))) return;
-  throw new TypeError(`${name}: expected an object, got ${show(value)}`);
-}
-
-/** Throws for an unknown option, which may be misspelt. */
-export function knownOptions(given: object, known: readonly string[]): void {
+/** Throws unless options are an object without unknown options, which may be misspelt. */
+export function options(given: unknown, known: readonly string[], name = 'options'): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw invalid(name, 'an object', given);
   for (const option of Object.keys(given))
     if (!known.includes(option))
       throw new TypeError(`${option}: no such option; expected one of ${known.join(', ')}`);
 }
 
 export function functionValue(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw new TypeError(`${name}: expected a function, got ${show(value)}`);
+  if (typeof value !== 'function') throw invalid(name, 'a function', value);
 }
 
 export function nonEmptyString(name: string, value: unknown): asserts value is string {
-  if (typeof value !== 'string')
-    throw new TypeError(`${name}: expected a non-empty string, got ${show(value)}`);
-  if (value === '') throw new RangeError(`${name}: expected a non-empty string, got ""`);
+  if (typeof value !== 'string' || value === '')
+    throw invalid(name, 'a non-empty string', value, value === '' ? RangeError : TypeError);
 }
 
 /** An AbortSignal, of this realm or another, or undefined. */
 export function abortSignal(name: string, value: unknown): asserts value is AbortSignal | undefined {
-  if (value === undefined) return;
-  const signal = value as Partial<AbortSignal> | null;
-  if (
-    typeof signal === 'object' &&
-    signal !== null &&
-    'aborted' in signal &&
-    typeof signal.addEventListener === 'function'
-  )
-    return;
-  throw new TypeError(`${name}: expected an AbortSignal, got ${show(value)}`);
+  if (value === undefined || (hasMethods(value, ['addEventListener']) && 'aborted' in value)) return;
+  throw invalid(name, 'an AbortSignal', value);
 }
 
 /** An object with the given methods; `expected` describes it in the message. */
 export function methods(name: string, value: unknown, expected: string, names: readonly string[]): void {
-  const object = value as Record<string, unknown> | null;
-  if (
-    typeof object === 'object' &&
-    object !== null &&
-    names.every((method) => typeof object[method] === 'function')
-  )
-    return;
-  throw new TypeError(`${name}: expected ${expected}, got ${show(value)}`);
+  if (!hasMethods(value, names)) throw invalid(name, expected, value);
+}
+
+function hasMethods(value: unknown, names: readonly string[]): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
 }

@@ -60,7 +60,7 @@ export function scripts(root) {
   if (found.length === 0) throw new Error(`no Lua script in ${root}`);
   const included = new Set();
   for (const file of found)
-    for (const other of assemble(file, root).files) if (other !== file) included.add(other);
+    for (const other of assemble(file, root, { plain: true }).files) if (other !== file) included.add(other);
   return found.filter((file) => !included.has(file));
 }
 
@@ -78,8 +78,9 @@ const folders = new Map();
 function shortened(text, root) {
   let folder = folders.get(root);
   if (!folder) {
-    const texts = filesIn(root).map((file) => readFileSync(file, 'utf8'));
-    folder = { names: shortNames(texts), texts: new Map() };
+    const parts = scripts(root).flatMap((script) => assemble(script, root, { plain: true }).parts);
+    const texts = new Set(parts.map((part) => part.text));
+    folder = { names: shortNames([...texts]), texts: new Map() };
     folders.set(root, folder);
   }
   if (!folder.texts.has(text)) folder.texts.set(text, minify(text, folder.names));

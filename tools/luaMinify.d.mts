@@ -4,5 +4,6 @@ export interface LuaToken {
   owner?: string;
 }
 export function tokensOf(text: string): LuaToken[];
-export function shortNames(texts: readonly string[]): Map<string, string>;
-export function minify(text: string, names: Map<string, string>): string;
+export type ShortNames = Record<'inner' | 'outer' | 'fields', Map<string, string>>;
+export function shortNames(texts: readonly string[]): ShortNames;
+export function minify(text: string, names: ShortNames): string;

@@ -1,3 +1,5 @@
+import { innerVariables } from './luaScopes.mjs';
+
 /** The names that Redis and Lua give to a script. */
 const globals = new Set(
   `ARGV KEYS bit cjson cmsgpack error ipairs math next pairs pcall redis select setmetatable string struct table tonumber
@@ -43,37 +45,60 @@ export function tokensOf(text) {
 }
 
 /**
- * A short name for each local variable and field of the scripts. One table serves all of them, and gives no short name twice:
- * thus every scope stays as it is, whichever parts a script consists of. Throws at a variable that no script declares.
+ * Short names for the variables and fields of the scripts. One table serves all of them, since their parts follow each other:
+ * a name is short in one way wherever it occurs, which compresses well. Variables inside blocks have few names: only those
+ * that are in force together need different ones. Throws at a variable that no script declares.
  *
  * @param {string[]} texts every file of the scripts
- * @returns {Map<string, string>}
+ * @returns {Record<'inner' | 'outer' | 'fields', Map<string, string>>}
  */
 export function shortNames(texts) {
-  const kept = new Set([...globals, ...keywords, ...replyFields]);
-  /** @type {Map<string, number>} */
-  const uses = new Map();
+  const kept = new Set(replyFields);
+  /** How often each name is used. */
+  const [inner, outer, fields] = [new Map(), new Map(), new Map()];
+  /** For each variable inside a block, those that are in force with it somewhere. */
+  const together = new Map();
+  const add = (uses, name) => uses.set(name, (uses.get(name) ?? 0) + 1);
   const files = texts.map(tokensOf);
   const declared = new Set(files.flatMap(declaredIn));
   for (const tokens of files) {
-    for (const { kind, text, owner } of tokens) {
+    const isInner = innerVariables(tokens, (name, inForce) => {
+      add(inner, name);
+      for (const other of [name, ...inForce])
+        together.set(other, new Set([...(together.get(other) ?? []), name, ...inForce]));
+    });
+    for (const token of tokens) {
+      const { kind, text, owner } = token;
       if (kind === 'variable' && !declared.has(text) && !globals.has(text))
         throw new Error(`no script declares ${text}`);
       // A name of Lua's library; or a field that may be named by a string elsewhere.
       if (kind === 'method' || (owner && globals.has(owner))) kept.add(text);
       else if (kind === 'string') kept.add(text.slice(1, -1));
-      else if (kind !== 'other') uses.set(text, (uses.get(text) ?? 0) + 1);
+      else if (kind === 'field') add(fields, text);
+      else if (kind === 'variable' && !globals.has(text) && !isInner.has(token)) add(outer, text);
     }
   }
-  const names = [...uses]
-    .filter(([name]) => !kept.has(name))
-    .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
-  const short = shortest(new Set([...kept]));
-  return new Map(names.map(([name]) => [name, short()]));
+  const taken = [...globals, ...keywords];
+  const short = { inner: new Map(), outer: new Map(), fields: new Map() };
+  for (const name of byUse(inner)) {
+    const others = [...together.get(name)].map((other) => short.inner.get(other));
+    short.inner.set(name, shortest([...taken, ...others])());
+  }
+  const nextOuter = shortest([...taken, ...short.inner.values()]);
+  for (const name of byUse(outer)) short.outer.set(name, nextOuter());
+  const nextField = shortest([...keywords, ...kept]);
+  for (const name of byUse(fields)) if (!kept.has(name)) short.fields.set(name, nextField());
+  return short;
+}
+
+/** The most used names first. */
+function byUse(uses) {
+  return [...uses].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).map(([name]) => name);
 }
 
 /** Names that are not taken, the shortest first. */
-function shortest(taken) {
+function shortest(names) {
+  const taken = new Set(names);
   const letters = 'etaoinsrhldcumfpgwybvkxjqzETAOINSRHLDCUMFPGWYBVKXJQZ';
   let count = 0;
   return () => {
@@ -106,12 +131,18 @@ function declaredIn(tokens) {
  * The script with short names, and no more white space than it needs.
  *
  * @param {string} text
- * @param {Map<string, string>} names
+ * @param {ReturnType<typeof shortNames>} names
  */
-export function minify(text, names) {
+export function minify(text, { inner, outer, fields }) {
   let last = '';
-  const words = tokensOf(text).map(({ kind, text: word }) => {
-    const next = kind === 'variable' || kind === 'field' ? (names.get(word) ?? word) : word;
+  const tokens = tokensOf(text);
+  const isInner = innerVariables(tokens);
+  const words = tokens.map((token) => {
+    const { kind, text: word } = token;
+    const names = { variable: isInner.has(token) ? inner : outer, field: fields }[kind];
+    const next = names?.get(word) ?? word;
+    if (kind === 'variable' && !globals.has(word) && !names.has(word))
+      throw new Error(`${word} has no short name`);
     // `a b`, `1 ..`, `- -`: together they would be something else.
     const joins =
       (/\w$/.test(last) && /^\w/.test(next)) ||

@@ -13,10 +13,9 @@ const limits = [
   ['fixedWindow', 2 * kilobyte],
   ['tokenBucket', 2 * kilobyte],
   ['leakyBucket', 2 * kilobyte],
-  // The goal is 6 KB.
-  ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6.25 * kilobyte],
+  ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte],
   // The goal is 24 KB.
-  ['RateLimiter, throttleDistributed', 51 * kilobyte],
+  ['RateLimiter, throttleDistributed', 50 * kilobyte],
 ];
 
 /** The minified bundle of an application that exports these names of the package. */

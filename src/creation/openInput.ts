@@ -1,5 +1,5 @@
 import { throwError } from 'rxjs';
-import { show } from '../validate.ts';
+import { invalid } from '../validate.ts';
 import { type InputIterator, iteratorOf, type PulledInput } from './input.ts';
 
 /** Receives the values of an input, as an RxJS observer does. */
@@ -73,8 +73,7 @@ export class OpenInput<T> {
     let done: boolean | undefined;
     let value: T | undefined;
     try {
-      if (Object(result) !== result)
-        throw new TypeError(`input: expected next() to return an object, got ${show(result)}`);
+      if (Object(result) !== result) throw invalid('input', 'next() to return an object', result);
       done = result.done;
       if (!done) value = result.value;
     } catch (error) {

@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
-import { type AcquireOptions, CancellableAcquisition, checkAcquireOptions } from '../limiter/acquisition.ts';
+import { type AcquireOptions, checkAcquireOptions } from '../limiter/acquireOptions.ts';
+import { CancellableAcquisition } from '../limiter/acquisition.ts';
 import type { Limiter } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';

@@ -50,14 +50,14 @@ export class Admission {
   /** The least wait of a new request as far as it is known: Infinity if only the fact is known. */
   #leastWait({ cost, timeout }: Request, leaving: number): number {
     if (timeout === Infinity) return 0;
-    const { clock, reservations, waitEstimate } = this.#parts;
+    const { clock, reservations, waitEstimate, hopeless } = this.#parts;
     const now = clock.now();
     if (timeout === 0) return waitEstimate.refusalWait(cost, now);
     const first = reservations.moments.first;
     // A due reservation is granted before any request is refused: it changes the estimate.
     const isDue = first !== undefined && first.due <= now;
     if (leaving > 0 || isDue || !this.#calls.knowsLimits) return 0;
-    return waitEstimate.leastWait(cost, timeout, now, this.#calls.current?.sent ?? now);
+    return hopeless.leastWait(cost, timeout, now, this.#calls.current?.sent ?? now);
   }
 
   /** Whether the queue has room for another request that only counts. */

@@ -9,7 +9,7 @@ import { isPaused, isVoid } from './reservedMoments.ts';
 /** Applies a reply: assigns its moments to requests, rejects refused requests, and requeues the others. */
 export function applyReply(parts: Parts, call: Call, reply: ReserveReply, received: number): void {
   const { runs } = call;
-  const { reservations, fairShare, waitEstimate, clockOffset, queue } = parts;
+  const { reservations, fairShare, hopeless, clockOffset, queue } = parts;
   fairShare.contenders = reply.contenders;
   const { last } = reservations.moments;
   // Void reservations first: their requests keep their places in front of those of this reply.
@@ -23,7 +23,7 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   clockOffset.measure(reply.epoch, reply.now, received);
   for (const { requests } of runs)
     for (const request of requests) if (request.stage === 'sent') queue.requeue(request);
-  if (reservations.moments.last !== last) waitEstimate.reserved(reply, call);
+  if (reservations.moments.last !== last) hopeless.reserved(reply, call);
 }
 
 function assign(

@@ -106,7 +106,7 @@ export class Dispatcher {
   /** Adds a request to the queue, perhaps in place of another one of the same waiter. */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
     const { parts, admission, expiry } = this.#passes;
-    const { reservations, waitEstimate } = parts;
+    const { reservations, hopeless } = parts;
     const hasDeadline = timeout > 0 && timeout < Infinity;
     const deadline = timeout === Infinity ? Infinity : this.#now() + timeout;
     const request = new Request(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
@@ -114,7 +114,7 @@ export class Dispatcher {
     if (replaces && !wasReserved) reservations.remove(replaces);
     if (admission.rejects(request, wasReserved ? 1 : 0)) request.stage = 'settled';
     else {
-      if (hasDeadline) waitEstimate.assess(request, this.#now());
+      if (hasDeadline) hopeless.joining(request, this.#now());
       this.#add(request);
     }
     // Its reservation is left to the new request, which has joined by now.

@@ -1,94 +1,124 @@
+import type { Cost } from '../limits/cost.ts';
 import { eachSegment } from '../stores/segments.ts';
-import type { ReserveReply } from '../stores/store.ts';
+import type { Ledger, ReserveReply } from '../stores/store.ts';
 import type { Call } from './gather.ts';
-import type { Parts } from './parts.ts';
-import { addTo } from './queuedPermits.ts';
-import type { Peers, Request } from './request.ts';
-import { type LastReserved, leastWait } from './waitBounds.ts';
-import { joinPeers, peersOf } from './waitEstimate.ts';
+import type { Queue } from './queue.ts';
+import type { Refunds } from './refunds.ts';
+import type { Request } from './request.ts';
+import type { Reservation } from './reservation.ts';
+import type { Reservations } from './reservations.ts';
+import { type LastReserved, leastWait, mostWait, rounding } from './waitBounds.ts';
 
-/** The queue is walked over again only after a millisecond for each so many requests: walks take a small part of the time. */
-const walkedPerMs = 25;
+/** The queue is assessed again only after a millisecond for each so many requests: this takes a small part of the time. */
+const assessedPerMs = 25;
 
-/** The most requests of such a walk. Requests behind them are assessed when they have come forward. */
-const mostWalked = 20_000;
-
-/** Denies queued requests that may not wait behind others, or whose deadline is before their earliest possible grant. */
+/**
+ * Denies requests whose deadline is before their earliest possible grant, as far as this process knows.
+ *
+ * Each request is assessed once, in the order of the queue: behind the requests that are granted if it is.
+ */
 export class HopelessRequests {
-  readonly #parts: Parts;
-  #nextWalk = 0;
+  readonly #ledger: Ledger;
+  readonly #queue: Queue;
+  readonly #reservations: Reservations;
+  readonly #refunds: Refunds;
+  /** When the queue may be assessed again: other clients may have delayed it. */
+  #nextRound = 0;
+  /** The last reservation, if a bucket's level alone decided its moment; and the version of the refunds then. */
+  #drainedBy: Reservation | undefined;
+  #version = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(ledger: Ledger, queue: Queue, reservations: Reservations, refunds: Refunds) {
+    this.#ledger = ledger;
+    this.#queue = queue;
+    this.#reservations = reservations;
+    this.#refunds = refunds;
   }
 
-  /** Denies requests after a reply: new requests always, the others now and then. */
+  /** The least wait of a new request. The store may have granted requests since `since` that are not known here. */
+  leastWait(cost: Cost, timeout: number, now: number, since: number): number {
+    const { last } = this.#reservations.moments;
+    const earliest = Math.max(last?.earliestDue ?? 0, since);
+    return earliest + this.#leastWait(cost, now + timeout, this.#lastReserved) - now;
+  }
+
+  #leastWait(cost: Cost, deadline: number, reserved: LastReserved | undefined): number {
+    const { permits } = this.#queue;
+    const requests = 1 + permits.peersOf(cost, deadline);
+    return leastWait(this.#ledger.limits, cost, requests, permits.certain, reserved);
+  }
+
+  /** A request with a deadline is about to join the queue. */
+  joining(request: Request, now: number): void {
+    const queue = this.#queue;
+    const { last } = this.#reservations.moments;
+    if (queue.firstUnassessed || !last || last.due <= now) queue.firstUnassessed ??= request;
+    else this.#assess(request);
+  }
+
+  /** Denies hopeless requests after a reply: among the new ones always, among all of them now and then. */
   deny(now: number, call: Call, reply: ReserveReply): void {
-    const { queue, reservations, waitEstimate } = this.#parts;
-    for (const request of queue.immediate) {
-      const wait = waitEstimate.refusalWait(request.cost, now);
-      // The requests behind it are refused with the next reply, if at all: no walk over a long queue for each.
-      if (wait <= 0) break;
-      queue.settle(request, wait === Infinity ? undefined : wait);
-    }
+    const queue = this.#queue;
     if (queue.deadlines.next === Infinity) return;
-    if (!queue.firstUnassessed && now < this.#nextWalk) return;
-    const { last } = reservations.moments;
-    const walked =
-      last !== undefined && last.due > now
-        ? this.#walk(now, last.earliestDue, waitEstimate.lastReserved)
-        : this.#walk(now, call.sent, grantedAtOnce(call, reply));
-    this.#nextWalk = Math.max(this.#nextWalk, now + walked / walkedPerMs);
-  }
-
-  /**
-   * Assesses the requests that have not been assessed, or else those at the head of the queue, and denies the hopeless ones.
-   * Returns how many it has seen.
-   */
-  #walk(now: number, earliest: number, reserved: LastReserved | undefined): number {
-    const { ledger, queue, waitEstimate } = this.#parts;
-    const fresh = queue.firstUnassessed !== undefined;
-    const from = queue.firstUnassessed ?? queue.firstUnreserved;
-    const { permits } = queue;
-    const certain = permits.certain.map(() => 0);
-    const ahead = permits.all.map(() => 0);
-    if (from !== queue.firstUnreserved) this.#sumAhead(from, certain, ahead);
-    let peers: Peers | undefined;
-    let walked = 0;
-    // A generator took most of the time of a walk over a long queue.
-    let request = from;
-    for (let next: Request | undefined; request && (fresh || walked < mostWalked); request = next) {
-      next = request.next;
-      walked++;
-      const { cost, count, timeout, deadline } = request;
+    if (!queue.firstUnassessed) {
+      if (now < this.#nextRound) return;
+      queue.forgetAssessments();
+    }
+    const { last } = this.#reservations.moments;
+    const isReserved = last !== undefined && last.due > now;
+    const earliest = isReserved ? last.earliestDue : call.sent;
+    const reserved = isReserved ? this.#lastReserved : grantedAtOnce(call, reply);
+    let count = 0;
+    for (let request = queue.firstUnassessed; request; request = queue.firstUnassessed) {
+      count++;
+      const { cost, timeout, deadline } = request;
       if (timeout > 0 && timeout < Infinity) {
-        const requests = 1 + peersOf(cost, deadline, peers);
-        const granted = earliest + leastWait(ledger.limits, cost, requests, certain, reserved);
+        const granted = earliest + this.#leastWait(cost, deadline, reserved);
         if (granted > deadline) {
           queue.settle(request, granted - now);
           continue;
         }
-        const isCertain = waitEstimate.isCertain(request, ahead);
-        if (!isCertain) peers = joinPeers(request, peers);
-        if (!isCertain || !request.certain) permits.assess(request, isCertain, isCertain ? undefined : peers);
+        this.#assess(request);
       }
-      addTo(ahead, cost, count);
-      if (request.certain) addTo(certain, cost, count);
+      queue.countUnassessed();
     }
-    if (!request) permits.peers = peers;
-    queue.firstUnassessed = undefined;
-    return walked;
+    this.#nextRound = Math.max(this.#nextRound, now + count / assessedPerMs);
   }
 
-  /** Sums the permits of the requests in front of one: those of the whole queue, less those from it on. */
-  #sumAhead(from: Request | undefined, certain: number[], ahead: number[]): void {
-    const { permits } = this.#parts.queue;
-    addTo(ahead, permits.all, 1);
-    addTo(certain, permits.certain, 1);
-    for (let request = from; request; request = request.next) {
-      addTo(ahead, request.cost, -request.count);
-      if (request.certain) addTo(certain, request.cost, -request.count);
-    }
+  /** A reply has made reservations. */
+  reserved({ now, paused = 0 }: ReserveReply, { sent, version }: Call): void {
+    const { limits } = this.#ledger;
+    const { last } = this.#reservations.moments;
+    const isBucket = limits.length === 1 && limits[0].kind === 'tokenBucket';
+    const waits = last && last.earliestDue > sent && last.grant.moment > now + paused + 1;
+    this.#drainedBy = isBucket && waits ? last : undefined;
+    this.#version = version;
+  }
+
+  #assess(request: Request): void {
+    request.certain = this.#isCertain(request);
+    request.peers = request.certain ? undefined : this.#queue.permits.joinPeers(request);
+  }
+
+  /** Whether a request will be granted in time behind the assessed ones, if no other client interferes. */
+  #isCertain({ cost, count, deadline }: Request): boolean {
+    const { limits } = this.#ledger;
+    const { last } = this.#reservations.moments;
+    if (!last || !this.#isDrained) return false;
+    const asked = this.#queue.permits.all[0] + cost[0] * count;
+    const roundings = (this.#queue.size + count) * rounding(limits, cost);
+    return last.due + mostWait(limits, asked, roundings) <= deadline;
+  }
+
+  get #lastReserved(): LastReserved | undefined {
+    const { last } = this.#reservations.moments;
+    return last && { permits: last.grant.cost.map((n) => n * last.count), drained: this.#isDrained };
+  }
+
+  /** Whether the bucket is empty at the moment of the last reservation. A refund may have filled it since. */
+  get #isDrained(): boolean {
+    const { last } = this.#reservations.moments;
+    return last !== undefined && last === this.#drainedBy && this.#version === this.#refunds.version;
   }
 }
 

@@ -4,6 +4,7 @@ import { LimiterEvents } from '../port/events.ts';
 import type { Ledger } from '../stores/store.ts';
 import { ClockOffset } from './clockOffset.ts';
 import { FairShare } from './fairShare.ts';
+import { HopelessRequests } from './hopelessRequests.ts';
 import type { Loop } from './loop.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
@@ -36,6 +37,7 @@ export interface Parts extends DispatcherOptions {
   readonly fairShare: FairShare;
   readonly clockOffset: ClockOffset;
   readonly waitEstimate: WaitEstimate;
+  readonly hopeless: HopelessRequests;
 }
 
 export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
@@ -47,6 +49,7 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const reservations = new Reservations(queue, refunds, clock);
   const fairShare = new FairShare(ledger);
   const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
+  const hopeless = new HopelessRequests(ledger, queue, reservations, refunds);
   const clockOffset = new ClockOffset();
   // Each by its name: after a spread, V8 takes many times as long.
   return {
@@ -66,5 +69,6 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
     fairShare,
     clockOffset,
     waitEstimate,
+    hopeless,
   };
 }

@@ -15,7 +15,7 @@ export class Queue {
   readonly waiters = new WaiterIndex();
   readonly permits: QueuedPermits;
   firstUnreserved: Request | undefined;
-  /** The first request that joined, or was requeued, while nothing was known of its wait. */
+  /** The first request that has not been assessed: nothing was known of its wait when it joined. */
   firstUnassessed: Request | undefined;
   /** Requests that may not wait, and are not sent. */
   readonly immediate = new Set<Request>();
@@ -55,7 +55,7 @@ export class Queue {
       this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
     this.firstUnreserved ??= request;
     this.size += request.count;
-    this.permits.add(request, request.count);
+    this.#count(request, request.count);
     if (request.timeout === 0) this.immediate.add(request);
   }
 
@@ -65,16 +65,13 @@ export class Queue {
     if (last?.stage !== 'queued' || last.waiter !== waiter || !sameCost(last.cost, cost)) return false;
     if (last.timeout !== Infinity || !last.extend(data)) return false;
     this.size++;
-    this.permits.add(last, 1);
+    this.#count(last, 1);
     return true;
   }
 
   remove(request: Request): void {
     if (request.stage === 'reserved') this.deadlines.remove(request);
-    else {
-      this.permits.add(request, -request.count);
-      this.#leaveUnreserved(request);
-    }
+    else this.#leaveUnreserved(request);
     this.#list.remove(request);
     request.stage = 'settled';
     if (request.waiter.cancelsAll) this.waiters.unlink(request);
@@ -110,7 +107,6 @@ export class Queue {
   reserve(count: number): Request {
     const first = this.firstUnreserved!;
     const request = count < first.count ? this.splitFront(first, count) : first;
-    this.permits.add(request, -request.count);
     this.#leaveUnreserved(request);
     request.stage = 'reserved';
     request.expires = request.deadline;
@@ -118,6 +114,7 @@ export class Queue {
   }
 
   #leaveUnreserved(request: Request): void {
+    this.#count(request, -request.count);
     if (request.timeout === 0) this.immediate.delete(request);
     if (request === this.firstUnreserved) this.firstUnreserved = request.next;
     if (request === this.firstUnassessed) this.firstUnassessed = request.next;
@@ -140,12 +137,30 @@ export class Queue {
       left -= request.count;
       this.requeue(request);
       this.firstUnreserved = request;
-      request.certain = request.timeout === Infinity;
-      request.peers = undefined;
       this.deadlines.watch(request);
-      this.permits.add(request, request.count);
     }
+    this.forgetAssessments();
+  }
+
+  /** Causes all requests without reservations to be assessed again. */
+  forgetAssessments(): void {
+    this.permits.clear();
     this.firstUnassessed = this.firstUnreserved;
+    // The requests without a deadline in front of all others need no assessment.
+    while (this.firstUnassessed?.timeout === Infinity) this.countUnassessed();
+  }
+
+  /** Counts the permits of the first unassessed request, which has been assessed. */
+  countUnassessed(): void {
+    const request = this.firstUnassessed!;
+    this.permits.add(request, request.count);
+    this.firstUnassessed = request.next;
+  }
+
+  /** `count` requests like this one have joined or, below 0, left. Unassessed ones have no permits here. */
+  #count(request: Request, count: number): void {
+    const { firstUnassessed } = this;
+    if (!firstUnassessed || request.order < firstUnassessed.order) this.permits.add(request, count);
   }
 
   /** Splits a request in two. Returns the first, which has `count` of its requests. */

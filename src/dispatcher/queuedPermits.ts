@@ -1,36 +1,50 @@
-import type { Cost } from '../limits/cost.ts';
+import { type Cost, sameCost } from '../limits/cost.ts';
 import type { Peers, Request } from './request.ts';
 
-/** The permits that requests without reservations ask for, and what is known of their chances. */
+/** The permits that the assessed requests without reservations ask for. */
 export class QueuedPermits {
   /** Permits of each limit that they ask for, and of those the ones of requests that are certain to be granted. */
   readonly all: number[];
   readonly certain: number[];
   /** The peers of the last request that is not certain. */
-  peers: Peers | undefined;
+  #peers: Peers | undefined;
 
   constructor(limits: number) {
     this.all = new Array(limits).fill(0);
     this.certain = new Array(limits).fill(0);
   }
 
-  /** `count` requests like this one have joined or, below 0, left. */
+  /** `count` requests like this one have been assessed or, below 0, have left. */
   add({ cost, certain, peers }: Request, count: number): void {
     if (peers) peers.count += count;
-    addTo(this.all, cost, count);
-    if (certain) addTo(this.certain, cost, count);
+    for (let i = 0; i < cost.length; i++) {
+      this.all[i] += cost[i] * count;
+      if (certain) this.certain[i] += cost[i] * count;
+    }
   }
 
-  /** Records that a request is certain to be granted, or counts among some peers. */
-  assess(request: Request, certain: boolean, peers: Peers | undefined): void {
-    this.add(request, -request.count);
-    request.certain = certain;
-    request.peers = peers;
-    this.add(request, request.count);
+  clear(): void {
+    this.all.fill(0);
+    this.certain.fill(0);
+    this.#peers = undefined;
   }
-}
 
-/** Adds the permits of `count` requests of a cost. */
-export function addTo(sums: number[], cost: Cost, count: number): void {
-  for (let i = 0; i < sums.length; i++) sums[i] += cost[i] * count;
+  /** The number of peers that are granted before a request, if it is granted. */
+  peersOf(cost: Cost, deadline: number): number {
+    return this.#peersFor(cost, deadline)?.count ?? 0;
+  }
+
+  /** Returns the peers among which a request counts from now on. */
+  joinPeers({ cost, deadline }: Request): Peers {
+    const peers = this.#peersFor(cost, deadline) ?? { cost, deadline, count: 0 };
+    peers.deadline = Math.min(peers.deadline, deadline);
+    this.#peers = peers;
+    return peers;
+  }
+
+  /** The peers of a request. Deadlines within one millisecond are equal, since moments are whole. */
+  #peersFor(cost: Cost, deadline: number): Peers | undefined {
+    const peers = this.#peers;
+    return peers && sameCost(cost, peers.cost) && deadline < peers.deadline + 1 ? peers : undefined;
+  }
 }

@@ -1,7 +1,6 @@
 import type { ReserveReply } from '../stores/store.ts';
 import { applyReply } from './applyReply.ts';
 import { type Call, gather } from './gather.ts';
-import { HopelessRequests } from './hopelessRequests.ts';
 import type { Parts } from './parts.ts';
 
 /**
@@ -23,7 +22,6 @@ export class ReserveCalls {
   /** Number of calls sent. */
   count = 0;
   #epoch = 0;
-  readonly #hopeless: HopelessRequests;
   /** When the client calls again even if it needs nothing. */
   #heartbeatAt = Infinity;
   /** When the last call that has a reply was sent. */
@@ -33,7 +31,6 @@ export class ReserveCalls {
   constructor(parts: Parts, replied: (reply: ReserveReply, received: number) => void) {
     this.#parts = parts;
     this.#replied = replied;
-    this.#hopeless = new HopelessRequests(parts);
   }
 
   /** Milliseconds that the store is given to reply. */
@@ -99,7 +96,7 @@ export class ReserveCalls {
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { queue, ledger, fairShare, reservations, waitEstimate } = this.#parts;
+    const { queue, ledger, fairShare, reservations, waitEstimate, hopeless } = this.#parts;
     const { retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     this.#epoch = reply.epoch;
@@ -110,7 +107,8 @@ export class ReserveCalls {
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
     waitEstimate.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
-    this.#hopeless.deny(received, call, reply);
+    waitEstimate.denyImmediate(received);
+    hopeless.deny(received, call, reply);
     queue.settled.sort();
     this.#replied(reply, received);
   }

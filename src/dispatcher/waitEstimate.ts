@@ -1,13 +1,10 @@
-import { type Cost, sameCost } from '../limits/cost.ts';
+import type { Cost } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
-import type { Ledger, ReserveReply } from '../stores/store.ts';
-import type { Call } from './gather.ts';
+import type { Ledger } from '../stores/store.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
-import type { Peers, Request } from './request.ts';
-import type { Reservation } from './reservation.ts';
+import type { Request } from './request.ts';
 import type { Reservations } from './reservations.ts';
-import { type LastReserved, leastWait, mostWait, rounding } from './waitBounds.ts';
 
 /** The last refusal of a request that may not wait. A request that costs no less is refused without a call meanwhile. */
 interface Refusal {
@@ -19,7 +16,7 @@ interface Refusal {
   version: number;
 }
 
-/** Bounds of the wait of requests, as far as they are known without a call. */
+/** What is known without a call of the wait of requests that may not wait, and of the next call. */
 export class WaitEstimate {
   readonly #ledger: Ledger;
   readonly #queue: Queue;
@@ -29,9 +26,6 @@ export class WaitEstimate {
   /** The first request without a reservation when `retryAt` was set. */
   #retries: Request | undefined;
   #refusal: Refusal | undefined;
-  /** The last reservation, if a bucket's level alone decided its moment; and the version of the refunds then. */
-  #drainedBy: Reservation | undefined;
-  #version = 0;
 
   constructor(ledger: Ledger, queue: Queue, reservations: Reservations, refunds: Refunds) {
     this.#ledger = ledger;
@@ -75,71 +69,13 @@ export class WaitEstimate {
     if (version === this.#refunds.version) this.#refusal = { cost, retryAfter, at, until: at + ms, version };
   }
 
-  /** The least wait of a new request. The store may have granted requests since `since` that are not known here. */
-  leastWait(cost: Cost, timeout: number, now: number, since: number): number {
-    const { firstUnassessed, permits } = this.#queue;
-    const { last } = this.#reservations.moments;
-    const requests = 1 + (firstUnassessed ? 0 : peersOf(cost, now + timeout, permits.peers));
-    const wait = leastWait(this.#ledger.limits, cost, requests, permits.certain, this.lastReserved);
-    return Math.max(last?.earliestDue ?? 0, since) + wait - now;
-  }
-
-  /** Assesses a request with a deadline before it joins the queue. */
-  assess(request: Request, now: number): void {
-    const queue = this.#queue;
-    const { permits } = queue;
-    const { last } = this.#reservations.moments;
-    if (queue.firstUnassessed || !last || last.due <= now) {
-      queue.firstUnassessed ??= request;
-      return;
+  /** Denies queued requests that may not wait. */
+  denyImmediate(now: number): void {
+    for (const request of this.#queue.immediate) {
+      const wait = this.refusalWait(request.cost, now);
+      // The requests behind it are refused with the next reply, if at all: no walk over a long queue for each.
+      if (wait <= 0) return;
+      this.#queue.settle(request, wait === Infinity ? undefined : wait);
     }
-    request.certain = this.isCertain(request, permits.all);
-    if (!request.certain) permits.peers = request.peers = joinPeers(request, permits.peers);
   }
-
-  /** Whether a request will be granted in time behind requests of so many permits, if no other client interferes. */
-  isCertain({ cost, count, deadline }: Request, ahead: readonly number[]): boolean {
-    const { limits } = this.#ledger;
-    const { last } = this.#reservations.moments;
-    if (!last || !this.#isDrained) return false;
-    const roundings = (this.#queue.size + count) * rounding(limits, cost);
-    return last.due + mostWait(limits, ahead[0] + cost[0] * count, roundings) <= deadline;
-  }
-
-  /** A reply has made reservations. */
-  reserved({ now, paused = 0 }: ReserveReply, { sent, version }: Call): void {
-    const { limits } = this.#ledger;
-    const { last } = this.#reservations.moments;
-    const isBucket = limits.length === 1 && limits[0].kind === 'tokenBucket';
-    const waits = last && last.earliestDue > sent && last.grant.moment > now + paused + 1;
-    this.#drainedBy = isBucket && waits ? last : undefined;
-    this.#version = version;
-  }
-
-  get lastReserved(): LastReserved | undefined {
-    const { last } = this.#reservations.moments;
-    return last && { permits: last.grant.cost.map((n) => n * last.count), drained: this.#isDrained };
-  }
-
-  /** Whether the bucket is empty at the moment of the last reservation. A refund may have filled it since. */
-  get #isDrained(): boolean {
-    const { last } = this.#reservations.moments;
-    return last !== undefined && last === this.#drainedBy && this.#version === this.#refunds.version;
-  }
-}
-
-/** The number of peers that are granted before a request, if it is granted. */
-export function peersOf(cost: Cost, deadline: number, peers: Peers | undefined): number {
-  return peers && isPeer(cost, deadline, peers) ? peers.count : 0;
-}
-
-/** Whether these are the peers of a request. Deadlines within one millisecond are equal, since moments are whole. */
-function isPeer(cost: Cost, deadline: number, peers: Peers): boolean {
-  return sameCost(cost, peers.cost) && deadline < peers.deadline + 1;
-}
-
-export function joinPeers({ cost, deadline }: Request, peers: Peers | undefined): Peers {
-  if (!peers || !isPeer(cost, deadline, peers)) return { cost, deadline, count: 0 };
-  peers.deadline = Math.min(peers.deadline, deadline);
-  return peers;
 }

@@ -8,7 +8,8 @@ import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 import type { ControlledLedger, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import { type AcquireOptions, acquireFrom, checkAcquireOptions, tryAcquireFrom } from './acquisition.ts';
+import { type AcquireOptions, checkAcquireOptions } from './acquireOptions.ts';
+import { acquireFrom, tryAcquireFrom } from './acquisition.ts';
 import { decisionOf } from './decision.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { LimiterParts, partsOf } from './limiterParts.ts';
@@ -150,8 +151,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   async availablePermits(
     options: { detail?: boolean | undefined } = {},
   ): Promise<number | Record<Name, number>> {
-    check.options('options', options);
-    check.knownOptions(options, ['detail']);
+    check.options(options, ['detail']);
     const { detail = false } = options;
     check.oneOf('detail', detail, [true, false]);
     const available = await toPromise<number[]>((reply) => this.#line.peek(reply));
@@ -172,8 +172,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * await limiter.release(20); // a batch of 20 was cancelled
    */
   async release(permits: Permits<Name>): Promise<void> {
-    if (permits === undefined)
-      throw new TypeError('permits: expected a number or a record of permits, got undefined');
+    if (permits === undefined) throw check.invalid('permits', 'a number or a record of permits', permits);
     const { names, record } = this.#named;
     const most = names.map(() => Number.MAX_SAFE_INTEGER);
     const cost = unusedCost(names, record, most, permits, 'permits');
@@ -212,8 +211,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * await limiter.setRate(slidingWindow({ permits: 20, interval: 1_000 }));
    */
   async setRate(limit: RateLimiterOptions<Name>['limit'], options: SetRateOptions = {}): Promise<void> {
-    check.options('options', options);
-    check.knownOptions(options, ['keepState']);
+    check.options(options, ['keepState']);
     const { keepState = true } = options;
     check.oneOf('keepState', keepState, [true, false]);
     await this.#setRate(limit, { ifAbsent: false, keepState });

@@ -3,7 +3,7 @@ import type { NamedLimits, Permits } from '../limits/cost.ts';
 import { isLimit, type Limit } from '../limits/limit.ts';
 import { LimiterEvents } from '../port/events.ts';
 import type { LimiterGroup } from '../port/line.ts';
-import { show } from '../validate.ts';
+import { invalid, show } from '../validate.ts';
 import { KeyedLedger } from './keyedLedger.ts';
 import { KeyedLimiters } from './keyedLimiters.ts';
 import { LimiterParts, openLedger, type SharedParts, sharedParts } from './limiterParts.ts';
@@ -91,7 +91,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
    * if (!(await group.get(request.ip).tryAcquire())) return response.status(429).end();
    */
   get(key: string): RateLimiter<Name> {
-    if (typeof key !== 'string') throw new TypeError(`key: expected a string, got ${show(key)}`);
+    if (typeof key !== 'string') throw invalid('key', 'a string', key);
     if (this.#limiters.closed) throw new LimiterClosedError(this.name);
     const limiter = this.#limiters.find(key);
     if (limiter && !limiter.line.closed) return limiter;

@@ -2,33 +2,9 @@ import { AcquireTimeoutError, type AskedPermits } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
-import { abortSignal, duration, knownOptions, options as optionsObject } from '../validate.ts';
 import { onAbort } from './abort.ts';
+import type { AcquireOptions } from './acquireOptions.ts';
 import { withoutStack } from './withoutStack.ts';
-
-/** Options of {@link RateLimiter.acquire}. */
-export interface AcquireOptions {
-  /**
-   * Milliseconds that the request may wait for its permits: may be fractional, 0 or Infinity.
-   *
-   * @default Infinity
-   */
-  timeout?: number | undefined;
-  /** Cancels the request: it rejects with the signal's reason, and its reservation is refunded. None by default. */
-  signal?: AbortSignal | undefined;
-}
-
-const known = ['timeout', 'signal'];
-
-/** Throws for invalid options. */
-export function checkAcquireOptions(options: AcquireOptions | undefined): void {
-  if (options === undefined) return;
-  optionsObject('options', options);
-  knownOptions(options, known);
-  const { timeout, signal } = options;
-  if (timeout !== undefined) duration('timeout', timeout);
-  abortSignal('signal', signal);
-}
 
 /** Requests permits of a line. Resolves with the permit at its granted moment. */
 export function acquireFrom<P>(

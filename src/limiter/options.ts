@@ -88,14 +88,11 @@ const known = [
 
 /** Throws for an invalid option; the message has its name, what is expected, and what was given. */
 export function checkOptions(options: RateLimiterOptions<string>): void {
-  if (options === undefined) throw new TypeError('options: expected an object, got undefined');
-  check.options('options', options);
-  check.knownOptions(options, known);
+  check.options(options, known);
   const { name, redis, prefix, scope, clientId, fallback, storeTimeout, maxQueue, store, scheduler } =
     options;
   check.nonEmptyString('name', name);
-  if (prefix !== undefined && typeof prefix !== 'string')
-    throw new TypeError(`prefix: expected a string, got ${check.show(prefix)}`);
+  if (prefix !== undefined && typeof prefix !== 'string') throw check.invalid('prefix', 'a string', prefix);
   if (scope !== undefined) check.oneOf('scope', scope, ['fleet', 'client']);
   if (clientId !== undefined) check.nonEmptyString('clientId', clientId);
   if (maxQueue !== undefined) check.positiveIntegerOrInfinity('maxQueue', maxQueue);

@@ -49,8 +49,7 @@ export function callPlanOf<P, Args extends unknown[], This>(
   options: WrapOptions<P, Args, This> = {},
   known = wrapOptions,
 ): CallPlan<P, Args, This> {
-  check.options('options', options);
-  check.knownOptions(options, known);
+  check.options(options, known);
   const { permits = 1 as P, strategy = 'wait', signal } = options;
   check.oneOf('strategy', strategy, ['wait', 'error']);
   const { timeout = strategy === 'wait' ? Infinity : 0 } = options;

@@ -1,5 +1,5 @@
 import { type AskedPermits, PermitsExceedLimitError } from '../errors.ts';
-import { positiveInteger, show } from '../validate.ts';
+import { invalid, positiveInteger } from '../validate.ts';
 import { capacityOf, type Limit } from './limit.ts';
 
 /** The permits of a request for each limit of a limiter, in the order of its limits. Immutable. */
@@ -24,10 +24,9 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
     return names.length === 1 && permits === 1 ? one : names.map(() => permits);
   }
   if (typeof permits !== 'object' || permits === null || Array.isArray(permits))
-    throw new TypeError(`permits: expected a number or a record of ${listOf(names)}, got ${show(permits)}`);
+    throw invalid('permits', `a number or a record of ${listOf(names)}`, permits);
   for (const name of Object.keys(permits))
-    if (!names.includes(name))
-      throw new RangeError(`permits: expected names among ${listOf(names)}, got ${show(name)}`);
+    if (!names.includes(name)) throw invalid('permits', `names among ${listOf(names)}`, name, RangeError);
   const cost = names.map((name) => {
     const n = Object.hasOwn(permits, name) ? (permits as Record<string, unknown>)[name] : undefined;
     if (n === undefined || n === 0) return 0;

@@ -1,4 +1,4 @@
-import { knownOptions, oneOf, options as optionsObject, positiveInteger, show } from '../validate.ts';
+import * as check from '../validate.ts';
 
 declare const brand: unique symbol;
 
@@ -113,14 +113,14 @@ export function isLimit(value: unknown): value is Limit {
 export function assertLimit(name: string, value: unknown): asserts value is Limit {
   if (isLimit(value)) return;
   throw new TypeError(
-    `${name}: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got ${show(value)}${suggestion(value)}`,
+    `${name}: expected a limit made by slidingWindow, fixedWindow, tokenBucket or leakyBucket, got ${check.show(value)}${suggestion(value)}`,
   );
 }
 
 /** A suggestion for the options of a limit in place of a limit. */
 function suggestion(value: unknown): string {
   if (!isRate(value)) return '';
-  return `; did you mean slidingWindow({ permits: ${show(value.permits)}, interval: ${show(value.interval)} })?`;
+  return `; did you mean slidingWindow({ permits: ${check.show(value.permits)}, interval: ${check.show(value.interval)} })?`;
 }
 
 /** Whether a value looks like the options of a limit. */
@@ -139,9 +139,9 @@ export function isRate(value: unknown): value is { permits: unknown; interval: u
 export function slidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { permits, interval } = rate(options, ['resolution']);
   const { resolution = Math.max(1, Math.floor(interval / 1000)) } = options;
-  positiveInteger('resolution', resolution);
+  check.positiveInteger('resolution', resolution);
   if (resolution > interval)
-    throw new RangeError(`resolution: expected at most the interval, ${interval} ms, got ${resolution}`);
+    throw check.invalid('resolution', `at most the interval, ${interval} ms`, resolution, RangeError);
   return make({ kind: 'slidingWindow', permits, interval, resolution });
 }
 
@@ -158,7 +158,7 @@ export function slidingWindow(options: SlidingWindowOptions): SlidingWindow {
 export function fixedWindow(options: FixedWindowOptions): FixedWindow {
   const { permits, interval } = rate(options, ['align']);
   const { align = 'first' } = options;
-  oneOf('align', align, ['first', 'epoch']);
+  check.oneOf('align', align, ['first', 'epoch']);
   return make({ kind: 'fixedWindow', permits, interval, align });
 }
 
@@ -173,7 +173,7 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindow {
 export function tokenBucket(options: TokenBucketOptions): TokenBucket {
   const { permits, interval } = rate(options, ['burst']);
   const { burst = permits } = options;
-  positiveInteger('burst', burst);
+  check.positiveInteger('burst', burst);
   product('burst', burst, interval);
   return make({ kind: 'tokenBucket', permits, interval, burst });
 }
@@ -197,14 +197,12 @@ export function leakyBucket(options: RateOptions): TokenBucket {
 
 /** Checks the options that every limit has, and throws for unknown ones. */
 function rate(options: RateOptions, further: string[] = []): RateOptions {
-  if (options === undefined) throw new TypeError('options: expected an object, got undefined');
-  optionsObject('options', options);
-  knownOptions(options, ['permits', 'interval', ...further]);
+  check.options(options, ['permits', 'interval', ...further]);
   const { permits, interval } = options;
-  positiveInteger('permits', permits);
-  positiveInteger('interval', interval);
+  check.positiveInteger('permits', permits);
+  check.positiveInteger('interval', interval);
   if (interval > longestInterval)
-    throw new RangeError(`interval: expected at most 10^12 ms (31 years), got ${interval}`);
+    throw check.invalid('interval', 'at most 10^12 ms (31 years)', interval, RangeError);
   product('permits', permits, interval);
   return { permits, interval };
 }

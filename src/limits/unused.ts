@@ -1,4 +1,4 @@
-import { show, wholeUpTo } from '../validate.ts';
+import { invalid, wholeUpTo } from '../validate.ts';
 
 /** Converts used permits to a cost; a limit that is left out was used as granted. */
 export function usedCost(
@@ -8,7 +8,7 @@ export function usedCost(
   used: unknown,
 ): number[] {
   const most = cost.map((n) => (n > 0 ? Number.MAX_SAFE_INTEGER : 0));
-  if (used === undefined) throw new TypeError('used: expected a number of permits, got undefined');
+  if (used === undefined) throw invalid('used', 'a number of permits', used);
   const given = unusedCost(names, record, most, used, 'used');
   const isGiven = (name: string) => typeof used === 'number' || ownNumber(used, name) !== undefined;
   return names.map((name, i) => (isGiven(name) ? given[i] : cost[i]));
@@ -29,10 +29,9 @@ export function unusedCost(
     return cost.map((n) => (n > 0 ? unused : 0));
   }
   if (typeof unused !== 'object' || unused === null || Array.isArray(unused))
-    throw new TypeError(`${argument}: expected a number or a record of permits, got ${show(unused)}`);
+    throw invalid(argument, 'a number or a record of permits', unused);
   for (const name of Object.keys(unused))
-    if (!names.includes(name))
-      throw new RangeError(`${argument}: expected names of the limits, got ${show(name)}`);
+    if (!names.includes(name)) throw invalid(argument, 'names of the limits', name, RangeError);
   return names.map((name, i) => {
     const n = ownNumber(unused, name);
     if (n === undefined) return 0;

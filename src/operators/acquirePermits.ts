@@ -1,7 +1,7 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { switchMap } from 'rxjs/operators';
 import { permits$ } from '../creation/permits.ts';
-import type { AcquireOptions } from '../limiter/acquisition.ts';
+import type { AcquireOptions } from '../limiter/acquireOptions.ts';
 import type { Limiter } from '../port/line.ts';
 
 /**

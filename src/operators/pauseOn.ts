@@ -66,8 +66,7 @@ export function pauseOn<T>(
 ): MonoTypeOperatorFunction<T> {
   check.methods('limiter', limiter, 'a RateLimiter', ['pauseFor']);
   check.functionValue('selector', selector);
-  check.options('options', options);
-  check.knownOptions(options, ['max']);
+  check.options(options, ['max']);
   const { max = Infinity } = options;
   check.duration('max', max);
 

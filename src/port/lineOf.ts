@@ -4,7 +4,7 @@ import type { Limiter, LimiterGroup, Line } from './line.ts';
 
 /** Returns the line of a limiter. Throws for anything but a limiter, and for invalid permits. */
 export function lineOf<P>(limiter: Limiter<P>, permits: P): Line<P> {
-  if (!isLimiter(limiter)) throw new TypeError(`limiter: expected a RateLimiter, got ${check.show(limiter)}`);
+  if (!isLimiter(limiter)) throw check.invalid('limiter', 'a RateLimiter', limiter);
   checkPermits(limiter.line, permits);
   return limiter.line;
 }
@@ -32,7 +32,7 @@ export function lineFinder<P>(
   if (typeof permits !== 'function' && (typeof permits !== 'object' || permits === null))
     check.positiveInteger('permits', permits);
   return (name) => {
-    if (typeof name !== 'string') throw new TypeError(`key: expected a string, got ${check.show(name)}`);
+    if (typeof name !== 'string') throw check.invalid('key', 'a string', name);
     return limiter.get(name).line;
   };
 }

@@ -1,6 +1,7 @@
 import { monotonicClock } from '../clock.ts';
-import { AcquireTimeoutError, LimiterClosedError, NotInitializedError } from '../errors.ts';
-import { type AcquireOptions, acquireFrom, checkAcquireOptions } from '../limiter/acquisition.ts';
+import { LimiterClosedError, NotInitializedError } from '../errors.ts';
+import { type AcquireOptions, checkAcquireOptions } from '../limiter/acquireOptions.ts';
+import { acquireFrom, tryAcquireFrom } from '../limiter/acquisition.ts';
 import { clientIdOf } from '../limiter/clientId.ts';
 import { LedgerLine } from '../limiter/ledgerLine.ts';
 import { toPromise } from '../limiter/toPromise.ts';
@@ -97,7 +98,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     type: RateType,
     rate: number,
     interval: number,
-    options?: RedissonRateOptions,
+    options: RedissonRateOptions = {},
   ): Promise<boolean> {
     return this.#setRate('new', rateOf(type, rate, interval, options, ['keepAlive']));
   }
@@ -118,7 +119,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     type: RateType,
     rate: number,
     interval: number,
-    options?: RedissonSetRateOptions,
+    options: RedissonSetRateOptions = {},
   ): Promise<void> {
     await this.#setRate('any', rateOf(type, rate, interval, options, ['keepAlive', 'keepState']));
   }
@@ -139,7 +140,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     type: RateType,
     rate: number,
     interval: number,
-    options?: RedissonSetRateOptions,
+    options: RedissonSetRateOptions = {},
   ): Promise<boolean> {
     return this.#setRate('known', rateOf(type, rate, interval, options, ['keepAlive', 'keepState']));
   }
@@ -162,7 +163,7 @@ export class RedissonRateLimiter implements Limiter<number> {
    */
   async acquire(permits = 1, options: AcquireOptions = {}): Promise<Permit<number>> {
     checkAcquireOptions(options);
-    return this.#request(permits, options);
+    return acquireFrom(this.#line, permits, this.#line.costOf(permits), options);
   }
 
   /**
@@ -178,14 +179,9 @@ export class RedissonRateLimiter implements Limiter<number> {
   async tryAcquire(permits = 1, timeout = 0): Promise<boolean> {
     check.duration('timeout', timeout);
     const deadline = this.#line.now() + timeout;
-    try {
-      await this.#request(permits, { timeout });
-      return true;
-    } catch (error) {
-      if (!(error instanceof AcquireTimeoutError)) throw error;
-      await this.#deadlines.until(deadline);
-      return false;
-    }
+    const isGranted = await tryAcquireFrom(this.#line, permits, this.#line.costOf(permits), { timeout });
+    if (!isGranted) await this.#deadlines.until(deadline);
+    return isGranted;
   }
 
   /**
@@ -201,9 +197,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     const cost = permits === 0 ? undefined : this.#line.costOf(permits);
     if (this.#line.closed) throw new LimiterClosedError(this.name);
     if (!cost) return;
-    await new Promise<void>((resolve, reject) =>
-      this.#line.release(cost, (error) => (error ? reject(error) : resolve())),
-    );
+    await toPromise<void>((reply) => this.#line.release(cost, reply));
   }
 
   /**
@@ -306,10 +300,6 @@ export class RedissonRateLimiter implements Limiter<number> {
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #request(permits: number, options: AcquireOptions): Promise<Permit<number>> {
-    return acquireFrom(this.#line, permits, this.#line.costOf(permits), options);
   }
 
   async #setRate(

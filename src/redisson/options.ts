@@ -53,17 +53,18 @@ export interface RedissonConfig {
 }
 
 /** Throws a TypeError or RangeError for invalid arguments of the constructor. */
-export function checkLimiter(redis: unknown, name: unknown, options: unknown): void {
+export function checkLimiter(redis: unknown, name: unknown, options: RedissonRateLimiterOptions): void {
   checkRedisClient(redis);
   check.nonEmptyString('name', name);
   if ((redis as RedisClient).nodes && !fitsOneSlot(name))
-    throw new RangeError(
-      `name: expected no lone brace on a cluster, where the keys would lie in several slots, got ${check.show(name)}`,
+    throw check.invalid(
+      'name',
+      'no lone brace on a cluster, where the keys would lie in several slots',
+      name,
+      RangeError,
     );
-  check.options('options', options);
-  const given = (options ?? {}) as RedissonRateLimiterOptions;
-  check.knownOptions(given, ['clientId', 'storeTimeout']);
-  const { clientId, storeTimeout } = given;
+  check.options(options, ['clientId', 'storeTimeout']);
+  const { clientId, storeTimeout } = options;
   if (clientId !== undefined) check.nonEmptyString('clientId', clientId);
   if (storeTimeout !== undefined) check.duration('storeTimeout', storeTimeout);
 }
@@ -73,21 +74,23 @@ export function rateOf(
   type: RateType,
   rate: number,
   interval: number,
-  options: RedissonSetRateOptions | undefined,
+  options: RedissonSetRateOptions,
   known: readonly string[],
 ): RedissonConfig & { keepState: boolean } {
   if (!Object.values(RateType).includes(type))
-    throw new (typeof type === 'number' ? RangeError : TypeError)(
-      `type: expected RateType.OVERALL or RateType.PER_CLIENT, got ${check.show(type)}`,
+    throw check.invalid(
+      'type',
+      'RateType.OVERALL or RateType.PER_CLIENT',
+      type,
+      typeof type === 'number' ? RangeError : TypeError,
     );
   check.positiveInteger('rate', rate);
   check.positiveInteger('interval', interval);
-  check.options('options', options);
-  check.knownOptions(options ?? {}, known);
-  const { keepAlive = 0, keepState = false } = options ?? {};
+  check.options(options, known);
+  const { keepAlive = 0, keepState = false } = options;
   check.wholeUpTo('keepAlive', keepAlive, Number.MAX_SAFE_INTEGER);
   if (keepAlive > 0 && keepAlive < interval)
-    throw new RangeError(`keepAlive: expected 0, or at least the interval, ${interval} ms, got ${keepAlive}`);
+    throw check.invalid('keepAlive', `0, or at least the interval, ${interval} ms`, keepAlive, RangeError);
   check.oneOf('keepState', keepState, [true, false]);
   return { type, rate, interval, keepAlive, keepState };
 }

@@ -98,8 +98,7 @@ export function planOf<T, P, R>(
   options: Partial<ThrottleDistributedByKeyOptions<T, P, R>> = {},
   known = allOptions,
 ): ThrottlePlan<T, P, R> {
-  check.options('options', options);
-  check.knownOptions(options, known);
+  check.options(options, known);
   const {
     permits = 1 as P,
     strategy = 'wait',

@@ -12,7 +12,7 @@ const processes = 6;
 const interval = 1000;
 const permits = 200;
 /** Milliseconds of requests of the fleet, and the moment at which one process is killed. */
-const lasts = 5300;
+const lasts = 4300;
 const killAfter = 2300;
 
 const test = suite<{ server: RedisServer }>('fleet');
@@ -94,7 +94,7 @@ for (const limit of limits)
 
       // Whole windows, from the second one on, in which every process always had waiting requests.
       const first = grants.reduce((min, { t }) => Math.min(min, t), Infinity);
-      const [from, to] = [first + interval, first + 5 * interval];
+      const [from, to] = [first + interval, first + 4 * interval];
       // Permits reserved by the killed process, and those not reported yet, count as unused: a few permits.
       const utilisation = permitsWithin(grants, from, to) / ((permits * (to - from)) / interval);
       const fairness = jain(survivors.map((outcome) => permitsWithin(keptBy(outcome), from, to)));
@@ -121,7 +121,7 @@ for (const limit of limits)
         assert.ok(requests.some(({ returned }) => returned > 0));
       }
       const first = kept.reduce((min, { t }) => Math.min(min, t), Infinity);
-      const [from, to] = [first + interval, first + 5 * interval];
+      const [from, to] = [first + interval, first + 4 * interval];
       const utilisation = permitsWithin(kept, from, to) / ((permits * (to - from)) / interval);
       const fairness = jain(outcome.processes.map((one) => permitsWithin(keptBy(one), from, to)));
       console.log(`${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}`);

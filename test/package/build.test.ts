@@ -1,19 +1,11 @@
 import { build } from 'esbuild';
-import { type OutputChunk, type RollupOptions, rollup } from 'rollup';
+import type { OutputChunk } from 'rollup';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import config from '../../rollup.config.mjs';
+import { built } from './built.ts';
 
-/** The first output of one build of the package, in memory. */
-async function built(options: RollupOptions): Promise<OutputChunk> {
-  const bundle = await rollup({ ...options, onwarn: (warning) => assert.unreachable(warning.message) });
-  const [output] = [options.output].flat();
-  const { output: files } = await bundle.generate(output!);
-  await bundle.close();
-  return files[0];
-}
-
-const [, command, types] = config({});
+const [, command] = config({});
 let library: OutputChunk;
 
 test.before(async () => {
@@ -75,37 +67,6 @@ test('the command imports the library instead of bundling it again', async () =>
   const { code } = await built(command);
   assert.match(code, "from './index.js'");
   for (const word of ['redis.call', 'class RateLimiter', 'class Dispatcher']) assert.not.match(code, word);
-});
-
-/** Types that only serve others: omitted fields of a declaration, or shorter messages of the compiler. */
-const helpers = [
-  'BaseEvent',
-  'Branded',
-  'Cost',
-  'KeyIsMissing',
-  'Line',
-  'NamedGroup',
-  'OneLimitOptions',
-  'PulledStream',
-  'RequestEvent',
-  'ShownLimit',
-  'Suits',
-  'brand',
-  'storeType',
-];
-
-test('the declarations have the public names, and no internal ones', async () => {
-  const { code } = await built(types);
-  const declared = code.matchAll(
-    /^(?:declare )?(?:abstract )?(?:class|function|interface|type|const) ([\w$]+)/gm,
-  );
-  const exported = [...code.matchAll(/^export (?:type )?\{(.*)\};$/gm)].flatMap(([, names]) =>
-    names.trim().split(', '),
-  );
-  const inner = [...new Set(Array.from(declared, ([, name]) => name))].filter(
-    (name) => !exported.includes(name),
-  );
-  assert.equal(inner.sort(), [...helpers].sort());
 });
 
 test.run();

@@ -21,8 +21,8 @@ const mayImport: Record<string, readonly string[]> = {
   limiter: ['dispatcher', 'port', 'stores/fallback', 'stores/memory', 'stores/redis', 'stores', 'limits'],
   redisson: ['limiter', 'port', 'stores/redis', 'stores', 'limits'],
   throttle: ['port', 'limits'],
-  creation: ['throttle', 'limiter/acquisition.ts', 'port', 'limits'],
-  operators: ['creation/permits.ts', 'throttle', 'limiter/acquisition.ts', 'port', 'limits'],
+  creation: ['throttle', 'limiter/acquisition.ts', 'limiter/acquireOptions.ts', 'port', 'limits'],
+  operators: ['creation/permits.ts', 'throttle', 'limiter/acquireOptions.ts', 'port', 'limits'],
   cli: ['index.ts', 'limits'],
 };
 

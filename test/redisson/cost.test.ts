@@ -6,7 +6,7 @@ import { fillLog, longestScript, serverNow, stateOf } from './state.ts';
 
 const test = redissonSuite('cost');
 
-const count = 100_000;
+const count = 40_000;
 const interval = 60_000;
 
 /** The log was full when the requests ended; then `passed` milliseconds passed. */
@@ -25,7 +25,7 @@ const pauses: [string, number][] = [
 ];
 
 for (const [when, ago] of pauses)
-  test(`the first call after a window of 100,000 grants takes a fraction of the original's server time, ${when}`, async ({
+  test(`the first call after a window of 40,000 grants takes a fraction of the original's server time, ${when}`, async ({
     jvm,
     ours,
     redis,

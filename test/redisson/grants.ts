@@ -19,13 +19,19 @@ export async function watchGrants(redis: Redis): Promise<{ grants: WrittenGrant[
   const { permits } = redissonKeys(api);
   const monitor = await redis.monitor();
   const grants: WrittenGrant[] = [];
+  const members = new Set<string>();
   const mark = randomUUID();
   const seen = new Promise<void>((resolve) =>
     monitor.on('monitor', (time: string, [command, key, ...args]: string[]) => {
       if (key === mark) resolve();
       if (command.toLowerCase() !== 'zadd' || key !== permits) return;
-      for (let i = 0; i < args.length; i += 2)
-        grants.push({ t: Number(time) * 1000, at: Number(args[i]), n: weightOf(args[i + 1]) });
+      for (let i = 0; i < args.length; i += 2) {
+        const member = args[i + 1];
+        // A call that is sent again writes its entries again, and so does a call that finds most of a long log expired.
+        if (members.has(member)) continue;
+        members.add(member);
+        grants.push({ t: Number(time) * 1000, at: Number(args[i]), n: weightOf(member) });
+      }
     }),
   );
   async function stop(): Promise<void> {

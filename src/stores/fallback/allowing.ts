@@ -12,7 +12,7 @@ import {
   type Run,
   type Segment,
 } from '../store.ts';
-import type { Standby } from './fallbackLedger.ts';
+import type { Standby } from './fallbackCalls.ts';
 
 /** The standby of the mode `'allow'`: grants every request at once that the limits in force can ever grant, but for a pause. */
 export class Allowing implements Standby {

@@ -48,8 +48,7 @@ export function fallbackOf(option: FallbackOptions | FallbackOptions['mode']): F
     check.oneOf('fallback', option, modes);
     return fallbackOf({ mode: option });
   }
-  check.options('fallback', option);
-  check.knownOptions(option, ['mode', 'ratio', 'timeout', 'cooldown']);
+  check.options(option, ['mode', 'ratio', 'timeout', 'cooldown'], 'fallback');
   const { mode = 'local', ratio = 0.5, timeout = 500, cooldown = 1_000 } = option;
   check.oneOf('fallback.mode', mode, modes);
   check.fraction('fallback.ratio', ratio);

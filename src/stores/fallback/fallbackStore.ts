@@ -6,7 +6,8 @@ import { TimedControlledLedger } from '../redis/timedLedger.ts';
 import type { LedgerConfig, Store } from '../store.ts';
 import { Allowing } from './allowing.ts';
 import { Circuit } from './circuit.ts';
-import { FallbackLedger, type Standby } from './fallbackLedger.ts';
+import type { Standby } from './fallbackCalls.ts';
+import { FallbackLedger } from './fallbackLedger.ts';
 import type { Fallback } from './fallbackOptions.ts';
 import { Local } from './local.ts';
 

@@ -17,7 +17,7 @@ import {
   type Store,
 } from '../store.ts';
 import type { Circuit } from './circuit.ts';
-import type { Standby } from './fallbackLedger.ts';
+import type { Standby } from './fallbackCalls.ts';
 import { scaledLimit } from './scaledLimit.ts';
 
 /** Milliseconds after which a request that is larger than the scaled limits is tried again. */

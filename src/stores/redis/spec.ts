@@ -1,5 +1,5 @@
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../limits/limit.ts';
-import { oneOf, show } from '../../validate.ts';
+import { invalid, oneOf, show } from '../../validate.ts';
 import { otherNames } from '../limitNames.ts';
 import { escaped } from './keys.ts';
 
@@ -61,9 +61,9 @@ function storedIn(spec: string, key: string): [name: string, limit: Limit][] {
 }
 
 function limitOf([name, kind, permits, interval, extra]: SpecEntry): Limit {
-  if (typeof name !== 'string') throw new TypeError(`name: expected a string, got ${show(name)}`);
+  if (typeof name !== 'string') throw invalid('name', 'a string', name);
   // The factory would fill in a default that the scripts do not know.
-  if (typeof extra !== 'number') throw new TypeError(`extra: expected a number, got ${show(extra)}`);
+  if (typeof extra !== 'number') throw invalid('extra', 'a number', extra);
   if (kind === kinds.slidingWindow) return slidingWindow({ permits, interval, resolution: extra });
   if (kind === kinds.fixedWindow)
     return fixedWindow({ permits, interval, align: extra === 1 ? 'epoch' : 'first' });

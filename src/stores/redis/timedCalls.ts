@@ -1,9 +1,9 @@
-import { Chain, type Link } from '../../chain.ts';
+import { Chain } from '../../chain.ts';
 import type { CancelTimer, Clock } from '../../clock.ts';
 import { StoreUnavailableError } from '../../errors.ts';
 import type { Reply } from '../store.ts';
 import type { Connection, Watcher } from './connection.ts';
-import { isMoving } from './errors.ts';
+import { type AnyCall, type PendingCalls, TimedCall } from './timedCall.ts';
 
 /** Milliseconds after which a call is made again whose slot is on its way from one node of a cluster to another. */
 const retryDelay = 100;
@@ -27,7 +27,7 @@ export interface CallOptions {
  *
  * All calls have the same timeout, so that the oldest is the first to be due, and one timer is enough.
  */
-export class TimedCalls implements Watcher {
+export class TimedCalls implements Watcher, PendingCalls {
   readonly #options: CallOptions;
   /** Whether the loss of the connection ends calls. */
   readonly #watches: boolean;
@@ -87,12 +87,10 @@ export class TimedCalls implements Watcher {
     return all;
   }
 
-  /** Calls back after some time. Returns what cancels that. */
   retryLater(work: () => void): CancelTimer {
     return this.#options.clock.after(retryDelay, work);
   }
 
-  /** Removes a call that has ended. */
   remove(call: AnyCall): void {
     this.#pending.remove(call);
     if (this.#watches && !this.#pending.first) this.#options.connection.unwatch(this);
@@ -125,84 +123,4 @@ export class TimedCalls implements Watcher {
       call.fail(call.isSent && connection.ready ? slow : connection.reason);
     }
   }
-}
-
-/** A call that Redis has not answered. */
-class TimedCall<T> implements Link<AnyCall> {
-  previous: AnyCall | undefined;
-  next: AnyCall | undefined;
-  readonly #calls: TimedCalls;
-  readonly #limiter: string;
-  readonly #send: (reply: Reply<T>) => void;
-  readonly #reply: Reply<T>;
-  readonly #late: ((value: T) => void) | undefined;
-  readonly #retries: boolean;
-  #ended = false;
-  #cancelRetry: CancelTimer | undefined;
-  /** Why it is made again. */
-  #refusal: Error | undefined;
-  /** When its time is over, by the clock. */
-  due: number;
-  isSent = false;
-  /** Whether the connection was ready since the call was made: ioredis has written it. */
-  isOnWay = false;
-
-  constructor(
-    calls: TimedCalls,
-    limiter: string,
-    due: number,
-    send: (reply: Reply<T>) => void,
-    reply: Reply<T>,
-    late: ((value: T) => void) | undefined,
-    retries: boolean,
-  ) {
-    this.#calls = calls;
-    this.#limiter = limiter;
-    this.due = due;
-    this.#send = send;
-    this.#reply = reply;
-    this.#late = late;
-    this.#retries = retries;
-  }
-
-  sendOnce(): void {
-    if (this.isSent) return;
-    this.isSent = true;
-    this.#attempt();
-  }
-
-  fail(reason: Error): void {
-    if (this.#ended) return;
-    this.#end();
-    this.#reply(this.#refusal ?? new StoreUnavailableError(this.#limiter, reason));
-  }
-
-  #attempt(): void {
-    this.#send((error, value) => {
-      if (this.#ended) {
-        if (!error) this.#late?.(value as T);
-      } else if (error && this.#retries && isMoving(error)) {
-        this.#refusal = error;
-        this.#cancelRetry = this.#calls.retryLater(() => this.#attempt());
-      } else {
-        this.#end();
-        this.#reply(error, value);
-      }
-    });
-  }
-
-  #end(): void {
-    this.#ended = true;
-    this.#cancelRetry?.();
-    this.#calls.remove(this);
-  }
-}
-
-/** A call, whatever its reply is. */
-interface AnyCall extends Link<AnyCall> {
-  due: number;
-  readonly isSent: boolean;
-  isOnWay: boolean;
-  sendOnce(): void;
-  fail(reason: Error): void;
 }

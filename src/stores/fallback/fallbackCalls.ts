@@ -1,0 +1,111 @@
+import { StoreUnavailableError } from '../../errors.ts';
+import type { Connection } from '../redis/connection.ts';
+import type { TimedControlledLedger } from '../redis/timedLedger.ts';
+import type { Ledger, LedgerConfig, LimitControl, PermitSource, Reply } from '../store.ts';
+import type { CarriedPause } from './carriedPause.ts';
+import type { Circuit } from './circuit.ts';
+
+/** What grants in this process while Redis is unavailable. It replies before a call returns. */
+export type Standby = Pick<Ledger, 'reserve' | 'refund' | 'decide' | 'peek'> & Pick<LimitControl, 'pause'>;
+
+/** What the ledger of one limiter is made of. */
+export interface FallbackParts {
+  config: LedgerConfig;
+  redis: TimedControlledLedger;
+  /** Without one, every call is rejected while Redis is unavailable. */
+  standby: Standby | undefined;
+  circuit: Circuit;
+  connection: Connection;
+}
+
+/** A call of a ledger: to Redis, or to the standby. */
+export interface FallbackCall<T> {
+  redis(reply: Reply<T>): void;
+  /** Without it, only Redis can answer. */
+  standby?(standby: Standby, reply: Reply<T>): void;
+  /** Called before the reply to a call that Redis has answered. */
+  answered?(value: T): void;
+}
+
+/** Makes the calls of one limiter to Redis, or to the standby while Redis is unavailable. Each call finds out. */
+export class FallbackCalls {
+  readonly #parts: FallbackParts;
+  readonly #pause: CarriedPause;
+  /** Whether the standby serves. */
+  #isAway = false;
+  /** What gave the last reply. */
+  source: PermitSource = 'redis';
+
+  constructor(parts: FallbackParts, pause: CarriedPause) {
+    this.#parts = parts;
+    this.#pause = pause;
+  }
+
+  /** Makes a call to Redis or to the standby, as the circuit permits. */
+  make<T>(call: FallbackCall<T>, reply: Reply<T>): void {
+    const { circuit, connection } = this.#parts;
+    const permitted = circuit.permits(this.#parts.config.clock.now(), connection.ready);
+    if (permitted === 'call') this.#askRedis(call, reply);
+    else if (permitted === 'probe') this.#probe(call, reply);
+    else this.#askStandby(call, reply);
+  }
+
+  #askRedis<T>(call: FallbackCall<T>, reply: Reply<T>): void {
+    const { redis, circuit, connection } = this.#parts;
+    // The connection keeps the order: Redis receives the pause first.
+    if (this.#isAway && connection.ready) this.#pause.toRedis(redis);
+    call.redis((error, value) => {
+      if (error instanceof StoreUnavailableError) {
+        circuit.failed('call', error.cause, this.#parts.config.clock.now());
+        this.#askStandby(call, reply);
+        return;
+      }
+      this.source = 'redis';
+      if (!circuit.isOpen) this.#recover();
+      if (!error) call.answered?.(value as T);
+      reply(error, value);
+    });
+  }
+
+  /** Finds out whether Redis is available, by a call that charges nothing: it may be carried out late, or more than once. */
+  #probe<T>(call: FallbackCall<T>, reply: Reply<T>): void {
+    const { redis, circuit } = this.#parts;
+    redis.peek((error) => {
+      if (error instanceof StoreUnavailableError) {
+        circuit.failed('probe', error.cause, this.#parts.config.clock.now());
+        this.#askStandby(call, reply);
+      } else {
+        circuit.close();
+        this.#askRedis(call, reply);
+      }
+    });
+  }
+
+  #askStandby<T>(call: FallbackCall<T>, reply: Reply<T>): void {
+    const { standby } = this.#parts;
+    this.source = 'fallback';
+    this.#fallBack();
+    if (standby && call.standby) call.standby(standby, reply);
+    else reply(this.error);
+  }
+
+  #fallBack(): void {
+    const { config, standby } = this.#parts;
+    if (this.#isAway) return;
+    this.#isAway = true;
+    if (standby) this.#pause.toStandby(standby);
+    config.onServiceChange?.({ type: 'fallback', error: this.error });
+  }
+
+  #recover(): void {
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    this.#parts.config.onServiceChange?.({ type: 'recovered' });
+  }
+
+  /** The error of a call while Redis is unavailable. */
+  get error(): StoreUnavailableError {
+    const { config, circuit } = this.#parts;
+    return new StoreUnavailableError(config.name, circuit.cause);
+  }
+}

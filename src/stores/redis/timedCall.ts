@@ -1,0 +1,93 @@
+import type { Link } from '../../chain.ts';
+import type { CancelTimer } from '../../clock.ts';
+import { StoreUnavailableError } from '../../errors.ts';
+import type { Reply } from '../store.ts';
+import { isMoving } from './errors.ts';
+
+/** The calls that Redis has not answered, as one of them needs them. */
+export interface PendingCalls {
+  /** Calls back after some time. Returns what cancels that. */
+  retryLater(work: () => void): CancelTimer;
+  /** Removes a call that has ended. */
+  remove(call: AnyCall): void;
+}
+
+/** A call that Redis has not answered. */
+export class TimedCall<T> implements Link<AnyCall> {
+  previous: AnyCall | undefined;
+  next: AnyCall | undefined;
+  readonly #calls: PendingCalls;
+  readonly #limiter: string;
+  readonly #send: (reply: Reply<T>) => void;
+  readonly #reply: Reply<T>;
+  readonly #late: ((value: T) => void) | undefined;
+  readonly #retries: boolean;
+  #ended = false;
+  #cancelRetry: CancelTimer | undefined;
+  /** Why it is made again. */
+  #refusal: Error | undefined;
+  /** When its time is over, by the clock. */
+  due: number;
+  isSent = false;
+  /** Whether the connection was ready since the call was made: ioredis has written it. */
+  isOnWay = false;
+
+  constructor(
+    calls: PendingCalls,
+    limiter: string,
+    due: number,
+    send: (reply: Reply<T>) => void,
+    reply: Reply<T>,
+    late: ((value: T) => void) | undefined,
+    retries: boolean,
+  ) {
+    this.#calls = calls;
+    this.#limiter = limiter;
+    this.due = due;
+    this.#send = send;
+    this.#reply = reply;
+    this.#late = late;
+    this.#retries = retries;
+  }
+
+  sendOnce(): void {
+    if (this.isSent) return;
+    this.isSent = true;
+    this.#attempt();
+  }
+
+  fail(reason: Error): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#reply(this.#refusal ?? new StoreUnavailableError(this.#limiter, reason));
+  }
+
+  #attempt(): void {
+    this.#send((error, value) => {
+      if (this.#ended) {
+        if (!error) this.#late?.(value as T);
+      } else if (error && this.#retries && isMoving(error)) {
+        this.#refusal = error;
+        this.#cancelRetry = this.#calls.retryLater(() => this.#attempt());
+      } else {
+        this.#end();
+        this.#reply(error, value);
+      }
+    });
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#cancelRetry?.();
+    this.#calls.remove(this);
+  }
+}
+
+/** A call, whatever its reply is. */
+export interface AnyCall extends Link<AnyCall> {
+  due: number;
+  readonly isSent: boolean;
+  isOnWay: boolean;
+  sendOnce(): void;
+  fail(reason: Error): void;
+}
