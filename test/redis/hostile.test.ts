@@ -143,6 +143,29 @@ test('limits in the text of a ledger that differ from their states are refused',
   }
 });
 
+test('a ledger with more changes or refunded reservations than are kept is refused', async ({ redis }) => {
+  const limit = slidingWindow({ permits: 1, interval: 60_000, resolution: 1 });
+  const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });
+  await own.reserve([1], { count: 2, maxWait: Infinity });
+  const original = (await redis.getBuffer(ledger))!;
+  // The two numbers are before the length of the client's name, and the name is at the end.
+  const counts = original.length - 3 - 4 - 16;
+  for (const [offset, most, numbers] of [
+    [0, 8, 2],
+    [8, 32, 3],
+  ])
+    for (const count of [most, most + 1]) {
+      const held = Buffer.concat([original, Buffer.alloc(8 * numbers * count)]);
+      held.writeDoubleLE(count, counts + offset);
+      await redis.set(ledger, held);
+      const refused = await own.peek().then(
+        () => false,
+        (error) => error instanceof StoreError,
+      );
+      assert.is(refused, count > most, `${count} at ${offset}`);
+    }
+});
+
 test('an invalid number anywhere in a control is refused', async ({ redis }) => {
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');
