@@ -22,6 +22,7 @@
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/grant"
+-- @include "ledger/tickets"
 -- @include "ledger/asked"
 
 local logs, cost = {}, {}
@@ -42,6 +43,10 @@ local stride = 0
 if paced then stride = strideOf(ledger, cost) end
 
 local t, wait, limiting = offer(ledger, instant, cost, stride, lastOf(ledger, lastMoment, lastEpoch))
+-- A request that does not wait must not overtake clients that wait.
+if paced and areRare(ledger) and loadOf(ledger, cost) > 0 then
+  wait = math.max(wait, math.ceil(turnOf(ledger, ARGV[2]:sub(2), now) * 1000))
+end
 local tooMuch = isTooMuch(ledger, cost)
 local granted = wait == 0 and not tooMuch
 if granted then grantAll(ledger, instant, t, cost, stride, 1) end

@@ -72,7 +72,7 @@ local function giveBack(moment, epoch, cost, requests)
   closeEnd(ledger, now)
   -- Without a reservation ahead, nothing can move up.
   local isAwaited = now < ledger.pacedUntil or newestOf(ledger, cost, false) > instant.at
-  if back > 0 and not isAhead and isAwaited then noteFreed(ledger, cost, requests) end
+  if (back > 0 or areRare(ledger)) and not isAhead and isAwaited then noteFreed(ledger, cost, requests) end
   return back > 0 and 1 or 0
 end
 

@@ -21,7 +21,8 @@
 -- Reply: the limits in force as text, if they differ from ARGV[1]; nothing was changed then. If all requests were granted now
 -- to the only contender, and it knows the epoch: the server's time in microseconds. Otherwise a list: that time; the epoch;
 -- the number of contenders; the microseconds until a pause ends, or -1; the microseconds after which reservations of the known
--- epoch are void, or -1 if none are; then pairs of a number of requests and their delay in microseconds, LEFT (queued), NEVER
+-- epoch are void, or -1 if none are; the microseconds after which the client is to call again for its queued requests, or -1;
+-- then pairs of a number of requests and their delay in microseconds, LEFT (queued), NEVER
 -- (exceeds a limit), or -2 - the wait in microseconds (refused, as the wait would be too long).
 
 -- @include "quick/reserve"
@@ -30,6 +31,7 @@
 -- @include "ledger/grant"
 -- @include "ledger/move-up"
 -- @include "ledger/gaps"
+-- @include "ledger/tickets"
 -- @include "ledger/asked"
 
 local LEFT, NEVER = -1, -2
@@ -63,10 +65,14 @@ local now = instant.now
 moveUp(ledger, now, serverUs)
 local contenders = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = contenders > 1 or now < ledger.pacedUntil
+local horizon = share
 share = share / contenders
+-- While permits are rare: by how much the clients in front delay this one, and whether it may be granted nothing.
+local rare, delay, barred = contenders > 1 and areRare(ledger), 0, false
+if rare then delay, barred = turnOf(ledger, client, now) end
 
 local paused = pausedFor(ledger, instant)
-local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known) }
+local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known), -1 }
 local last, left, gaps, plain = 0, false, 0, contenders == 1 and paused < 0
 -- Requests of one client keep their order.
 local after = lastOf(ledger, lastMoment, lastEpoch)
@@ -76,53 +82,90 @@ local function answer(count, delay)
   plain = plain and delay == 0
 end
 
-local function serve(run)
-  local cost, remaining = run.cost, run.count
-  if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
-  local stride = 0
-  if paced then stride = strideOf(ledger, cost) end
-  while remaining > 0 do
-    local t, wait = offer(ledger, instant, cost, stride, after)
-    -- A refunded reservation before `t` can be taken over without moving any other reservation.
-    local hole = wait > 0 and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
-    -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
-    -- client's own reservations.
-    if wait > 0 and run.maxWait > 0 and not left and after <= now and gaps < MOST_GAPS and takeGap(ledger, instant, cost, hole) then
-      answer(1, 0)
-      remaining, gaps = remaining - 1, gaps + 1
-    else
-      if hole then
-        t = hole.moment
-        wait = t * 1000 - instant.us
-      end
-      -- A request that may not wait never overtakes queued requests, even if its permits are free.
-      if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
-      left = left or (wait > 0 and held > 0 and held >= share)
-      if left then return answer(remaining, LEFT) end
-      local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
-      -- A damaged key must not keep this loop, and so the server, busy for ever.
-      if not (granted >= 1) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
-      local load = 0
-      if wait > 0 then
-        load = loadOf(ledger, cost)
-        granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
-      end
-      if hole then
-        fillHole(ledger, hole, granted)
+do
+  -- After a grant, the client's next request comes after those of the others.
+  local function goBehind()
+    dropTicket(ledger, client)
+    delay, barred = turnOf(ledger, client, now)
+  end
+
+  -- Whether a request for rare permits stays queued: only the first client reserves, and only a moment of the near future.
+  local function staysQueued(wait, ahead, maxWait)
+    if left or barred then return true end
+    -- Requests that wait may be granted what is free now, but others must not overtake them.
+    if wait == 0 then return maxWait == 0 and delay > 0 end
+    return delay > 0 or ahead > horizon
+  end
+
+  -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.
+  local function queue(run, remaining, t)
+    local turn = t + delay
+    local wait = math.min(turn * 1000 - instant.us, MOST_WAIT)
+    if run.maxWait == 0 or wait > run.maxWait then return answer(remaining, -2 - math.max(1000, wait)) end
+    if not left then
+      local till = now + CONTENDER_PERIOD
+      takeTicket(ledger, { client = client, due = turn, till = till, stride = loadOf(ledger, run.cost) })
+      ledger.pacedUntil = math.max(ledger.pacedUntil, till)
+      reply[6] = math.floor(math.min(math.max(turn - horizon / 2, now + 1) * 1000 - instant.us, MOST_WAIT))
+      left = true
+    end
+    answer(remaining, LEFT)
+  end
+
+  local function serve(run)
+    local cost, remaining = run.cost, run.count
+    if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
+    local stride = 0
+    if paced then stride = strideOf(ledger, cost) end
+    while remaining > 0 do
+      local t, wait = offer(ledger, instant, cost, stride, after)
+      -- A refunded reservation before `t` can be taken over without moving any other reservation.
+      local hole = wait > 0 and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
+      -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
+      -- client's own reservations.
+      local mayOvertake = wait > 0 and run.maxWait > 0 and not left and after <= now and not barred and gaps < MOST_GAPS
+      if mayOvertake and takeGap(ledger, instant, cost, hole) then
+        answer(1, 0)
+        remaining, gaps = remaining - 1, gaps + 1
+        if rare then goBehind() end
+      elseif rare and staysQueued(wait, t - now, run.maxWait) then
+        return queue(run, remaining, t)
       else
-        granted = grantAll(ledger, instant, t, cost, stride, granted)
+        if hole then
+          t = hole.moment
+          wait = t * 1000 - instant.us
+        end
+        -- A request that may not wait never overtakes queued requests, even if its permits are free.
+        if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
+        left = left or (wait > 0 and held > 0 and held >= share)
+        if left then return answer(remaining, LEFT) end
+        local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
+        -- A damaged key must not keep this loop, and so the server, busy for ever.
+        if not (granted >= 1) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
+        local load = 0
+        if wait > 0 then
+          load = loadOf(ledger, cost)
+          granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
+        end
+        if hole then
+          fillHole(ledger, hole, granted)
+        else
+          granted = grantAll(ledger, instant, t, cost, stride, granted)
+        end
+        if paced and stride == 0 then noteGranted(ledger, cost, granted) end
+        if rare then goBehind() end
+        if wait > 0 then
+          held = held + load * granted
+          last, after = math.max(last, t), math.max(after, t)
+        end
+        answer(granted, wait)
+        remaining = remaining - granted
       end
-      if wait > 0 then
-        held = held + load * granted
-        last, after = math.max(last, t), math.max(after, t)
-      end
-      answer(granted, wait)
-      remaining = remaining - granted
     end
   end
-end
 
-for _, run in ipairs(runs) do serve(run) end
+  for _, run in ipairs(runs) do serve(run) end
+end
 
 if contenders > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + CONTENDER_PERIOD) end
 local stays = held > 0 or left

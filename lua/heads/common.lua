@@ -2,7 +2,7 @@
 -- version, epoch, seen, expires, calm, slack, and the three numbers of the limit. The numbers of its kind
 -- follow. The fast path reads both at once: its format is the head's and the kind's, one after the other.
 -- Data of another version is refused.
-local VERSION, HEAD = 7, '<BBdddI6I4ddd'
+local VERSION, HEAD = 8, '<BBdddI6I4ddd'
 -- The most milliseconds that a key lives longer than needed.
 local MOST_SLACK = 2 ^ 32 - 1
 -- The last byte of a key that is read: any client may have written more to it, and no ledger has as many.

@@ -6,30 +6,34 @@
 -- The most requests that a call grants in this way, so that it takes little of the server.
 local MOST_GAPS = 64
 
-local function hasGap(ledger, instant, cost, before, isFreed)
-  for i = 1, #cost do
-    local n, state = cost[i], ledger.limits[i]
-    if n > 0 then
-      -- Permits that are free only because the pace holds grants back were not refunded.
-      if not isFreed and state.kind ~= 't' then return false end
-      if not algebraOf(state.kind).hasGap(state, instant.now, instant.at, n, before, isFreed) then return false end
-    end
-  end
-  return true
-end
+local takeGap
 
--- Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
--- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
--- further ahead may make it. Reservations keep their moments. Returns whether the request was granted.
-local function takeGap(ledger, instant, cost, hole)
-  local now, load = instant.now, loadOf(ledger, cost)
-  if now >= ledger.pacedUntil or ledger.pausedUntil > now then return false end
-  local isFreed = ledger.freed >= load
-  local isFree = hasGap(ledger, instant, cost, math.huge, isFreed)
-  if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed)) then return false end
-  commitAll(ledger, now, instant.at, cost, 1)
-  if not isFree then bringForward(ledger, hole, now) end
-  ledger.freed = math.max(0, ledger.freed - load)
-  noteGranted(ledger, cost, 1)
-  return true
+do
+  local function hasGap(ledger, instant, cost, before, isFreed)
+    for i = 1, #cost do
+      local n, state = cost[i], ledger.limits[i]
+      if n > 0 then
+        -- Permits that are free only because the pace holds grants back were not refunded.
+        if not isFreed and state.kind ~= 't' then return false end
+        if not algebraOf(state.kind).hasGap(state, instant.now, instant.at, n, before, isFreed) then return false end
+      end
+    end
+    return true
+  end
+
+  -- Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
+  -- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
+  -- further ahead may make it. Reservations keep their moments. Returns whether the request was granted.
+  function takeGap(ledger, instant, cost, hole)
+    local now, load = instant.now, loadOf(ledger, cost)
+    if now >= ledger.pacedUntil or ledger.pausedUntil > now then return false end
+    local isFreed = ledger.freed >= load
+    local isFree = hasGap(ledger, instant, cost, math.huge, isFreed)
+    if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed)) then return false end
+    commitAll(ledger, now, instant.at, cost, 1)
+    if not isFree then bringForward(ledger, hole, now) end
+    ledger.freed = math.max(0, ledger.freed - load)
+    noteGranted(ledger, cost, 1)
+    return true
+  end
 end

@@ -3,53 +3,57 @@
 -- Grants requests in all limits of a ledger, at a pace under contention. The twin of
 -- src/stores/memory/grant.ts.
 
--- Whether all windows that the cost is charged to have room for it before `t`. If so, `t` only keeps the
--- order of requests.
-local function hasRoomBefore(ledger, instant, t, cost)
-  if t <= instant.at then return false end
-  for i = 1, #cost do
-    local n, state = cost[i], ledger.limits[i]
-    if n > 0 and state.kind ~= 't' then
-      local algebra, hasRoom = algebraOf(state.kind), false
-      -- A sliding window's `earliest` is never before its newest reservation, so it is asked for the room
-      -- just before `t`.
-      if state.kind == 'f' then
-        hasRoom = algebra.earliest(state, instant.now, instant.at, n) < t
-      else
-        hasRoom = algebra.fit(state, instant.now, t - 1, n) >= 1
+local commitAll, grantAll
+
+do
+  -- Whether all windows that the cost is charged to have room for it before `t`. If so, `t` only keeps the
+  -- order of requests.
+  local function hasRoomBefore(ledger, instant, t, cost)
+    if t <= instant.at then return false end
+    for i = 1, #cost do
+      local n, state = cost[i], ledger.limits[i]
+      if n > 0 and state.kind ~= 't' then
+        local algebra, hasRoom = algebraOf(state.kind), false
+        -- A sliding window's `earliest` is never before its newest reservation, so it is asked for the room
+        -- just before `t`.
+        if state.kind == 'f' then
+          hasRoom = algebra.earliest(state, instant.now, instant.at, n) < t
+        else
+          hasRoom = algebra.fit(state, instant.now, t - 1, n) >= 1
+        end
+        if not hasRoom then return false end
       end
-      if not hasRoom then return false end
+    end
+    return true
+  end
+
+  -- Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number.
+  local function keepPace(ledger, instant, t, cost, stride, most)
+    -- If the windows had room before `t`, `t` only keeps the order of requests, and the frontier does not
+    -- restart there.
+    local from = math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) and instant.now or t)
+    local unpaced = math.floor(ledger.credit / stride)
+    local count = math.min(most, math.max(1, unpaced + math.ceil((t + 1 - from) / stride)))
+    ledger.credit = ledger.credit - stride * math.min(count, unpaced)
+    ledger.frontier = from + stride * math.max(0, count - unpaced)
+    noteGranted(ledger, cost, count)
+    return count
+  end
+
+  -- Records `count` requests at the moment `t` in every limit that they are charged to.
+  function commitAll(ledger, now, t, cost, count)
+    for i = 1, #cost do
+      local n, state = cost[i], ledger.limits[i]
+      if n > 0 then algebraOf(state.kind).commit(state, now, t, n * count) end
     end
   end
-  return true
-end
 
--- Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number.
-local function keepPace(ledger, instant, t, cost, stride, most)
-  -- If the windows had room before `t`, `t` only keeps the order of requests, and the frontier does not
-  -- restart there.
-  local from = math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) and instant.now or t)
-  local unpaced = math.floor(ledger.credit / stride)
-  local count = math.min(most, math.max(1, unpaced + math.ceil((t + 1 - from) / stride)))
-  ledger.credit = ledger.credit - stride * math.min(count, unpaced)
-  ledger.frontier = from + stride * math.max(0, count - unpaced)
-  noteGranted(ledger, cost, count)
-  return count
-end
-
--- Records `count` requests at the moment `t` in every limit that they are charged to.
-local function commitAll(ledger, now, t, cost, count)
-  for i = 1, #cost do
-    local n, state = cost[i], ledger.limits[i]
-    if n > 0 then algebraOf(state.kind).commit(state, now, t, n * count) end
+  -- Grants requests of one cost at the moment `t`, at most `most`, and no more than the pace allows. Returns
+  -- their number.
+  function grantAll(ledger, instant, t, cost, stride, most)
+    local count = most
+    if stride > 0 then count = keepPace(ledger, instant, t, cost, stride, most) end
+    commitAll(ledger, instant.now, t, cost, count)
+    return count
   end
-end
-
--- Grants requests of one cost at the moment `t`, at most `most`, and no more than the pace allows. Returns
--- their number.
-local function grantAll(ledger, instant, t, cost, stride, most)
-  local count = most
-  if stride > 0 then count = keepPace(ledger, instant, t, cost, stride, most) end
-  commitAll(ledger, instant.now, t, cost, count)
-  return count
 end

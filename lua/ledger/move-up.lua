@@ -1,24 +1,29 @@
 -- @include "ledger/newest"
+-- @include "ledger/pace"
 
 -- Moves reservations to earlier moments after refunds. The twin of src/stores/memory/moveUp.ts.
 
--- The least time by which reservations move up, and the least time between two such moves: milliseconds.
-local LEAST_MOVE = 20
-local LEAST_PAUSE = 100
+local moveUp
 
--- If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
--- these clients then reserve again, for earlier moments.
-local function moveUp(ledger, now, serverUs)
-  if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
-  local shortest, all, hasWindow = math.huge, {}, false
-  for i, state in ipairs(ledger.limits) do
-    shortest, all[i], hasWindow = math.min(shortest, state.interval), 1, hasWindow or state.kind ~= 't'
+do
+  -- The least time by which reservations move up, and the least time between two such moves: milliseconds.
+  local LEAST_MOVE = 20
+  local LEAST_PAUSE = 100
+
+  -- If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
+  -- these clients then reserve again, for earlier moments.
+  function moveUp(ledger, now, serverUs)
+    if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
+    local shortest, all, hasWindow = math.huge, {}, false
+    for i, state in ipairs(ledger.limits) do
+      shortest, all[i], hasWindow = math.min(shortest, state.interval), 1, hasWindow or state.kind ~= 't'
+    end
+    -- Clients that wait for a bucket take what is refunded ahead of the reservations, unless its permits are rare.
+    if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
+    if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end
+    if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
+    -- The refunded permits are for the clients that reserve again, which need not keep a pace for them.
+    ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
+    voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)
   end
-  -- Clients that wait for a bucket take what is refunded ahead of the reservations.
-  if now < ledger.pacedUntil and not hasWindow then return end
-  if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end
-  if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
-  -- The refunded permits are for the clients that reserve again, which need not keep a pace for them.
-  ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
-  voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)
 end

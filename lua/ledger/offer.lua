@@ -1,6 +1,9 @@
 -- @include "ledger/newest"
 -- @include "ledger/pace"
 
+-- The largest wait in microseconds that a reply can hold.
+local MOST_WAIT = 2 ^ 62
+
 -- What the limits of a ledger can grant together, and when. The twin of src/stores/memory/offer.ts.
 
 -- Whether the cost exceeds what a limit can ever grant.
@@ -30,8 +33,7 @@ local function offer(ledger, instant, cost, stride, after)
   local t = math.max(instant.at, free)
   -- If the permits are free at `now`, they are granted now, although the grant is recorded at `at`.
   if free <= instant.now then return t, 0, limiting end
-  -- The largest wait that a reply can hold.
-  return t, math.min(t * 1000 - instant.us, 2 ^ 62), limiting
+  return t, math.min(t * 1000 - instant.us, MOST_WAIT), limiting
 end
 
 -- How many requests, at most `most`, can be granted at the moment `t`.

@@ -1,63 +1,87 @@
 -- The pace at which windows grant while several clients wait. The twin of src/stores/memory/pace.ts.
 
--- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
--- interval.
-local PACING = 0.8
--- The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
--- they take longer.
-local MEMORY = 1000
-local REQUESTS = 16
--- The least part of its stride by which a request moves the frontier.
-local LEAST_PART = 0.05
+local loadOf, areRare, strideOf, noteGranted, noteReturned, noteFreed
 
--- The load of a request: the milliseconds that its slowest limit needs at the full rate to produce the
--- permits.
-local function loadOf(ledger, cost)
-  local load = 0
-  for i = 1, #cost do
-    local n, state = cost[i], ledger.limits[i]
-    if n > 0 then load = math.max(load, n * state.interval / state.permits) end
+do
+  -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
+  -- interval.
+  local PACING = 0.8
+  -- The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
+  -- they take longer.
+  local MEMORY = 1000
+  local REQUESTS = 16
+  -- The least part of its stride by which a request moves the frontier.
+  local LEAST_PART = 0.05
+
+  -- Permits are rare if one takes so many milliseconds at the full rate. In a sliding window, a permit that is
+  -- granted again expires later than the next reservation needs, so fewer of them suffice.
+  local RARE_LOAD = 200
+  local RARE_IN_SLIDING = 100
+  -- Milliseconds that a permit takes, counting only those that are kept.
+  local RARE_KEPT = 500
+  -- The least part that is refunded while permits are rare.
+  local RARE_PART = 0.125
+
+  -- Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused.
+  function areRare(ledger)
+    if ledger.returned == 0 or ledger.returned < RARE_PART * ledger.granted then return false end
+    local kept = RARE_KEPT * (1 - ledger.returned / ledger.granted)
+    for _, state in ipairs(ledger.limits) do
+      local least = state.kind == 's' and RARE_IN_SLIDING or RARE_LOAD
+      if state.interval >= state.permits * math.max(least, kept) then return true end
+    end
+    return false
   end
-  return load
-end
 
--- Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
--- refunded counts.
-local function strideOf(ledger, cost)
-  local stride = 0
-  for i = 1, #cost do
-    local n, state = cost[i], ledger.limits[i]
-    if n > 0 and state.kind ~= 't' then
-      stride = math.max(stride, PACING * n * state.interval / state.permits)
+  -- The load of a request: the milliseconds that its slowest limit needs at the full rate to produce the
+  -- permits.
+  function loadOf(ledger, cost)
+    local load = 0
+    for i = 1, #cost do
+      local n, state = cost[i], ledger.limits[i]
+      if n > 0 then load = math.max(load, n * state.interval / state.permits) end
+    end
+    return load
+  end
+
+  -- Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
+  -- refunded counts.
+  function strideOf(ledger, cost)
+    local stride = 0
+    for i = 1, #cost do
+      local n, state = cost[i], ledger.limits[i]
+      if n > 0 and state.kind ~= 't' then
+        stride = math.max(stride, PACING * n * state.interval / state.permits)
+      end
+    end
+    if ledger.granted > 0 then stride = stride * math.max(LEAST_PART, 1 - ledger.returned / ledger.granted) end
+    return stride
+  end
+
+  -- Counts requests that were granted or reserved at a pace.
+  function noteGranted(ledger, cost, count)
+    local load = loadOf(ledger, cost)
+    ledger.granted = ledger.granted + load * count
+    if ledger.granted <= math.max(MEMORY, REQUESTS * load) then return end
+    ledger.granted, ledger.returned = ledger.granted / 2, ledger.returned / 2
+  end
+
+  -- Corrects the pace after a refund. A reservation that is still ahead moves the frontier back by its whole
+  -- stride; otherwise the refund lowers future strides.
+  function noteReturned(ledger, now, cost, count, isAhead)
+    local load = loadOf(ledger, cost) * count
+    if isAhead then
+      ledger.frontier = math.max(now, ledger.frontier - strideOf(ledger, cost) * count)
+      ledger.granted = math.max(0, ledger.granted - load)
+    else
+      ledger.returned = math.min(ledger.granted, ledger.returned + load)
     end
   end
-  if ledger.granted > 0 then stride = stride * math.max(LEAST_PART, 1 - ledger.returned / ledger.granted) end
-  return stride
-end
 
--- Counts requests that were granted or reserved at a pace.
-local function noteGranted(ledger, cost, count)
-  local load = loadOf(ledger, cost)
-  ledger.granted = ledger.granted + load * count
-  if ledger.granted <= math.max(MEMORY, REQUESTS * load) then return end
-  ledger.granted, ledger.returned = ledger.granted / 2, ledger.returned / 2
-end
-
--- Corrects the pace after a refund. A reservation that is still ahead moves the frontier back by its whole
--- stride; otherwise the refund lowers future strides.
-local function noteReturned(ledger, now, cost, count, isAhead)
-  local load = loadOf(ledger, cost) * count
-  if isAhead then
-    ledger.frontier = math.max(now, ledger.frontier - strideOf(ledger, cost) * count)
-    ledger.granted = math.max(0, ledger.granted - load)
-  else
-    ledger.returned = math.min(ledger.granted, ledger.returned + load)
+  -- Counts the load of refunded grants, up to one interval.
+  function noteFreed(ledger, cost, count)
+    local longest = 0
+    for i = 1, #ledger.limits do longest = math.max(longest, ledger.limits[i].interval) end
+    ledger.freed = math.min(longest, ledger.freed + loadOf(ledger, cost) * count)
   end
-end
-
--- Counts the load of refunded grants, up to one interval.
-local function noteFreed(ledger, cost, count)
-  local longest = 0
-  for i = 1, #ledger.limits do longest = math.max(longest, ledger.limits[i].interval) end
-  ledger.freed = math.min(longest, ledger.freed + loadOf(ledger, cost) * count)
 end

@@ -5,21 +5,27 @@
 -- The fields of a ledger that most ledgers do not need, behind all others.
 
 local packRare, unpackRare
+-- The most tickets. A client without one is behind all of them.
+local MOST_TICKETS = 64
 
 do
   -- The rare fields: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
-  -- granted, returned, freed, movedAt, credit, the numbers of voids and of holes, and the name of the sole
-  -- contender.
-  local RARE = '<dddddddddddddddIc0'
+  -- granted, returned, freed, movedAt, credit, the numbers of voids, of holes and of tickets, and the name of
+  -- the sole contender.
+  local RARE = '<ddddddddddddddddIc0'
+  local TICKET = '<dddIc0'
 
   function packRare(ledger)
     local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
       ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
-      ledger.credit, #ledger.voids, #ledger.holes, #ledger.sole, ledger.sole) }
+      ledger.credit, #ledger.voids, #ledger.holes, #ledger.tickets, #ledger.sole, ledger.sole) }
     for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
     for _, hole in ipairs(ledger.holes) do
       parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
       for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
+    end
+    for _, ticket in ipairs(ledger.tickets) do
+      parts[#parts + 1] = struct.pack(TICKET, ticket.due, ticket.till, ticket.stride, #ticket.client, ticket.client)
     end
     return table.concat(parts)
   end
@@ -54,20 +60,34 @@ do
     return voids, holes, position
   end
 
+  -- Reads the tickets of a ledger.
+  local function unpackTickets(data, position, count)
+    if count > MOST_TICKETS then error('a number that is out of range', 0) end
+    local tickets = {}
+    for i = 1, count do
+      local due, till, stride, client
+      due, till, stride, client, position = struct.unpack(TICKET, data, position)
+      if not inRange(math.min(due, till, stride), due + till + stride) then error('a number that is out of range', 0) end
+      tickets[i] = { client = client, due = due, till = till, stride = stride }
+    end
+    return tickets, position
+  end
+
   -- Reads the rare fields of a ledger with `limits` limits into it. Returns the position after them.
   function unpackRare(ledger, data, position, limits)
-    local voidCount, holeCount
+    local voidCount, holeCount, ticketCount
     ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
       ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount, holeCount,
-      ledger.sole, position = struct.unpack(RARE, data, position)
+      ticketCount, ledger.sole, position = struct.unpack(RARE, data, position)
     local least = math.min(ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
       ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, voidCount,
-      holeCount)
+      holeCount, ticketCount)
     local sum = ledger.born + ledger.refundable + ledger.shift + ledger.pausedUntil + ledger.soleUntil + ledger.crowdUntil
       + ledger.frontier + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.credit
-      + voidCount + holeCount
+      + voidCount + holeCount + ticketCount
     if not inRange(least, sum) then error('a number that is out of range', 0) end
     ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, limits)
+    ledger.tickets, position = unpackTickets(data, position, ticketCount)
     return position
   end
 end

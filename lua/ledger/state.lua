@@ -17,7 +17,7 @@ local function createLedger(spec, logs, epoch, serverUs)
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
     soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0,
     credit = 0,
-    sole = '', spec = spec, limits = {}, voids = {}, holes = {}, kept = 0,
+    sole = '', spec = spec, limits = {}, voids = {}, holes = {}, tickets = {}, kept = 0,
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
@@ -37,13 +37,17 @@ local function followClock(ledger, serverUs)
   end
 end
 
--- A new state with `permits` already taken, up to its capacity, recorded as one grant at the newest moment.
+-- A new state with `permits` already taken, recorded as one grant at the newest moment. None is forgotten, even if they are
+-- more than the limit has: clients that use two limits under one name would otherwise undo each other's grants.
 local function startWith(limit, log, permits, newest, now, shift)
   local algebra = algebraOf(limit[2])
   local state = algebra.create(limit, log)
   algebra.roll(state, now, shift)
-  local at, taken = math.max(now, newest), math.min(permits, state.burst or state.permits)
+  local at, taken = math.max(now, newest), math.min(permits, state.burst or permits)
   if taken > 0 then algebra.commit(state, now, at, taken) end
+  -- The bucket refills meanwhile what would otherwise overflow until `at`.
+  local owed = (permits - taken) * state.interval - (at - now) * state.permits
+  if state.burst and owed > 0 then algebra.owe(state, owed) end
   return state
 end
 
@@ -161,15 +165,15 @@ local function fullAt(ledger, now)
   return full
 end
 
--- Saves the ledger for as long as it is needed: until all grants have expired and all clients have received
--- the last change. It is written after everything else, so that if Redis refuses it, the old ledger stays,
+-- Saves the ledger for as long as it is needed: until all grants have expired, all clients have received the
+-- last change, and no client waits for rare permits. It is written after everything else, so that if Redis refuses it, the old ledger stays,
 -- which counts no fewer permits.
 --
 -- The keys live up to twice as long as needed, so that few calls have to renew their expiry: `kept` is the
 -- moment at which they expire.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  ledger.expires = math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger))
+  ledger.expires = math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
   if not inRange(ledger.expires, ledger.expires) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then

@@ -79,6 +79,7 @@ local function fixedWindow()
   end
 
   local function hasGap(state, now, at, n, before)
+    if state.used == 0 and now >= state.stop then return true end
     if state.used > 0 and state.start <= now then
       return at < state.stop and (before < state.stop or state.used + n <= state.permits)
     end

@@ -96,7 +96,7 @@ export class ReserveCalls {
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { queue, ledger, fairShare, reservations, waitEstimate, hopeless } = this.#parts;
+    const { queue, ledger, fairShare, refunds, reservations, waitEstimate, hopeless } = this.#parts;
     const { retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     this.#epoch = reply.epoch;
@@ -106,7 +106,9 @@ export class ReserveCalls {
     queue.deadlines.answered(this.count);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
-    waitEstimate.retryAt = retryAfter === undefined ? 0 : received + retryAfter;
+    // Permits that were refunded since the call was sent may be free already.
+    const waits = retryAfter !== undefined && call.version === refunds.version;
+    waitEstimate.retryAt = waits ? received + retryAfter : 0;
     waitEstimate.denyImmediate(received);
     hopeless.deny(received, call, reply);
     queue.settled.sort();

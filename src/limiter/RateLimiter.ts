@@ -243,7 +243,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @throws TypeError, RangeError for an invalid number of milliseconds
    * @example
-   * if (response.status === 429) await limiter.pauseFor(Number(response.headers.get('Retry-After')) * 1_000);
+   * const seconds = Number(response.headers.get('Retry-After')); // an API may send a date instead
+   * if (response.status === 429 && seconds > 0) await limiter.pauseFor(seconds * 1_000);
    */
   async pauseFor(ms: number): Promise<void> {
     check.pauseLength('ms', ms);

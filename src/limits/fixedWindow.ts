@@ -74,6 +74,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   hasGap(state, now, at, n, before) {
     const { permits, start, end, used, start0, end0, used0, align } = state;
+    if (used === 0 && now >= end) return true;
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
     // After a step of the clock, a window may not be aligned with the grid.
     if (align === 'epoch' && alignDown(state, start0) !== start0) return false;

@@ -69,7 +69,10 @@ export interface ReserveReply {
   /** Number of clients that have a reservation or wait for one, this client included. */
   contenders: number;
   segments: Segment[];
-  /** From a store that cannot reserve: milliseconds after which the first request of the queue may be sent again. */
+  /**
+   * Milliseconds after which the first request of the queue may be sent again: from a store that cannot reserve, or while
+   * permits are so rare that only the next request reserves.
+   */
   retryAfter?: number | undefined;
   /** While the limit is paused: milliseconds until the pause ends. Reservations before its end are void. */
   paused?: number | undefined;

@@ -103,6 +103,23 @@ test('two limits together are fully used, whatever is cancelled and refunded', (
   assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
 });
 
+for (const kind of ['a sliding window', 'a fixed window', 'a token bucket'])
+  test(`large requests keep their fair share of ${kind}, whatever small ones refund`, () => {
+    for (const [permits, cost] of [
+      [10, 5],
+      [50, 25],
+    ])
+      for (const refund of [0.6, 0.9])
+        for (const refundWithin of [5, 300]) {
+          const small = { ...waits, refund, refundWithin };
+          const clients = [{ ...waits, costs: [[cost]] }, ...Array.from({ length: 9 }, () => small)];
+          const outcome = contend({ limits: [kinds[kind](permits)], clients, ...measured, span: 20_000 });
+          const [large] = keptBy(outcome);
+          assert.ok(large >= 2 * permits, `${large} of ${20 * permits} permits`);
+          assert.ok(outcome.longest < 5000, `a request waited for ${outcome.longest} ms`);
+        }
+  });
+
 const mixes = fc.record({
   kind: fc.constantFrom(...Object.keys(kinds)),
   permits: fc.integer({ min: 50, max: 200 }),

@@ -8,7 +8,9 @@ import type { Store } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 import { growth } from '../support/growth.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
+import { recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
+import { writtenLine } from './scriptedReplies.ts';
 
 const rate = { permits: 10, interval: 1000 };
 const trip = { there: 2, back: 2 };
@@ -121,6 +123,24 @@ timed('requests that are granted at their deadlines count for the request behind
   await clock.tickAsync(500);
   assert.is(fates.filter(({ value }) => value).length, 5);
 });
+
+timed(
+  'a queued request is denied at once when another client has delayed it beyond its deadline',
+  (clock) => {
+    const { line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    line.ask(recorded, [1000], Infinity, 'first');
+    for (const name of ['second', 'third']) line.ask(recorded, [1000], 3000, name);
+    clock.tick(0);
+    answer([[1, 500]]);
+    clock.tick(500);
+    assert.equal(recorded.all('denied'), []);
+    // Another client has taken the permits of the second in between.
+    answer([[1, 2000]]);
+    assert.equal(recorded.all('granted'), ['first']);
+    assert.equal(recorded.all('denied'), ['third']);
+  },
+);
 
 timed('timeouts in a long queue cost little, for one request or for all', (clock) => {
   const most = 30_000;

@@ -4,6 +4,7 @@ import { type Content, histories, historiesOf } from './history.ts';
 import { judge } from './judge.ts';
 import { openFleet, replay } from './replay.ts';
 import { scaled } from './scaled.ts';
+import { scarce } from './scarce.ts';
 import {
   anyLimit,
   coarseSlidingWindows,
@@ -21,6 +22,7 @@ function neverOver(history: History): void {
   replay(history, openFleet(history), judge);
 }
 
+promise('limits of rare permits, most of them refunded, are never exceeded', 1000, scarce, neverOver);
 promise(
   'a sliding window never exceeds its limit',
   runs,

@@ -64,7 +64,7 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 7`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 8`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
@@ -83,7 +83,7 @@ for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_00
         await redis.set(ledger, held);
         await ofOne.decide([1]).then(
           () => assert.unreachable(`${number} at ${at}`),
-          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 7`),
+          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 8`),
         );
         assert.ok(held.equals((await redis.getBuffer(ledger))!));
       }
@@ -148,8 +148,8 @@ test('a ledger with more changes or refunded reservations than are kept is refus
   const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });
   await own.reserve([1], { count: 2, maxWait: Infinity });
   const original = (await redis.getBuffer(ledger))!;
-  // The two numbers are before the length of the client's name, and the name is at the end.
-  const counts = original.length - 3 - 4 - 16;
+  // The numbers of both are before that of tickets and the length of the client's name, and the name is at the end.
+  const counts = original.length - 3 - 4 - 24;
   for (const [offset, most, numbers] of [
     [0, 8, 2],
     [8, 32, 3],

@@ -50,7 +50,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 7) throw new Error(`a ledger of version ${version}`);
+  if (version !== 8) throw new Error(`a ledger of version ${version}`);
   const [epoch, seen, expires] = reader.doubles(3);
   const isWhole = kind === 'w';
   const calm = isWhole ? undefined : reader.integer(6);
@@ -128,23 +128,27 @@ function readSmall(
 function nothingRare(epoch: number): Rare {
   const none = { shift: 0, pausedUntil: 0, soleUntil: 0, crowdUntil: 0, frontier: 0, pacedUntil: 0 };
   const counts = { granted: 0, returned: 0, freed: 0, movedAt: 0, credit: 0 };
-  return { born: epoch, refundable: epoch, ...none, ...counts, sole: '', voids: [], holes: [] };
+  return { born: epoch, refundable: epoch, ...none, ...counts, sole: '', voids: [], holes: [], tickets: [] };
 }
 
 function readRare(reader: Reader, limits: number): Rare {
   const { double } = reader;
   const [born, refundable, shift, pausedUntil, soleUntil, crowdUntil] = reader.doubles(6);
   const [frontier, pacedUntil, granted, returned, freed, movedAt, credit] = reader.doubles(7);
-  const [voidCount, holeCount] = reader.doubles(2);
+  const [voidCount, holeCount, ticketCount] = reader.doubles(3);
   const sole = reader.text();
   const voids = Array.from({ length: voidCount }, () => ({ epoch: double(), from: double() }));
   const holes = Array.from({ length: holeCount }, () => {
     const [moment, count] = reader.doubles(2);
     return { moment, cost: reader.doubles(limits), count };
   });
+  const tickets = Array.from({ length: ticketCount }, () => {
+    const [due, until, stride] = reader.doubles(3);
+    return { client: reader.text(), due, until, stride };
+  });
   return {
     ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil },
-    ...{ granted, returned, freed, movedAt, credit, sole, voids, holes },
+    ...{ granted, returned, freed, movedAt, credit, sole, voids, holes, tickets },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
 import type { Hole, LedgerState, Void } from '../../src/stores/memory/ledgerState.ts';
+import type { Ticket } from '../../src/stores/memory/tickets.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 
 /** A limit's state as numbers, in the order of the ledger in Redis, and the log of a sliding window. */
@@ -32,6 +33,7 @@ export interface Picture {
   credit: number;
   voids: Void[];
   holes: Hole[];
+  tickets: Ticket[];
   pausedUntil: number;
   spec: string;
   limits: LimitPicture[];
@@ -43,12 +45,26 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
   const { frontier, pacedUntil, granted, returned, freed, movedAt, credit } = ledger;
   const voids = ledger.voids.map((one) => ({ ...one }));
   const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
+  const tickets = ledger.tickets.map((one) => ({ ...one }));
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
   // A state contains the options of its limit.
   const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
     ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
-    ...{ born, refundable, granted, returned, freed, movedAt, credit, voids, holes, pausedUntil, spec },
+    ...{
+      born,
+      refundable,
+      granted,
+      returned,
+      freed,
+      movedAt,
+      credit,
+      voids,
+      holes,
+      tickets,
+      pausedUntil,
+      spec,
+    },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
     limits: limits.map(limitPicture),
   };
@@ -97,6 +113,7 @@ export function withoutPast(picture: Picture): Picture {
     ...{ soleUntil: ahead(soleUntil), sole: soleUntil > now ? sole : '', crowdUntil: ahead(crowdUntil) },
     ...{ frontier: ahead(frontier), pacedUntil: ahead(pacedUntil), pausedUntil: ahead(pausedUntil) },
     crowd: crowdUntil > now ? crowd : [],
+    tickets: picture.tickets.filter(({ until }) => until > now),
     limits: limits.map((limit) => withoutExpired(limit, now)),
   };
 }

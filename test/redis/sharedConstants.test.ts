@@ -17,7 +17,7 @@ function filesOf(folder: string): string[] {
 /** The value of a constant in each file: `leastMove` in TypeScript is `LEAST_MOVE` in Lua. */
 function valuesOf(name: string): Map<string, number> {
   const inLua = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
-  const pattern = new RegExp(`^(?:export )?(?:const ${name}|local ${inLua}) = ([\\d_.]+);?$`, 'm');
+  const pattern = new RegExp(`^(?:export )?(?:const ${name}| *local ${inLua}) = ([\\d_.]+);?$`, 'm');
   const values = new Map<string, number>();
   for (const file of [
     ...filesOf('lua/'),
@@ -41,6 +41,12 @@ const ofTwins = [
   'mostHoles',
   'mostGaps',
   'contenderPeriod',
+  'rareLoad',
+  'rareInSliding',
+  'rareKept',
+  'rarePart',
+  'mostDelay',
+  'mostTickets',
 ];
 const ofBuckets = ['mostPast', 'keptPast', 'mostAhead', 'leastWait'];
 const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
@@ -57,7 +63,10 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets,
     assert.is(new Set(values.values()).size, 1, JSON.stringify([...values]));
   });
 
-const stated = { mostPast: 12, keptPast: 8, mostAhead: 48, leastWait: 20, mostGaps: 64 };
+const stated = {
+  ...{ mostPast: 12, keptPast: 8, mostAhead: 48, leastWait: 20, mostGaps: 64 },
+  ...{ rareLoad: 200, rareInSliding: 100, rareKept: 500, rarePart: 0.125, mostTickets: 64 },
+};
 for (const [name, value] of Object.entries(stated))
   test(`${name} is ${value}`, () => assert.equal([...new Set(valuesOf(name).values())], [value]));
 

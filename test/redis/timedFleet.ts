@@ -30,7 +30,6 @@ interface ReserveOptions {
 /** Numbered clients of one limit, in memory or Redis. The test sets the time of each call. */
 export interface TimedFleet {
   reserve(at: number, client: number, asked?: ReserveOptions): Promise<ReserveReply>;
-  decide(at: number, client: number, permits?: number): Promise<DecideReply>;
   /** The client has no more waiting requests. */
   finish(at: number, client: number): Promise<void>;
   /** Returns whether the refund restored permits. */
@@ -40,6 +39,8 @@ export interface TimedFleet {
     given: { moment: number; epoch: number; count: number },
     sequence?: number,
   ): Promise<boolean>;
+  /** Takes a permit if one is free now, and returns whether it did. */
+  decide(at: number, client: number): Promise<boolean>;
   /** Charges permits used beyond the granted ones. */
   owe(at: number, client: number, permits: number): Promise<void>;
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
@@ -81,9 +82,6 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
   };
   return {
     reserve,
-    async decide(at, client, permits = 1) {
-      return (await replyTo(at, client, { kind: 'decide', cost: [permits] })) as DecideReply;
-    },
     async finish(at, client) {
       await reserve(at, client, { count: 0 });
     },
@@ -91,6 +89,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [1], count }];
       const reply = (await replyTo(at, client, { kind: 'refund', refunds, sequence })) as RefundReply;
       return reply.restored?.[0] ?? false;
+    },
+    async decide(at, client) {
+      return ((await replyTo(at, client, { kind: 'decide', cost: [1] })) as DecideReply).granted;
     },
     async owe(at, client, permits) {
       const refunds = [{ moment: debt, epoch: 0, source: 'memory' as const, cost: [1], count: permits }];

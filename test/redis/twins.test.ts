@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { histories, historiesOf } from '../properties/history.ts';
 import { scaled } from '../properties/scaled.ts';
+import { scarce } from '../properties/scarce.ts';
 import * as specs from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
@@ -64,6 +65,7 @@ for (const [kind, limit] of [
   ['a token bucket', specs.tokenBuckets],
 ] as const)
   same(`${kind} that seldom reaches its limit is the same in Lua and in TypeScript`, 100, calm(limit));
+same('rare permits, most of them refunded, are the same in Lua and in TypeScript', 150, scarce);
 same('a log of many entries is the same in Lua and in TypeScript', 80, longLogs);
 
 compare(

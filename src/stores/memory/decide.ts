@@ -7,7 +7,8 @@ import { grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { offer } from './offer.ts';
 import { availableNow, fullAt } from './openLedger.ts';
-import { strideOf } from './pace.ts';
+import { areRare, loadOf, strideOf } from './pace.ts';
+import { turnOf } from './tickets.ts';
 
 /** Grants the cost if its permits are free now, and returns what is left. The twin of `lua/decide.lua`. */
 export function decide(
@@ -20,7 +21,10 @@ export function decide(
   const { now } = instant;
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
   const stride = paced ? strideOf(ledger, cost) : 0;
-  const { t, wait, limiting } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
+  let { t, wait, limiting } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
+  // A request that does not wait must not overtake clients that wait.
+  if (paced && areRare(ledger) && loadOf(ledger, cost) > 0)
+    wait = Math.max(wait, Math.ceil(turnOf(ledger, client, now).delay * 1000));
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
   if (granted) grantAll(ledger, instant, t, cost, stride, 1);

@@ -2,6 +2,7 @@ import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type { LimitState } from '../../limits/states.ts';
 import type { Contenders } from './contenders.ts';
+import type { Ticket } from './tickets.ts';
 
 /**
  * The state of one limiter. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A
@@ -49,6 +50,8 @@ export interface LedgerState {
   movedAt: number;
   /** Milliseconds by which the frontier need not move, as refunds have made room. */
   credit: number;
+  /** The clients that wait for rare permits, in order. */
+  tickets: Ticket[];
   /** The end of the pause in the limiter's control. */
   pausedUntil: number;
   names: readonly string[];

@@ -1,6 +1,7 @@
 import { noticePeriod, voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
+import { areRare } from './pace.ts';
 
 /** The least time by which reservations move up, and the least time between two such moves: milliseconds. */
 const leastMove = 20;
@@ -13,8 +14,9 @@ const leastPause = 100;
 export function moveUp(ledger: LedgerState, now: number, serverUs: number): void {
   const { limits, freed, movedAt } = ledger;
   if (freed === 0 || now < movedAt + leastPause) return;
-  // Clients that wait for a bucket take what is refunded ahead of the reservations.
-  if (now < ledger.pacedUntil && limits.every(({ kind }) => kind === 'tokenBucket')) return;
+  // Clients that wait for a bucket take what is refunded ahead of the reservations, unless its permits are rare.
+  if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
+    return;
   const shortest = Math.min(...limits.map(({ interval }) => interval));
   if (freed < Math.max(leastMove, shortest / 100)) return;
   const all = limits.map(() => 1);

@@ -78,6 +78,7 @@ function createLedger(
     freed: 0,
     movedAt: 0,
     credit: 0,
+    tickets: [],
     pausedUntil: 0,
     names,
     limits: limits.map((limit) => algebraOf(limit).create(limit)),
@@ -173,9 +174,10 @@ export function fullAt(ledger: LedgerState, now: number): number {
 }
 
 /**
- * Sets how long the ledger is needed: until all grants have expired and all clients have received the last
- * change.
+ * Sets how long the ledger is needed: until all grants have expired, all clients have received the last
+ * change, and no client waits for rare permits.
  */
 export function closeLedger(ledger: LedgerState, { now }: Instant): void {
-  ledger.expires = Math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger));
+  const orderedUntil = ledger.tickets.length > 0 ? ledger.pacedUntil : 0;
+  ledger.expires = Math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger), orderedUntil);
 }

@@ -16,6 +16,27 @@ const requests = 16;
 const leastPart = 0.05;
 
 /**
+ * Permits are rare if one takes so many milliseconds at the full rate. In a sliding window, a permit that is granted again
+ * expires later than the next reservation needs, so fewer of them suffice.
+ */
+const rareLoad = 200;
+const rareInSliding = 100;
+/** Milliseconds that a permit takes, counting only those that are kept. */
+const rareKept = 500;
+/** The least part that is refunded while permits are rare. */
+const rarePart = 0.125;
+
+/** Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused. */
+export function areRare({ limits, granted, returned }: LedgerState): boolean {
+  if (returned === 0 || returned < rarePart * granted) return false;
+  const kept = rareKept * (1 - returned / granted);
+  return limits.some(({ kind, interval, permits }) => {
+    const least = kind === 'slidingWindow' ? rareInSliding : rareLoad;
+    return interval >= permits * Math.max(least, kept);
+  });
+}
+
+/**
  * The load of a request: the milliseconds that its slowest limit needs at the full rate to produce the
  * permits.
  */

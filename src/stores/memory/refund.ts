@@ -5,7 +5,7 @@ import { validUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { noteFreed, noteReturned } from './pace.ts';
+import { areRare, noteFreed, noteReturned } from './pace.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
@@ -59,7 +59,7 @@ function giveBack(
   closeEnd(ledger, now);
   // Without a reservation ahead, nothing can move up.
   const isAwaited = now < ledger.pacedUntil || newestOf(ledger, cost, false) > at;
-  if (back > 0 && !isAhead && isAwaited) noteFreed(ledger, cost, count);
+  if ((back > 0 || areRare(ledger)) && !isAhead && isAwaited) noteFreed(ledger, cost, count);
   return back > 0;
 }
 

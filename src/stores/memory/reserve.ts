@@ -8,7 +8,8 @@ import { fillHole, holeFor } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
-import { loadOf, strideOf } from './pace.ts';
+import { areRare, loadOf, noteGranted, strideOf } from './pace.ts';
+import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
 
 /**
  * How long after its last reservation is due a client counts as a contender, and windows stay paced:
@@ -31,6 +32,10 @@ export function reserve(
   const contenders = countContenders(ledger.contenders, client, waits, now);
   const paced = contenders > 1 || now < ledger.pacedUntil;
   const reserved: Reservations = {
+    client,
+    turn: contenders > 1 && areRare(ledger) ? turnOf(ledger, client, now) : undefined,
+    horizon: request.horizon,
+    retryAt: 0,
     share: request.horizon / contenders,
     held: request.held,
     after: lastOf(ledger, request.last),
@@ -51,11 +56,19 @@ export function reserve(
   const reply: Omit<ReserveReply, 'now'> = { epoch, contenders, segments };
   if (paused !== undefined) reply.paused = paused;
   if (voidAfter !== undefined) reply.voidAfter = voidAfter;
+  if (reserved.retryAt > 0) reply.retryAfter = Math.floor(reserved.retryAt * 1000 - instant.us) / 1000;
   return reply;
 }
 
 /** The client's reservations during a call. */
 interface Reservations {
+  client: string;
+  /** While permits are rare: the client's turn. */
+  turn: Turn | undefined;
+  /** Milliseconds that a client without contenders may reserve ahead. */
+  horizon: number;
+  /** When the client is to call again: milliseconds, or 0 if it need not. */
+  retryAt: number;
   /** Milliseconds of load that the client may reserve ahead. */
   share: number;
   /** Milliseconds of load that the client has reserved. */
@@ -79,6 +92,7 @@ function serve(
   segments: Segment[],
 ): void {
   const { now } = instant;
+  const { client } = reserved;
   if (exceeds(ledger.limits, cost)) {
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
@@ -97,13 +111,33 @@ function serve(
       maxWait > 0 &&
       !reserved.left &&
       reserved.after <= now &&
+      !reserved.turn?.isBarred &&
       reserved.gaps < mostGaps &&
       takeGap(ledger, instant, cost, hole)
     ) {
       segments.push({ count: 1, delay: 0, retryAfter: 0 });
       reserved.gaps++;
       remaining--;
+      if (reserved.turn) goBehind(ledger, now, reserved);
       continue;
+    }
+    if (reserved.turn && staysQueued(reserved, reserved.turn, wait, t - now, maxWait)) {
+      const turn = t + reserved.turn.delay;
+      const turnWait = turn * 1000 - instant.us;
+      if (maxWait === 0 || turnWait > maxWait * 1000) {
+        const retryAfter = Math.max(1000, turnWait) / 1000;
+        segments.push({ count: remaining, delay: outcome.refused, retryAfter });
+        return;
+      }
+      if (!reserved.left) {
+        const until = now + contenderPeriod;
+        takeTicket(ledger, { client, due: turn, until, stride: loadOf(ledger, cost) });
+        ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
+        reserved.retryAt = Math.max(turn - reserved.horizon / 2, now + 1);
+        reserved.left = true;
+      }
+      segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
+      return;
     }
     if (hole) {
       t = hole.moment;
@@ -129,6 +163,8 @@ function serve(
       granted = Math.min(granted, Math.max(1, Math.ceil((reserved.share - reserved.held) / load)));
     if (hole) fillHole(ledger, hole, granted);
     else granted = grantAll(ledger, instant, t, cost, stride, granted);
+    if (paced && stride === 0) noteGranted(ledger, cost, granted);
+    if (reserved.turn) goBehind(ledger, now, reserved);
     if (wait > 0) {
       reserved.held += load * granted;
       reserved.last = Math.max(reserved.last, t);
@@ -137,4 +173,23 @@ function serve(
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
     remaining -= granted;
   }
+}
+
+/** Whether a request for rare permits stays queued: only the first client reserves, and only a moment of the near future. */
+function staysQueued(
+  { left, horizon }: Reservations,
+  { delay, isBarred }: Turn,
+  wait: number,
+  ahead: number,
+  maxWait: number,
+): boolean {
+  if (left || isBarred) return true;
+  // Requests that wait may be granted what is free now, but others must not overtake them.
+  return wait === 0 ? maxWait === 0 && delay > 0 : delay > 0 || ahead > horizon;
+}
+
+/** After a grant, the client's next request comes after those of the others. */
+function goBehind(ledger: LedgerState, now: number, reserved: Reservations): void {
+  dropTicket(ledger, reserved.client);
+  reserved.turn = turnOf(ledger, reserved.client, now);
 }

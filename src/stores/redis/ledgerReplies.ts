@@ -5,7 +5,7 @@ import { answersOf, coversAll, listed, malformed, quickDecision, segmentsOf } fr
 type Numbers = number | number[];
 
 /** The numbers before the segments of a reply. */
-const head = 5;
+const head = 6;
 
 /** Milliseconds of a script's microseconds; undefined for its -1. */
 function milliseconds(us: number): number | undefined {
@@ -18,13 +18,15 @@ export function reserveReplyOf(answer: Numbers, { runs, epoch }: ReserveRequest)
     const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
     return { now: answer / 1000, epoch, contenders: 1, segments };
   }
-  const [now, newEpoch, contenders, paused, voidAfter] = answer;
+  const [now, newEpoch, contenders, paused, voidAfter, retryAfter] = answer;
   const segments = segmentsOf(answer, head);
-  const isHead = now > 0 && newEpoch >= 0 && contenders >= 1 && paused >= -1 && voidAfter >= -1;
+  const isHead =
+    now > 0 && newEpoch >= 0 && contenders >= 1 && paused >= -1 && voidAfter >= -1 && retryAfter >= -1;
   if (!isHead || !coversAll(runs, segments)) throw malformed(answer);
   const reply: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
   if (paused >= 0) reply.paused = milliseconds(paused);
   if (voidAfter >= 0) reply.voidAfter = milliseconds(voidAfter);
+  if (retryAfter >= 0) reply.retryAfter = milliseconds(retryAfter);
   return reply;
 }
 

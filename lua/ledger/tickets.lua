@@ -1,0 +1,52 @@
+-- The order of the clients that wait for rare permits. Such a client reserves nothing far ahead: it calls again
+-- when its turn comes. So permits that are refunded meanwhile are free for any client that calls. The twin of
+-- src/stores/memory/tickets.ts.
+--
+-- A ticket: the client; `due`, its turn as it was computed when the client joined; `till`, when it is forgotten
+-- unless the client calls again; and `stride`, by which it delays the clients behind it. All in milliseconds.
+
+local turnOf, takeTicket, dropTicket
+
+do
+  -- For how long after its turn a client can be overtaken: milliseconds.
+  local MOST_DELAY = 2000
+  -- The longest client name that is kept: bytes.
+  local MOST_NAME = 2048
+
+  -- The milliseconds by which the clients in front delay a client, and whether the first one has been overtaken
+  -- for so long that this one may be granted nothing. Forgets the clients that have not called again.
+  function turnOf(ledger, client, now)
+    local tickets, delay, own = {}, 0, nil
+    for _, ticket in ipairs(ledger.tickets) do
+      if ticket.till > now then
+        own = own or (ticket.client == client and ticket)
+        if not own then delay = delay + ticket.stride end
+        tickets[#tickets + 1] = ticket
+      end
+    end
+    ledger.tickets = tickets
+    -- A client whose turn has passed counts as the first.
+    if own and own.due <= now then delay = 0 end
+    return delay, delay > 0 and tickets[1].due + MOST_DELAY <= now
+  end
+
+  -- Gives a client a ticket, or renews the one that it has.
+  function takeTicket(ledger, new)
+    local tickets = ledger.tickets
+    for _, ticket in ipairs(tickets) do
+      if ticket.client == new.client then
+        ticket.till, ticket.stride = new.till, new.stride
+        return
+      end
+    end
+    -- Longer names would fill the ledger.
+    if #tickets < MOST_TICKETS and #new.client <= MOST_NAME then tickets[#tickets + 1] = new end
+  end
+
+  -- A client has been granted permits. Its next request comes after those of the others.
+  function dropTicket(ledger, client)
+    for i, ticket in ipairs(ledger.tickets) do
+      if ticket.client == client then return table.remove(ledger.tickets, i) end
+    end
+  end
+end

@@ -1,0 +1,56 @@
+import type { LedgerState } from './ledgerState.ts';
+
+/**
+ * The place of a client in the order of clients that wait for rare permits. Such a client reserves nothing far ahead: it
+ * calls again when its turn comes. So permits that are refunded meanwhile are free for any client that calls.
+ */
+export interface Ticket {
+  client: string;
+  /** Its turn, as it was computed when the client joined: milliseconds. */
+  due: number;
+  /** When it is forgotten, unless the client calls again: milliseconds. */
+  until: number;
+  /** Milliseconds by which it delays the clients behind it. */
+  stride: number;
+}
+
+/** What the tickets say to a client. */
+export interface Turn {
+  /** Milliseconds by which the clients in front delay this one. */
+  delay: number;
+  /** Whether the first client has been overtaken for so long that this one may be granted nothing. */
+  isBarred: boolean;
+}
+
+/** For how long after its turn a client can be overtaken: milliseconds. */
+const mostDelay = 2000;
+/** The most tickets. A client without one is behind all of them. */
+const mostTickets = 64;
+
+/** The turn of a client. Forgets the clients that have not called again. */
+export function turnOf(ledger: LedgerState, client: string, now: number): Turn {
+  ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
+  let delay = 0;
+  for (const ticket of ledger.tickets) {
+    if (ticket.client === client) {
+      if (ticket.due <= now) delay = 0;
+      break;
+    }
+    delay += ticket.stride;
+  }
+  return { delay, isBarred: delay > 0 && ledger.tickets[0].due + mostDelay <= now };
+}
+
+/** Gives a client a ticket, or renews the one that it has. */
+export function takeTicket({ tickets }: LedgerState, ticket: Ticket): void {
+  const own = tickets.find(({ client }) => client === ticket.client);
+  if (own) {
+    own.until = ticket.until;
+    own.stride = ticket.stride;
+  } else if (tickets.length < mostTickets) tickets.push(ticket);
+}
+
+/** A client has been granted permits. Its next request comes after those of the others. */
+export function dropTicket(ledger: LedgerState, client: string): void {
+  ledger.tickets = ledger.tickets.filter((ticket) => ticket.client !== client);
+}

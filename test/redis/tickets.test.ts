@@ -1,0 +1,113 @@
+// The order of clients that wait for rare permits, many of which are refunded.
+import * as assert from 'uvu/assert';
+import type { LimitSpec } from '../properties/specs.ts';
+import { inEachTwin } from './eachTwin.ts';
+import { moments, type TimedFleet } from './timedFleet.ts';
+
+const rate = { permits: 1, interval: 1000 };
+const kinds: LimitSpec[] = [
+  { kind: 'slidingWindow', ...rate, resolution: 1 },
+  { kind: 'fixedWindow', ...rate, align: 'first' },
+  { kind: 'tokenBucket', ...rate, burst: 1 },
+];
+const horizon = 20;
+
+inEachTwin('tickets', (test, { fleet }) => {
+  /** A limit whose first permit was refunded; clients 1 and 2 have reserved 1000 and 2000. */
+  const refunded = async (spec: LimitSpec): Promise<TimedFleet> => {
+    const clients = await fleet(spec);
+    const { epoch } = await clients.reserve(0, 1, { count: 2 });
+    const reply = await clients.reserve(0, 2);
+    assert.equal(moments(reply), [2000]);
+    await clients.refund(5, 1, { moment: 0, epoch, count: 1 });
+    return clients;
+  };
+  /** Milliseconds after which a client that has reserved nothing is to call again. */
+  const retryOf = async (clients: TimedFleet, at: number, client: number): Promise<number> => {
+    const reply = await clients.reserve(at, client, { horizon });
+    assert.equal(moments(reply), [], `client ${client} at ${at}`);
+    return reply.retryAfter!;
+  };
+
+  for (const spec of kinds) {
+    test(`clients reserve in the order in which they have called, shortly before their turn: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      assert.is(await retryOf(clients, 6, 3), 3000 - horizon / 2 - 6);
+      assert.is(await retryOf(clients, 7, 4), 4000 - horizon / 2 - 7);
+      for (const client of [3, 4]) await retryOf(clients, 1500, client);
+      // Permits will be free at 3000, but client 3 is the first.
+      assert.is(await retryOf(clients, 2985, 4), 4000 - horizon / 2 - 2985);
+      assert.equal(moments(await clients.reserve(2986, 3, { horizon })), [3000]);
+      assert.is(await retryOf(clients, 2987, 3), 5000 - horizon / 2 - 2987);
+      assert.equal(moments(await clients.reserve(3985, 4, { horizon })), [4000]);
+    });
+
+    test(`what is free is granted to any client that calls: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      await retryOf(clients, 1500, 3);
+      assert.equal(moments(await clients.reserve(3000, 4, { horizon })), [3000]);
+    });
+
+    test(`a client is overtaken until two seconds after its turn: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      for (const at of [6, 1500]) await retryOf(clients, at, 3);
+      for (const at of [3000, 4000]) {
+        // One of the requests stays queued, so that there are contenders.
+        assert.equal(moments(await clients.reserve(at, at, { count: 2, horizon })), [at]);
+        await retryOf(clients, at + 1, 3);
+      }
+      await retryOf(clients, 5000, 5);
+      assert.equal(moments(await clients.reserve(5001, 3, { horizon })), [5001]);
+    });
+
+    test(`a client whose turn has passed counts as the first: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      for (const at of [6, 1500]) for (const client of [3, 4]) await retryOf(clients, at, client);
+      for (const at of [3000, 4000]) {
+        await clients.reserve(at, at, { count: 2, horizon });
+        await retryOf(clients, at + 1, 3);
+        assert.is(await retryOf(clients, at + 2, 4), 5000 - horizon / 2 - (at + 2));
+      }
+      assert.equal(moments(await clients.reserve(4985, 4, { horizon })), [5000]);
+    });
+
+    test(`a request that does not wait overtakes none: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      await retryOf(clients, 1500, 3);
+      assert.equal(moments(await clients.reserve(3000, 4, { maxWait: 0 })), []);
+      assert.is(await clients.decide(3000, 4), false);
+      assert.is(await clients.decide(3000, 3), true);
+    });
+
+    test(`a request is refused if its turn is later than it may wait: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      await retryOf(clients, 6, 3);
+      const [{ delay, retryAfter }] = (await clients.reserve(7, 4, { maxWait: 3900, horizon })).segments;
+      assert.ok(delay < 0);
+      assert.is(retryAfter, 4000 - 7);
+    });
+
+    test(`a client that has not called for two seconds is forgotten: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      await retryOf(clients, 6, 3);
+      await retryOf(clients, 1000, 4);
+      assert.is(await retryOf(clients, 2005, 4), 4000 - horizon / 2 - 2005);
+      assert.is(await retryOf(clients, 2006, 4), 3000 - horizon / 2 - 2006);
+    });
+  }
+
+  test('without refunds, clients reserve exact moments far ahead', async () => {
+    for (const spec of kinds) {
+      const clients = await fleet(spec);
+      await clients.reserve(0, 1, { count: 2 });
+      await clients.reserve(0, 2);
+      assert.equal(moments(await clients.reserve(6, 3, { horizon })), [3000]);
+    }
+  });
+
+  test('the order is kept while clients wait, although all permits are free', async () => {
+    const clients = await refunded(kinds[0]);
+    await retryOf(clients, 6, 3);
+    assert.ok((await clients.keptUntil(6)) >= 2006);
+  });
+});
