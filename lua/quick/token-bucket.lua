@@ -20,7 +20,7 @@ if kind == BUCKET_KIND then
       if count > 0 then since, stop, held = struct.unpack(STEP, data, behind) end
       if units == cap and stop < now then
         behind = behind + count * STEP_SIZE
-        lastAt, count, stop = -2, 0, -1
+        count, stop = 0, -1
       elseif count > 0 then
         behind = behind + STEP_SIZE
       end

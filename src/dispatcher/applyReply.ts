@@ -1,4 +1,4 @@
-import { exceedsError, permitsOf } from '../limits/cost.ts';
+import { exceedsError, shownOf } from '../limits/cost.ts';
 import { eachSegment, momentOf } from '../stores/segments.ts';
 import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './gather.ts';
@@ -52,7 +52,7 @@ function reject(
 ): void {
   if (delay === outcome.queued) return;
   const reason =
-    delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, permitsOf(named, cost));
+    delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, shownOf(named, cost));
   for (const request of requests) if (request.stage === 'sent') queue.settle(request, reason);
   // A refusal of a store that cannot reserve says little about the next moment; a synchronous store is as quick as a cache.
   if (delay === outcome.refused && maxWait === 0 && !ledger.sync && reply.retryAfter === undefined)

@@ -58,6 +58,17 @@ for (const [when, answer, store] of stores) {
       },
     );
 
+  timed(`an earlier refund does not delay the denial of hopeless requests ${when}`, async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit: tokenBucket(rate), store: store() });
+    const taken = fateOf(limiter.acquire());
+    await clock.tickAsync(answer);
+    void taken.value!.refund();
+    await clock.tickAsync(1000);
+    const fates = Array.from({ length: 100 }, () => fateOf(limiter.acquire(1, { timeout: 1500 })));
+    await clock.tickAsync(answer);
+    assert.is(fates.filter(({ reason }) => reason instanceof AcquireTimeoutError).length, 75);
+  });
+
   timed(`a request behind one that uses up its time is denied ${when}`, async (clock) => {
     const limiter = new RateLimiter({
       name: 'api',
@@ -98,6 +109,19 @@ timed('denied and cancelled requests do not count for the requests behind them',
     fates.map(({ value }) => value?.permits),
     [1, undefined, undefined, undefined, 8],
   );
+});
+
+timed('requests that are granted at their deadlines count for the request behind them', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: tokenBucket(rate) });
+  for (let i = 0; i < 10; i++) await limiter.acquire();
+  const fates = [100, 200, 300, 400, 500, 599].map((timeout) => fateOf(limiter.acquire(1, { timeout })));
+  await clock.tickAsync(0);
+  assert.equal(
+    fates.map(({ at }) => at),
+    [undefined, undefined, undefined, undefined, undefined, 0],
+  );
+  await clock.tickAsync(500);
+  assert.is(fates.filter(({ value }) => value).length, 5);
 });
 
 timed(

@@ -74,6 +74,21 @@ test('the keys of reservations and their log live until all permits are free', a
   for (const ms of left.values()) assertLives(ms, 12 * minute);
 });
 
+test('a ledger that is needed for less than a quarter of its life is renewed', async ({ redis }) => {
+  const limit = tokenBucket({ permits: 1, interval: 60, burst: 1000 });
+  for (const [unused, expected] of [
+    [450, 120],
+    [530, 2 * 28.2],
+  ]) {
+    await redis.flushall();
+    const ledger = ledgerOf(redis, { '': limit });
+    const [grant] = refundsOf(await ledger.reserve([1], { count: 1000 }), [1]);
+    await ledger.refund([{ ...grant, count: unused }], 1);
+    const left = (await redis.pttl('{p:n}')) / 1000;
+    assert.ok(Math.abs(left - expected) < 2, `${left} s after a refund of ${unused}`);
+  }
+});
+
 test('a ledger whose grants are all refunded is removed at once', async ({ redis }) => {
   const ledger = ledgerOf(redis, { '': tokenBucket({ permits: 2, interval: minute }) });
   const reply = await ledger.reserve([1], { count: 2 });
