@@ -19,16 +19,21 @@ do
   local RARE_IN_SLIDING = 100
   -- Milliseconds that a permit takes, counting only those that are kept.
   local RARE_KEPT = 500
-  -- The least part that is refunded while permits are rare.
-  local RARE_PART = 0.125
+  -- The largest part that is kept while permits are rare.
+  local MOST_KEPT = 0.875
+
+  -- The part of the permits granted lately that was not refunded.
+  local function keptPart(ledger)
+    return ledger.granted > 0 and 1 - ledger.returned / ledger.granted or 1
+  end
 
   -- Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused.
   function areRare(ledger)
-    if ledger.returned == 0 or ledger.returned < RARE_PART * ledger.granted then return false end
-    local kept = RARE_KEPT * (1 - ledger.returned / ledger.granted)
+    local kept = keptPart(ledger)
+    if kept > MOST_KEPT then return false end
     for _, state in ipairs(ledger.limits) do
       local least = state.kind == 's' and RARE_IN_SLIDING or RARE_LOAD
-      if state.interval >= state.permits * math.max(least, kept) then return true end
+      if state.interval >= state.permits * math.max(least, RARE_KEPT * kept) then return true end
     end
     return false
   end
@@ -54,8 +59,7 @@ do
         stride = math.max(stride, PACING * n * state.interval / state.permits)
       end
     end
-    if ledger.granted > 0 then stride = stride * math.max(LEAST_PART, 1 - ledger.returned / ledger.granted) end
-    return stride
+    return stride * math.max(LEAST_PART, keptPart(ledger))
   end
 
   -- Counts requests that were granted or reserved at a pace.

@@ -173,7 +173,7 @@ end
 -- moment at which they expire.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  ledger.expires = math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
+  ledger.expires = math.max(now + LEAST_LIFE, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
   if not inRange(ledger.expires, ledger.expires) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then

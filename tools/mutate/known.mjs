@@ -8,6 +8,7 @@ const history = 'lua/limits/token-bucket/history.lua';
 const epochs = 'lua/ledger/epochs.lua';
 const constants = ['test/redis/constants'];
 const givenBack = ['test/redis/givenBack'];
+const tickets = ['test/redis/tickets'];
 const debts = ['test/redis/debts'];
 const windowRates = ['test/limits/windowRates'];
 const window = 'src/limits/fixedWindow.ts';
@@ -323,10 +324,37 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/pace.lua',
-        find: 'LEAST_PART, 1 - ledger.returned / ledger.granted',
+        find: 'LEAST_PART, keptPart(ledger)',
         replace: 'LEAST_PART, 1',
       },
-      { file: memory('pace'), find: 'leastPart, 1 - returned / granted', replace: 'leastPart, 1' },
+      { file: memory('pace'), find: 'leastPart, keptPart(ledger)', replace: 'leastPart, 1' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a client that waits for rare permits is overtaken without end, in both twins',
+    tests: tickets,
+    changes: [
+      { file: 'lua/ledger/tickets.lua', find: 'MOST_DELAY <= now', replace: 'MOST_DELAY <= 0' },
+      { file: memory('tickets'), find: 'mostDelay <= now', replace: 'mostDelay <= 0' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a client whose turn has passed waits for those in front, in both twins',
+    tests: tickets,
+    changes: [
+      { file: 'lua/ledger/tickets.lua', find: 'own.due <= now', replace: 'own.due <= 0' },
+      { file: memory('tickets'), find: 'ticket.due <= now', replace: 'ticket.due <= 0' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'clients that have left keep their place, in both twins',
+    tests: tickets,
+    changes: [
+      { file: 'lua/ledger/tickets.lua', find: 'ticket.till > now', replace: 'ticket.till > 0' },
+      { file: memory('tickets'), find: 'until > now', replace: 'until > 0' },
     ],
   },
   {

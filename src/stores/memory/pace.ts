@@ -23,16 +23,21 @@ const rareLoad = 200;
 const rareInSliding = 100;
 /** Milliseconds that a permit takes, counting only those that are kept. */
 const rareKept = 500;
-/** The least part that is refunded while permits are rare. */
-const rarePart = 0.125;
+/** The largest part that is kept while permits are rare. */
+const mostKept = 0.875;
+
+/** The part of the permits granted lately that was not refunded. */
+function keptPart({ granted, returned }: LedgerState): number {
+  return granted > 0 ? 1 - returned / granted : 1;
+}
 
 /** Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused. */
-export function areRare({ limits, granted, returned }: LedgerState): boolean {
-  if (returned === 0 || returned < rarePart * granted) return false;
-  const kept = rareKept * (1 - returned / granted);
-  return limits.some(({ kind, interval, permits }) => {
+export function areRare(ledger: LedgerState): boolean {
+  const kept = keptPart(ledger);
+  if (kept > mostKept) return false;
+  return ledger.limits.some(({ kind, interval, permits }) => {
     const least = kind === 'slidingWindow' ? rareInSliding : rareLoad;
-    return interval >= permits * Math.max(least, kept);
+    return interval >= permits * Math.max(least, rareKept * kept);
   });
 }
 
@@ -51,12 +56,13 @@ export function loadOf({ limits }: LedgerState, cost: Cost): number {
  * Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
  * refunded counts.
  */
-export function strideOf({ limits, granted, returned }: LedgerState, cost: Cost): number {
+export function strideOf(ledger: LedgerState, cost: Cost): number {
+  const { limits } = ledger;
   let stride = 0;
   for (let i = 0; i < cost.length; i++)
     if (cost[i] > 0 && limits[i].kind !== 'tokenBucket')
       stride = Math.max(stride, (pacing * cost[i] * limits[i].interval) / limits[i].permits);
-  return stride * (granted > 0 ? Math.max(leastPart, 1 - returned / granted) : 1);
+  return stride * Math.max(leastPart, keptPart(ledger));
 }
 
 /** Counts requests that were granted or reserved at a pace. */
