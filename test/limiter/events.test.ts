@@ -170,6 +170,18 @@ timed('a rate that is stored is reported, and no error', async () => {
   assert.equal(newEvents(), [{ type: 'rate', limit: rate }]);
 });
 
+timed('a pause that ends within 200 ms of the last one is the same pause', async () => {
+  for (const [ms, reports] of [
+    [1200, 1],
+    [1201, 2],
+  ]) {
+    const { limiter, newEvents } = watched();
+    await limiter.pauseFor(1000);
+    await limiter.pauseFor(ms);
+    assert.is(newEvents('paused').length, reports, `${ms} ms`);
+  }
+});
+
 timed('the same rate, stored or read again, is not reported', async () => {
   const { limiter, newEvents } = watched();
   for (let i = 0; i < 3; i++) {

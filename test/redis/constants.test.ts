@@ -117,6 +117,13 @@ inEachTwin('constants', (test, { fleet }) => {
       assert.equal(await clients.peek(3000), [20]);
     });
 
+  test('a pause longer than six bytes can count grants nothing', async () => {
+    const clients = await fleet(long);
+    assert.is(await clients.decide(0, 1), true);
+    await clients.pause(1, 1, 2 ** 48);
+    for (const at of [2, 3, 4]) assert.is(await clients.decide(at, 1), false, `at ${at}`);
+  });
+
   test('reservations that one change has voided stay void after the next, however late a client calls', async () => {
     for (const [at, valid] of [
       [4490, 0],

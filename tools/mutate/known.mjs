@@ -324,10 +324,10 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/pace.lua',
-        find: 'LEAST_PART, 1 - ledger.returned / ledger.granted',
+        find: 'LEAST_PART, keptPart(ledger)',
         replace: 'LEAST_PART, 1',
       },
-      { file: memory('pace'), find: 'leastPart, 1 - returned / granted', replace: 'leastPart, 1' },
+      { file: memory('pace'), find: 'leastPart, keptPart(ledger)', replace: 'leastPart, 1' },
     ],
   },
   {
