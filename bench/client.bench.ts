@@ -3,6 +3,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { startRedis } from '../test/support/redisServer.ts';
 import { perSecond } from './support/hungry.ts';
 import { library } from './support/library.ts';
+import { processorTime } from './support/processorTime.ts';
 import { median, sideBySide } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
@@ -50,22 +51,33 @@ export async function run(): Promise<void> {
   );
 
   for (const callers of [64, 512]) {
-    const many = await sideBySide(
-      {
-        'rate-limiter-flexible': () => perSecond(callers, () => peer.consume('key'), 200),
-        'tokenBucket, acquire()': () => perSecond(callers, () => bucket.acquire(), 200),
-        'slidingWindow, acquire()': () => perSecond(callers, () => window.acquire(), 200),
-      },
-      9,
-      2,
-    );
+    const times: number[] = [];
+    /** The rate per second, and, in `times`, the processor time of a permit. */
+    const measured = (work: () => Promise<unknown>) => async () => {
+      const [before, start] = [await processorTime(redis), performance.now()];
+      const rate = await perSecond(callers, work, 200);
+      const seconds = (performance.now() - start) / 1_000;
+      times.push(((await processorTime(redis)) - before) / (rate * seconds));
+      return rate;
+    };
+    const ways = {
+      'rate-limiter-flexible': measured(() => peer.consume('key')),
+      'tokenBucket, acquire()': measured(() => bucket.acquire()),
+      'slidingWindow, acquire()': measured(() => window.acquire()),
+    };
+    const [rounds, before] = [9, 2];
+    const many = await sideBySide(ways, rounds, before);
+    const names = Object.keys(ways) as (keyof typeof ways)[];
+    const timesOf = (way: number) => times.filter((_, i) => i % names.length === way).slice(before);
     console.log();
     printTable(
-      [`${callers} callers`, 'permits/s', 'ratio'],
-      Object.entries(many).map(([name, rates]) => [
+      [`${callers} callers`, 'permits/s', 'ratio', 'processor, µs', 'less by'],
+      names.map((name, way) => [
         name,
-        median(rates),
-        median(rates.map((rate, i) => rate / many['rate-limiter-flexible'][i])),
+        median(many[name]),
+        median(many[name].map((rate, i) => rate / many['rate-limiter-flexible'][i])),
+        median(timesOf(way)),
+        median(timesOf(way).map((time, i) => timesOf(0)[i] / time)),
       ]),
     );
   }

@@ -16,6 +16,8 @@
 --           reserved before that moment
 -- then      the runs. Each is: the number of requests, the longest wait in microseconds or -1 for any, and the cost in
 --           permits for each limit
+-- Most calls are shorter: ARGV[8] is the last one, the number of requests of one permit that wait as long as necessary, and
+-- the client has reserved nothing.
 -- last, in tests only: the server's time in microseconds
 --
 -- Reply: the limits in force as text, if they differ from ARGV[1]; nothing was changed then. If all requests were granted now
@@ -43,19 +45,26 @@ local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
 local client, known, share = ARGV[2]:sub(2), tonumber(ARGV[6]), tonumber(ARGV[7])
 
-local position, held, lastMoment, lastEpoch = 9, 0, 0, 0
-if ARGV[8] ~= '0' then
-  position, held, lastMoment, lastEpoch = 12, tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local position, held, lastMoment, lastEpoch, runs, waits = 9, 0, 0, 0, {}, false
+local function addRun(count, maxWait, cost)
+  if not (count >= 1 and count < 2 ^ 53) then error('requests that are no number of them', 0) end
+  if maxWait < 0 then maxWait = math.huge end
+  waits = waits or maxWait > 0
+  runs[#runs + 1] = { count = count, maxWait = maxWait, cost = cost }
 end
-local runs, waits = {}, held > 0
-while ARGV[position + 1] do
-  local run = { count = tonumber(ARGV[position]), maxWait = tonumber(ARGV[position + 1]), cost = {} }
-  if run.maxWait < 0 then run.maxWait = math.huge end
-  for limit = 1, #logs do run.cost[limit] = askedPermits(ARGV[position + 1 + limit]) end
-  if not (run.count >= 1 and run.count < 2 ^ 53) then error('requests that are no number of them', 0) end
-  waits = waits or run.maxWait > 0
-  runs[#runs + 1] = run
-  position = position + 2 + #logs
+if not ARGV[10] then
+  if ARGV[8] ~= '0' then addRun(tonumber(ARGV[8]), -1, { 1 }) end
+else
+  if ARGV[8] ~= '0' then
+    position, held, lastMoment, lastEpoch = 12, tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+    waits = held > 0
+  end
+  while ARGV[position + 1] do
+    local cost = {}
+    for limit = 1, #logs do cost[limit] = askedPermits(ARGV[position + 1 + limit]) end
+    addRun(tonumber(ARGV[position]), tonumber(ARGV[position + 1]), cost)
+    position = position + 2 + #logs
+  end
 end
 
 local serverUs = serverTime(ARGV[position])

@@ -3,6 +3,8 @@
 -- follow. The fast path reads both at once: its format is the head's and the kind's, one after the other.
 -- Data of another version is refused.
 local VERSION, HEAD = 8, '<BBdddI6I4ddd'
+-- The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call.
+local LEAST_LIFE = 100
 -- The most milliseconds that a key lives longer than needed.
 local MOST_SLACK = 2 ^ 32 - 1
 -- The last byte of a key that is read: any client may have written more to it, and no ledger has as many.

@@ -25,7 +25,7 @@ end
 local function readKey(expected, command, key, ...)
   local reply = redis.pcall(command, key, ...)
   if type(reply) ~= 'table' or not reply.err then return reply end
-  if reply.err:find('WRONGTYPE', 1, true) then refuseKey(key, expected, reply.err) end
+  if reply.err:find('WRONGTYPE') then refuseKey(key, expected, reply.err) end
   return redis.call(command, key, ...)
 end
 

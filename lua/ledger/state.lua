@@ -37,13 +37,17 @@ local function followClock(ledger, serverUs)
   end
 end
 
--- A new state with `permits` already taken, up to its capacity, recorded as one grant at the newest moment.
+-- A new state with `permits` already taken, recorded as one grant at the newest moment. None is forgotten, even if they are
+-- more than the limit has: clients that use two limits under one name would otherwise undo each other's grants.
 local function startWith(limit, log, permits, newest, now, shift)
   local algebra = algebraOf(limit[2])
   local state = algebra.create(limit, log)
   algebra.roll(state, now, shift)
-  local at, taken = math.max(now, newest), math.min(permits, state.burst or state.permits)
+  local at, taken = math.max(now, newest), math.min(permits, state.burst or permits)
   if taken > 0 then algebra.commit(state, now, at, taken) end
+  -- The bucket refills meanwhile what would otherwise overflow until `at`.
+  local owed = (permits - taken) * state.interval - (at - now) * state.permits
+  if state.burst and owed > 0 then algebra.owe(state, owed) end
   return state
 end
 
@@ -169,7 +173,7 @@ end
 -- moment at which they expire.
 local function saveLedger(key, ledger, instant)
   local now = instant.now
-  ledger.expires = math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
+  ledger.expires = math.max(now + LEAST_LIFE, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
   if not inRange(ledger.expires, ledger.expires) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then

@@ -7,6 +7,8 @@
 
 -- Milliseconds of refill from which on a request can be granted ahead of reservations that leave enough.
 local LEAST_WAIT = 20
+-- The most units of a state.
+local MOST_UNITS = 2 ^ 53 - 1
 
 local function tokenBucket()
   local algebra = bucketFormat()
@@ -122,12 +124,18 @@ local function tokenBucket()
     return (state.burst * state.interval - state.units) / state.interval
   end
 
+  -- Takes units that were granted under another limit: the bucket may not have them, and refills them first.
+  local function owe(state, units)
+    state.units = math.max(state.units - units, -MOST_UNITS)
+    state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))
+  end
+
   local function adopt(state, spec)
     local taken = takenOf(state)
     history.changeRate(state, state.ts)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
-    state.units = state.burst * state.interval - math.ceil(taken * state.interval)
-    state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))
+    state.units = state.burst * state.interval
+    owe(state, math.ceil(taken * state.interval))
   end
 
   local function taken(state)
@@ -136,6 +144,6 @@ local function tokenBucket()
 
   algebra.roll, algebra.earliest, algebra.fit, algebra.hasGap, algebra.commit = roll, earliest, fit, hasGap, commit
   algebra.refund, algebra.release, algebra.cut, algebra.available = refund, release, cut, available
-  algebra.full, algebra.adopt, algebra.taken = full, adopt, taken
+  algebra.full, algebra.owe, algebra.adopt, algebra.taken = full, owe, adopt, taken
   return algebra
 end

@@ -21,8 +21,9 @@ if asked > 0 and permits > 0 then
   else
     us = ownUs + 0
   end
-  now = (us - us % 1000) / 1000
-  at = us % 1000 == 0 and now or now + 1
+  local rest = us % 1000
+  now = (us - rest) / 1000
+  at = rest == 0 and now or now + 1
   if control == '' then
     if string.byte(ARGV[2]) == OWN then kind = string.byte(spec, 7) end
   elseif string.byte(ARGV[2]) ~= OWN and not control.err and string.sub(control, 53) == spec then

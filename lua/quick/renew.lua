@@ -2,6 +2,7 @@
 -- expiry.
 
 local till = full > expires and full or expires
+if till < now + LEAST_LIFE then till = now + LEAST_LIFE end
 slack = slack - (till - expires)
 if slack < 0 then
   slack = math.min(till - now, MOST_SLACK)

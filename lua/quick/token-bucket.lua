@@ -18,7 +18,7 @@ if kind == BUCKET_KIND then
       if count > 0 then since, stop, held = struct.unpack(STEP, data, behind) end
       if units == cap and stop < now then
         behind = behind + count * STEP_SIZE
-        lastAt, count, stop = -2, 0, -1
+        count, stop = 0, -1
       elseif count > 0 then
         behind = behind + STEP_SIZE
       end
@@ -52,12 +52,13 @@ if kind == BUCKET_KIND then
       since, stop, held, lastAt = at, at, asked, now
     end
     units = units - cost
-    full, left = now + math.ceil((cap - units) / permits), math.floor(units / interval)
+    full = now + math.ceil((cap - units) / permits)
+    if exact then left = math.floor(units / interval) end
     taken = taken and count <= MOST_PAST and held < HELD_BOUND and full < MOMENT_BOUND
     if taken then
       -- @inline "quick/renew"
-      taken = struct.pack(SMALL_BUCKET, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, lastAt, count)
-        .. struct.pack(STEP, since, stop, held) .. rest
+      taken = struct.pack(BUCKET_WITH_STEP, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, units, lastAt,
+        count, since, stop, held) .. rest
     end
   end
 end

@@ -35,7 +35,7 @@ interface PrefetchedPermit<P> {
  *
  * The first granted permit belongs to the value that is being pulled, if there is one.
  */
-export class Prefetch<P> implements Waiter<undefined> {
+export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
   readonly cancelsAll = true;
   readonly prefetches = true;
   readonly #line: Line<P>;
@@ -44,9 +44,10 @@ export class Prefetch<P> implements Waiter<undefined> {
   readonly #onPermit: () => void;
   readonly #onError: (error: unknown) => void;
   readonly #size = new PrefetchSize();
-  readonly #requested = new Ring<PrefetchedPermit<P>>();
+  /** Number of permits that are requested and not granted. */
+  #requested = 0;
   readonly #granted = new Ring<PrefetchedPermit<P>>();
-  /** Whether the current value has kept its permit waiting: its wait says nothing about the rate of the permits. */
+  /** Whether the current value has kept its permit waiting: its wait does not measure the rate of the permits. */
   #isSlow = false;
   #cancelTimer: CancelTimer | undefined;
 
@@ -68,10 +69,11 @@ export class Prefetch<P> implements Waiter<undefined> {
   request(): boolean {
     if (this.#count >= this.#size.count) return false;
     const { timeout } = this.#plan;
-    const position = this.#count + 1;
-    this.#requested.push({ requestedAt: this.#line.now(), position, permit: undefined, grantedAt: 0 });
-    if (timeout === Infinity) this.#line.count(this, this.#cost);
-    else this.#line.ask(this, this.#cost, timeout, undefined);
+    this.#requested++;
+    const requestedAt = this.#line.now();
+    const request = { requestedAt, position: this.#count, permit: undefined, grantedAt: 0 };
+    if (timeout === Infinity) this.#line.count(this, this.#cost, request);
+    else this.#line.ask(this, this.#cost, timeout, request);
     return true;
   }
 
@@ -139,8 +141,8 @@ export class Prefetch<P> implements Waiter<undefined> {
     this.startTimer();
   };
 
-  granted(grant: Grant): void {
-    const request = this.#requested.shift();
+  granted(grant: Grant, request: PrefetchedPermit<P>): void {
+    this.#requested--;
     request.permit = this.#line.permitOf(grant, this.#plan.permits, request.requestedAt);
     // Only the wait behind other permits of this subscription makes a permit older; a busy event loop does not.
     const { due = this.#line.now() } = request.position > 1 ? grant : {};
@@ -154,8 +156,8 @@ export class Prefetch<P> implements Waiter<undefined> {
     this.#onError(new AcquireTimeoutError(this.#line.name, permits as AskedPermits, timeout, retryAfter));
   }
 
-  failed(error: Error): void {
-    const { position } = this.#requested.pop();
+  failed(error: Error, { position }: PrefetchedPermit<P>): void {
+    this.#requested--;
     if (!(error instanceof QueueOverflowError) || position === 1) {
       this.#onError(error);
       return;
@@ -168,8 +170,8 @@ export class Prefetch<P> implements Waiter<undefined> {
   /** Refunds and cancels all permits but the first `count` granted ones, and goes back to one permit at a time. */
   #keep(count: number): void {
     this.#size.restart();
-    if (this.#requested.length > 0) {
-      this.#requested.clear();
+    if (this.#requested > 0) {
+      this.#requested = 0;
       this.#line.cancelAll(this);
     }
     while (this.#granted.length > count) void this.#granted.pop().permit!.refund();
@@ -183,6 +185,6 @@ export class Prefetch<P> implements Waiter<undefined> {
 
   /** Permits that are requested or granted, and not used. */
   get #count(): number {
-    return this.#requested.length + this.#granted.length;
+    return this.#requested + this.#granted.length;
   }
 }

@@ -1,4 +1,4 @@
-import { exceedsError, permitsOf } from '../limits/cost.ts';
+import { exceedsError, shownOf } from '../limits/cost.ts';
 import { eachSegment, momentOf } from '../stores/segments.ts';
 import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './gather.ts';
@@ -9,8 +9,7 @@ import { isPaused, isVoid } from './reservedMoments.ts';
 /** Applies a reply: assigns its moments to requests, rejects refused requests, and requeues the others. */
 export function applyReply(parts: Parts, call: Call, reply: ReserveReply, received: number): void {
   const { runs } = call;
-  const { reservations, fairShare, hopeless, clockOffset, queue } = parts;
-  fairShare.contenders = reply.contenders;
+  const { reservations, hopeless, queue } = parts;
   const { last } = reservations.moments;
   // Void reservations first: their requests keep their places in front of those of this reply.
   const { voidAfter, paused } = reply;
@@ -20,7 +19,6 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
     if (segment.delay >= 0) assign(parts, run, segment, reply, call.sent, received);
     else reject(parts, run, segment, call, reply, received);
   });
-  clockOffset.measure(reply.epoch, reply.now, received);
   for (const { requests } of runs)
     for (const request of requests) if (request.stage === 'sent') queue.requeue(request);
   if (reservations.moments.last !== last) hopeless.reserved(reply, call);
@@ -54,7 +52,7 @@ function reject(
 ): void {
   if (delay === outcome.queued) return;
   const reason =
-    delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, permitsOf(named, cost));
+    delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, shownOf(named, cost));
   for (const request of requests) if (request.stage === 'sent') queue.settle(request, reason);
   // A refusal of a store that cannot reserve says little about the next moment; a synchronous store is as quick as a cache.
   if (delay === outcome.refused && maxWait === 0 && !ledger.sync && reply.retryAfter === undefined)

@@ -1,13 +1,25 @@
+const { queueMicrotask } = globalThis;
+const resolved = /* @__PURE__ */ Promise.resolve();
+
+/** A promise takes less time than `queueMicrotask`, but only the latter can be replaced by fake timers. */
+function microtask(work: () => void): void {
+  if (globalThis.queueMicrotask === queueMicrotask) void resolved.then(work);
+  else globalThis.queueMicrotask(work);
+}
+
 /**
- * Runs `work` after the microtasks of this turn of the event loop, including those that they add.
+ * A function that runs `work` after the microtasks of this turn of the event loop, including those that they add.
  *
  * A tick that a microtask requests runs after all microtasks. Browsers have no ticks, but timers. The functions are looked up
  * when used, so that fake timers apply.
  */
-export function endOfTurn(work: () => void): void {
-  const { process } = globalThis as { process?: Partial<NodeJS.Process> };
-  if (process?.nextTick) globalThis.queueMicrotask(() => globalThis.process.nextTick(work));
-  else globalThis.setTimeout(work);
+export function endOfTurn(work: () => void): () => void {
+  const tick = () => globalThis.process.nextTick(work);
+  return () => {
+    const { process } = globalThis as { process?: Partial<NodeJS.Process> };
+    if (process?.nextTick) microtask(tick);
+    else globalThis.setTimeout(work);
+  };
 }
 
 /** Runs `work` in the next turn of the event loop, after it has read its sockets. */

@@ -15,7 +15,7 @@ const assessedPerMs = 25;
 /**
  * Denies requests whose deadline is before their earliest possible grant, as far as this process knows.
  *
- * Each request is assessed once, in the order of the queue: behind the requests that are granted if it is.
+ * The requests are assessed in the order of the queue. In front of each, only the requests count that are granted if it is.
  */
 export class HopelessRequests {
   readonly #ledger: Ledger;

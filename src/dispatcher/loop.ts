@@ -18,12 +18,18 @@ export class Loop {
   #running = false;
   #repeat = false;
   #scheduled = false;
+  readonly #schedule: () => void;
   /** The time of a request of this turn, if one was read since a pass was scheduled. */
   turnTime: number | undefined;
 
   constructor(sync: boolean, passes: Passes) {
     this.#sync = sync;
     this.#passes = passes;
+    this.#schedule = endOfTurn(() => {
+      this.#scheduled = false;
+      this.turnTime = undefined;
+      this.run();
+    });
   }
 
   get isRunning(): boolean {
@@ -53,11 +59,7 @@ export class Loop {
     }
     if (this.#scheduled) return;
     this.#scheduled = true;
-    endOfTurn(() => {
-      this.#scheduled = false;
-      this.turnTime = undefined;
-      this.run();
-    });
+    this.#schedule();
   }
 
   /** Does some work, and then all that it makes possible. */

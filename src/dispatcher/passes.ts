@@ -1,15 +1,18 @@
+import type { ReserveReply } from '../stores/store.ts';
 import { Admission } from './admission.ts';
 import { Expiry } from './expiry.ts';
+import type { Call } from './gather.ts';
+import { grantAtOnce } from './grantAtOnce.ts';
 import { LimitChanges } from './limitChanges.ts';
 import { Lookups } from './lookups.ts';
 import { Loop, type Passes as LoopPasses } from './loop.ts';
 import { type DispatcherOptions, type Parts, partsOf } from './parts.ts';
 import { Rescheduler } from './rescheduler.ts';
-import { ReserveCalls } from './reserveCalls.ts';
+import { type Replies, ReserveCalls } from './reserveCalls.ts';
 import { Timer } from './timer.ts';
 
 /** What a dispatcher does in a pass: it runs callbacks, sends calls, and then sets the one timer for the next pass. */
-export class Passes implements LoopPasses {
+export class Passes implements LoopPasses, Replies {
   readonly parts: Parts;
   readonly calls: ReserveCalls;
   readonly changes: LimitChanges;
@@ -31,7 +34,7 @@ export class Passes implements LoopPasses {
     this.parts = parts;
     this.#run = () => loop.run();
     this.#timer = new Timer(parts.clock, this.#run);
-    this.calls = new ReserveCalls(parts, (reply, received) => this.changes.replied(reply, received));
+    this.calls = new ReserveCalls(parts, this);
     this.changes = new LimitChanges(parts, this.calls);
     this.admission = new Admission(parts, this.calls, this.changes);
     this.expiry = new Expiry(parts, this.calls);
@@ -64,6 +67,19 @@ export class Passes implements LoopPasses {
     const due = this.changes.isPausing ? undefined : this.parts.reservations.moments.first?.due;
     this.#timer.set(Math.min(due ?? Infinity, this.calls.next, next, this.expiry.next));
     this.reportIdle();
+  }
+
+  grants(call: Call, reply: ReserveReply, received: number): boolean {
+    if (this.changes.isPausing || call.pausedUntil !== undefined) return false;
+    this.grantingAt = received;
+    const granted = grantAtOnce(this.parts, call, reply, received);
+    this.grantingAt = undefined;
+    this.granted += granted;
+    return granted > 0;
+  }
+
+  replied(reply: ReserveReply, received: number): void {
+    this.changes.replied(reply, received);
   }
 
   /** Calls back once when no call is in flight. */

@@ -94,7 +94,6 @@ export class Queue {
   }
 
   markSent(request: Request): void {
-    if (request.timeout === 0) this.immediate.delete(request);
     request.stage = 'sent';
   }
 

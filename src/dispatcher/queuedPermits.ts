@@ -3,7 +3,7 @@ import type { Peers, Request } from './request.ts';
 
 /** The permits that the assessed requests without reservations ask for. */
 export class QueuedPermits {
-  /** Permits of each limit that they ask for, and of those the ones of requests that are certain to be granted. */
+  /** Permits of each limit: of all these requests, and of the requests that are certain to be granted. */
   readonly all: number[];
   readonly certain: number[];
   /** The peers of the last request that is not certain. */

@@ -1,5 +1,5 @@
 import { LimiterClosedError } from '../errors.ts';
-import { type Cost, limitOf, type NamedLimits, permitsOf } from '../limits/cost.ts';
+import { type Cost, type NamedLimits, shownOf } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { LimiterEvents } from '../port/events.ts';
 import type { Grant, Waiter } from '../port/line.ts';
@@ -56,7 +56,7 @@ export class Reporter {
   }
 
   rate(limits: readonly Limit[]): void {
-    if (this.#events.observed) this.#events.emit({ type: 'rate', limit: limitOf(this.#named, limits) });
+    if (this.#events.observed) this.#events.emit({ type: 'rate', limit: shownOf(this.#named, limits) });
   }
 
   paused(ms: number): void {
@@ -83,6 +83,6 @@ export class Reporter {
   }
 
   #permits(cost: Cost) {
-    return permitsOf(this.#named, cost);
+    return shownOf(this.#named, cost);
   }
 }

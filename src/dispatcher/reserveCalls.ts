@@ -13,10 +13,18 @@ const heartbeat = 1_500;
 const leastAllowance = 100;
 const allowanceTrips = 4;
 
+/** What is done with a reply. */
+export interface Replies {
+  /** Grants all requests of the call without reservations, if the reply does. Returns whether it did. */
+  grants(call: Call, reply: ReserveReply, received: number): boolean;
+  /** A reply has been applied. */
+  replied(reply: ReserveReply, received: number): void;
+}
+
 /** Sends reserve calls, one at a time, and applies their replies. */
 export class ReserveCalls {
   readonly #parts: Parts;
-  readonly #replied: (reply: ReserveReply, received: number) => void;
+  readonly #replies: Replies;
   /** The call in flight. */
   current: Call | undefined;
   /** Number of calls sent. */
@@ -27,10 +35,9 @@ export class ReserveCalls {
   /** When the last call that has a reply was sent. */
   #repliedTo = -Infinity;
 
-  /** `replied` is called once a reply has been applied. */
-  constructor(parts: Parts, replied: (reply: ReserveReply, received: number) => void) {
+  constructor(parts: Parts, replies: Replies) {
     this.#parts = parts;
-    this.#replied = replied;
+    this.#replies = replies;
   }
 
   /** Milliseconds that the store is given to reply. */
@@ -96,12 +103,14 @@ export class ReserveCalls {
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { queue, ledger, fairShare, refunds, reservations, waitEstimate, hopeless } = this.#parts;
-    const { retryAfter } = reply;
+    const { queue, ledger, fairShare, refunds, reservations, waitEstimate, hopeless, clockOffset } = this.#parts;
+    const { now, epoch, retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
-    this.#epoch = reply.epoch;
+    fairShare.contenders = reply.contenders;
+    this.#epoch = epoch;
     this.#repliedTo = call.sent;
-    applyReply(this.#parts, call, reply, received);
+    if (!this.#replies.grants(call, reply, received)) applyReply(this.#parts, call, reply, received);
+    clockOffset.measure(epoch, now, received);
     // With one call at a time, this reply covers every request that joined before the call.
     queue.deadlines.answered(this.count);
     const { pausedUntil } = call;
@@ -112,6 +121,6 @@ export class ReserveCalls {
     waitEstimate.denyImmediate(received);
     hopeless.deny(received, call, reply);
     queue.settled.sort();
-    this.#replied(reply, received);
+    this.#replies.replied(reply, received);
   }
 }

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
-import { type Cost, exceedsError, limitOf, type NamedLimits, type Permits } from '../limits/cost.ts';
+import { type Cost, exceedsError, type NamedLimits, type Permits, shownOf } from '../limits/cost.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
@@ -155,7 +155,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     const { detail = false } = options;
     check.oneOf('detail', detail, [true, false]);
     const available = await toPromise<number[]>((reply) => this.#line.peek(reply));
-    return detail ? this.#byName(available) : Math.min(...available);
+    if (!detail) return Math.min(...available);
+    return shownOf({ ...this.#named, record: true }, available) as Record<Name, number>;
   }
 
   /**
@@ -228,7 +229,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   async getRate(): Promise<LimitInForce<Name>> {
     if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
     const { limits, stored } = await toPromise<Rate>((reply) => this.#ledger.getRate(reply));
-    return { limit: limitOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
+    return { limit: shownOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
   }
 
   /**
@@ -243,7 +244,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @throws TypeError, RangeError for an invalid number of milliseconds
    * @example
-   * if (response.status === 429) await limiter.pauseFor(Number(response.headers.get('Retry-After')) * 1_000);
+   * const seconds = Number(response.headers.get('Retry-After')); // an API may send a date instead
+   * if (response.status === 429 && seconds > 0) await limiter.pauseFor(seconds * 1_000);
    */
   async pauseFor(ms: number): Promise<void> {
     check.pauseLength('ms', ms);
@@ -354,10 +356,6 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     return toPromise((reply) =>
       this.#line.dispatcher.changes.forget((done) => this.#ledger.forget(what, done), reply),
     );
-  }
-
-  #byName<T>(values: readonly T[]): Record<Name, T> {
-    return Object.fromEntries(this.#named.names.map((name, i) => [name, values[i]])) as Record<Name, T>;
   }
 
   /** Checks a request, and converts its permits. */

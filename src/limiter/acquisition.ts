@@ -56,6 +56,10 @@ class Acquisition<P> implements Waiter<undefined> {
     this.#requestedAt = line.requestTime;
   }
 
+  get isPassive(): boolean {
+    return true;
+  }
+
   granted(grant: Grant): void {
     this.resolve(this.line.permitOf(grant, this.permits, this.#requestedAt));
   }
@@ -78,6 +82,7 @@ class Acquisition<P> implements Waiter<undefined> {
 
 /** The waiter of all requests without timeout and signal: one waiter, so that the line only counts them. */
 const counted: Waiter<Waiter<undefined>> = {
+  isPassive: true,
   granted: (grant, acquisition) => acquisition.granted(grant, undefined),
   denied: (retryAfter, acquisition) => acquisition.denied(retryAfter, undefined),
   failed: (error, acquisition) => acquisition.failed(error, undefined),

@@ -46,7 +46,7 @@ export interface RateLimiterOptions<Name extends string = string> {
   fallback?: FallbackOptions | 'local' | 'reject' | 'allow' | undefined;
   /**
    * Milliseconds that one call to Redis may take without a fallback: may be fractional, or Infinity, which waits as long as
-   * ioredis does. A later reply fails the call with `StoreUnavailableError`, and what it still reserves is refunded. With a
+   * ioredis does. After that, the call fails with `StoreUnavailableError`; what a later reply reserves is refunded. With a
    * fallback, the fallback's own `timeout` counts.
    *
    * @default 5_000

@@ -48,24 +48,22 @@ export function exceedsError(
   limits: readonly Limit[],
   permits: AskedPermits,
 ): PermitsExceedLimitError {
-  return new PermitsExceedLimitError(limiter, permits, permitsOf(named, limits.map(capacityOf)));
+  return new PermitsExceedLimitError(limiter, permits, shownOf(named, limits.map(capacityOf)));
 }
 
 /** Limits as users write them: one limit, or a record. */
 export type ShownLimit = Limit | Readonly<Record<string, Limit>>;
 
-/** Converts limits to the form in which users write them. */
-export function limitOf({ record, names }: NamedLimits, limits: readonly Limit[]): ShownLimit {
-  return record ? Object.fromEntries(names.map((name, i) => [name, limits[i]])) : limits[0];
-}
-
 function listOf(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(', ');
 }
 
-/** Converts a cost to permits as users write them. */
-export function permitsOf({ record, names }: NamedLimits, cost: Cost): AskedPermits {
-  return record ? Object.fromEntries(names.map((name, i) => [name, cost[i]])) : cost[0];
+/** Converts the values of the limits to the form in which users write them: one value, or a record. */
+export function shownOf<T>(
+  { record, names }: Omit<NamedLimits, 'limits'>,
+  values: readonly T[],
+): T | Readonly<Record<string, T>> {
+  return record ? Object.fromEntries(names.map((name, i) => [name, values[i]])) : values[0];
 }
 
 /** The index of the limit with the smallest fraction available, among those that a cost charges. */

@@ -1,8 +1,8 @@
 import type { Algebra } from './algebra.ts';
 import { type FixedWindowState, fixedWindowAlgebra } from './fixedWindow.ts';
-import { capacityOf, type Limit } from './limit.ts';
+import type { Limit } from './limit.ts';
 import { type SlidingWindowState, slidingWindowAlgebra } from './slidingWindow.ts';
-import { type TokenBucketState, tokenBucketAlgebra } from './tokenBucket.ts';
+import { owe, type TokenBucketState, tokenBucketAlgebra } from './tokenBucket.ts';
 
 /** The state of a limit of any kind, with the numbers of that limit. */
 export type LimitState = SlidingWindowState | FixedWindowState | TokenBucketState;
@@ -28,7 +28,8 @@ export function isOf(state: LimitState, limit: Limit): boolean {
 }
 
 /**
- * A new state with `permits` already taken, up to its capacity, recorded as one grant at the newest moment.
+ * A new state with `permits` already taken, recorded as one grant at the newest moment. None is forgotten, even if they are more
+ * than the limit has: clients that use two limits under one name would otherwise undo each other's grants.
  */
 export function startWith(
   limit: Limit,
@@ -41,7 +42,10 @@ export function startWith(
   const state = algebra.create(limit);
   const at = Math.max(now, newest);
   algebra.roll(state, now, shift);
-  const taken = Math.min(permits, capacityOf(limit));
+  const taken = limit.kind === 'tokenBucket' ? Math.min(permits, limit.burst) : permits;
   if (taken > 0) algebra.commit(state, now, at, taken);
+  // The bucket refills meanwhile what would otherwise overflow until `at`.
+  const owed = (permits - taken) * limit.interval - (at - now) * limit.permits;
+  if (limit.kind === 'tokenBucket' && owed > 0) owe(state as TokenBucketState, owed);
   return state;
 }

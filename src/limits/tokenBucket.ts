@@ -127,12 +127,18 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const taken = takenOf(state);
     history.changeRate(state, state.ts);
     Object.assign(state, { permits, interval, burst });
-    state.units = burst * interval - Math.ceil(taken * interval);
-    state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / permits));
+    state.units = burst * interval;
+    owe(state, Math.ceil(taken * interval));
   },
 
   taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: history.newestIn(state) }),
 };
+
+/** Takes units that were granted under another limit: the bucket may not have them, and refills them first. */
+export function owe(state: TokenBucketState, units: number): void {
+  state.units = Math.max(state.units - units, -Number.MAX_SAFE_INTEGER);
+  state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / state.permits));
+}
 
 function capOf({ burst, interval }: TokenBucketState): number {
   return burst * interval;

@@ -72,9 +72,14 @@ export function pauseOn<T>(
 
   function pause(...signal: Parameters<PauseSelector<T>>): void {
     const ms = (selector as PauseSelector<T>)(...signal) ?? 0;
-    check.duration('selector', ms);
     const length = Math.min(ms, max);
-    check.pauseLength('selector', length);
+    try {
+      check.duration('selector', ms);
+      check.pauseLength('selector', length);
+    } catch (invalid) {
+      const [source, kind] = signal;
+      throw kind === 'error' ? Object.assign(invalid as Error, { cause: source }) : invalid;
+    }
     // The limiter's events report a failure.
     if (length > 0) limiter.pauseFor(length).catch(() => {});
   }

@@ -15,6 +15,8 @@ export interface Waiter<T = unknown> {
   readonly cancelsAll?: boolean;
   /** Whether all its requests but the first are prefetched: a full queue drops these for others. Implies `cancelsAll`. */
   readonly prefetches?: boolean;
+  /** Whether `granted` runs no code of users before it returns: nothing is requested or cancelled meanwhile. */
+  readonly isPassive?: boolean;
   /** A request is granted, and its moment has come. */
   granted(grant: Grant, data: T): void;
   /** A request cannot be granted within its timeout. `retryAfter` is the time until it could be, in milliseconds, if known. */

@@ -33,8 +33,8 @@ import { storedConfig } from './storedConfig.ts';
 /**
  * Redisson's `RRateLimiter`, on its own keys: JVM services and Node services share one limit.
  *
- * The rate is stored in Redis; the first `trySetRate` sets it. Requests of one process wait in one queue, of which only the
- * first request asks. Unlike the original, it takes the time from Redis, waits exactly until enough permits are free, and
+ * The rate is stored in Redis; the first `trySetRate` sets it. Requests of one process wait in one queue; only the first one
+ * calls Redis. Unlike the original, it takes the time from Redis, waits exactly until enough permits are free, and
  * loses no permits of a wait that was given up.
  *
  * @example
@@ -54,7 +54,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   readonly #deadlines: DeadlineTimer;
 
   /**
-   * @param redis an ioredis `Redis` or `Cluster`, or the adapter of another client ({@link nodeRedis}, {@link valkeyGlide}); it stays yours to close
+   * @param redis an ioredis `Redis` or `Cluster`, or the adapter of another client ({@link nodeRedis}, {@link valkeyGlide}); the limiter does not close it
    * @param name the limiter's name, as the JVM services give it to `getRateLimiter`
    * @param options `clientId`: the client that owns the permits with `RateType.PER_CLIENT`; `storeTimeout`: milliseconds that one call
    * to Redis may take, 5,000 by default
@@ -75,7 +75,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     this.#line = new LedgerLine({ name, named, ledger, clock, maxQueue: Infinity });
   }
 
-  /** What the operators use. Its shape may change in any release. */
+  /** The queue of this process, which the operators use. It is internal: its members may change in any release. */
   get line(): Line<number> {
     return this.#line;
   }

@@ -92,6 +92,23 @@ test('with a full window of queued requests, most of the limit is used, whatever
   }
 });
 
+for (const [cost, used] of [
+  [5, 95],
+  [20, 82],
+  [50, 46],
+])
+  test(`beside requests of ${cost} permits, another client gets a permit for each of them`, () => {
+    const clients = [
+      { ...waits, costs: [[cost]] },
+      { ...waits, waiting: 100 },
+    ];
+    for (const [kind, limitOf] of Object.entries(kinds)) {
+      const [large, small] = keptBy(contend({ limits: [limitOf(100)], clients, ...measured }));
+      assert.ok(small >= 0.95 * (large / cost), `${kind}: ${small} permits, and ${large}`);
+      assert.ok(large + small >= used * 10, `${kind}: ${large + small} of 1000 permits`);
+    }
+  });
+
 test('two limits together are fully used, whatever is cancelled and refunded', () => {
   const limits = [
     slidingWindow({ permits: 50, interval: 1000 }),

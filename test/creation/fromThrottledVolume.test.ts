@@ -41,7 +41,8 @@ test('many values neither recurse nor stall with a line that answers within the 
     costOf: () => [1],
     now: () => 0,
     ask() {},
-    count: (waiter: { granted(grant: unknown): void }) => waiter.granted({}),
+    count: (waiter: { granted(grant: unknown, data: unknown): void }, _cost: unknown, data: unknown) =>
+      waiter.granted({}, data),
     permitOf: () => permit,
   };
   const said: unknown[] = [];

@@ -8,7 +8,9 @@ import type { Store } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 import { growth } from '../support/growth.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
+import { recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
+import { writtenLine } from './scriptedReplies.ts';
 
 const rate = { permits: 10, interval: 1000 };
 const trip = { there: 2, back: 2 };
@@ -56,6 +58,17 @@ for (const [when, answer, store] of stores) {
       },
     );
 
+  timed(`an earlier refund does not delay the denial of hopeless requests ${when}`, async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit: tokenBucket(rate), store: store() });
+    const taken = fateOf(limiter.acquire());
+    await clock.tickAsync(answer);
+    void taken.value!.refund();
+    await clock.tickAsync(1000);
+    const fates = Array.from({ length: 100 }, () => fateOf(limiter.acquire(1, { timeout: 1500 })));
+    await clock.tickAsync(answer);
+    assert.is(fates.filter(({ reason }) => reason instanceof AcquireTimeoutError).length, 75);
+  });
+
   timed(`a request behind one that uses up its time is denied ${when}`, async (clock) => {
     const limiter = new RateLimiter({
       name: 'api',
@@ -97,6 +110,37 @@ timed('denied and cancelled requests do not count for the requests behind them',
     [1, undefined, undefined, undefined, 8],
   );
 });
+
+timed('requests that are granted at their deadlines count for the request behind them', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: tokenBucket(rate) });
+  for (let i = 0; i < 10; i++) await limiter.acquire();
+  const fates = [100, 200, 300, 400, 500, 599].map((timeout) => fateOf(limiter.acquire(1, { timeout })));
+  await clock.tickAsync(0);
+  assert.equal(
+    fates.map(({ at }) => at),
+    [undefined, undefined, undefined, undefined, undefined, 0],
+  );
+  await clock.tickAsync(500);
+  assert.is(fates.filter(({ value }) => value).length, 5);
+});
+
+timed(
+  'a queued request is denied at once when another client has delayed it beyond its deadline',
+  (clock) => {
+    const { line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    line.ask(recorded, [1000], Infinity, 'first');
+    for (const name of ['second', 'third']) line.ask(recorded, [1000], 3000, name);
+    clock.tick(0);
+    answer([[1, 500]]);
+    clock.tick(500);
+    assert.equal(recorded.all('denied'), []);
+    // Another client has taken the permits of the second in between.
+    answer([[1, 2000]]);
+    assert.equal(recorded.all('granted'), ['first']);
+    assert.equal(recorded.all('denied'), ['third']);
+  },
+);
 
 timed('timeouts in a long queue cost little, for one request or for all', (clock) => {
   const most = 30_000;

@@ -41,6 +41,20 @@ timed('a refusal is remembered for the horizon: requests that are no smaller are
   assert.is(wire.reserves.length, calls + 2);
 });
 
+timed('a remembered refusal reports the wait that is left', (clock) => {
+  const { line, recorded, hurry } = open(clock, 0);
+  assert.is(hurry(1), 'denied');
+  const waits = [0, 5].map((elapsed) => {
+    clock.tick(elapsed);
+    line.ask(recorded, [1], 0, 'hurried');
+    clock.tick(1);
+    const [ending] = recorded.endings.splice(0);
+    return ending.what === 'denied' && ending.retryAfter;
+  });
+  // Granted at 1 ms, free at 1001 ms, and asked for at 4 ms and 10 ms.
+  assert.equal(waits, [998, 992]);
+});
+
 timed('a refusal is forgotten when the permits are available', (clock) => {
   const { hurry } = open(clock, 0, 10);
   assert.is(hurry(1), 'denied');

@@ -86,6 +86,38 @@ const known: [{ limit: Limit; asks: Ask[] }][] = [
       ],
     },
   ],
+  [
+    {
+      limit: tokenBucket({ permits: 3, interval: 100, burst: 2 }),
+      asks: [
+        ask(0, 2, 0),
+        ask(0, 1, Infinity),
+        ask(0, 1, Infinity),
+        ask(0, 1, 100.5),
+        ask(0, 2, 153.5),
+        ask(0, 1, 143.5),
+      ],
+    },
+  ],
+  [
+    {
+      limit: tokenBucket({ permits: 3, interval: 100, burst: 2 }),
+      asks: [ask(0, 2, 0), ...[0, 0, 0].map(() => ask(0, 1, Infinity)), ask(70, 1, 63.5), ask(0, 1, 64.5)],
+    },
+  ],
+  [
+    {
+      limit: tokenBucket({ permits: 3, interval: 100, burst: 2 }),
+      asks: [
+        ask(0, 2, 0),
+        ...[0, 0, 0].map(() => ask(0, 1, Infinity)),
+        ask(70, 2, 96.5),
+        ask(0, 1, 128.5),
+        ask(0, 1, 96.5),
+        ask(0, 1, 128.5),
+      ],
+    },
+  ],
 ];
 
 /** When each request is granted if each is reserved at once, however far ahead; undefined if it is denied. */

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { StoreUnavailableError } from '../../src/errors.ts';
+import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
 import { type DecideReply, outcome, type ReserveReply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { answerOf, asking, givenUp, granting, setUp } from './fakes.ts';
@@ -27,6 +27,24 @@ timed('reject: fails every call with the reason, including the call that detects
   }
   assert.is(remote.calls.length, 1);
 });
+
+for (const mode of ['local', 'allow', 'reject'] as const)
+  timed(`${mode}: does not hide that Redis refuses the connection`, (clock) => {
+    const { ledger, redis } = setUp({ mode });
+    redis.on('error', () => {});
+    redis.status = 'connecting';
+    const first = answerOf((reply) => ledger.reserve(asking(), reply));
+    const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
+      name: 'ReplyError',
+    });
+    redis.emit('error', refused);
+    redis.become('close');
+    clock.tick(0);
+    for (const answer of [first, answerOf((reply) => ledger.decide([1], reply))]) {
+      assert.instance(answer.error, StoreError);
+      assert.is(answer.error?.cause, refused);
+    }
+  });
 
 timed('reject: answers from Redis after the cooldown', (clock) => {
   const { ledger, remote } = setUp({ mode: 'reject' });

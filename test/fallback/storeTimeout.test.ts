@@ -85,6 +85,18 @@ timed('reports the state of a connection that is down in the error', (clock) => 
   assert.match(answer.error!.message, 'the connection is not ready (reconnecting)');
 });
 
+timed('names why a connection could not be opened', (clock) => {
+  const { ledger, redis } = setUpTimed(timeout, 'reconnecting');
+  redis.on('error', () => {});
+  const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+  const refused = new Error('connect ECONNREFUSED 127.0.0.1:6379');
+  redis.emit('error', refused);
+  clock.tick(over);
+  assert.is(answer.error?.cause, refused);
+  redis.removeAllListeners('error');
+  assert.is(redis.listening, 0);
+});
+
 timed('times each call separately', (clock) => {
   const { ledger } = setUpTimed(timeout);
   const answers = [0, 1, 2].map(() => {

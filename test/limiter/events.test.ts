@@ -163,6 +163,13 @@ timed(
   },
 );
 
+timed('a rate that is stored is reported, and no error', async () => {
+  const { limiter, newEvents } = watched();
+  const rate = slidingWindow({ permits: 7, interval: 100 });
+  await limiter.setRate(rate);
+  assert.equal(newEvents(), [{ type: 'rate', limit: rate }]);
+});
+
 timed('the same rate, stored or read again, is not reported', async () => {
   const { limiter, newEvents } = watched();
   for (let i = 0; i < 3; i++) {

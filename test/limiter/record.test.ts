@@ -36,6 +36,14 @@ timed('a request that one limit refuses is charged to none', async () => {
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 3, tokens: 40 });
 });
 
+timed('a number refunds as many permits of each limit, at most the smallest charge', async () => {
+  const limiter = open();
+  const permit = await limiter.acquire({ requests: 2, tokens: 50 });
+  assert.instance(await rejection(permit.refund(3)), RangeError);
+  await permit.refund(2);
+  assert.equal(await limiter.availablePermits({ detail: true }), { requests: 3, tokens: 52 });
+});
+
 timed('a limit that is left out, undefined or 0 is neither charged nor waited for', async () => {
   const limiter = open();
   await limiter.acquire({ requests: 3 });

@@ -77,6 +77,14 @@ test('after many later grants, a refund restores only what cannot have been refi
   assert.is(restored(state, 85 - 6, 6), 4);
 });
 
+test('grants ahead of reservations leave the number of steps within its bound', () => {
+  const state = algebra.create(tokenBucket({ permits: 1, interval: 10, burst: 1 }));
+  for (let i = 0; i <= 48; i++) algebra.commit(state, 0, 10 * i, 1);
+  const { length } = state.steps;
+  for (let i = 1; i <= 5; i++) algebra.commit(state, 0, 10 * i + 5, 1);
+  assert.is(state.steps.length, length);
+});
+
 test('a full bucket remembers no grants', () => {
   const state = bucketAfter({ permits: 1, interval: 1, burst: 10 }, [0, 5], [3, 4]);
   algebra.roll(state, 20, 0);

@@ -102,6 +102,13 @@ test('an invalid result of the selector ends the stream, with an error that expl
   }
 });
 
+test('an invalid result for an error keeps the error of the source as the cause', () => {
+  const failed = new TypeError('fetch failed');
+  const [[, , error]] = listen(throwError(() => failed).pipe(pauseOn(open(), () => NaN)));
+  assert.instance(error, RangeError);
+  assert.is((error as Error).cause, failed);
+});
+
 test('an error of the selector ends the stream, in place of the error of the source', () => {
   const thrown = new Error('oops');
   const selector = () => {

@@ -24,16 +24,16 @@ function ownWait(limit: LimitSpec, permits: number): number {
   return limit.kind === 'fixedWindow' && limit.align === 'epoch' ? 2 * limit.interval : limit.interval;
 }
 
-/** A new bucket pays the debt of the old one at its own rate; this one is not slower. */
+/** A new bucket refills what was taken under the old limit at its own rate; this one is not slower. */
 function raised({ before, after }: Change): Change {
   const [old] = before.limits;
   const [next] = after.limits;
-  if (old.kind !== 'tokenBucket' || next.kind !== 'tokenBucket') return { before, after };
+  if (next.kind !== 'tokenBucket') return { before, after };
   const { interval } = old;
   const limit: LimitSpec = {
     ...{ kind: 'tokenBucket', interval },
     permits: old.permits + next.permits,
-    burst: Math.max(old.burst, next.burst),
+    burst: Math.max(mostOf(old), next.burst),
   };
   return { before, after: { ...after, limits: [limit] } };
 }

@@ -102,4 +102,26 @@ test('some grants were committed together', () => {
   assert.ok(granted > 1_000, `${granted}`);
 });
 
+test('within one millisecond, the same request is one grant', () => {
+  let us = 1_300;
+  const [ledger] = twoLedgers(
+    [limitOf({ kind: 'fixedWindow', permits: 10, interval: 1000, align: 'first' })],
+    {
+      now: () => us / 1000,
+    },
+  );
+  result((reply) => ledger.peek(reply));
+  const at = (time: number) => {
+    us = time;
+    return ledger.take!([1]);
+  };
+  const first = at(1_300);
+  assert.equal(at(1_001), first);
+  assert.equal(at(1_999), first);
+  const whole = at(2_000);
+  assert.notEqual(whole, first);
+  assert.equal(at(2_000), whole);
+  assert.notEqual(at(2_001), whole);
+});
+
 test.run();

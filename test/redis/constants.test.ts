@@ -18,6 +18,14 @@ inEachTwin('constants', (test, { fleet }) => {
     return clients;
   };
 
+  /** The same, but another client has had one too, and both have finished. */
+  const contended = async (): Promise<TimedFleet> => {
+    const clients = await waiting();
+    await clients.reserve(0, 2, { count: 1 });
+    for (const client of [1, 2]) await clients.finish(10_500, client);
+    return clients;
+  };
+
   for (const spec of [window, onTheHour])
     test(`the second client's grants are spaced by 0.8 of an even share: ${spec.kind}`, async () => {
       const clients = await fleet(spec);
@@ -28,14 +36,23 @@ inEachTwin('constants', (test, { fleet }) => {
 
   test('the spacing lasts for two seconds after the last reservation made under contention', async () => {
     for (const [at, expected] of [
-      [11_990, [11_990, 12_790, 13_590]],
-      [12_010, [12_010, 12_010, 12_010]],
+      [11_999, [11_999, 12_799, 13_599]],
+      [12_000, [12_000, 12_000, 12_000]],
     ] as const) {
-      const clients = await waiting();
-      // Also due at 10,000.
-      await clients.reserve(0, 2, { count: 1 });
-      for (const client of [1, 2]) await clients.finish(10_500, client);
+      const clients = await contended();
       assert.equal(moments(await clients.reserve(at, 3, { count: 3 })), expected);
+    }
+  });
+
+  test('a decision is spaced for the same time', async () => {
+    for (const [at, expected] of [
+      [11_999, [true, false]],
+      [12_000, [true, true]],
+    ] as const) {
+      const clients = await contended();
+      const granted: boolean[] = [];
+      for (let i = 0; i < 2; i++) granted.push(await clients.decide(at, 3));
+      assert.equal(granted, expected, `at ${at}`);
     }
   });
 
@@ -90,6 +107,15 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is((await clients.reserve(1500, 1, { count: 0, epoch, held: 1 })).voidAfter, 1000);
     assert.is((await clients.reserve(2600, 1, { count: 0, epoch, held: 1 })).voidAfter, 0);
   });
+
+  for (const spec of [window, onTheHour])
+    test(`a change of the rate leaves nothing of the reservations behind a pause: ${spec.kind}`, async () => {
+      const clients = await fleet(spec);
+      await clients.pause(0, 1, 3000);
+      assert.equal(moments(await clients.reserve(0, 2, { count: 3 })), [3000, 3000, 3000]);
+      await clients.setRate(100, 1, { ...spec, permits: 20 });
+      assert.equal(await clients.peek(3000), [20]);
+    });
 
   test('reservations that one change has voided stay void after the next, however late a client calls', async () => {
     for (const [at, valid] of [

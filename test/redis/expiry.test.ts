@@ -46,6 +46,18 @@ for (const [title, limit, recovery] of limits)
     assertLives(left.get('{p:n}'), Math.ceil(resetAfter));
   });
 
+test('a limit that is full again within a millisecond keeps its epoch for 100 ms', async ({ redis }) => {
+  const ledger = ledgerOf(redis, { '': tokenBucket({ permits: 1e6, interval: 1_000 }) });
+  let first = await ledger.reserve([1]);
+  let later = first;
+  while (later.now < first.now + 3) {
+    later = await ledger.reserve([1]);
+    // The server was slow.
+    if (later.now > first.now + 90) first = later;
+  }
+  assert.equal(later.epoch, first.epoch);
+});
+
 test('an aligned window expires when it ends', async ({ redis }) => {
   const limit = fixedWindow({ permits: 2, interval: minute, align: 'epoch' });
   await ledgerOf(redis, { '': limit }).decide([1]);
@@ -60,6 +72,21 @@ test('the keys of reservations and their log live until all permits are free', a
   const left = await lives(redis);
   assert.equal([...left.keys()].sort(), ['{p:n}', '{p:n}:log:']);
   for (const ms of left.values()) assertLives(ms, 12 * minute);
+});
+
+test('a ledger that is needed for less than a quarter of its life is renewed', async ({ redis }) => {
+  const limit = tokenBucket({ permits: 1, interval: 60, burst: 1000 });
+  for (const [unused, expected] of [
+    [450, 120],
+    [530, 2 * 28.2],
+  ]) {
+    await redis.flushall();
+    const ledger = ledgerOf(redis, { '': limit });
+    const [grant] = refundsOf(await ledger.reserve([1], { count: 1000 }), [1]);
+    await ledger.refund([{ ...grant, count: unused }], 1);
+    const left = (await redis.pttl('{p:n}')) / 1000;
+    assert.ok(Math.abs(left - expected) < 2, `${left} s after a refund of ${unused}`);
+  }
 });
 
 test('a ledger whose grants are all refunded is removed at once', async ({ redis }) => {

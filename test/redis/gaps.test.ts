@@ -47,6 +47,23 @@ inEachTwin('gaps', (test, { fleet }) => {
       const [moment] = moments(await clients.reserve(100, 1, { last, held: 100 }));
       assert.ok(moment > 1000, `${moment}`);
     });
+
+    test(`a reservation that is due now holds back no later request of its client: ${spec.kind}`, async () => {
+      const { clients, epoch } = await full(spec);
+      await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+      const last = { moment: 100, epoch };
+      assert.equal(moments(await clients.reserve(100, 3, { last })), [100]);
+    });
+
+    test(`refunded permits that were granted again leave no gap: ${spec.kind}`, async () => {
+      const clients = await fleet(spec);
+      const { epoch } = await clients.reserve(0, 1, { count: 8, held: 100 });
+      assert.equal(moments(await clients.reserve(0, 2, { count: 2, held: 100 })), [0, 80]);
+      await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+      assert.equal(moments(await clients.reserve(200, 3)), [200]);
+      const [moment] = moments(await clients.reserve(210, 4));
+      assert.ok(moment >= 1000, `${moment}`);
+    });
   }
 
   test('a reservation one window after the refunded grant needs its permit', async () => {

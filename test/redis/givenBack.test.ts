@@ -161,6 +161,24 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.is(await clients.refund(600, 1, { moment: 3000, epoch, count: 1 }), false);
   });
 
+  test('a release takes nothing from a reservation of more permits than six bytes can count', async () => {
+    const clients = await fleet({ kind: 'tokenBucket', permits: 2 ** 40, interval: 1, burst: 2 ** 50 });
+    await clients.reserve(0, 1, { permits: 2 ** 50 });
+    assert.equal(moments(await clients.reserve(0, 1, { permits: 2 ** 49 })), [512]);
+    await clients.release(0, 1, 2 ** 51);
+    assert.equal(await clients.peek(0), [0]);
+  });
+
+  test('after a step back of the clock, a window whose permits were refunded starts on the grid', async () => {
+    const aligned: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000, align: 'epoch' };
+    const clients = await fleet(aligned);
+    const { epoch } = await clients.reserve(100, 1);
+    // Keeps the ledger.
+    await clients.setRate(100, 1, { ...aligned, permits: 20 });
+    await clients.refund(100, 1, { moment: 100, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(-200, 2)), [0]);
+  });
+
   test('a grant since which the bucket was never nearly full is refunded in full', async () => {
     const clients = await fleet(bucket);
     const { epoch } = await clients.reserve(0, 1, { count: 5 });

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
-import { StoreError } from '../../src/index.ts';
+import { StoreError, slidingWindow } from '../../src/index.ts';
 import { limitOf } from '../properties/specs.ts';
+import { rejection } from '../support/badInput.ts';
 import { runsOf } from '../support/campaign.ts';
 import { ledgerOf } from './ledgers.ts';
 import { MixedCalls, sliding } from './mixedCalls.ts';
@@ -119,6 +120,52 @@ test('a value that is not a string or not a ledger is refused by the fast and th
   await refused(control);
 });
 
+test('limits in the text of a ledger that differ from their states are refused', async ({ redis }) => {
+  const ofTwo = ledgerOf(redis, { a: limitOf(sliding), b: limitOf(sliding) });
+  await ofTwo.decide([1, 1]);
+  const original = (await redis.getBuffer(ledger))!;
+  // After kind, version, three numbers and the slack: the length of the text, and the text.
+  const begin = 2 + 3 * 8 + 4;
+  const end = begin + 4 + original.readUInt32LE(begin);
+  const limits: unknown[][] = JSON.parse(original.toString('utf8', begin + 4, end));
+  assert.equal(limits[0].slice(0, 2), ['a', 's']);
+  for (let field = 0; field < 5; field++) {
+    const changed = structuredClone(limits);
+    changed[0][field] = field < 2 ? 7 : 'seven';
+    const text = Buffer.from(JSON.stringify(changed));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(text.length);
+    const parts = [original.subarray(0, begin), length, text, original.subarray(end)];
+    await redis.set(ledger, Buffer.concat(parts));
+    const error = await rejection(ofTwo.decide([1, 1]));
+    assert.instance(error, StoreError, `field ${field}`);
+    assert.match(error.message, 'limits that differ from their states');
+  }
+});
+
+test('a ledger with more changes or refunded reservations than are kept is refused', async ({ redis }) => {
+  const limit = slidingWindow({ permits: 1, interval: 60_000, resolution: 1 });
+  const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });
+  await own.reserve([1], { count: 2, maxWait: Infinity });
+  const original = (await redis.getBuffer(ledger))!;
+  // The numbers of both are before that of tickets and the length of the client's name, and the name is at the end.
+  const counts = original.length - 3 - 4 - 24;
+  for (const [offset, most, numbers] of [
+    [0, 8, 2],
+    [8, 32, 3],
+  ])
+    for (const count of [most, most + 1]) {
+      const held = Buffer.concat([original, Buffer.alloc(8 * numbers * count)]);
+      held.writeDoubleLE(count, counts + offset);
+      await redis.set(ledger, held);
+      const refused = await own.peek().then(
+        () => false,
+        (error) => error instanceof StoreError,
+      );
+      assert.is(refused, count > most, `${count} at ${offset}`);
+    }
+});
+
 test('an invalid number anywhere in a control is refused', async ({ redis }) => {
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');
@@ -166,6 +213,19 @@ test('changed bytes cause no lasting damage', async (context) => {
       await redis.set(key, held);
     }
     await survives(context, calls);
+  }
+});
+
+test('a call removes 128 expired contenders at most', async ({ redis }) => {
+  const slow = { '': slidingWindow({ permits: 1, interval: 60_000, resolution: 1 }) };
+  const clients = ['one', 'two', 'three'].map((clientId) => ledgerOf(redis, slow, { clientId }));
+  for (const client of clients) await client.reserve([1], { count: 2, maxWait: Infinity });
+  const live = await redis.zcard(contenders);
+  const expired = Array.from({ length: 200 }, (_, i) => [1, `expired ${i}`]);
+  await redis.zadd(contenders, ...expired.flat());
+  for (const left of [72, 0]) {
+    await clients[0].reserve([1], { maxWait: Infinity });
+    assert.is(await redis.zcard(contenders), live + left);
   }
 });
 

@@ -183,4 +183,21 @@ test('clients whose ids differ only in halves of a character are different conte
   assert.equal(await Promise.all(counted), [1, 2, 3]);
 });
 
+// A request of a client with reservations takes the slow path.
+for (const held of [0, 1])
+  test(`the ledger of a single sliding window holds its first nine entries itself: ${held} reserved`, async ({
+    redis,
+  }) => {
+    const limit = slidingWindow({ permits: 100_000, interval: 60_000, resolution: 1 });
+    const ledger = ledgerOf(redis, { '': limit });
+    let entries = 0;
+    // One entry for each millisecond in which there was a grant.
+    for (let last = 0; entries < 10; ) {
+      const { now } = await ledger.reserve([1], { held });
+      if (Math.ceil(now) > last) entries++;
+      last = Math.ceil(now);
+      assert.is((await redis.keys('*')).length, entries < 10 ? 1 : 2, `${entries} entries`);
+    }
+  });
+
 test.run();

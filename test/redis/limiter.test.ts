@@ -147,4 +147,14 @@ for (const limit of [slidingWindow(many), fixedWindow(many), buckets])
       assert.ok(remaining === most - 1 || (limit === buckets && remaining === most - 2), `${remaining}`);
     });
 
+test('a decision reports as many permits as are left, however many', async ({ redis }) => {
+  for (const exponent of [18, 19, 20, 40, 52, 53]) {
+    const permits = 2 ** exponent - 1;
+    const limit = slidingWindow({ permits, interval: 1, resolution: 1 });
+    const limiter = new RateLimiter({ name: `${exponent}`, limit, redis });
+    assert.is((await limiter.decide()).remaining, permits - 1);
+    await limiter.close();
+  }
+});
+
 test.run();

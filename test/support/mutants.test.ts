@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as lua from '../../tools/mutate/lua.mjs';
-import { tabled } from '../../tools/mutate/mutants.mjs';
+import { outdatedEquivalents, tabled } from '../../tools/mutate/mutants.mjs';
 import * as typescript from '../../tools/mutate/typescript.mjs';
 
 function variants(text: string, { mutantsOf }: typeof lua): string[] {
@@ -12,6 +12,10 @@ function variants(text: string, { mutantsOf }: typeof lua): string[] {
 
 test('each change of the table applies in one place', () => {
   assert.ok(tabled().length > 10);
+});
+
+test('each equivalent mutant of the list exists', () => {
+  assert.equal(outdatedEquivalents(), []);
 });
 
 test('changes the code of a script, not its comments and strings', () => {

@@ -322,8 +322,12 @@ export const known = [
     title: 'the pace ignores refunds, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/ledger/pace.lua', find: '1 - ledger.returned / ledger.granted', replace: '1' },
-      { file: memory('pace'), find: '1 - returned / granted', replace: '1' },
+      {
+        file: 'lua/ledger/pace.lua',
+        find: 'LEAST_PART, 1 - ledger.returned / ledger.granted',
+        replace: 'LEAST_PART, 1',
+      },
+      { file: memory('pace'), find: 'leastPart, 1 - returned / granted', replace: 'leastPart, 1' },
     ],
   },
   {

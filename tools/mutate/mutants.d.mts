@@ -10,5 +10,8 @@ export const root: string;
 /** The changes of the table for an area, or for all, each of which must be possible in just one place. */
 export function tabled(name?: string): Mutant[];
 
-/** A sample of the changes that the operators make of the files that one of the patterns matches. */
-export function sampled(name: string, patterns: readonly RegExp[], size: number, seed: string): Mutant[];
+/** A sample of the changes that the operators make of the files that one of the patterns matches, but not of equivalent ones. */
+export function sampled(patterns: readonly RegExp[], size: number, seed: string): Mutant[];
+
+/** The entries of the list of equivalent mutants that no mutant of the areas matches. */
+export function outdatedEquivalents(): { readonly why: string }[];

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomOf } from '../../test/support/seed.mjs';
+import { areas } from './areas.mjs';
+import { equivalent } from './equivalent.mjs';
 import { known } from './known.mjs';
 import * as lua from './lua.mjs';
 import * as typescript from './typescript.mjs';
@@ -27,29 +29,51 @@ export function tabled(name) {
     });
 }
 
-/** A sample of the mutants that the operators make of the files matching one of the patterns. */
-export function sampled(name, patterns, size, seed) {
-  const random = randomOf(`${name} ${seed}`);
-  const all = ['src', 'lua']
+/** A sample of the mutants that the operators make of the files matching one of the patterns, but not of equivalent ones. */
+export function sampled(patterns, size, seed) {
+  return (
+    filesOf(patterns)
+      .flatMap(mutantsOf)
+      .filter((mutant) => !equivalent.some((each) => isOf(mutant, each)))
+      // Without the number of its line, so that a change elsewhere leaves the sample as it was.
+      .map((mutant) => ({ ...mutant, place: randomOf(`${seed} ${mutant.file} ${mutant.change}`)() }))
+      .sort((a, b) => a.place - b.place)
+      .slice(0, size)
+  );
+}
+
+function filesOf(patterns) {
+  return ['src', 'lua']
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
     )
     .map((file) => file.split(sep).join('/'))
-    .filter((file) => /\.(ts|lua)$/.test(file) && patterns.some((pattern) => pattern.test(file)))
-    .sort()
-    .flatMap((file) => {
-      const text = textOf(file);
-      const { mutantsOf } = file.endsWith('.lua') ? lua : typescript;
-      return mutantsOf(text).map((mutant) => ({ file, text, mutant, place: random() }));
-    });
-  return all
-    .sort((a, b) => a.place - b.place)
-    .slice(0, size)
-    .map(({ file, text, mutant: { start, end, replacement } }) => {
-      const line = text.slice(0, start).split('\n').length;
-      const title = `${file}:${line} ${short(text.slice(start, end))} → ${short(replacement) || 'nothing'}`;
-      return { title, texts: [{ file, text: text.slice(0, start) + replacement + text.slice(end) }] };
-    });
+    .filter((file) => /\.(ts|lua)$/.test(file) && patterns.some((pattern) => pattern.test(file)));
+}
+
+/** The operators' mutants of a file. */
+function mutantsOf(file) {
+  const text = textOf(file);
+  const operators = file.endsWith('.lua') ? lua : typescript;
+  return operators.mutantsOf(text).map(({ start, end, replacement }) => {
+    const before = text.slice(0, start).split('\n');
+    const [after] = text.slice(end).split('\n');
+    const change = `«${short(text.slice(start, end))} → ${short(replacement) || 'nothing'}»`;
+    const inLine = `${before.at(-1).trimStart()}${change}${after}`;
+    const texts = [{ file, text: text.slice(0, start) + replacement + text.slice(end) }];
+    return { title: `${file}:${before.length} ${inLine}`, file, change: inLine, texts };
+  });
+}
+
+/** The entries of the list of equivalent mutants that no mutant of the areas matches. */
+export function outdatedEquivalents() {
+  const patterns = Object.values(areas).flatMap(({ files }) => files);
+  const all = filesOf(patterns).flatMap(mutantsOf);
+  return equivalent.filter((each) => !all.some((mutant) => isOf(mutant, each)));
+}
+
+function isOf({ file, change }, { mutant }) {
+  return mutant.test(`${file} ${change}`);
 }
 
 function short(text) {

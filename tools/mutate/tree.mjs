@@ -6,9 +6,12 @@ import { join } from 'node:path';
 /** A copy of the repository, in which one file at a time is changed, and tests are run. */
 export class Tree {
   #folder = mkdtempSync(join(tmpdir(), 'rxjs-sluice-mutate-'));
+  #over;
   #child;
 
-  constructor(root) {
+  /** No test runs once `over` is aborted. */
+  constructor(root, over) {
+    this.#over = over;
     for (const part of ['src', 'lua', 'test', 'tools', 'docs', 'package.json', 'tsconfig.json'])
       cpSync(join(root, part), join(this.#folder, part), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'));
@@ -34,10 +37,11 @@ export class Tree {
         cwd: this.#folder,
         env: {
           ...process.env,
-          ...{ SLUICE_WORKERS: '1', SLUICE_SHRINK: '0', SLUICE_CACHE: join(this.#folder, '.cache') },
+          ...{ SLUICE_WORKERS: '2', SLUICE_SHRINK: '0', SLUICE_CACHE: join(this.#folder, '.cache') },
           ...env,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
+        signal: this.#over,
       });
       this.#child = child;
       let printed = '';
@@ -51,6 +55,9 @@ export class Tree {
         isLate = true;
         child.kill('SIGTERM');
       }, limit);
+      child.on('error', (error) => {
+        printed += error.message;
+      });
       child.on('close', (code) => {
         clearTimeout(timer);
         resolve({ passed: code === 0, isLate, printed });

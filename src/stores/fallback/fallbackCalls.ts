@@ -1,11 +1,12 @@
-import { StoreUnavailableError } from '../../errors.ts';
+import { StoreError, StoreUnavailableError } from '../../errors.ts';
 import type { Connection } from '../redis/connection.ts';
+import { errorOf } from '../redis/errors.ts';
 import type { TimedControlledLedger } from '../redis/timedLedger.ts';
 import type { Ledger, LedgerConfig, LimitControl, PermitSource, Reply } from '../store.ts';
 import type { CarriedPause } from './carriedPause.ts';
 import type { Circuit } from './circuit.ts';
 
-/** What grants in this process while Redis is unavailable. It replies before a call returns. */
+/** Grants in this process while Redis is unavailable. It replies before a call returns. */
 export type Standby = Pick<Ledger, 'reserve' | 'refund' | 'decide' | 'peek'> & Pick<LimitControl, 'pause'>;
 
 /** What the ledger of one limiter is made of. */
@@ -27,7 +28,7 @@ export interface FallbackCall<T> {
   answered?(value: T): void;
 }
 
-/** Makes the calls of one limiter to Redis, or to the standby while Redis is unavailable. Each call finds out. */
+/** Makes the calls of one limiter: to Redis, or to the standby while Redis is unavailable. */
 export class FallbackCalls {
   readonly #parts: FallbackParts;
   readonly #pause: CarriedPause;
@@ -67,7 +68,7 @@ export class FallbackCalls {
     });
   }
 
-  /** Finds out whether Redis is available, by a call that charges nothing: it may be carried out late, or more than once. */
+  /** Probes Redis with a call that charges nothing, since it may be carried out late, or more than once. */
   #probe<T>(call: FallbackCall<T>, reply: Reply<T>): void {
     const { redis, circuit } = this.#parts;
     redis.peek((error) => {
@@ -82,11 +83,17 @@ export class FallbackCalls {
   }
 
   #askStandby<T>(call: FallbackCall<T>, reply: Reply<T>): void {
-    const { standby } = this.#parts;
+    const { standby, circuit } = this.#parts;
+    const { error } = this;
+    // Redis refuses the connection, such as its password: a fallback would hide that.
+    if (circuit.isOpen && error instanceof StoreError) {
+      reply(error);
+      return;
+    }
     this.source = 'fallback';
     this.#fallBack();
     if (standby && call.standby) call.standby(standby, reply);
-    else reply(this.error);
+    else reply(error);
   }
 
   #fallBack(): void {
@@ -104,8 +111,8 @@ export class FallbackCalls {
   }
 
   /** The error of a call while Redis is unavailable. */
-  get error(): StoreUnavailableError {
+  get error(): Error {
     const { config, circuit } = this.#parts;
-    return new StoreUnavailableError(config.name, circuit.cause);
+    return errorOf(config.name, circuit.cause);
   }
 }

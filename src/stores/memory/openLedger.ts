@@ -6,6 +6,9 @@ import { changeEpoch, noticeEnd, noticePeriod, validUntil, voidReservations } fr
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
+/** The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call. */
+const leastLife = 100;
+
 /**
  * Opens the ledger at the server's time, in whole microseconds, under the limits in force. A new ledger has a
  * later epoch than the one it replaces, or than `after` if that one was dropped.
@@ -179,5 +182,5 @@ export function fullAt(ledger: LedgerState, now: number): number {
  */
 export function closeLedger(ledger: LedgerState, { now }: Instant): void {
   const orderedUntil = ledger.tickets.length > 0 ? ledger.pacedUntil : 0;
-  ledger.expires = Math.max(now + 1, fullAt(ledger, now), noticeEnd(ledger), orderedUntil);
+  ledger.expires = Math.max(now + leastLife, fullAt(ledger, now), noticeEnd(ledger), orderedUntil);
 }

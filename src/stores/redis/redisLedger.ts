@@ -11,6 +11,7 @@ import type {
   Reply,
   ReserveReply,
   ReserveRequest,
+  Run,
 } from '../store.ts';
 import { decideReplyOf, refundReplyOf, reserveReplyOf } from './ledgerReplies.ts';
 import { KnownRate, type LedgerSetting } from './ledgerSetting.ts';
@@ -24,6 +25,13 @@ import { KeyWords, type Words } from './words.ts';
 /** Microseconds for a script; -1 for no bound. */
 function microseconds(ms: number): number {
   return ms === Infinity ? -1 : Math.floor(ms * 1000);
+}
+
+/** Whether these are requests of one permit that wait as long as necessary. */
+function isUsual(runs: readonly Run[]): boolean {
+  if (runs.length !== 1) return false;
+  const [{ count, maxWait, cost }] = runs;
+  return count > 0 && maxWait === Infinity && cost.length === 1 && cost[0] === 1;
 }
 
 /** The ledger of one limiter in Redis. It takes little memory, as a group has many that are called once. */
@@ -63,11 +71,12 @@ export class RedisLedger implements ControlledLedger, Caller {
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     const { runs, horizon, held, epoch, last } = request;
-    // Few clients have reservations: the others send fewer arguments.
     const numbers = [epoch, horizon];
+    // Few clients have reservations, and most calls are of requests of one permit: fewer arguments take less of the server.
     if (held > 0 || last) numbers.push(3, held, last?.moment ?? 0, last?.epoch ?? 0);
-    else numbers.push(0);
-    for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
+    else if (!isUsual(runs)) numbers.push(0);
+    if (numbers.length === 2) numbers.push(runs[0].count);
+    else for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
     this.#keys ??= this.#sharedKeys;
     const { scripts } = this.setting;
     this.#call(scripts.reserve, this.#keys, numbers, (answer) => reserveReplyOf(answer, request), reply);

@@ -24,12 +24,12 @@ export class TimedCall<T> implements Link<AnyCall> {
   readonly #retries: boolean;
   #ended = false;
   #cancelRetry: CancelTimer | undefined;
-  /** Why it is made again. */
+  /** Why it is sent again. */
   #refusal: Error | undefined;
   /** When its time is over, by the clock. */
   due: number;
   isSent = false;
-  /** Whether the connection was ready since the call was made: ioredis has written it. */
+  /** Whether the connection has been ready since the call was made: ioredis has written it. */
   isOnWay = false;
 
   constructor(

@@ -5,7 +5,7 @@ import type { Reply } from '../store.ts';
 import type { Connection, Watcher } from './connection.ts';
 import { type AnyCall, type PendingCalls, TimedCall } from './timedCall.ts';
 
-/** Milliseconds after which a call is made again whose slot is on its way from one node of a cluster to another. */
+/** Milliseconds after which a call is sent again while its slot moves from one node of a cluster to another. */
 const retryDelay = 100;
 
 /** How the calls of a store reach Redis. */
@@ -42,8 +42,8 @@ export class TimedCalls implements Watcher, PendingCalls {
   }
 
   /**
-   * Makes a call of a limiter. `send` is called at once, when the connection is ready, or never; and, where it `retries`, again
-   * as long as the call's slot is on its way from one node of a cluster to another: nothing has been done then.
+   * Makes a call of a limiter. `send` is called at once, or when the connection is ready, or never. A call that `retries` is
+   * sent again while its slot moves from one node of a cluster to another: the script has not run then.
    */
   call<T>(
     limiter: string,
@@ -64,6 +64,8 @@ export class TimedCalls implements Watcher, PendingCalls {
     }
     this.#pending.add(call);
     call.isOnWay = connection.ready;
+    // So that a failure names why Redis cannot be reached.
+    if (!call.isOnWay) connection.watch(this);
     if (!failsFast || call.isOnWay) call.sendOnce();
   }
 
@@ -78,6 +80,7 @@ export class TimedCalls implements Watcher, PendingCalls {
   /** The connection is lost: fails all calls, but for those that ioredis queues. */
   lost(reason: Error): void {
     const { failsFast } = this.#options;
+    if (!this.#watches) return;
     for (const call of this.#all) if (failsFast || call.isOnWay) call.fail(reason);
   }
 
@@ -93,7 +96,7 @@ export class TimedCalls implements Watcher, PendingCalls {
 
   remove(call: AnyCall): void {
     this.#pending.remove(call);
-    if (this.#watches && !this.#pending.first) this.#options.connection.unwatch(this);
+    if (!this.#pending.first) this.#options.connection.unwatch(this);
   }
 
   #setTimer(ms: number): void {
@@ -102,7 +105,7 @@ export class TimedCalls implements Watcher, PendingCalls {
     const due = clock.now() + ms;
     this.#hasTimer = true;
     const expire = () => this.#expire(due);
-    // A blocked event loop runs its timers before it reads the replies that are in the socket.
+    // After a blockage, the event loop runs timers before it reads the replies that have arrived.
     clock.after(ms, () => globalThis.setImmediate(expire), false);
   }
 
@@ -111,7 +114,7 @@ export class TimedCalls implements Watcher, PendingCalls {
     const { clock, connection, timeout } = this.#options;
     const now = clock.now();
     this.#hasTimer = false;
-    // The event loop was blocked for so long that a call may not even have been sent.
+    // The event loop was blocked for so long that a call may not have been sent.
     if (now - due > timeout / 2) for (const call of this.#all) call.due = now + timeout;
     const slow = new Error(`no answer within ${timeout} ms`);
     // A reply may add calls.

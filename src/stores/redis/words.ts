@@ -20,11 +20,12 @@ function encodedDigits(word: string): string {
   return `$${word.length}\r\n${word}\r\n`;
 }
 
-/** Whole numbers from 0 on, as most arguments are. */
-const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, n) => encodedDigits(String(n)));
+/** Whole numbers from -1 on, as most arguments are. */
+const small = /* @__PURE__ */ Array.from({ length: 1_024 }, (_, i) => encodedDigits(String(i - 1)));
 
 export function encodedNumber(n: number): string {
-  return small[n] ?? encodedDigits(String(n));
+  // A large number would be looked up as the name of a property.
+  return (n < small.length ? small[n + 1] : undefined) ?? encodedDigits(String(n));
 }
 
 /** The keys of one limiter: its tag with each suffix. */

@@ -1,0 +1,46 @@
+/*
+ * Mutants that no test can detect, since they change no result: left out of the samples. Each entry is a pattern of a mutant's
+ * file and change as a report prints them, and the reason.
+ */
+export const equivalent = [
+  {
+    mutant: /^lua\/\S+ (check(Finite|Small)\(.*«\+ → -»|«\+ → -» (openCount|reserved0)\)$)/,
+    why: 'a number that is not finite, or far out of range, makes the sum so, whatever its sign',
+  },
+  {
+    mutant: /(?:openTime|newest|reserved\.last|\blast|Until) > «0 → 1»/,
+    why: 'a moment is 0, which means none, or one of the present time',
+  },
+  {
+    mutant: /contenders\.(ts|lua) .*stays = (until|till) «> → >=» now/,
+    why: 'the moment is 0, or later than now by two seconds at least',
+  },
+  {
+    mutant: /contenders\.(ts|lua) .*soleUntil = stays (\?|and) .* (:|or) «0 → 1»/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /heads\/token-bucket\.lua .*MOMENT_BOUND.* = 2 \^ «47 → 48»/,
+    why: 'six bytes hold all moments below either bound',
+  },
+  {
+    mutant: /\b(\w+Until|frontier|sameSince)(:| =) «0 → 1»|expires, calm, slack = «0 → 1», 0, -1/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /sliding-window\/log\.lua elseif .* #pushed «> → >=» 0 and state\.len > 0 then$/,
+    why: 'the list is cut to the length that it has',
+  },
+  {
+    mutant: /reserve\.lua local last, .* paused «< → <=» 0$/,
+    why: 'the time until a pause ends is above 0, or -1',
+  },
+  {
+    mutant: /places\.ts (if \(\+\+this\.#calls % lookEvery «=== → !==»|isKept = «true → false»)/,
+    why: 'the store looks for idle places, or for its place, more often, and finds the same',
+  },
+  {
+    mutant: /token-bucket\/format\.lua return state\.units > -2 \^ «59 → 60»/,
+    why: 'both formats hold all numbers down to the lower bound',
+  },
+];
