@@ -9,7 +9,7 @@ local turnOf, takeTicket, dropTicket
 
 do
   -- For how long after its turn a client can be overtaken: milliseconds.
-  local MOST_DELAY = 2000
+  local MOST_DELAY = 1000
   -- The longest client name that is kept: bytes.
   local MOST_NAME = 2048
 

@@ -65,6 +65,25 @@ test('clients keep most of the rare permits that are held for long before they a
     }
 });
 
+for (const [clients, least] of [
+  [2, 0.3],
+  [10, 0.75],
+])
+  for (const [kind, limit] of [
+    ['sliding window', slidingWindow({ permits: 1, interval })],
+    ['fixed window', fixedWindow({ permits: 1, interval })],
+    ['bucket', tokenBucket({ permits: 1, interval })],
+  ] as const)
+    test(`a client that refunds all permits leaves ${clients - 1} others most of their share of a ${kind}`, () => {
+      const keeps = {
+        ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 5, part: 1 },
+      };
+      const others = Array.from({ length: clients - 1 }, () => keeps);
+      const { kept } = contend({ limits: [limit], clients: [{ ...keeps, refund: 1 }, ...others], ...long });
+      const sum = kept.reduce((total, [n]) => total + n, 0);
+      assert.ok(sum >= least * 120, `${sum} of 120 permits`);
+    });
+
 // The ideal queue does not fit buckets, as it keeps what overflows: the permits are counted.
 for (const [permits, clients] of [
   [2, 2],

@@ -23,7 +23,7 @@ export interface Turn {
 }
 
 /** For how long after its turn a client can be overtaken: milliseconds. */
-const mostDelay = 2000;
+const mostDelay = 1000;
 /** The most tickets. A client without one is behind all of them. */
 const mostTickets = 64;
 
