@@ -174,7 +174,7 @@ test('RedissonRateLimiter: applies to every call, and refunds a late grant', asy
 });
 
 withOptions(test, { enableOfflineQueue: true })(
-  'reports the state of the connection in the error when the server never starts',
+  'reports why the connection cannot be opened when the server never starts',
   async () => {
     const redis = new Redis(await freePort(), patient);
     redis.on('error', () => {});
@@ -182,10 +182,7 @@ withOptions(test, { enableOfflineQueue: true })(
     try {
       await assertUnavailable('tryAcquire', () => limiter.tryAcquire());
       const error = await limiter.decide().catch((reason: Error) => reason);
-      assert.match(
-        (error as Error).message,
-        /the connection is not ready \((connecting|connect|reconnecting|close)\)/,
-      );
+      assert.match((error as Error).message, /ECONNREFUSED/);
     } finally {
       redis.disconnect();
       await limiter.close();

@@ -50,7 +50,7 @@ test('without ticks, a turn ends after its microtasks', async () => {
   const code = await bundled(`
     import { endOfTurn } from './src/dispatcher/endOfTurn.ts';
     globalThis.done = new Promise((resolve) => {
-      endOfTurn(() => resolve(seen));
+      endOfTurn(() => resolve(seen))();
       queueMicrotask(() => queueMicrotask(() => seen.push('microtask')));
     });
   `);

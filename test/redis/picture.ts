@@ -1,7 +1,6 @@
 import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
-import type { Hole, LedgerState, Void } from '../../src/stores/memory/ledgerState.ts';
-import type { Ticket } from '../../src/stores/memory/tickets.ts';
+import type { Hole, LedgerState, Ticket, Void } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 
 /** A limit's state as numbers, in the order of the ledger in Redis, and the log of a sliding window. */

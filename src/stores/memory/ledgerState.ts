@@ -2,7 +2,6 @@ import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type { LimitState } from '../../limits/states.ts';
 import type { Contenders } from './contenders.ts';
-import type { Ticket } from './tickets.ts';
 
 /**
  * The state of one limiter. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A
@@ -73,6 +72,20 @@ export interface Hole {
   moment: number;
   cost: Cost;
   count: number;
+}
+
+/**
+ * The place of a client in the order of clients that wait for rare permits. Such a client reserves nothing far ahead: it
+ * calls again when its turn comes. So permits that are refunded meanwhile are free for any client that calls.
+ */
+export interface Ticket {
+  client: string;
+  /** Its turn, as it was computed when the client joined: milliseconds. */
+  due: number;
+  /** When it is forgotten, unless the client calls again: milliseconds. */
+  until: number;
+  /** Milliseconds by which it delays the clients behind it. */
+  stride: number;
 }
 
 /** The server's time by the ledger's clock. */

@@ -1,18 +1,4 @@
-import type { LedgerState } from './ledgerState.ts';
-
-/**
- * The place of a client in the order of clients that wait for rare permits. Such a client reserves nothing far ahead: it
- * calls again when its turn comes. So permits that are refunded meanwhile are free for any client that calls.
- */
-export interface Ticket {
-  client: string;
-  /** Its turn, as it was computed when the client joined: milliseconds. */
-  due: number;
-  /** When it is forgotten, unless the client calls again: milliseconds. */
-  until: number;
-  /** Milliseconds by which it delays the clients behind it. */
-  stride: number;
-}
+import type { LedgerState, Ticket } from './ledgerState.ts';
 
 /** What the tickets say to a client. */
 export interface Turn {
