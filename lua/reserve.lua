@@ -82,9 +82,8 @@ share = share / contenders
 local rare, delay, barred = contenders > 1 and areRare(ledger), 0, false
 if rare then delay, barred = turnOf(ledger, client, now) end
 
-local paused = pausedFor(ledger, instant)
-local reply = { serverUs, ledger.epoch, contenders, paused, standingOf(ledger, instant, known), -1 }
-local last, left, gaps, plain = 0, false, 0, contenders == 1 and paused < 0
+local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1 }
+local last, left, gaps, plain = 0, false, 0, contenders == 1 and reply[4] < 0
 -- Requests of one client keep their order.
 local after = lastOf(ledger, lastMoment, lastEpoch)
 local function answer(count, delay)
@@ -111,7 +110,7 @@ do
   -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.
   local function queue(run, remaining, t)
     local turn = t + delay
-    local wait = math.min(turn * 1000 - instant.us, MOST_WAIT)
+    local wait = math.min(math.ceil(turn * 1000 - instant.us), MOST_WAIT)
     if run.maxWait == 0 or wait > run.maxWait then return answer(remaining, -2 - math.max(1000, wait)) end
     if not left then
       local till = now + CONTENDER_PERIOD

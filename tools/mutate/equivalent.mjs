@@ -32,7 +32,7 @@ export const equivalent = [
     why: 'the list is cut to the length that it has',
   },
   {
-    mutant: /reserve\.lua local last, .* paused «< → <=» 0$/,
+    mutant: /reserve\.lua local last, .* reply\[4\] «< → <=» 0$/,
     why: 'the time until a pause ends is above 0, or -1',
   },
   {

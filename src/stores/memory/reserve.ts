@@ -123,7 +123,7 @@ function serve(
     }
     if (reserved.turn && staysQueued(reserved, reserved.turn, wait, t - now, maxWait)) {
       const turn = t + reserved.turn.delay;
-      const turnWait = turn * 1000 - instant.us;
+      const turnWait = Math.ceil(turn * 1000 - instant.us);
       if (maxWait === 0 || turnWait > maxWait * 1000) {
         const retryAfter = Math.max(1000, turnWait) / 1000;
         segments.push({ count: remaining, delay: outcome.refused, retryAfter });
