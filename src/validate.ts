@@ -114,7 +114,8 @@ export function methods(name: string, value: unknown, expected: string, names: r
   if (!hasMethods(value, names)) throw invalid(name, expected, value);
 }
 
-function hasMethods(value: unknown, names: readonly string[]): value is object {
+/** Whether a value is an object with these methods. */
+export function hasMethods(value: unknown, names: readonly PropertyKey[]): value is object {
   if (typeof value !== 'object' || value === null) return false;
-  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
+  return names.every((name) => typeof (value as Record<PropertyKey, unknown>)[name] === 'function');
 }

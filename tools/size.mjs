@@ -14,8 +14,8 @@ const limits = [
   ['tokenBucket', 2 * kilobyte],
   ['leakyBucket', 2 * kilobyte],
   ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte],
-  // The goal is 24 KB.
-  ['RateLimiter, throttleDistributed', 50 * kilobyte],
+  // The goal is 24 KB; the scripts are 14 KB of what is there.
+  ['RateLimiter, throttleDistributed', 52 * kilobyte],
 ];
 
 /** The minified bundle of an application that exports these names of the package. */

@@ -1,3 +1,5 @@
+import { hasMethods } from '../validate.ts';
+
 /** The part of Node's `Readable` that is used; its async iterator has the type of the values. */
 export interface NodeStream<T> extends AsyncIterable<T> {
   on(event: 'error' | 'close', listener: (error: unknown) => void): unknown;
@@ -8,8 +10,7 @@ export interface NodeStream<T> extends AsyncIterable<T> {
 
 /** Whether an input is a Node stream, judged by its methods: browsers cannot import Node's classes. */
 export function isNodeStream<T>(input: unknown): input is NodeStream<T> {
-  const methods = ['on', 'off', 'read', 'destroy', Symbol.asyncIterator];
-  return methods.every((name) => typeof (input as Record<PropertyKey, unknown>)[name] === 'function');
+  return hasMethods(input, ['on', 'off', 'read', 'destroy', Symbol.asyncIterator]);
 }
 
 /**

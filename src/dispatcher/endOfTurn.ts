@@ -1,4 +1,5 @@
-const { queueMicrotask } = globalThis;
+// Marked as pure, so that a bundle without a dispatcher is without them.
+const queueMicrotask = /* @__PURE__ */ (() => globalThis.queueMicrotask)();
 const resolved = /* @__PURE__ */ Promise.resolve();
 
 /** A promise takes less time than `queueMicrotask`, but only the latter can be replaced by fake timers. */

@@ -12,13 +12,11 @@ export interface AcquireOptions {
   signal?: AbortSignal | undefined;
 }
 
-const known = ['timeout', 'signal'];
-
 /** Throws for invalid options. */
 export function checkAcquireOptions(options: AcquireOptions | undefined): void {
   if (options === undefined) return;
-  check.options(options, known);
-  const { timeout, signal } = options;
-  if (timeout !== undefined) check.duration('timeout', timeout);
+  check.options(options, ['timeout', 'signal']);
+  const { timeout = Infinity, signal } = options;
+  check.duration('timeout', timeout);
   check.abortSignal('signal', signal);
 }

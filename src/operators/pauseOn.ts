@@ -70,15 +70,13 @@ export function pauseOn<T>(
   const { max = Infinity } = options;
   check.duration('max', max);
 
-  function pause(...signal: Parameters<PauseSelector<T>>): void {
-    const ms = (selector as PauseSelector<T>)(...signal) ?? 0;
-    const length = Math.min(ms, max);
+  function pause(signal: T, kind: 'value' | 'error'): void {
+    const ms = (selector as (signal: T, kind: string) => number | null | undefined)(signal, kind) ?? 0;
+    const length = typeof ms === 'number' ? Math.min(ms, max) : ms;
     try {
-      check.duration('selector', ms);
       check.pauseLength('selector', length);
     } catch (invalid) {
-      const [source, kind] = signal;
-      throw kind === 'error' ? Object.assign(invalid as Error, { cause: source }) : invalid;
+      throw kind === 'error' ? Object.assign(invalid as Error, { cause: signal }) : invalid;
     }
     // The limiter's events report a failure.
     if (length > 0) limiter.pauseFor(length).catch(() => {});

@@ -44,7 +44,7 @@ export function answersOf(answer: Answer, length: number): boolean[] {
 }
 
 /** A decision in one number: the free permits times this, plus the microseconds until all permits are free. */
-const resetBound = 2 ** 33;
+const resetBound = 0x2_0000_0000;
 
 /** The decision of the fast path, which leaves at most `most` permits free. */
 export function quickDecision(answer: number, most: number): DecideReply {
