@@ -24,7 +24,7 @@
 -- to the only contender, and it knows the epoch: the server's time in microseconds. Otherwise a list: that time; the epoch;
 -- the number of contenders; the microseconds until a pause ends, or -1; the microseconds after which reservations of the known
 -- epoch are void, or -1 if none are; the microseconds after which the client is to call again for its queued requests, or -1;
--- then pairs of a number of requests and their delay in microseconds, LEFT (queued), NEVER
+-- the microseconds of load that each contender may reserve, or -1 if that is its part of the horizon; then pairs of a number of requests and their delay in microseconds, LEFT (queued), NEVER
 -- (exceeds a limit), or -2 - the wait in microseconds (refused, as the wait would be too long).
 
 -- @include "quick/reserve"
@@ -33,6 +33,7 @@
 -- @include "ledger/grant"
 -- @include "ledger/move-up"
 -- @include "ledger/gaps"
+-- @include "ledger/share"
 -- @include "ledger/tickets"
 -- @include "ledger/asked"
 
@@ -43,7 +44,7 @@ local CONTENDER_PERIOD = 2000
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
-local client, known, share = ARGV[2]:sub(2), tonumber(ARGV[6]), tonumber(ARGV[7])
+local client, known, horizon = ARGV[2]:sub(2), tonumber(ARGV[6]), tonumber(ARGV[7])
 
 local position, held, lastMoment, lastEpoch, runs, waits = 9, 0, 0, 0, {}, false
 do
@@ -76,13 +77,13 @@ local now = instant.now
 moveUp(ledger, now, serverUs)
 local contenders = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = contenders > 1 or now < ledger.pacedUntil
-local horizon = share
-share = share / contenders
+local share = shareOf(ledger, horizon, contenders, now)
 -- While permits are rare: by how much the clients in front delay this one, and whether it may be granted nothing.
 local rare, delay, barred = contenders > 1 and areRare(ledger), 0, false
 if rare then delay, barred = turnOf(ledger, client, now) end
 
-local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1 }
+local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
+  share > horizon / contenders and math.floor(share * 1000) or -1 }
 local last, left, gaps, plain = 0, false, 0, contenders == 1 and reply[4] < 0
 -- Requests of one client keep their order.
 local after = lastOf(ledger, lastMoment, lastEpoch)
@@ -114,7 +115,9 @@ do
     if run.maxWait == 0 or wait > run.maxWait then return answer(remaining, -2 - math.max(1000, wait)) end
     if not left then
       local till = now + CONTENDER_PERIOD
-      takeTicket(ledger, { client = client, due = turn, till = till, stride = loadOf(ledger, run.cost) })
+      local load = loadOf(ledger, run.cost)
+      takeTicket(ledger, { client = client, due = turn, till = till, stride = load })
+      if load >= share then noteLarge(ledger, load, till, now) end
       ledger.pacedUntil = math.max(ledger.pacedUntil, till)
       reply[6] = math.floor(math.min(math.max(turn - horizon / 2, now + 1) * 1000 - instant.us, MOST_WAIT))
       left = true
@@ -166,6 +169,7 @@ do
         if rare then goBehind() end
         if wait > 0 then
           held = held + load * granted
+          if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
           last, after = math.max(last, t), math.max(after, t)
         end
         answer(granted, wait)

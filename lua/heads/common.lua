@@ -2,7 +2,7 @@
 -- version, epoch, seen, expires, calm, slack, and the three numbers of the limit. The numbers of its kind
 -- follow. The fast path reads both at once: its format is the head's and the kind's, one after the other.
 -- Data of another version is refused.
-local VERSION, HEAD = 8, '<BBdddI6I4ddd'
+local VERSION, HEAD = 9, '<BBdddI6I4ddd'
 -- The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call.
 local LEAST_LIFE = 100
 -- The most milliseconds that a key lives longer than needed.

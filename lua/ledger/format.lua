@@ -81,7 +81,7 @@ do
     local ledger = {
       epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = expires + slack,
       pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
-      movedAt = 0, credit = 0, sole = '', limits = { state }, voids = {}, holes = {}, tickets = {},
+      movedAt = 0, credit = 0, largest = 0, largestUntil = 0, sole = '', limits = { state }, voids = {}, holes = {}, tickets = {},
       spec = string.format('[["","%s",%.0f,%.0f,%.0f]]', state.kind, algebra.numbers(state)),
     }
     if position <= #data then position = algebra.unpackRare(state, data, position) end

@@ -13,11 +13,12 @@ do
   -- The least part of its stride by which a request moves the frontier.
   local LEAST_PART = 0.05
 
-  -- Permits are rare if one takes so many milliseconds at the full rate. In a sliding window, a permit that is
-  -- granted again expires later than the next reservation needs, so fewer of them suffice.
+  -- Permits are rare if one of them, or the largest request, takes so many milliseconds at the full rate. In a
+  -- sliding window, a permit that is granted again expires later than the next reservation needs, so fewer of
+  -- them suffice.
   local RARE_LOAD = 200
   local RARE_IN_SLIDING = 100
-  -- Milliseconds that a permit takes, counting only those that are kept.
+  -- Milliseconds that it takes, counting only permits that are kept.
   local RARE_KEPT = 500
   -- The largest part that is kept while permits are rare.
   local MOST_KEPT = 0.875
@@ -32,8 +33,9 @@ do
     local kept = keptPart(ledger)
     if kept > MOST_KEPT then return false end
     for _, state in ipairs(ledger.limits) do
-      local least = state.kind == 's' and RARE_IN_SLIDING or RARE_LOAD
-      if state.interval >= state.permits * math.max(least, RARE_KEPT * kept) then return true end
+      local least = math.max(state.kind == 's' and RARE_IN_SLIDING or RARE_LOAD, RARE_KEPT * kept)
+      if state.interval >= state.permits * least then return true end
+      if ledger.largest >= least and ledger.largestUntil > ledger.seen then return true end
     end
     return false
   end

@@ -23,6 +23,8 @@ export class FairShare {
   readonly #ledger: Pick<Ledger, 'limits'>;
   /** Number of contenders, by the last reply. */
   contenders = 1;
+  /** How far ahead each contender may reserve beside large requests: milliseconds, or 0 if there are none. */
+  besideLarge = 0;
   /** The mean round trip: milliseconds. */
   roundTrip = 0;
   /** How far ahead a client without contenders reserves: milliseconds. */
@@ -41,7 +43,8 @@ export class FairShare {
 
   /** Whether so little is left of what was reserved that it is time to call again. */
   isLow(held: number): boolean {
-    return held <= this.horizon / this.contenders / 2;
+    const part = this.horizon / this.contenders;
+    return held <= Math.max(part, this.besideLarge) - part / 2;
   }
 
   /** Milliseconds of the full rate that one request takes. */
@@ -63,7 +66,8 @@ export class FairShare {
 
   /** How many more requests of a cost fit in a call of this load and fraction; 0 if it is full. */
   room(cost: Cost, load: number, part: number): number {
-    const byTime = ((2 * this.horizon) / this.contenders - load) / this.loadOf(cost);
+    const most = Math.max((2 * this.horizon) / this.contenders, this.besideLarge);
+    const byTime = (most - load) / this.loadOf(cost);
     const byPart = (batchFraction / this.contenders - part) / this.fractionOf(cost);
     return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
   }

@@ -108,6 +108,7 @@ export class ReserveCalls {
     const { now, epoch, retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     fairShare.contenders = reply.contenders;
+    fairShare.besideLarge = reply.share ?? 0;
     this.#epoch = epoch;
     this.#repliedTo = call.sent;
     if (!this.#replies.grants(call, reply, received)) applyReply(this.#parts, call, reply, received);

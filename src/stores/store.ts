@@ -74,6 +74,8 @@ export interface ReserveReply {
    * permits are so rare that only the next request reserves.
    */
   retryAfter?: number | undefined;
+  /** Milliseconds of load that each contender may reserve, if large requests make it more than its part of the horizon. */
+  share?: number | undefined;
   /** While the limit is paused: milliseconds until the pause ends. Reservations before its end are void. */
   paused?: number | undefined;
   /**

@@ -92,22 +92,65 @@ test('with a full window of queued requests, most of the limit is used, whatever
   }
 });
 
-for (const [cost, used] of [
-  [5, 95],
-  [20, 82],
-  [50, 46],
-])
-  test(`beside requests of ${cost} permits, another client gets a permit for each of them`, () => {
-    const clients = [
-      { ...waits, costs: [[cost]] },
-      { ...waits, waiting: 100 },
-    ];
-    for (const [kind, limitOf] of Object.entries(kinds)) {
-      const [large, small] = keptBy(contend({ limits: [limitOf(100)], clients, ...measured }));
-      assert.ok(small >= 0.95 * (large / cost), `${kind}: ${small} permits, and ${large}`);
-      assert.ok(large + small >= used * 10, `${kind}: ${large + small} of 1000 permits`);
+/** Requests that cost more than a client's part of the horizon, and the part of each kind that is used beside small ones. */
+const large: [cost: number, used: Record<string, number>][] = [
+  [2, {}],
+  [5, {}],
+  [20, { 'a sliding window': 0.9 }],
+  [50, { 'a sliding window': 0.84 }],
+  // A window that is to be empty for a request leaves permits unused, unless the small requests before it come together.
+  [100, { 'a sliding window': 0.7 }],
+];
+
+for (const [cost, used] of large)
+  for (const others of [1, 3])
+    test(`clients with requests of ${cost} and of 1 permit have fair shares: 1 and ${others} of them`, () => {
+      const small = Array.from({ length: others }, () => ({ ...waits, waiting: 100 }));
+      for (const [kind, limitOf] of Object.entries(kinds)) {
+        const clients = [{ ...waits, costs: [[cost]] }, ...small];
+        const { kept, calls, granted } = contend({
+          limits: [limitOf(100)],
+          clients,
+          ...measured,
+          span: 20_000,
+        });
+        const permits = kept.map(([n]) => n);
+        assert.ok(jain(permits) >= 0.98, `${kind}: ${permits} permits`);
+        assert.ok(sum(permits) >= (used[kind] ?? 0.95) * 2000, `${kind}: ${permits} of 2000 permits`);
+        assert.ok(calls <= 1.1 * granted, `${kind}: ${calls} calls for ${granted} requests`);
+      }
+    });
+
+test('beside a large request, many clients together reserve at most four seconds ahead', () => {
+  const small = Array.from({ length: 30 }, () => ({ ...waits, waiting: 20 }));
+  const clients = [{ ...waits, costs: [[50]] }, ...small];
+  for (const [kind, limitOf] of Object.entries(kinds)) {
+    const outcome = contend({ limits: [limitOf(100)], clients, ...measured, span: 20_000 });
+    const [first, ...others] = keptBy(outcome);
+    // Each of the 30 may reserve 13 permits for each 50 of the first.
+    assert.ok(Math.min(...others) >= 0.2 * first, `${kind}: ${first} permits, and ${others}`);
+    // 600 requests are waiting at any time.
+    assert.ok(outcome.longest < 12_500, `${kind}: a request waited for ${outcome.longest} ms`);
+  }
+});
+
+test('clients with mixed costs share a limit, and use what is refunded', () => {
+  for (const [kind, kept, refunded] of [
+    ['a sliding window', 0.68, 0.5],
+    ['a fixed window', 0.68, 0.45],
+    ['a token bucket', 0.95, 0.9],
+  ] as const)
+    for (const [refund, least] of [
+      [0, kept],
+      [0.5, refunded],
+    ]) {
+      const habits = { ...waits, waiting: 20, costs: [[1], [5], [50]], refund, refundWithin: 50 };
+      const clients = [habits, habits, habits, habits];
+      const permits = keptBy(contend({ limits: [kinds[kind](100)], clients, ...measured, span: 20_000 }));
+      assert.ok(sum(permits) >= least * 2000, `${kind}, ${refund}: ${permits} of 2000 permits`);
+      assert.ok(jain(permits) >= 0.9, `${kind}, ${refund}: ${permits} permits`);
     }
-  });
+});
 
 test('two limits together are fully used, whatever is cancelled and refunded', () => {
   const limits = [

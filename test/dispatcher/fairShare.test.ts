@@ -92,6 +92,26 @@ timed('a client calls again once half of its share is left', (clock) => {
   assert.is(last().request.held, 10);
 });
 
+timed('beside large requests, a client keeps as much reserved as the store allows', (clock) => {
+  const { ledger, last, sent } = open(1000);
+  clock.tick(0);
+  const { request, reply } = last();
+  const first = Array.from({ length: 60 }, (_, i) => ({ count: 1, delay: 100 + i, retryAfter: 0 }));
+  const left = { count: sent() - 60, delay: outcome.queued, retryAfter: 0 };
+  // The part of the horizon is 10 ms, as is the load of ten permits.
+  reply(null, replyTo(request, [], { contenders: 2, share: 60, segments: [...first, left] }));
+  clock.tick(103);
+  assert.is(ledger.reserves.length, 1);
+  clock.tick(1);
+  assert.equal([ledger.reserves.length, last().request.held, sent()], [2, 55, 60]);
+  // Without them, the client keeps its part of the horizon.
+  last().reply(null, replyTo(last().request, outcome.queued, { contenders: 2 }));
+  clock.tick(49);
+  assert.is(ledger.reserves.length, 2);
+  clock.tick(1);
+  assert.equal([ledger.reserves.length, last().request.held, sent()], [3, 5, 32]);
+});
+
 timed('a single request larger than the share is sent', (clock) => {
   const { line, recorded, last, sent } = open(0);
   line.ask(recorded, [1000], Infinity, 0);

@@ -97,6 +97,39 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is((await clients.reserve(30, 1, { held: 100 })).contenders, 1);
   });
 
+  test('each contender may reserve as much as the largest request, and all but one together four seconds', async () => {
+    const clients = await fleet({ ...window, permits: 100 });
+    const ask = (client: number, count: number, permits = 1) =>
+      clients.reserve(0, client, { count, permits, horizon: 20 });
+    await ask(1, 100);
+    // Alone, a client has the whole horizon.
+    assert.is((await ask(1, 1, 50)).share, undefined);
+    assert.is((await ask(2, 1)).share, undefined);
+    await ask(1, 1, 50);
+    const { share, segments } = await ask(2, 100);
+    assert.is(share, 500);
+    const reserved = segments.filter(({ delay }) => delay >= 0).reduce((sum, { count }) => sum + count, 0);
+    assert.is(reserved, 50);
+    for (let client = 3; client <= 9; client++) assert.is((await ask(client, 1)).share, 500);
+    assert.is((await ask(10, 1)).share, 444.444);
+  });
+
+  test('a large request counts for two seconds after its moment, whatever smaller ones follow', async () => {
+    for (const [after, share] of [
+      [1999, 100],
+      [2000, undefined],
+    ]) {
+      const clients = await fleet({ ...long, permits: 1000 });
+      await clients.reserve(0, 1, { count: 1000, horizon: 20 });
+      await clients.reserve(0, 2, { horizon: 20 });
+      const [due] = moments(await clients.reserve(0, 1, { permits: 10, horizon: 20 }));
+      const at = due + after;
+      // So that both are contenders for longer.
+      for (const client of [1, 2]) await clients.reserve(0, client, { count: 40, horizon: 2000 });
+      assert.is((await clients.reserve(at, 2, { horizon: 20 })).share, share, `at ${at}`);
+    }
+  });
+
   test('reservations for the two seconds after a change of the rate stay valid, and no later ones', async () => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 6 });

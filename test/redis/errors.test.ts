@@ -39,7 +39,7 @@ for (const [title, put, what] of others)
       await put(redis, '{p:n}');
       const before = await redis.dumpBuffer('{p:n}');
       const error = await refused(call(ledgerOf(redis, { '': limit })), what);
-      assert.match(error.message, 'the key {p:n} holds no ledger of version 8');
+      assert.match(error.message, 'the key {p:n} holds no ledger of version 9');
       assert.ok(before!.equals((await redis.dumpBuffer('{p:n}'))!));
     });
 
@@ -116,7 +116,7 @@ const nonsense = [
   [1, 2, 'x', 4],
 ];
 /** The start of a reply to reserve: the time, the epoch, the contenders, no pause, and no void reservations. */
-const head = [1, 1, 1, -1, -1, -1];
+const head = [1, 1, 1, -1, -1, -1, -1];
 const malformed: [string, (ledger: PromiseLedger) => Promise<unknown>, unknown[]][] = [
   // Segments for fewer or more requests than there were, or one segment for two runs.
   ['reserve', (ledger) => ledger.reserve([1], { count: 2 }), [head, [...head, 1, 0], [...head, 3, 0]]],

@@ -64,7 +64,7 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 8`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 9`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
@@ -83,7 +83,7 @@ for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_00
         await redis.set(ledger, held);
         await ofOne.decide([1]).then(
           () => assert.unreachable(`${number} at ${at}`),
-          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 8`),
+          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 9`),
         );
         assert.ok(held.equals((await redis.getBuffer(ledger))!));
       }

@@ -50,7 +50,7 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 8) throw new Error(`a ledger of version ${version}`);
+  if (version !== 9) throw new Error(`a ledger of version ${version}`);
   const [epoch, seen, expires] = reader.doubles(3);
   const isWhole = kind === 'w';
   const calm = isWhole ? undefined : reader.integer(6);
@@ -127,7 +127,7 @@ function readSmall(
 
 function nothingRare(epoch: number): Rare {
   const none = { shift: 0, pausedUntil: 0, soleUntil: 0, crowdUntil: 0, frontier: 0, pacedUntil: 0 };
-  const counts = { granted: 0, returned: 0, freed: 0, movedAt: 0, credit: 0 };
+  const counts = { granted: 0, returned: 0, freed: 0, movedAt: 0, credit: 0, largest: 0, largestUntil: 0 };
   return { born: epoch, refundable: epoch, ...none, ...counts, sole: '', voids: [], holes: [], tickets: [] };
 }
 
@@ -135,6 +135,7 @@ function readRare(reader: Reader, limits: number): Rare {
   const { double } = reader;
   const [born, refundable, shift, pausedUntil, soleUntil, crowdUntil] = reader.doubles(6);
   const [frontier, pacedUntil, granted, returned, freed, movedAt, credit] = reader.doubles(7);
+  const [largest, largestUntil] = reader.doubles(2);
   const [voidCount, holeCount, ticketCount] = reader.doubles(3);
   const sole = reader.text();
   const voids = Array.from({ length: voidCount }, () => ({ epoch: double(), from: double() }));
@@ -148,7 +149,7 @@ function readRare(reader: Reader, limits: number): Rare {
   });
   return {
     ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil },
-    ...{ granted, returned, freed, movedAt, credit, sole, voids, holes, tickets },
+    ...{ granted, returned, freed, movedAt, credit, largest, largestUntil, sole, voids, holes, tickets },
   };
 }
 

@@ -30,6 +30,8 @@ export interface Picture {
   freed: number;
   movedAt: number;
   credit: number;
+  largest: number;
+  largestUntil: number;
   voids: Void[];
   holes: Hole[];
   tickets: Ticket[];
@@ -41,7 +43,7 @@ export interface Picture {
 /** The state of a memory ledger in this form. */
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
   const { epoch, born, refundable, shift, seen, expires, pausedUntil } = ledger;
-  const { frontier, pacedUntil, granted, returned, freed, movedAt, credit } = ledger;
+  const { frontier, pacedUntil, granted, returned, freed, movedAt, credit, largest, largestUntil } = ledger;
   const voids = ledger.voids.map((one) => ({ ...one }));
   const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
   const tickets = ledger.tickets.map((one) => ({ ...one }));
@@ -58,6 +60,8 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
       freed,
       movedAt,
       credit,
+      largest,
+      largestUntil,
       voids,
       holes,
       tickets,
@@ -107,10 +111,12 @@ export function withoutPast(picture: Picture): Picture {
   const now = picture.seen;
   const ahead = (moment: number) => (moment > now ? moment : 0);
   const { soleUntil, sole, crowdUntil, frontier, pacedUntil, pausedUntil, limits, crowd } = picture;
+  const { largest, largestUntil } = picture;
   return {
     ...picture,
     ...{ soleUntil: ahead(soleUntil), sole: soleUntil > now ? sole : '', crowdUntil: ahead(crowdUntil) },
     ...{ frontier: ahead(frontier), pacedUntil: ahead(pacedUntil), pausedUntil: ahead(pausedUntil) },
+    ...{ largest: largestUntil > now ? largest : 0, largestUntil: ahead(largestUntil) },
     crowd: crowdUntil > now ? crowd : [],
     tickets: picture.tickets.filter(({ until }) => until > now),
     limits: limits.map((limit) => withoutExpired(limit, now)),

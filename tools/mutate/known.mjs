@@ -332,6 +332,24 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'beside large requests, a client reserves no more, in both twins',
+    tests: ['test/redis/constants'],
+    changes: [
+      { file: 'lua/ledger/share.lua', find: 'contenders == 1 or', replace: 'contenders >= 1 or' },
+      { file: memory('share'), find: 'contenders === 1 ||', replace: 'contenders >= 1 ||' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'large requests are never rare, in both twins',
+    tests: ['test/contention/used'],
+    changes: [
+      { file: 'lua/ledger/pace.lua', find: 'ledger.largest >= least', replace: 'ledger.largest < 0' },
+      { file: memory('pace'), find: 'largest >= least', replace: 'largest < 0' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'a client that waits for rare permits is overtaken without end, in both twins',
     tests: tickets,
     changes: [

@@ -49,6 +49,9 @@ export interface LedgerState {
   movedAt: number;
   /** Milliseconds by which the frontier need not move, as refunds have made room. */
   credit: number;
+  /** The load in milliseconds of the largest request that was reserved lately under contention, and until when it counts. */
+  largest: number;
+  largestUntil: number;
   /** The clients that wait for rare permits, in order. */
   tickets: Ticket[];
   /** The end of the pause in the limiter's control. */

@@ -81,6 +81,8 @@ function createLedger(
     freed: 0,
     movedAt: 0,
     credit: 0,
+    largest: 0,
+    largestUntil: 0,
     tickets: [],
     pausedUntil: 0,
     names,
@@ -146,6 +148,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   ledger.names = names;
   ledger.under = limits;
   ledger.holes = [];
+  ledger.largestUntil = 0;
 }
 
 /** Milliseconds after which the reservations of a known epoch are void; undefined if none are. */

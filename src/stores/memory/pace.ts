@@ -16,12 +16,12 @@ const requests = 16;
 const leastPart = 0.05;
 
 /**
- * Permits are rare if one takes so many milliseconds at the full rate. In a sliding window, a permit that is granted again
- * expires later than the next reservation needs, so fewer of them suffice.
+ * Permits are rare if one of them, or the largest request, takes so many milliseconds at the full rate. In a sliding window, a
+ * permit that is granted again expires later than the next reservation needs, so fewer of them suffice.
  */
 const rareLoad = 200;
 const rareInSliding = 100;
-/** Milliseconds that a permit takes, counting only those that are kept. */
+/** Milliseconds that it takes, counting only permits that are kept. */
 const rareKept = 500;
 /** The largest part that is kept while permits are rare. */
 const mostKept = 0.875;
@@ -35,9 +35,10 @@ function keptPart({ granted, returned }: LedgerState): number {
 export function areRare(ledger: LedgerState): boolean {
   const kept = keptPart(ledger);
   if (kept > mostKept) return false;
-  return ledger.limits.some(({ kind, interval, permits }) => {
-    const least = kind === 'slidingWindow' ? rareInSliding : rareLoad;
-    return interval >= permits * Math.max(least, rareKept * kept);
+  const { limits, largest, largestUntil, seen } = ledger;
+  return limits.some(({ kind, interval, permits }) => {
+    const least = Math.max(kind === 'slidingWindow' ? rareInSliding : rareLoad, rareKept * kept);
+    return interval >= permits * least || (largest >= least && largestUntil > seen);
   });
 }
 

@@ -9,6 +9,7 @@ import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { areRare, loadOf, noteGranted, strideOf } from './pace.ts';
+import { noteLarge, shareOf } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
 
 /**
@@ -36,7 +37,8 @@ export function reserve(
     turn: contenders > 1 && areRare(ledger) ? turnOf(ledger, client, now) : undefined,
     horizon: request.horizon,
     retryAt: 0,
-    share: request.horizon / contenders,
+    share: shareOf(ledger, request.horizon, contenders, now),
+    contends: contenders > 1,
     held: request.held,
     after: lastOf(ledger, request.last),
     last: 0,
@@ -54,6 +56,8 @@ export function reserve(
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);
   const reply: Omit<ReserveReply, 'now'> = { epoch, contenders, segments };
+  if (contenders > 1 && reserved.share > request.horizon / contenders)
+    reply.share = Math.floor(reserved.share * 1000) / 1000;
   if (paused !== undefined) reply.paused = paused;
   if (voidAfter !== undefined) reply.voidAfter = voidAfter;
   if (reserved.retryAt > 0) reply.retryAfter = Math.floor(reserved.retryAt * 1000 - instant.us) / 1000;
@@ -69,6 +73,8 @@ interface Reservations {
   horizon: number;
   /** When the client is to call again: milliseconds, or 0 if it need not. */
   retryAt: number;
+  /** Whether there are other contenders. */
+  contends: boolean;
   /** Milliseconds of load that the client may reserve ahead. */
   share: number;
   /** Milliseconds of load that the client has reserved. */
@@ -131,7 +137,9 @@ function serve(
       }
       if (!reserved.left) {
         const until = now + contenderPeriod;
-        takeTicket(ledger, { client, due: turn, until, stride: loadOf(ledger, cost) });
+        const load = loadOf(ledger, cost);
+        takeTicket(ledger, { client, due: turn, until, stride: load });
+        if (load >= reserved.share) noteLarge(ledger, load, until, now);
         ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
         reserved.retryAt = Math.max(turn - reserved.horizon / 2, now + 1);
         reserved.left = true;
@@ -167,6 +175,7 @@ function serve(
     if (reserved.turn) goBehind(ledger, now, reserved);
     if (wait > 0) {
       reserved.held += load * granted;
+      if (reserved.contends && load >= reserved.share) noteLarge(ledger, load, t + contenderPeriod, now);
       reserved.last = Math.max(reserved.last, t);
       reserved.after = Math.max(reserved.after, t);
     }

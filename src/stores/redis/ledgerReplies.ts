@@ -5,7 +5,7 @@ import { answersOf, coversAll, listed, malformed, quickDecision, segmentsOf } fr
 type Numbers = number | number[];
 
 /** The numbers before the segments of a reply. */
-const head = 6;
+const head = 7;
 
 /** Milliseconds of a script's microseconds; undefined for its -1. */
 function milliseconds(us: number): number | undefined {
@@ -18,15 +18,22 @@ export function reserveReplyOf(answer: Numbers, { runs, epoch }: ReserveRequest)
     const segments = runs.map(({ count }) => ({ count, delay: 0, retryAfter: 0 }));
     return { now: answer / 1000, epoch, contenders: 1, segments };
   }
-  const [now, newEpoch, contenders, paused, voidAfter, retryAfter] = answer;
+  const [now, newEpoch, contenders, paused, voidAfter, retryAfter, share] = answer;
   const segments = segmentsOf(answer, head);
   const isHead =
-    now > 0 && newEpoch >= 0 && contenders >= 1 && paused >= -1 && voidAfter >= -1 && retryAfter >= -1;
+    now > 0 &&
+    newEpoch >= 0 &&
+    contenders >= 1 &&
+    paused >= -1 &&
+    voidAfter >= -1 &&
+    retryAfter >= -1 &&
+    share >= -1;
   if (!isHead || !coversAll(runs, segments)) throw malformed(answer);
   const reply: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
   if (paused >= 0) reply.paused = milliseconds(paused);
   if (voidAfter >= 0) reply.voidAfter = milliseconds(voidAfter);
   if (retryAfter >= 0) reply.retryAfter = milliseconds(retryAfter);
+  if (share >= 0) reply.share = milliseconds(share);
   return reply;
 }
 

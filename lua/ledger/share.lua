@@ -1,0 +1,22 @@
+-- How far ahead a client may reserve. The twin of src/stores/memory/share.ts.
+
+local shareOf, noteLarge
+
+do
+  -- Milliseconds of load that all contenders but one may reserve beside a large request.
+  local MOST_BESIDE = 4000
+
+  -- Contenders share the horizon of the client. Each may reserve as much as the largest request of another, or
+  -- small requests would be granted one at a time between large ones.
+  function shareOf(ledger, horizon, contenders, now)
+    local share = horizon / contenders
+    if contenders == 1 or ledger.largestUntil <= now then return share end
+    return math.max(share, math.min(ledger.largest, math.max(ledger.largest, MOST_BESIDE) / (contenders - 1)))
+  end
+
+  -- A contender has reserved a request of at least its share. It counts as the largest until a moment.
+  function noteLarge(ledger, load, till, now)
+    if load < ledger.largest and ledger.largestUntil > now then return end
+    ledger.largest, ledger.largestUntil = load, till
+  end
+end

@@ -1,0 +1,29 @@
+import type { LedgerState } from './ledgerState.ts';
+
+/** Milliseconds of load that all contenders but one may reserve beside a large request. */
+const mostBeside = 4000;
+
+/**
+ * How far ahead a client may reserve: milliseconds of load. The twin of `lua/ledger/share.lua`.
+ *
+ * Contenders share the horizon of the client. Each may reserve as much as the largest request of another, or small requests
+ * would be granted one at a time between large ones: the quantum of deficit round robin (M. Shreedhar, G. Varghese, 1995). All
+ * contenders together reserve at most that much again, or four seconds, so that nobody waits long behind many of them.
+ */
+export function shareOf(
+  { largest, largestUntil }: LedgerState,
+  horizon: number,
+  contenders: number,
+  now: number,
+): number {
+  const share = horizon / contenders;
+  if (contenders === 1 || largestUntil <= now) return share;
+  return Math.max(share, Math.min(largest, Math.max(largest, mostBeside) / (contenders - 1)));
+}
+
+/** A contender has reserved a request of at least its share. It counts as the largest until a moment. */
+export function noteLarge(ledger: LedgerState, load: number, until: number, now: number): void {
+  if (load < ledger.largest && ledger.largestUntil > now) return;
+  ledger.largest = load;
+  ledger.largestUntil = until;
+}
