@@ -118,7 +118,7 @@ inEachTwin('constants', (test, { fleet }) => {
     for (const [after, share] of [
       [1999, 100],
       [2000, undefined],
-    ]) {
+    ] as const) {
       const clients = await fleet({ ...long, permits: 1000 });
       await clients.reserve(0, 1, { count: 1000, horizon: 20 });
       await clients.reserve(0, 2, { horizon: 20 });
