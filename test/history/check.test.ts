@@ -114,6 +114,18 @@ test('after a loss at an unknown time, each epoch has a limit of its own', () =>
   assert.match(breachOf(...two, third(0), lost), 'never over');
 });
 
+test('a moment that a process reserved before a loss of data and after it belongs to neither part', () => {
+  const lost: HistoryEvent[] = [
+    { event: 'fault', at: start, until: start + 100, kind: 'eviction', lost: 'sometime' },
+  ];
+  const both = historyOf('a', [
+    { id: 1, moment: 30 },
+    { id: 2, asked: 10, moment: 30, epoch: epoch + 10_000 },
+  ]);
+  const after = historyOf('b', [{ id: 1, asked: 10, moment: 30, epoch: epoch + 10_000 }]);
+  assert.equal(breachesOf(historiesOf([both, after, lost])), []);
+});
+
 test('finds a grant without a reservation, or before its moment', () => {
   const [a, b] = good();
   const call = a.findIndex(({ event }) => event === 'called');

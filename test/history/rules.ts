@@ -184,16 +184,23 @@ function phaseOf({ faults }: Histories, { now, epoch }: Called): string {
 
 /**
  * All grants of Redis, those of a process in the order of their requests, each with the last call that reserved its
- * moment.
+ * moment. Of a moment that a process reserved before a loss of data and after it, the histories do not say which one it was.
  */
-function grantsOf({ processes }: Histories): Grant[] {
-  return processes.flatMap((process) => {
+function grantsOf(histories: Histories): Grant[] {
+  return histories.processes.flatMap((process) => {
     const callOf = new Map<number, Called>();
-    for (const call of process.calls) for (const { moment } of call.reserved) callOf.set(moment, call);
+    const unsure = new Set<number>();
+    for (const call of process.calls)
+      for (const { moment } of call.reserved) {
+        const other = callOf.get(moment);
+        if (other && phaseOf(histories, other) !== phaseOf(histories, call)) unsure.add(moment);
+        callOf.set(moment, call);
+      }
     return process.requests.flatMap((request): Grant[] => {
       const { moment, source } = request;
-      const call = moment !== undefined && source === 'redis' ? callOf.get(moment) : undefined;
-      return call ? [{ process, request, moment: moment!, call }] : [];
+      if (moment === undefined || source !== 'redis' || unsure.has(moment)) return [];
+      const call = callOf.get(moment);
+      return call ? [{ process, request, moment, call }] : [];
     });
   });
 }
