@@ -32,7 +32,7 @@ test('does not open after a blocked event loop, whenever the loop is blocked', a
     // After the queue, which calls at the end of the turn, and before its call is written.
     (work) => queueMicrotask(() => process.nextTick(work)),
   ];
-  for (const when of moments) assert.is(await sourceOf(limiter, 1000, when), 'redis');
+  for (const when of moments) assert.is(await sourceOf(limiter, 500, when), 'redis');
 });
 
 test('accepts a reply that is in the socket when the timeout fires', async ({ server, open }) => {
