@@ -47,6 +47,7 @@ const ofTwins = [
   'mostKept',
   'mostDelay',
   'mostTickets',
+  'mostBeside',
 ];
 const ofBuckets = ['mostPast', 'keptPast', 'mostAhead', 'leastWait'];
 const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
@@ -65,7 +66,15 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets,
 
 const stated = {
   ...{ mostPast: 12, keptPast: 8, mostAhead: 48, leastWait: 20, mostGaps: 64 },
-  ...{ rareLoad: 200, rareInSliding: 100, rareKept: 500, mostKept: 0.875, mostTickets: 64, mostDelay: 1000 },
+  ...{
+    rareLoad: 200,
+    rareInSliding: 100,
+    rareKept: 500,
+    mostKept: 0.875,
+    mostTickets: 64,
+    mostDelay: 1000,
+    mostBeside: 4000,
+  },
 };
 for (const [name, value] of Object.entries(stated))
   test(`${name} is ${value}`, () => assert.equal([...new Set(valuesOf(name).values())], [value]));

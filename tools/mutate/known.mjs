@@ -119,7 +119,7 @@ export const known = [
         replace: 'local CONTENDER_PERIOD = 4000',
       },
       {
-        file: memory('reserve'),
+        file: memory('contenders'),
         find: 'const contenderPeriod = 2000',
         replace: 'const contenderPeriod = 4000',
       },
@@ -243,7 +243,7 @@ export const known = [
     tests: givenBack,
     changes: [
       { file: 'lua/reserve.lua', find: 'wait > 0 and holeFor(', replace: 'wait < 0 and holeFor(' },
-      { file: memory('reserve'), find: 'wait > 0 ? holeFor(', replace: 'wait < 0 ? holeFor(' },
+      { file: memory('serve'), find: 'wait > 0 ? holeFor(', replace: 'wait < 0 ? holeFor(' },
     ],
   },
   {

@@ -14,6 +14,12 @@ export interface Contenders {
   crowd: Map<string, number>;
 }
 
+/**
+ * How long after its last reservation is due a client counts as a contender, and windows stay paced:
+ * milliseconds.
+ */
+export const contenderPeriod = 2000;
+
 export function noContenders(): Contenders {
   return { sole: '', soleUntil: 0, crowdUntil: 0, crowdFrom: 0, crowd: nobody };
 }

@@ -1,22 +1,12 @@
-import { exceeds } from '../../limits/limit.ts';
-import { outcome, type ReserveReply, type ReserveRequest, type Run, type Segment } from '../store.ts';
-import { countContenders, noteContender } from './contenders.ts';
+import type { ReserveReply, ReserveRequest, Segment } from '../store.ts';
+import { contenderPeriod, countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
-import { mostGaps, takeGap } from './gaps.ts';
-import { grantAll } from './grant.ts';
-import { fillHole, holeFor } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { fitAll, offer } from './offer.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
-import { areRare, loadOf, noteGranted, strideOf } from './pace.ts';
-import { noteLarge, shareOf } from './share.ts';
-import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
-
-/**
- * How long after its last reservation is due a client counts as a contender, and windows stay paced:
- * milliseconds.
- */
-const contenderPeriod = 2000;
+import { areRare } from './pace.ts';
+import { type Reservations, serve } from './serve.ts';
+import { shareOf } from './share.ts';
+import { turnOf } from './tickets.ts';
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The
@@ -56,149 +46,9 @@ export function reserve(
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);
   const reply: Omit<ReserveReply, 'now'> = { epoch, contenders, segments };
-  if (contenders > 1 && reserved.share > request.horizon / contenders)
-    reply.share = Math.floor(reserved.share * 1000) / 1000;
+  if (reserved.share > request.horizon / contenders) reply.share = Math.floor(reserved.share * 1000) / 1000;
   if (paused !== undefined) reply.paused = paused;
   if (voidAfter !== undefined) reply.voidAfter = voidAfter;
   if (reserved.retryAt > 0) reply.retryAfter = Math.floor(reserved.retryAt * 1000 - instant.us) / 1000;
   return reply;
-}
-
-/** The client's reservations during a call. */
-interface Reservations {
-  client: string;
-  /** While permits are rare: the client's turn. */
-  turn: Turn | undefined;
-  /** Milliseconds that a client without contenders may reserve ahead. */
-  horizon: number;
-  /** When the client is to call again: milliseconds, or 0 if it need not. */
-  retryAt: number;
-  /** Whether there are other contenders. */
-  contends: boolean;
-  /** Milliseconds of load that the client may reserve ahead. */
-  share: number;
-  /** Milliseconds of load that the client has reserved. */
-  held: number;
-  /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
-  after: number;
-  /** The newest moment that this call has reserved. */
-  last: number;
-  /** The requests that this call has granted ahead of reservations. */
-  gaps: number;
-  /** Whether the fair share is used up, so that the remaining requests stay queued. */
-  left: boolean;
-}
-
-function serve(
-  ledger: LedgerState,
-  instant: Instant,
-  { count, cost, maxWait }: Run,
-  reserved: Reservations,
-  paced: boolean,
-  segments: Segment[],
-): void {
-  const { now } = instant;
-  const { client } = reserved;
-  if (exceeds(ledger.limits, cost)) {
-    segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
-    return;
-  }
-  const stride = paced ? strideOf(ledger, cost) : 0;
-  let remaining = count;
-  while (remaining > 0) {
-    let { t, wait } = offer(ledger, instant, cost, stride, reserved.after);
-    // A refunded reservation before `t` can be taken over without moving any other reservation.
-    const hole =
-      wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, reserved.after), t, cost) : undefined;
-    // A request that may not wait must not overtake queued ones, and a client's request must not overtake the
-    // client's own reservations.
-    if (
-      wait > 0 &&
-      maxWait > 0 &&
-      !reserved.left &&
-      reserved.after <= now &&
-      !reserved.turn?.isBarred &&
-      reserved.gaps < mostGaps &&
-      takeGap(ledger, instant, cost, hole)
-    ) {
-      segments.push({ count: 1, delay: 0, retryAfter: 0 });
-      reserved.gaps++;
-      remaining--;
-      if (reserved.turn) goBehind(ledger, now, reserved);
-      continue;
-    }
-    if (reserved.turn && staysQueued(reserved, reserved.turn, wait, t - now, maxWait)) {
-      const turn = t + reserved.turn.delay;
-      const turnWait = Math.ceil(turn * 1000 - instant.us);
-      if (maxWait === 0 || turnWait > maxWait * 1000) {
-        const retryAfter = Math.max(1000, turnWait) / 1000;
-        segments.push({ count: remaining, delay: outcome.refused, retryAfter });
-        return;
-      }
-      if (!reserved.left) {
-        const until = now + contenderPeriod;
-        const load = loadOf(ledger, cost);
-        takeTicket(ledger, { client, due: turn, until, stride: load });
-        if (load >= reserved.share) noteLarge(ledger, load, until, now);
-        ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
-        reserved.retryAt = Math.max(turn - reserved.horizon / 2, now + 1);
-        reserved.left = true;
-      }
-      segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
-      return;
-    }
-    if (hole) {
-      t = hole.moment;
-      wait = t * 1000 - instant.us;
-    }
-    // A request that may not wait never overtakes queued requests, even if its permits are free.
-    if (wait > maxWait * 1000 || (reserved.left && maxWait === 0)) {
-      segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
-      return;
-    }
-    reserved.left ||= wait > 0 && reserved.held > 0 && reserved.held >= reserved.share;
-    if (reserved.left) {
-      segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
-      return;
-    }
-    let granted = hole
-      ? Math.min(hole.count, remaining)
-      : fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
-    // A limit that grants nothing at the moment it offers would make this loop endless.
-    if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
-    const load = wait > 0 ? loadOf(ledger, cost) : 0;
-    if (wait > 0)
-      granted = Math.min(granted, Math.max(1, Math.ceil((reserved.share - reserved.held) / load)));
-    if (hole) fillHole(ledger, hole, granted);
-    else granted = grantAll(ledger, instant, t, cost, stride, granted);
-    if (paced && stride === 0) noteGranted(ledger, cost, granted);
-    if (reserved.turn) goBehind(ledger, now, reserved);
-    if (wait > 0) {
-      reserved.held += load * granted;
-      if (reserved.contends && load >= reserved.share) noteLarge(ledger, load, t + contenderPeriod, now);
-      reserved.last = Math.max(reserved.last, t);
-      reserved.after = Math.max(reserved.after, t);
-    }
-    segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
-    remaining -= granted;
-  }
-}
-
-/** Whether a request for rare permits stays queued: only the first client reserves, and only a moment of the near future. */
-function staysQueued(
-  { left, horizon }: Reservations,
-  { delay, isBarred }: Turn,
-  wait: number,
-  ahead: number,
-  maxWait: number,
-): boolean {
-  if (left || isBarred) return true;
-  // Requests that wait may be granted what is free now, but others must not overtake them.
-  return wait === 0 ? maxWait === 0 && delay > 0 : delay > 0 || ahead > horizon;
-}
-
-/** After a grant, the client's next request comes after those of the others. */
-function goBehind(ledger: LedgerState, now: number, reserved: Reservations): void {
-  dropTicket(ledger, reserved.client);
-  reserved.turn = turnOf(ledger, reserved.client, now);
 }
