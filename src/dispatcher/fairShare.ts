@@ -11,6 +11,12 @@ const longestHorizon = 1_000;
 const medianOf = 5;
 /** The part of a window that a client without contenders asks for at once. */
 const batchFraction = 0.0625;
+/**
+ * The most requests of a call, and the most reserved ones, for which large requests of others make room: the store computes a
+ * moment for each.
+ */
+const mostAtOnce = 64;
+const mostReserved = 4096;
 /** The weight of the previous mean in the mean round trip. */
 const memory = 0.8;
 
@@ -42,9 +48,9 @@ export class FairShare {
   }
 
   /** Whether so little is left of what was reserved that it is time to call again. */
-  isLow(held: number): boolean {
+  isLow(held: number, reserved: number): boolean {
     const part = this.horizon / this.contenders;
-    return held <= Math.max(part, this.besideLarge) - part / 2;
+    return held <= Math.max(part, reserved < mostReserved ? this.besideLarge : 0) - part / 2;
   }
 
   /** Milliseconds of the full rate that one request takes. */
@@ -66,8 +72,9 @@ export class FairShare {
 
   /** How many more requests of a cost fit in a call of this load and fraction; 0 if it is full. */
   room(cost: Cost, load: number, part: number): number {
-    const most = Math.max((2 * this.horizon) / this.contenders, this.besideLarge);
-    const byTime = (most - load) / this.loadOf(cost);
+    const own = this.loadOf(cost);
+    const most = Math.max((2 * this.horizon) / this.contenders, Math.min(this.besideLarge, mostAtOnce * own));
+    const byTime = (most - load) / own;
     const byPart = (batchFraction / this.contenders - part) / this.fractionOf(cost);
     return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
   }

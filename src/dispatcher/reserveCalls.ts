@@ -74,9 +74,9 @@ export class ReserveCalls {
   send(): void {
     const { queue, clock, ledger, fairShare, reservations, refunds, waitEstimate, alone } = this.#parts;
     if (this.current || !queue.first) return;
-    const { held, last } = reservations.moments;
+    const { held, last, count } = reservations.moments;
     const sent = clock.now();
-    const wanted = queue.firstUnreserved !== undefined && fairShare.isLow(held);
+    const wanted = queue.firstUnreserved !== undefined && fairShare.isLow(held, count);
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
     const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
     const call: Call = { runs, sent, version: refunds.version };

@@ -112,6 +112,21 @@ timed('beside large requests, a client keeps as much reserved as the store allow
   assert.equal([ledger.reserves.length, last().request.held, sent()], [3, 5, 32]);
 });
 
+timed('beside large requests, a call has 64 requests at most, and a client reserves 4,096', (clock) => {
+  const { ledger, last, sent } = open(6000);
+  clock.tick(0);
+  const { request, reply } = last();
+  reply(null, replyTo(request, outcome.queued, { contenders: 20, share: 100_000 }));
+  for (let reserved = 0; reserved < 4096; reserved += 64) {
+    clock.tick(0);
+    assert.is(sent(), 64);
+    last().reply(null, replyTo(last().request, 5_000, { contenders: 20, share: 100_000 }));
+  }
+  const { length } = ledger.reserves;
+  clock.tick(0);
+  assert.is(ledger.reserves.length, length);
+});
+
 timed('a single request larger than the share is sent', (clock) => {
   const { line, recorded, last, sent } = open(0);
   line.ask(recorded, [1000], Infinity, 0);
