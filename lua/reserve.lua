@@ -24,8 +24,9 @@
 -- to the only contender, and it knows the epoch: the server's time in microseconds. Otherwise a list: that time; the epoch;
 -- the number of contenders; the microseconds until a pause ends, or -1; the microseconds after which reservations of the known
 -- epoch are void, or -1 if none are; the microseconds after which the client is to call again for its queued requests, or -1;
--- the microseconds of load that each contender may reserve, or -1 if that is its part of the horizon; then pairs of a number of requests and their delay in microseconds, LEFT (queued), NEVER
--- (exceeds a limit), or -2 - the wait in microseconds (refused, as the wait would be too long).
+-- the microseconds of load that each contender may reserve, or -1 if that is its part of the horizon; then pairs of a number
+-- of requests and their delay in microseconds, LEFT (queued), NEVER (exceeds a limit), or -2 - the wait in microseconds
+-- (refused, as the wait would be too long).
 
 -- @include "quick/reserve"
 -- @include "ledger/state"

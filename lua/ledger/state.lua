@@ -16,8 +16,7 @@ local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
     soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0,
-    credit = 0, largest = 0, largestUntil = 0,
-    sole = '', spec = spec, limits = {}, voids = {}, holes = {}, tickets = {}, kept = 0,
+    credit = 0, largest = 0, largestUntil = 0, sole = '', spec = spec, limits = {}, voids = {}, holes = {}, tickets = {}, kept = 0,
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
@@ -166,8 +165,8 @@ local function fullAt(ledger, now)
 end
 
 -- Saves the ledger for as long as it is needed: until all grants have expired, all clients have received the
--- last change, and no client waits for rare permits. It is written after everything else, so that if Redis refuses it, the old ledger stays,
--- which counts no fewer permits.
+-- last change, and no client waits for rare permits. It is written after everything else, so that if Redis
+-- refuses it, the old ledger stays, which counts no fewer permits.
 --
 -- The keys live up to twice as long as needed, so that few calls have to renew their expiry: `kept` is the
 -- moment at which they expire.
