@@ -89,8 +89,8 @@ local function tokenBucket()
 
   local function release(state, now, at, n)
     local cap = state.burst * state.interval
-    local reserved = history.heldAfter(state, now) * state.interval
-    local ahead = math.max(0, newestIn(state) - now) * state.permits
+    local reserved = history.heldAfter(state, at) * state.interval
+    local ahead = math.max(0, newestIn(state) - at) * state.permits
     local taken = math.max(0, cap - state.units - reserved)
     local back = math.max(0, math.min(n * state.interval, taken) - ahead)
     state.units = state.units + back

@@ -173,10 +173,10 @@ export function leastLevel(
   return Math.min(least, level);
 }
 
-/** Permits that are held for moments after `now`, or more. */
-export function heldAfter({ steps }: BucketHistory, now: number): number {
+/** Permits that are held for moments after `t`, or more. */
+export function heldAfter({ steps }: BucketHistory, t: number): number {
   let held = 0;
-  for (const step of steps) if (step.until > now) held += step.held;
+  for (const step of steps) if (step.until > t) held += step.held;
   return held;
 }
 

@@ -82,10 +82,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     return back / interval;
   },
 
-  release(state, now, _at, n) {
+  release(state, _now, at, n) {
     const { permits, interval, units } = state;
-    const reserved = history.heldAfter(state, now) * interval;
-    const ahead = Math.max(0, history.newestIn(state) - now) * permits;
+    const reserved = history.heldAfter(state, at) * interval;
+    const ahead = Math.max(0, history.newestIn(state) - at) * permits;
     const taken = Math.max(0, capOf(state) - units - reserved);
     const back = Math.max(0, Math.min(n * interval, taken) - ahead);
     state.units += back;

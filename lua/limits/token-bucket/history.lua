@@ -108,11 +108,11 @@ local function bucketHistory()
     return math.min(least, level)
   end
 
-  -- Permits that are held for moments after `now`, or more.
-  local function heldAfter(state, now)
+  -- Permits that are held for moments after `t`, or more.
+  local function heldAfter(state, t)
     local held = 0
     for _, step in ipairs(state.steps) do
-      if step.stop > now then held = held + step.held end
+      if step.stop > t then held = held + step.held end
     end
     return held
   end
