@@ -23,12 +23,12 @@ interface OnCluster {
 const test = suite<OnCluster>('a cluster under load');
 let connections: Cluster[] = [];
 test.before(async (context) => {
-  context.cluster = await startCluster({ nodeTimeout: 1_000 });
+  context.cluster = await startCluster({ nodeTimeout: 3_000 });
   context.load = (name, fallback, options = {}) =>
     [1, 2].map(() => {
       const redis = new Cluster(context.cluster.addresses, {
         clusterRetryStrategy: () => 50,
-        slotsRefreshTimeout: 1_000,
+        slotsRefreshTimeout: 3_000,
         ...options,
       });
       redis.on('error', () => {});
@@ -72,7 +72,7 @@ test('a slot half moved for three seconds, without a fallback: requests wait, ne
   await halfWay(cluster, 'halfWay', 3_000);
   await granted(loads);
   await assertAllEnded(loads, { faults: [[from, Date.now()]] });
-  assert.equal(errorsOf(loads), []);
+  assert.equal(errorsOf(loads).map(String), []);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
 
@@ -104,7 +104,7 @@ test('a slot that moves repeatedly under load: never exceeds the limit, in order
   }
   await granted(loads);
   await assertAllEnded(loads, { faults: [[from, Date.now()]] });
-  assert.equal(errorsOf(loads), []);
+  assert.equal(errorsOf(loads).map(String), []);
   assert.is(overSliding(spec, standing(grantsOf(loads))), undefined);
 });
 
@@ -118,7 +118,7 @@ test('a master killed and its replica promoted: requests continue there, and at 
   const replica = await cluster.addReplica(master);
   const loads = load('promoted', undefined, { scaleReads: 'slave' });
   await granted(loads);
-  assert.equal(errorsOf(loads), []);
+  assert.equal(errorsOf(loads).map(String), []);
   await master.kill();
   const lost = Date.now();
   const asked = cluster.nodes.find((node) => node !== master)!;
