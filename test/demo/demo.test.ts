@@ -55,8 +55,8 @@ function rowsOf(stdout: string, name: string): number[][] {
 }
 
 /** Runs the demo again if many calls were late, as they may be on a busy machine: three times at most. */
-async function inTime(env: { PATH?: string; REDIS_URL?: string }): Promise<Ended> {
-  let ended = await demo(env);
+async function inTime(env: { PATH?: string; REDIS_URL?: string }, first?: Ended): Promise<Ended> {
+  let ended = first ?? (await demo(env));
   for (let tries = 1; tries < 3 && rowsOf(ended.stdout, 'all')[1]?.[2] > mostLate; tries++)
     ended = await demo(env);
   return ended;
@@ -85,14 +85,13 @@ function check({ code, stdout, stderr }: Ended, processes: number): void {
   assert.ok(took >= 3.1 && took < 3.15 + 1.5, `${took} s`);
 }
 
-test('builds what it needs; without a server, one process gets 429s without the limiter, and none with it', async () => {
+test('builds what it needs, and says so within a second; without a server, one process gets 429s without the limiter, and none with it', async () => {
   rmSync(`${folder}dist/index.js`, { force: true });
   const ended = await demo({});
   assert.match(ended.stdout, /^Building the library …\n/);
-  // Within a second, on a machine that is not busy.
-  assert.ok(ended.spoke < 2_000, `${ended.spoke} ms`);
+  assert.ok(ended.spoke < 1_000, `${ended.spoke} ms`);
   assert.match(ended.stdout, 'one process, without Redis');
-  check(rowsOf(ended.stdout, 'all')[1][2] > mostLate ? await inTime({}) : ended, 1);
+  check(await inTime({}, ended), 1);
 });
 
 test('starts a server on the PATH, and three processes share one limit', async () => {

@@ -6,7 +6,7 @@ import { fillLog, longestScript, serverNow, stateOf } from './state.ts';
 
 const test = redissonSuite('cost');
 
-const count = 40_000;
+const count = 80_000;
 const interval = 60_000;
 
 /** The log was full when the requests ended; then `passed` milliseconds passed. */
@@ -25,7 +25,7 @@ const pauses: [string, number][] = [
 ];
 
 for (const [when, ago] of pauses)
-  test(`the first call after a window of 40,000 grants takes a fraction of the original's server time, ${when}`, async ({
+  test(`the first call after a window of 80,000 grants takes a fraction of the original's server time, ${when}`, async ({
     jvm,
     ours,
     redis,
@@ -37,10 +37,10 @@ for (const [when, ago] of pauses)
     await limiter.tryAcquire();
     // The best: on a busy machine, some measurements are slow.
     let own = Infinity;
-    for (let tries = 0; tries < 2 || (tries < 8 && own >= theirs / 2); tries++)
+    for (let tries = 0; tries < 2 || (tries < 8 && own >= theirs / 3); tries++)
       own = Math.min(own, await longestOfFirst(limiter, redis, ago));
     console.log(`${when}: ${theirs} ms by a JVM client, ${own} ms by ours`);
-    assert.ok(own < theirs / 2, `${own} ms, not ${theirs}`);
+    assert.ok(own < theirs / 3, `${own} ms, not ${theirs}`);
     // Exactly the rest of the window counts, and it becomes less meanwhile.
     const { log } = await stateOf(redis);
     const free = (now: number) => count - log.filter(({ at }) => at > now - interval).length;
