@@ -10,7 +10,7 @@ export class Admission {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;
   readonly #changes: LimitChanges;
-  /** Whether a waiter with a `delayed` callback has joined since those callbacks were run last. */
+  /** Whether a request whose waiter has a `delayed` callback has joined since those callbacks were last run. */
   #mayDelay = false;
 
   constructor(parts: Parts, calls: ReserveCalls, changes: LimitChanges) {
@@ -47,7 +47,7 @@ export class Admission {
     return true;
   }
 
-  /** The least wait of a new request as far as it is known: Infinity if only the fact is known. */
+  /** The least wait of a new request, as far as known. Infinity if it has to wait for an unknown time. */
   #leastWait({ cost, timeout }: Request, leaving: number): number {
     if (timeout === Infinity) return 0;
     const { clock, reservations, waitEstimate, hopeless } = this.#parts;
@@ -60,7 +60,7 @@ export class Admission {
     return hopeless.leastWait(cost, timeout, now, this.#calls.current?.sent ?? now);
   }
 
-  /** Whether the queue has room for another request that only counts. */
+  /** Whether the queue has room for another request even if all requests have to wait. */
   get hasRoom(): boolean {
     const { queue, maxQueue } = this.#parts;
     return !queue.closed && queue.size < maxQueue;

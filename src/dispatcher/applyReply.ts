@@ -35,7 +35,7 @@ function assign(
   const earliestDue = sent + delay;
   const offset = clockOffset.least(reply.epoch);
   const due = Math.min(received + delay, Math.max(earliestDue, reply.now + delay + offset));
-  // Without a measured offset, a moment that may lie within the timeout is taken to.
+  // Without a measured offset, a moment counts as within the timeout if it may be.
   const nominalDue = offset === Infinity ? earliestDue : due;
   const grant = { cost, moment: momentOf(reply, delay), due, epoch: reply.epoch, source: ledger.source };
   reservations.assign(new Reservation(grant, count, due, nominalDue, earliestDue, fairShare.loadOf(cost)));
@@ -54,7 +54,8 @@ function reject(
   const reason =
     delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, shownOf(named, cost));
   for (const request of requests) if (request.stage === 'sent') queue.settle(request, reason);
-  // A refusal of a store that cannot reserve says little about the next moment; a synchronous store is as quick as a cache.
+  // Not remembered: the refusal of a store that cannot reserve, since it says little about the next moment, and that of a
+  // synchronous store, which replies as fast as a cache.
   if (delay === outcome.refused && maxWait === 0 && !ledger.sync && reply.retryAfter === undefined)
     waitEstimate.refused(cost, retryAfter, received, Math.min(retryAfter, fairShare.horizon), version);
 }

@@ -1,9 +1,9 @@
-/** Milliseconds after which a measurement is dropped, at most twice as many: clocks drift apart. */
+/** Milliseconds after which a measurement is dropped, or at most twice as many: clocks drift apart. */
 const lifetime = 5_000;
 
 /**
- * The monotonic clock's lead over the store's: the least difference between them when a reply arrived, which is never less
- * than the true one. So a reply that is read late does not delay its moments.
+ * Estimates how far the monotonic clock is ahead of the store's: by the least difference at the arrival of a reply, which is
+ * never less than the true one. A reply that is read late thus does not delay its moments.
  */
 export class ClockOffset {
   #epoch = 0;

@@ -21,12 +21,12 @@ export class Deadlines {
     this.#rise(request);
   }
 
-  /** Adds a request that may wait until a deadline, unless it is here. */
+  /** Adds a request if it has a deadline and is not in the heap. */
   watch(request: Request): void {
     if (request.timeout > 0 && request.deadline < Infinity && request.heapIndex < 0) this.add(request);
   }
 
-  /** Adds a request that expires `delay` milliseconds later as long as no call after the first `calls` has a reply. */
+  /** Adds a request that expires `delay` ms after its deadline; at the deadline if a call after the first `calls` has a reply. */
   addUnanswered(request: Request, delay: number, calls: number): void {
     request.callsBefore = calls;
     request.expires += delay;
@@ -34,7 +34,7 @@ export class Deadlines {
     this.add(request);
   }
 
-  /** A reply covers the requests that joined before `calls` calls had been sent: they expire at their deadlines now. */
+  /** Call number `calls` has a reply: the requests that joined before that call now expire at their deadlines. */
   answered(calls: number): void {
     for (const request of this.#unanswered) {
       if (request.callsBefore >= calls) return;

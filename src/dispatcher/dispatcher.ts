@@ -16,8 +16,8 @@ const closeTimeout = 1_000;
 /**
  * The request queue of one limiter in one process.
  *
- * At most one reserve call is in flight, and one timer is set. What is asked for meanwhile goes into the next call. All
- * callbacks are run by one loop, so that whatever they do finds the queue in a consistent state, and nothing recurses.
+ * At most one reserve call is in flight, and one timer is set. Requests that arrive meanwhile go into the next call. All
+ * callbacks are run by one loop, so that they find the queue in a consistent state, and nothing recurses.
  */
 export class Dispatcher {
   readonly #passes: Passes;
@@ -52,7 +52,7 @@ export class Dispatcher {
     return !this.#queue.first && this.#queue.settled.isEmpty && !this.#passes.isCalling;
   }
 
-  /** Whether a call to the store overtakes nothing: nothing waits, and no callback is being run. */
+  /** Whether a direct call to the store overtakes no request: no request waits, and no callback is being run. */
   get isClear(): boolean {
     // A synchronous store has replied to all calls.
     return !this.#loop.isRunning && !this.#queue.first && (this.#isSync || this.idle);
@@ -72,14 +72,14 @@ export class Dispatcher {
     return this.#passes.grantingAt ?? this.#now();
   }
 
-  /** The time of a request that is made now: one reading of the clock serves those that wait for the end of this turn. */
+  /** The time of a request that is made now: one reading of the clock serves all requests until the end of this turn. */
   get requestTime(): number {
     if (!this.#loop.isScheduled) return this.#now();
     this.#loop.turnTime ??= this.#now();
     return this.#loop.turnTime;
   }
 
-  /** Whether a new request would have to wait. While the store takes long to reply, it is taken to. */
+  /** Whether a new request would have to wait. While the store takes long to reply, this is assumed. */
   get waits(): boolean {
     return this.#passes.admission.mustWait || this.#passes.calls.isOverdue;
   }
@@ -93,7 +93,7 @@ export class Dispatcher {
     return this.#passes.parts.clock.now();
   }
 
-  /** Grants a request whose permits are already taken. Requests of its callback come after it. */
+  /** Grants a request whose permits are already taken. Requests that its callback makes are processed after it. */
   handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
     this.#loop.enter();
     try {
@@ -117,7 +117,7 @@ export class Dispatcher {
       if (hasDeadline) hopeless.joining(request, this.#now());
       this.#add(request);
     }
-    // Its reservation is left to the new request, which has joined by now.
+    // Removed only now: its reservation passes to the new request, which has joined.
     if (replaces && wasReserved) reservations.remove(replaces);
     if (replaces || request.stage !== 'settled') this.#loop.wake();
     if (hasDeadline && (request.stage === 'queued' || request.stage === 'sent')) {
@@ -140,7 +140,7 @@ export class Dispatcher {
   /** Counts the request in the last one, if that is of the same waiter and cost. */
   #extend<T>(waiter: Waiter<T>, cost: Cost, data: T | undefined): boolean {
     const { parts, lookups } = this.#passes;
-    // The request comes after the lookups that wait behind the last one.
+    // A request must not join the last one past the lookups that wait behind it.
     if (lookups.areWaiting || !this.#queue.extend(waiter as Waiter<unknown>, cost, data)) return false;
     parts.reporter.queued(cost);
     return true;
@@ -165,7 +165,7 @@ export class Dispatcher {
     const { reservations, reporter } = this.#passes.parts;
     const owner = waiter as Waiter<unknown>;
     const cancelled: Request[] = [];
-    // The newest first: none of them moves up, and all have left before anything is granted.
+    // The newest first, so that none of the others moves up. All have left before anything is granted.
     for (let request = this.#queue.waiters.newestOf(owner); request; ) {
       const { older } = request;
       reservations.remove(request);
@@ -204,7 +204,7 @@ export class Dispatcher {
     }
   }
 
-  /** A lookup has its reply. */
+  /** Has to be called after the reply to a lookup, for which `close` may wait. */
   reportIdle(): void {
     this.#passes.reportIdle();
   }
@@ -226,7 +226,7 @@ export class Dispatcher {
     reservations.refundAll();
     lookups.fail(error);
     const closed = new Promise<void>((resolve) => {
-      // What a store that does not reply still reserves is lost until it expires.
+      // If a store that does not reply has reserved permits, they are lost until the reservations expire.
       const cancel = clock.after(closeTimeout, resolve);
       this.#passes.whenIdle(cancel, resolve);
       this.#loop.run();

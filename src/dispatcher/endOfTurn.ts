@@ -1,4 +1,4 @@
-// Marked as pure, so that a bundle without a dispatcher is without them.
+// Marked as pure, so that a bundle without a dispatcher does not contain them.
 const queueMicrotask = /* @__PURE__ */ (() => globalThis.queueMicrotask)();
 const resolved = /* @__PURE__ */ Promise.resolve();
 
@@ -11,8 +11,8 @@ function microtask(work: () => void): void {
 /**
  * A function that runs `work` after the microtasks of this turn of the event loop, including those that they add.
  *
- * A tick that a microtask requests runs after all microtasks. Browsers have no ticks, but timers. The functions are looked up
- * when used, so that fake timers apply.
+ * A tick (`process.nextTick`) that a microtask requests runs after all microtasks. Browsers have no ticks: there, a timer runs
+ * `work`. The functions are looked up when used, so that fake timers apply.
  */
 export function endOfTurn(work: () => void): () => void {
   const tick = () => globalThis.process.nextTick(work);

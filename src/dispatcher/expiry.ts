@@ -10,7 +10,7 @@ const lateTimer = 1;
 export class Expiry {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;
-  /** Whether replies that may lie in the socket are read first, or have just been read. */
+  /** 'before' while replies that may lie in the socket are read first, 'after' in the pass that follows. */
   #reading: 'before' | 'after' | undefined;
 
   constructor(parts: Parts, calls: ReserveCalls) {
@@ -24,8 +24,8 @@ export class Expiry {
   }
 
   /**
-   * Sets the deadline of a request that has just joined. A request whose first reply is still on its way is not denied
-   * before the time that the store is given to reply.
+   * Sets the deadline of a request that has just joined. While its first reply is still on its way, the request is not denied
+   * before the store's time to reply is over.
    */
   watch(request: Request, mustWait: boolean): void {
     const { timeout } = request;

@@ -7,13 +7,13 @@ const leastHorizon = 20;
 const tripsAhead = 4;
 /** The longest horizon, in milliseconds: reservations within two seconds cannot be made void for others. */
 const longestHorizon = 1_000;
-/** The horizon follows the median of so many round trips: one during which the event loop was blocked has no effect on it. */
+/** The horizon depends on the median of so many round trips, so that a single one with a blocked event loop has no effect. */
 const medianOf = 5;
-/** The part of a window that a client without contenders asks for at once. */
+/** The part of an interval's permits that a client without contenders may always ask for in one call. */
 const batchFraction = 0.0625;
 /**
- * The most requests of a call, and the most reserved ones, for which large requests of others make room: the store computes a
- * moment for each.
+ * Beside large requests of other clients, a client may reserve further ahead than its share. This applies to at most so
+ * many requests of a call, and only while fewer than so many are reserved, because the store computes a moment for each.
  */
 const mostAtOnce = 64;
 const mostReserved = 4096;
@@ -47,7 +47,7 @@ export class FairShare {
     return this.#ledger.limits.every(({ kind }) => kind !== 'tokenBucket');
   }
 
-  /** Whether so little is left of what was reserved that it is time to call again. */
+  /** Whether so few reservations are left that it is time to call again. */
   isLow(held: number, reserved: number): boolean {
     const part = this.horizon / this.contenders;
     return held <= Math.max(part, reserved < mostReserved ? this.besideLarge : 0) - part / 2;
@@ -62,7 +62,7 @@ export class FairShare {
     return load;
   }
 
-  /** The part of the fullest limit's permits that one request takes. */
+  /** The part of a limit's permits that one request takes; of several limits, the largest part. */
   fractionOf(cost: Cost): number {
     const { limits } = this.#ledger;
     let part = 0;

@@ -14,18 +14,20 @@ export interface Call {
   runs: SentRun[];
   /** When it was sent, by the monotonic clock. */
   sent: number;
+  /** The place of the last request that waited then. */
+  last: number;
   /** The version of the refunds at that time. */
   version: number;
   /** End of a pause that was made while the call was in flight, by the monotonic clock: the reply may not know of it. */
   pausedUntil?: number;
 }
 
-/** The most runs of a call: each costs the script its arguments. */
+/** The most runs of a call: each adds arguments to the script. */
 const mostRuns = 1024;
 
 /**
- * Collects the requests of the next call, starting with the first that has no reservation, and marks them as sent. `exact`:
- * deadlines are not rounded.
+ * Collects the requests of the next call, starting with the first that has no reservation, and marks them as sent. With
+ * `exact`, the longest waits are not rounded.
  */
 export function gather(queue: Queue, share: FairShare, now: number, exact: boolean): SentRun[] {
   const runs: SentRun[] = [];
@@ -40,7 +42,7 @@ export function gather(queue: Queue, share: FairShare, now: number, exact: boole
     const run = runFor(runs, waiting.cost, maxWaitOf(waiting, now, exact));
     if (!run) break;
     const request = room < waiting.count ? queue.splitFront(waiting, room) : waiting;
-    queue.markSent(request);
+    request.stage = 'sent';
     run.requests.push(request);
     run.count += request.count;
     load += share.loadOf(request.cost) * request.count;

@@ -7,7 +7,8 @@ import type { Parts } from './parts.ts';
  * The fast path of a reply that grants all requests of a call now: they leave the queue without reservations. Returns how many
  * were granted; 0 if the reply has to be applied.
  *
- * Nothing comes before them, none of them has left, and their callbacks run no code that could add or cancel requests.
+ * It applies only if nothing comes before them, none of them has left, no event is to be emitted, and their callbacks run no
+ * code that could add or cancel requests.
  */
 export function grantAtOnce(parts: Parts, { runs }: Call, reply: ReserveReply, received: number): number {
   const { queue, reservations, events, ledger } = parts;

@@ -9,13 +9,14 @@ import type { Reservation } from './reservation.ts';
 import type { Reservations } from './reservations.ts';
 import { type LastReserved, leastWait, mostWait, rounding } from './waitBounds.ts';
 
-/** The queue is assessed again only after a millisecond for each so many requests: this takes a small part of the time. */
+/** The queue is assessed again at the earliest a millisecond later for each so many requests: this bounds the time it takes. */
 const assessedPerMs = 25;
 
 /**
  * Denies requests whose deadline is before their earliest possible grant, as far as this process knows.
  *
- * The requests are assessed in the order of the queue. In front of each, only the requests count that are granted if it is.
+ * The requests are assessed in the order of the queue. The assessment of a request counts only the requests in front of it that
+ * are granted if it is granted.
  */
 export class HopelessRequests {
   readonly #ledger: Ledger;
@@ -56,7 +57,7 @@ export class HopelessRequests {
     else this.#assess(request);
   }
 
-  /** Denies hopeless requests after a reply: among the new ones always, among all of them now and then. */
+  /** Denies hopeless requests after a reply: among the unassessed ones, or if there are none, now and then among all. */
   deny(now: number, call: Call, reply: ReserveReply): void {
     const queue = this.#queue;
     if (queue.deadlines.next === Infinity) return;
@@ -122,7 +123,7 @@ export class HopelessRequests {
   }
 }
 
-/** What a reply has granted at once. */
+/** The permits that a reply has granted at once. */
 function grantedAtOnce({ runs }: Call, { segments }: ReserveReply): LastReserved {
   const permits: number[] = [];
   eachSegment(runs, segments, ({ cost }, { delay, count }) => {

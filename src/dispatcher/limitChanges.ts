@@ -4,10 +4,10 @@ import type { Reply, ReserveReply } from '../stores/store.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
-/** Two ends of a pause within so many milliseconds are the same pause: each is computed from another reply. */
+/** Pauses that end within so many milliseconds of each other are the same: each reply gives the end anew. */
 const samePause = 200;
 
-/** Changes of the limit for the whole fleet: those made here, and those that replies report. Each is reported once as an event. */
+/** Changes of the limit for the whole fleet: made here, or known from replies. Each is reported once as an event. */
 export class LimitChanges {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;

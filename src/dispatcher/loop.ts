@@ -1,6 +1,6 @@
 import { endOfTurn } from './endOfTurn.ts';
 
-/** What a loop runs. */
+/** The work that a loop runs. */
 export interface Passes {
   /** Does all that can be done now. */
   pass(): void;
@@ -19,7 +19,7 @@ export class Loop {
   #repeat = false;
   #scheduled = false;
   readonly #schedule: () => void;
-  /** The time of a request of this turn, if one was read since a pass was scheduled. */
+  /** The time of the requests of this turn, if the clock was read since a pass was scheduled. */
   turnTime: number | undefined;
 
   constructor(sync: boolean, passes: Passes) {
@@ -62,7 +62,7 @@ export class Loop {
     this.#schedule();
   }
 
-  /** Does some work, and then all that it makes possible. */
+  /** Does some work, and then runs passes until none asks for another. */
   run(work?: () => void): void {
     if (this.#running) {
       work?.();

@@ -12,14 +12,14 @@ import { Reporter } from './reporter.ts';
 import { Reservations } from './reservations.ts';
 import { WaitEstimate } from './waitEstimate.ts';
 
-/** What a dispatcher is made with. */
+/** The options of a dispatcher. */
 export interface DispatcherOptions {
   name: string;
   named: NamedLimits;
   ledger: Ledger;
   clock: Clock;
   maxQueue: number;
-  /** Whether no other process can change the limit. */
+  /** Whether no other limiter can change the limit. */
   alone?: boolean | undefined;
   events?: LimiterEvents | undefined;
   /** Whether calls that bypass the dispatcher are in flight. */
@@ -51,7 +51,7 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
   const hopeless = new HopelessRequests(ledger, queue, reservations, refunds);
   const clockOffset = new ClockOffset();
-  // Each by its name: after a spread, V8 takes many times as long.
+  // Listed by name: with a spread, V8 takes many times as long.
   return {
     name,
     named,

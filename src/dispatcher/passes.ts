@@ -11,7 +11,7 @@ import { Rescheduler } from './rescheduler.ts';
 import { type Replies, ReserveCalls } from './reserveCalls.ts';
 import { Timer } from './timer.ts';
 
-/** What a dispatcher does in a pass: it runs callbacks, sends calls, and then sets the one timer for the next pass. */
+/** The passes of a dispatcher. Each runs callbacks and sends calls; after the last, the one timer is set for the next pass. */
 export class Passes implements LoopPasses, Replies {
   readonly parts: Parts;
   readonly calls: ReserveCalls;

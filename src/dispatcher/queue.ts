@@ -37,7 +37,7 @@ export class Queue {
     return this.#list.last;
   }
 
-  /** A prefetched request, the newest of its waiter. A waiter that prefetches itself (`asking`) cannot have it replaced. */
+  /** A prefetched request, the newest of its waiter. None if the waiter `asking` for room prefetches itself. */
   newestPrefetched(asking?: Waiter<unknown>): Request | undefined {
     if (asking && this.waiters.prefetching.has(asking)) return undefined;
     for (const waiter of this.waiters.prefetching) {
@@ -78,7 +78,7 @@ export class Queue {
     this.size -= request.count;
   }
 
-  /** Removes one request from the first one. */
+  /** Removes the first of the requests that one `Request` counts. */
   removeOne(request: Request): void {
     if (request.count === 1) this.remove(request);
     else {
@@ -87,14 +87,10 @@ export class Queue {
     }
   }
 
-  /** Removes a request without a reservation, and ends it without a grant. */
+  /** Removes a request, and ends it without a grant. The caller refunds its reservation, if any. */
   settle(request: Request, reason: Reason): void {
     this.remove(request);
     this.settled.add(request, reason);
-  }
-
-  markSent(request: Request): void {
-    request.stage = 'sent';
   }
 
   requeue(request: Request): void {
@@ -103,7 +99,7 @@ export class Queue {
     request.block = undefined;
   }
 
-  /** Marks the first request without a reservation, or at most `count` of it, as reserved. Returns what it has marked. */
+  /** Marks the first request without a reservation, or at most `count` of it, as reserved. Returns the marked part. */
   reserve(count: number): Request {
     const first = this.firstUnreserved!;
     const request = count < first.count ? this.splitFront(first, count) : first;
@@ -150,14 +146,14 @@ export class Queue {
     while (this.firstUnassessed?.timeout === Infinity) this.countUnassessed();
   }
 
-  /** Counts the permits of the first unassessed request, which has been assessed. */
+  /** Marks the first unassessed request as assessed, and counts its permits. */
   countUnassessed(): void {
     const request = this.firstUnassessed!;
     this.permits.add(request, request.count);
     this.firstUnassessed = request.next;
   }
 
-  /** `count` requests like this one have joined or, below 0, left. Unassessed ones have no permits here. */
+  /** Counts `count` requests like this one, which have joined or, if negative, left. Unassessed requests do not count. */
   #count(request: Request, count: number): void {
     const { firstUnassessed } = this;
     if (!firstUnassessed || request.order < firstUnassessed.order) this.permits.add(request, count);

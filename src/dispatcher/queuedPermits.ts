@@ -14,7 +14,7 @@ export class QueuedPermits {
     this.certain = new Array(limits).fill(0);
   }
 
-  /** `count` requests like this one have been assessed or, below 0, have left. */
+  /** Counts `count` requests like this one, which have been assessed or, if negative, have left. */
   add({ cost, certain, peers }: Request, count: number): void {
     if (peers) peers.count += count;
     for (let i = 0; i < cost.length; i++) {

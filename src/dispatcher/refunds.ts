@@ -2,7 +2,7 @@ import type { Grant } from '../port/line.ts';
 import type { Ledger, Refund } from '../stores/store.ts';
 import type { Reporter } from './reporter.ts';
 
-/** The most different refunds of a call: each costs the script its arguments. */
+/** The most different refunds of a call: each adds arguments to the script. */
 const mostRefunds = 1024;
 
 /** Called once the store has replied, with its error if there was one. */
@@ -14,7 +14,7 @@ interface Batch {
   callbacks: OnRefunded[];
 }
 
-/** Collects refunds and sends them in batches, one call at a time, so that their sequence numbers are their order. */
+/** Collects refunds and sends them in batches, one call at a time, so that they arrive in the order of their numbers. */
 export class Refunds {
   readonly #ledger: Ledger;
   readonly #reporter: Reporter;
@@ -57,7 +57,7 @@ export class Refunds {
     if (!batch) return;
     const refunds = [...batch.refunds.values()];
     this.inFlight = true;
-    // A refund that fails is not sent again: its permits are lost until the limit is full again, but never granted twice.
+    // A refund that fails is not sent again: its permits then count as used, but are never granted twice.
     this.#ledger.refund(refunds, ++this.#sequence, (error, reply) => {
       this.inFlight = false;
       for (const callback of batch.callbacks) callback(error);

@@ -30,7 +30,7 @@ export class Reporter {
     waiter.granted(grant, data);
   }
 
-  /** `index` is that of one of the requests. */
+  /** Denies one of the requests that `request` counts: that of `index`. */
   denied(request: Request, retryAfter: number | undefined, index = 0): void {
     const { waiter, cost, timeout } = request;
     if (this.#events.observed) {

@@ -21,7 +21,7 @@ export interface Peers {
   count: number;
 }
 
-/** The most data of one request: it is kept until all of them have left. */
+/** The most requests with data that one `Request` counts: their data are kept until all have left. */
 const mostItems = 1_024;
 
 /** Consecutive requests of one waiter and one cost. All times are by the monotonic clock. */
@@ -48,7 +48,7 @@ export class Request implements Link<Request> {
   heapIndex = -1;
   /** Why it ended, if it was settled without a grant. */
   reason: Reason;
-  /** The data of each request, from an index on, if there are several with data. A part that was split off shares it. */
+  /** The data of the requests, from `#firstItem` on, if there are several. A part that was split off shares the array. */
   #items: unknown[] | undefined;
   #firstItem = 0;
 
@@ -76,7 +76,7 @@ export class Request implements Link<Request> {
     if (data !== undefined) {
       this.#items ??= [this.data];
       const { length } = this.#items;
-      // Behind the data of a part that was split off and has left, there is no place.
+      // The place after the last request may hold the data of a part that was split off and has left.
       if (length >= mostItems || length !== this.#firstItem + this.count) return false;
       this.#items.push(data);
     }

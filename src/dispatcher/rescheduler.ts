@@ -2,9 +2,12 @@ import { shortestInterval } from './fairShare.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
-/** Reservations are moved only if the first comes forward by at least this, and by a hundredth of the interval: milliseconds. */
+/** Milliseconds: reservations are moved only if the first can come forward by this, and by a hundredth of the interval. */
 const leastMove = 20;
-/** The least time between two moves: milliseconds; and the same among contenders for requests that take longer than that. */
+/**
+ * The least milliseconds between two moves. The short pause applies among contenders if a request takes `leastPause` or more of
+ * the limit's full rate.
+ */
 const leastPause = 100;
 const shortPause = 20;
 /** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
@@ -13,9 +16,10 @@ const noticePeriod = 2_000;
 /**
  * Moves reservations to earlier moments after refunds.
  *
- * A client without contenders refunds its reservations and asks for new ones on the same connection, before the refund that
- * made room. With contenders, the store gives the returned permits to whichever call comes next, and makes reservations
- * void that are far ahead: the client only calls soon.
+ * Without contenders, the client refunds its reservations before the refund that makes room, and then asks for new ones on the
+ * same connection. With contenders, the store gives the returned permits to the next call, of any client. If all limits are
+ * windows, or requests are rare, the client moves its reservations then, too. Otherwise it only calls soon, because the store
+ * makes reservations void that are far ahead.
  */
 export class Rescheduler {
   readonly #parts: Parts;
@@ -39,7 +43,7 @@ export class Rescheduler {
     return this.#isRare && this.#parts.fairShare.contenders > 1 ? shortPause : leastPause;
   }
 
-  /** Whether requests take longer than the least pause. */
+  /** Whether a request takes `leastPause` milliseconds or more of the limit's full rate. */
   get #isRare(): boolean {
     const { fairShare, reservations } = this.#parts;
     const { first } = reservations.moments;

@@ -23,7 +23,7 @@ export class Reservations {
   assign(reservation: Reservation): void {
     const { grant, count } = reservation;
     const due = this.moments.dueOf(reservation);
-    // Behind a later moment, the requests are granted only then.
+    // If a reservation in front of it is due later, the requests are granted only then.
     const nominalDue = due > reservation.due ? due : reservation.nominalDue;
     let left = count;
     for (let request = this.#queue.firstUnreserved; request && left > 0; ) {
@@ -51,8 +51,8 @@ export class Reservations {
   }
 
   /**
-   * Removes a request from the queue. The requests of the same cost next to it move up. The moments that this leaves over at
-   * their end go to the next requests, or are refunded.
+   * Removes a request from the queue. The requests of the same cost right behind it move up. The moments that are left over at
+   * the end of these go to the next requests, or are refunded.
    */
   remove(request: Request): void {
     const { stage } = request;

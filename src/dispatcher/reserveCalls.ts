@@ -9,11 +9,11 @@ import type { Parts } from './parts.ts';
  */
 const heartbeat = 1_500;
 
-/** The store is given so many milliseconds, and so many mean round trips, to reply before requests count as waiting. */
+/** Requests count as waiting when the store has not replied within so many ms, or so many mean round trips if that is longer. */
 const leastAllowance = 100;
 const allowanceTrips = 4;
 
-/** What is done with a reply. */
+/** Handles the replies. */
 export interface Replies {
   /** Grants all requests of the call without reservations, if the reply does. Returns whether it did. */
   grants(call: Call, reply: ReserveReply, received: number): boolean;
@@ -47,10 +47,10 @@ export class ReserveCalls {
 
   /** Whether the store takes longer to reply than it is given. */
   get isOverdue(): boolean {
-    return this.current !== undefined && this.#parts.clock.now() > this.current.sent + this.replyAllowance;
+    return this.#parts.clock.now() > (this.current?.sent ?? Infinity) + this.replyAllowance;
   }
 
-  /** Whether the ledger's limits are those in force. Without waiting requests, the store decides with the next call. */
+  /** Whether the ledger's limits are known to be those in force: a client without waiting requests receives no changes. */
   get knowsLimits(): boolean {
     const { clock, ledger, queue } = this.#parts;
     return ledger.sync || (queue.first !== undefined && clock.now() < this.#repliedTo + heartbeat);
@@ -79,7 +79,7 @@ export class ReserveCalls {
     const wanted = queue.firstUnreserved !== undefined && fairShare.isLow(held, count);
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
     const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
-    const call: Call = { runs, sent, version: refunds.version };
+    const call: Call = { runs, sent, last: queue.last!.order, version: refunds.version };
     this.current = call;
     this.#heartbeatAt = alone ? Infinity : sent + heartbeat;
     this.count++;
@@ -88,17 +88,19 @@ export class ReserveCalls {
     ledger.reserve(request, (error, reply) => {
       const received = clock.now();
       this.#parts.loop.run(() => {
+        if (error) this.#fail(call, error);
         this.current = undefined;
         if (reply) this.#apply(call, reply, received);
-        else this.#fail(call, error!);
       });
     });
   }
 
-  #fail({ runs }: Call, error: Error): void {
+  /** Fails the requests of a call. After an overdue one, those that it left queued would each wait as long for their own. */
+  #fail({ runs, last }: Call, error: Error): void {
     const { queue, events } = this.#parts;
-    for (const { requests } of runs)
-      for (const request of requests) if (request.stage === 'sent') queue.settle(request, error);
+    for (const request of this.isOverdue ? queue.requests() : runs.flatMap(({ requests }) => requests))
+      if (request.stage === 'sent' || (request.stage === 'queued' && request.order <= last))
+        queue.settle(request, error);
     events.emitError(error);
   }
 
@@ -117,7 +119,7 @@ export class ReserveCalls {
     queue.deadlines.answered(this.count);
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
-    // Permits that were refunded since the call was sent may be free already.
+    // Permits that were refunded since the call was sent may be available already.
     const waits = retryAfter !== undefined && call.version === refunds.version;
     waitEstimate.retryAt = waits ? received + retryAfter : 0;
     waitEstimate.denyImmediate(received);

@@ -9,7 +9,7 @@ import type { Reservation } from './reservation.ts';
 export class ReservedMoments {
   readonly #list = new Chain<Reservation>();
   readonly #blocks = new Chain<Block>();
-  /** What is reserved, in milliseconds of the limit's full rate. */
+  /** The reserved permits, in milliseconds of the limit's full rate. */
   held = 0;
   /** Number of reserved requests. */
   count = 0;
@@ -127,7 +127,7 @@ export function isVoid({ epoch }: ReserveReply, from: number) {
   return ({ grant, due }: Reservation): boolean => grant.epoch !== epoch && due >= from;
 }
 
-/** Whether a moment is known to be no later than another one: both are by the same clock. */
+/** Whether a moment is known to be no later than another one: moments of one epoch are by the same clock. */
 function isKnownBefore(a: Reservation, b: Reservation): boolean {
   return a.grant.epoch === b.grant.epoch && a.grant.moment <= b.grant.moment;
 }

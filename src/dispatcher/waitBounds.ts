@@ -1,7 +1,7 @@
 import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 
-/** What the last reservation says about the moments after it. */
+/** The last reservation, as far as it bounds the moments after it. */
 export interface LastReserved {
   /** Permits of each limit that are granted at its moment. */
   readonly permits: Cost;

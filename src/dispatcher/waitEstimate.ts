@@ -6,7 +6,7 @@ import type { Refunds } from './refunds.ts';
 import type { Request } from './request.ts';
 import type { Reservations } from './reservations.ts';
 
-/** The last refusal of a request that may not wait. A request that costs no less is refused without a call meanwhile. */
+/** The last refusal of a request that may not wait. Until `until`, a request that costs no less is refused without a call. */
 interface Refusal {
   cost: Cost;
   retryAfter: number;
@@ -16,7 +16,7 @@ interface Refusal {
   version: number;
 }
 
-/** What is known without a call of the wait of requests that may not wait, and of the next call. */
+/** Estimates without a call whether requests must wait: from reservations, the time of the next call, and the last refusal. */
 export class WaitEstimate {
   readonly #ledger: Ledger;
   readonly #queue: Queue;
@@ -34,7 +34,7 @@ export class WaitEstimate {
     this.#refunds = refunds;
   }
 
-  /** When a store that cannot reserve is called again, for the same first request: another one is sent at once. */
+  /** When the first request without a reservation may be sent again, by the last reply. 0 if another request is first now. */
   get retryAt(): number {
     return this.#retries === this.#queue.firstUnreserved ? this.#retryAt : 0;
   }
@@ -60,11 +60,11 @@ export class WaitEstimate {
     if (!refusal || refusal.version !== this.#refunds.version || now >= refusal.until) return 0;
     const { retryAfter, at } = refusal;
     const isSmaller = cost.some((n, i) => n < refusal.cost[i]);
-    // Whether the limit can ever grant the cost is for the store to say.
+    // The store decides whether the limit can ever grant the cost.
     return isSmaller || exceeds(this.#ledger.limits, cost) ? 0 : retryAfter - (now - at);
   }
 
-  /** The store has refused a cost at `at`: this is remembered for `ms` milliseconds. */
+  /** Remembers for `ms` milliseconds that the store refused a cost at `at`. */
   refused(cost: Cost, retryAfter: number, at: number, ms: number, version: number): void {
     if (version === this.#refunds.version) this.#refusal = { cost, retryAfter, at, until: at + ms, version };
   }
@@ -73,7 +73,7 @@ export class WaitEstimate {
   denyImmediate(now: number): void {
     for (const request of this.#queue.immediate) {
       const wait = this.refusalWait(request.cost, now);
-      // The requests behind it are refused with the next reply, if at all: no walk over a long queue for each.
+      // The requests behind it are refused after the next reply, if at all: a walk over a long queue for each would be slow.
       if (wait <= 0) return;
       this.#queue.settle(request, wait === Infinity ? undefined : wait);
     }

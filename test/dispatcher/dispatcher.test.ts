@@ -77,6 +77,14 @@ timed('counted requests are one run of any length, up to the room of a call', (c
   assert.is(recorded.all('granted').length, count);
 });
 
+timed('the counted requests of several waiters share the room of a call', (clock) => {
+  const { ledger, line } = open();
+  for (const waiter of [recorder<undefined>(), recorder<undefined>()])
+    for (let i = 0; i < 50; i++) line.count(waiter, [1]);
+  clock.tick(0);
+  assert.equal(runsOf(ledger, 0), [[Math.ceil(1000 / 16), 1, Infinity]]);
+});
+
 timed('an error of the store fails the requests of its call only', (clock) => {
   const { ledger, line, recorded } = open();
   line.ask(recorded, [1], Infinity, 0);

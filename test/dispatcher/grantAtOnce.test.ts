@@ -79,7 +79,7 @@ function history(steps: readonly Step[], isPassive: boolean): unknown[] {
   }
 }
 
-test('requests that are granted without reservations end as all others', () => {
+test('requests that are granted without a reservation end like all others', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       assert.equal(history(steps, true), history(steps, false));

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LimiterClosedError } from '../../src/errors.ts';
+import { LimiterClosedError, StoreUnavailableError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
@@ -130,5 +130,25 @@ timed('closing waits for the call in flight, and refunds its grants', async (clo
   await closing;
   assert.is(clock.countTimers(), 0);
 });
+
+for (const [took, title] of [
+  [100, 'its own requests'],
+  [101, 'all requests that waited when it was sent'],
+] as const)
+  timed(`a call that fails after ${took} ms fails ${title}`, (clock) => {
+    const { ledger, line, recorded } = open();
+    const names = Array.from({ length: 1500 }, (_, i) => `${i}`);
+    for (const name of names) line.ask(recorded, [1], Infinity, name);
+    clock.tick(took - 10);
+    for (const name of ['late', 'later']) line.ask(recorded, [1], Infinity, name);
+    clock.tick(10);
+    const [{ request, reply }] = ledger.reserves;
+    const sent = request.runs[0].count;
+    assert.ok(sent < 1000, `${sent} requests`);
+    reply(new StoreUnavailableError('n', new Error('no reply')));
+    assert.equal(recorded.all('failed'), names.slice(0, took > 100 ? undefined : sent));
+    // The others wait for the next call.
+    assert.is(ledger.reserves.length, 2);
+  });
 
 test.run();

@@ -50,6 +50,25 @@ timed('requests that expire in one turn cost the same however many there are', (
   assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
 });
 
+timed('calls that fail quickly cost the same however many requests wait behind them', (clock) => {
+  const ratio = growth([8_000, 64_000], (count) => {
+    const ledger = scriptedLedger(limits[0][1]);
+    const line = openLine(limits[0][1], ledger);
+    const recorded = recorder<number>();
+    // Requests of different waits do not share a `Request`.
+    for (let i = 0; i < count; i++) line.ask(recorded, [1], 1_000_000 + i, i);
+    return () => {
+      for (let calls = 0; recorded.endings.length < count; calls++) {
+        assert.ok(calls < count / 4, `${calls} calls failed only ${recorded.endings.length} requests`);
+        // Within the time that a store is given to reply.
+        clock.tick(50);
+        ledger.reserves.at(-1)!.reply(new Error('out of memory'));
+      }
+    };
+  });
+  assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
+});
+
 timed('decisions between requests of one turn cost the same however many there are', (clock) => {
   const limit = slidingWindow({ permits: 1_600, interval: 10, resolution: 1 });
   const ratio = growth([5_000, 40_000], (count) => {

@@ -123,4 +123,20 @@ timed('a waiter that has cancelled gets no callbacks of its prefetched requests'
   assert.equal(ahead.endings, []);
 });
 
+timed('a request whose reservation is due makes room for another one before it is granted', (clock) => {
+  const wide = slidingWindow({ permits: 1000, interval: 1000 });
+  const ledger = scriptedLedger(wide);
+  const line = openLine(wide, ledger, 2);
+  const recorded = recorder<number>();
+  // At the same millisecond as the first grant, and before it.
+  setTimeout(() => line.ask(recorded, [1], Infinity, 2), 50);
+  ask(line, recorded, 2);
+  clock.tick(0);
+  const { request, reply } = ledger.reserves[0];
+  const segments = [50, 60].map((delay) => ({ count: 1, delay, retryAfter: 0 }));
+  reply(null, replyTo(request, [], { segments }));
+  clock.tick(50);
+  assert.equal([recorded.all('granted'), recorded.all('failed')], [[0], []]);
+});
+
 test.run();

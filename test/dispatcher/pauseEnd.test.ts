@@ -33,4 +33,27 @@ for (const [end, refunds] of [
     );
   });
 
+for (const [end, calls] of [
+  [300, 1],
+  [301, 2],
+])
+  timed(
+    `after a pause until ${end} ms, made during a call, call ${calls} has a moment at 300 ms`,
+    (clock) => {
+      const ledger = scriptedLedger(limit);
+      const line = openLine(limit, ledger);
+      line.ask(recorder<number>(), [1], Infinity, 0);
+      clock.tick(100);
+      line.dispatcher.changes.pause(
+        (done) => done(null, end - 100),
+        () => {},
+      );
+      const [{ request, reply }] = ledger.reserves;
+      reply(null, replyTo(request, 200));
+      clock.tick(0);
+      assert.is(ledger.refunds.length, calls - 1);
+      assert.is(line.stats.reserved, 2 - calls);
+    },
+  );
+
 test.run();

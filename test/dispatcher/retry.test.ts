@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
+import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
 import { later, replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
@@ -36,6 +37,25 @@ for (const waiters of [1, 10, 1000])
       }
     },
   );
+
+timed('after a refund during a call, the next call follows at once, whatever the reply says', (clock) => {
+  const { ledger, line, recorded, deny } = open(3, 100);
+  clock.tick(0);
+  const segments = [
+    { count: 1, delay: 0, retryAfter: 0 },
+    { count: 2, delay: outcome.queued, retryAfter: 0 },
+  ];
+  const { request, reply } = ledger.reserves[0];
+  reply(null, replyTo(request, [], { segments, retryAfter: 100 }));
+  const [granted] = recorded.endings;
+  clock.tick(100);
+  assert.is(ledger.reserves.length, 2);
+  if (granted.what === 'granted') line.refund(granted.grant);
+  clock.tick(0);
+  deny();
+  clock.tick(0);
+  assert.is(ledger.reserves.length, 3);
+});
 
 timed('new requests do not make it call sooner', (clock) => {
   const { ledger, line, recorded, deny } = open(3, 100);

@@ -84,7 +84,7 @@ timed('without a reply, a request is denied after 100 ms or four mean round trip
   clock.tick(1);
   assert.equal(ends(), [['short', 'denied', 100]]);
   answer(0);
-  line.ask(recorded, [1], 5, 'then');
+  line.ask(recorded, [1], 1, 'then');
   clock.tick(399);
   assert.is(ends().length, 1);
   clock.tick(1);

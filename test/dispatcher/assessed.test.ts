@@ -1,0 +1,56 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { outcome } from '../../src/stores/store.ts';
+import { timed } from '../support/fakeTime.ts';
+import { recorder } from '../support/lines.ts';
+import { writtenLine } from './scriptedReplies.ts';
+
+/** A queue of 100 requests, assessed just now: for four milliseconds, they are not assessed again. */
+function assessedQueue(clock: { tick(ms: number): void }) {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  for (let i = 0; i < 100; i++) line.ask(recorded, [1], 700, 'old');
+  clock.tick(0);
+  answer([[63, outcome.queued]]);
+  assert.is(recorded.endings.length, 0);
+  return { line, answer, recorded };
+}
+
+timed('a request that has joined since is assessed with the next reply, however soon it comes', (clock) => {
+  const { line, answer, recorded } = assessedQueue(clock);
+  line.ask(recorded, [500], 500, 'new');
+  clock.tick(3);
+  // Behind the moment of the first request, which is 550 ms later, no other one is granted in time.
+  answer([
+    [1, 550],
+    [62, outcome.queued],
+  ]);
+  assert.equal(recorded.all('denied'), ['new']);
+});
+
+timed('a request counts for those behind it only if it is certain to be granted', (clock) => {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  line.ask(recorded, [600], 600, 'may be late');
+  // Not within the window of the other one, if that is granted.
+  line.ask(recorded, [500], 900, 'behind it');
+  clock.tick(0);
+  answer([[1, outcome.queued]]);
+  assert.equal(recorded.endings, []);
+});
+
+timed('counted requests of which a part is in the call count as a whole for those behind them', (clock) => {
+  const { line, answer, asked, counter } = writtenLine();
+  const recorded = recorder<string>();
+  const first = line.ask(recorded, [1], 900, 'leaves');
+  const counted = counter('counted');
+  for (let i = 0; i < 100; i++) line.count(counted, [1]);
+  line.ask(recorded, [950], 900, 'behind them');
+  line.cancel(first);
+  clock.tick(0);
+  assert.equal(asked(), [[63, 1]]);
+  answer([[63, outcome.queued]]);
+  assert.equal(recorded.all('denied'), ['behind them']);
+});
+
+test.run();
