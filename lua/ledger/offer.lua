@@ -4,7 +4,8 @@
 -- The largest wait in microseconds that a reply can hold.
 local MOST_WAIT = 2 ^ 62
 
--- What the limits of a ledger can grant together, and when. The twin of src/stores/memory/offer.ts.
+-- Computes how many requests the limits of a ledger can grant together, and when. The twin of
+-- src/stores/memory/offer.ts.
 
 -- Whether the cost exceeds what a limit can ever grant.
 local function isTooMuch(ledger, cost)

@@ -6,8 +6,8 @@
 -- @include "ledger/format"
 
 -- The ledger of one limiter. A script opens it at the server's time under the limits in force, and saves it
--- once at the end. It is one string, except for long logs, so that a call needs one GET and one SET. The twin
--- of src/stores/memory/ledgerState.ts.
+-- once at the end. It is one string, except for long logs, so that a call reads and writes it with one command
+-- each. The twin of src/stores/memory/openLedger.ts; ledgerState.ts describes the fields.
 --
 -- `spec` is the JSON text of the limits in force, [[name, kind, permits, interval, extra], …], with the names
 -- as in the keys of their logs. It is parsed only if it differs from the text in the ledger.
@@ -44,7 +44,7 @@ local function startWith(limit, log, permits, newest, now, shift)
   algebra.roll(state, now, shift)
   local at, taken = math.max(now, newest), math.min(permits, state.burst or permits)
   if taken > 0 then algebra.commit(state, now, at, taken) end
-  -- The bucket refills meanwhile what would otherwise overflow until `at`.
+  -- The full bucket would lose its refill until `at`. That refill covers a part of the other permits instead.
   local owed = (permits - taken) * state.interval - (at - now) * state.permits
   if state.burst and owed > 0 then algebra.owe(state, owed) end
   return state
@@ -83,8 +83,8 @@ local STORED = '1'
 -- in microseconds, `now` in milliseconds rounded down, `at` rounded up.
 --
 -- `spec` holds the limits that the client expects to be in force; `origin` begins with STORED if these were
--- stored. If others are in force, it returns nil and the stored limits as text, or an
--- empty list if the client's own apply.
+-- stored. If others are in force, it returns nil and the stored limits as text, or an empty list if the client's
+-- own apply.
 --
 -- `control` replaces the stored control, for a script that is about to change it.
 local function openLedger(keys, spec, origin, logs, serverUs, control)

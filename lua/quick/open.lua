@@ -3,8 +3,8 @@
 -- The fast path: grants the request here if there are no waiting requests, reservations or pause, and its
 -- permits are free now. It uses locals only, as each function or table that a script creates costs as much as
 -- a command. Any other call continues with the slow path, which is included after this one; nothing has been
--- written then. The fast path replies and writes what the slow path would, except that expired log entries
--- stay until their room is needed. Its formats are in lua/heads.
+-- written then. The fast path replies and writes what the slow path would, except that it leaves expired
+-- entries in the log. Its formats are in lua/heads.
 --
 -- It serves a single unnamed limit, whose numbers are ARGV[3…5].
 

@@ -1,4 +1,4 @@
--- Writes what the fast path has granted.
+-- Writes the ledger after a grant of the fast path.
 
 if taken and pushed then
   local length = redis.pcall('RPUSH', KEYS[4], pushed)

@@ -1,6 +1,6 @@
 import type { RedisClient } from '../stores/redis/redisClient.ts';
 
-/** How a client runs a script. Bytes count as strings here: all clients take both. */
+/** How a client runs a script. Keys and arguments may also be bytes, whatever their type says: all clients accept both. */
 export interface ScriptRunner {
   /** Sends the hash of a script. */
   evalSha(hash: string, keys: string[], args: string[]): Promise<unknown>;
@@ -19,7 +19,7 @@ export function addScript(
   { lua, numberOfKeys = 0 }: Parameters<RedisClient['defineCommand']>[1],
   runner: ScriptRunner,
 ): void {
-  // The text is sent until the hash is known, or if there is no way to know it.
+  // The text is sent until the hash is known, or always if the hash cannot be computed.
   let hash: string | undefined;
   sha1(lua).then(
     (known) => {

@@ -2,7 +2,7 @@ import type { RedisClient } from '../stores/redis/redisClient.ts';
 import * as check from '../validate.ts';
 import { addScript, type ScriptRunner } from './addScript.ts';
 
-/** What is used of a client of node-redis (the package `redis`): of `createClient()` or `createCluster()`. */
+/** The part of a node-redis client (the package `redis`) that is used: of `createClient()` or `createCluster()`. */
 export interface NodeRedisClient {
   /** Runs a script by its text. */
   eval(lua: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -10,9 +10,9 @@ export interface NodeRedisClient {
   evalSha(hash: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   /** Whether `connect()` was called, and the client was not closed. */
   readonly isOpen: boolean;
-  /** Whether commands are sent at once. A cluster of node-redis 5 lacks it, and knows its masters then. */
+  /** Whether commands are sent at once. A cluster of node-redis 5 lacks it, and is ready once it knows its masters. */
   readonly isReady?: boolean;
-  /** The masters, of a cluster. */
+  /** The masters. Only a cluster has them. */
   readonly masters?: readonly unknown[];
   /** Adds a listener. */
   // biome-ignore lint/suspicious/noExplicitAny: listeners of all events
@@ -29,13 +29,13 @@ export interface NodeRedisClient {
 const adapters = new WeakMap<NodeRedisClient, RedisClient>();
 
 /**
- * A client of node-redis 5 or 6 (the package `redis`) as the `redis` of a limiter.
+ * Adapts a client of node-redis 5 or 6 (the package `redis`), for use as the `redis` of a limiter.
  *
  * The client, of `createClient()` or `createCluster()`, stays yours to connect and to close. The adapter of one client is always
  * the same object, so that all its limiters are one client of the fleet.
  *
  * @param client the client, which may still be connecting
- * @returns what `RateLimiter`, `RateLimiterGroup` and `RedissonRateLimiter` take as `redis`
+ * @returns the adapter, which `RateLimiter`, `RateLimiterGroup` and `RedissonRateLimiter` accept as `redis`
  * @throws TypeError for another object
  * @example
  * const client = createClient();
@@ -56,7 +56,7 @@ class NodeRedis implements RedisClient {
   readonly #runner: ScriptRunner;
   /** The names of events that differ from those of ioredis. */
   readonly #events: Record<string, string | undefined>;
-  /** Of a cluster, which rejects commands until it is connected. A single client queues them. */
+  /** Resolves when a cluster is connected: until then, it rejects commands. A single client queues them. */
   readonly #opening?: Promise<unknown>;
   #wasOpen = false;
   #hasFailed = false;

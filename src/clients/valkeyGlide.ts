@@ -2,7 +2,7 @@ import type { RedisClient } from '../stores/redis/redisClient.ts';
 import * as check from '../validate.ts';
 import { addScript, type ScriptRunner } from './addScript.ts';
 
-/** What is used of a client of Valkey GLIDE: a `GlideClient` or a `GlideClusterClient`. */
+/** The part of a client of Valkey GLIDE that is used: of a `GlideClient` or a `GlideClusterClient`. */
 export interface ValkeyGlideClient {
   /** Sends a command. */
   customCommand(words: string[], options: { decoder: number }): Promise<unknown>;
@@ -16,14 +16,14 @@ const decoderString = 1;
 const adapters = new WeakMap<ValkeyGlideClient, RedisClient>();
 
 /**
- * A client of Valkey GLIDE (the package `@valkey/valkey-glide`) as the `redis` of a limiter.
+ * Adapts a client of Valkey GLIDE (the package `@valkey/valkey-glide`), for use as the `redis` of a limiter.
  *
  * The client, a `GlideClient` or a `GlideClusterClient`, stays yours to close. It reports no loss of its connection: a call fails
  * after the client's `requestTimeout`, or the limiter's own. The adapter of one client is always the same object, so that all its
  * limiters are one client of the fleet.
  *
  * @param client the client
- * @returns what `RateLimiter`, `RateLimiterGroup` and `RedissonRateLimiter` take as `redis`
+ * @returns the adapter, which `RateLimiter`, `RateLimiterGroup` and `RedissonRateLimiter` accept as `redis`
  * @throws TypeError for another object
  * @example
  * const client = await GlideClient.createClient({ addresses: [{ host: 'localhost' }] });
@@ -38,7 +38,7 @@ export function valkeyGlide(client: ValkeyGlideClient): RedisClient {
 }
 
 class ValkeyGlide implements RedisClient {
-  /** Whether there is a connection is not known. A command waits for one no longer than the client's `requestTimeout`. */
+  /** The client does not tell whether it is connected. A command waits for that no longer than its `requestTimeout`. */
   readonly status = 'ready';
   readonly #runner: ScriptRunner;
   readonly nodes?: () => [];

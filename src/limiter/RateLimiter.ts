@@ -6,7 +6,7 @@ import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
 import { lineFinder } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
-import type { ControlledLedger, Rate } from '../stores/store.ts';
+import type { ControlledLedger, DecideReply, Rate } from '../stores/store.ts';
 import * as check from '../validate.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquireOptions.ts';
 import { acquireFrom, tryAcquireFrom } from './acquisition.ts';
@@ -126,21 +126,19 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * const { granted, retryAfter } = await limiter.decide();
    * if (!granted) response.setHeader('Retry-After', Math.ceil(retryAfter / 1000)).status(429).end();
    */
-  decide(permits: Permits<Name> = 1): Promise<Decision> {
-    return new Promise((resolve, reject) => {
-      const cost = this.#line.costOf(permits);
-      this.#line.decide(cost, (error, reply) => {
-        if (error) reject(error);
-        else if (reply!.retryAfter < Infinity) resolve(decisionOf(this.#ledger.limits, cost, reply!));
-        else reject(exceedsError(this.#line.name, this.#named, this.#ledger.limits, permits as AskedPermits));
-      });
-    });
+  async decide(permits: Permits<Name> = 1): Promise<Decision> {
+    const line = this.#line;
+    const cost = line.costOf(permits);
+    const reply = line.decideNow(cost) ?? (await toPromise<DecideReply>((done) => line.decide(cost, done)));
+    const { limits } = this.#ledger;
+    if (reply.retryAfter < Infinity) return decisionOf(limits, cost, reply);
+    throw exceedsError(line.name, this.#named, limits, permits as AskedPermits);
   }
 
   /**
    * Returns how many permits are available now.
    *
-   * @param options `detail: true` for a record of the names of several limits
+   * @param options `detail` (false by default): true returns a record with the permits of each limit
    * @returns a promise of whole permits, 0 or more; with several limits, of the smallest number
    * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @example
@@ -255,11 +253,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   /**
-   * Forgets what was granted and reserved, and lifts a pause. A stored rate remains. With `scope: 'client'`, it forgets what
-   * was granted to this client only.
+   * Forgets all grants and reservations, and lifts a pause. A stored rate remains. With `scope: 'client'`, it forgets those of
+   * this client only.
    *
    * Waiting requests get new reservations within two seconds. Reservations of the next two seconds may still be granted, and
-   * do not count.
+   * do not count against the limit.
    *
    * @returns a promise that resolves when the store has processed it
    * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`

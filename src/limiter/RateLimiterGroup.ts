@@ -26,11 +26,11 @@ type OneLimitOptions<Name extends string> = Omit<RateLimiterGroupOptions<Name>, 
 };
 
 /**
- * One rate limit for each key, such as a customer or a host. Idle limiters are evicted, so memory depends on the number of
- * busy keys.
+ * One rate limit for each key, such as a customer or a host. Beyond 32,768 limiters, idle ones are evicted, so memory depends
+ * on the number of busy keys.
  *
- * All limiters of a group share one connection; what they send in one turn of the event loop leaves in one write. Two groups
- * of the same name share the limit of each key, as limiters of the same name do. A group and a limiter of the same name share
+ * All limiters of a group share one connection; their calls of one turn of the event loop are sent in one write. Two groups of
+ * the same name share the limit of each key, as limiters of the same name do. A group and a limiter of the same name share
  * nothing.
  *
  * @example
@@ -71,7 +71,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
     );
   }
 
-  /** The number of limiters in the group: the busy ones, and some that were used recently. */
+  /** The number of limiters in the group: the busy ones, and the idle ones that have not been evicted. */
   get size(): number {
     return this.#limiters.size;
   }
@@ -79,8 +79,8 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   /**
    * Returns the limiter of a key, and creates it if necessary.
    *
-   * It is the same limiter as long as it has requests, reservations or calls. An idle one is evicted in time; a reference to
-   * it stays usable.
+   * It is the same limiter as long as it has requests, reservations or calls. An idle one may be evicted; a reference to it
+   * stays usable.
    *
    * @param key any string
    * @returns the limiter; its name in messages is `name:key`
@@ -100,7 +100,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   }
 
   /**
-   * Closes the limiters of all keys, as their own `close()` does, evicted ones with requests included.
+   * Closes the limiters of all keys, as their own `close()` does, including evicted ones that have requests again.
    *
    * @returns a promise that resolves when all calls have ended, or after a second if Redis does not reply
    * @example
@@ -134,7 +134,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
     const known = this.#returned.get(limit);
     if (known) return known;
     const named = namedLimits(limit, `limit(${show(key)})`);
-    // Limits are immutable, and records are not.
+    // A record is mutable, so its limits are read each time.
     if (isLimit(limit)) this.#returned.set(limit, named);
     return named;
   }

@@ -20,7 +20,7 @@ export function acquireFrom<P>(
     }
     let isStarting = true;
     const rejected = (reason: unknown) => {
-      // Refused before this returns: the stack names the caller.
+      // A request that is refused before this returns gets a stack, since that names the caller.
       if (isStarting && reason instanceof AcquireTimeoutError) Error.captureStackTrace?.(reason, acquireFrom);
       reject(reason);
     };
@@ -161,7 +161,7 @@ export class CancellableAcquisition<P> extends Acquisition<P> {
     super.failed(error);
   }
 
-  /** Cancels the request; neither callback is called. Has no effect once the request has ended. */
+  /** Cancels the request; no callback is called. Has no effect once the request has ended. */
   cancel(): void {
     if (this.#isSettled) return;
     this.#settle();

@@ -69,6 +69,10 @@ export class KeyedLedger<L> implements ControlledLedger {
     return this.#owner.use(this) ? undefined : this.#ledger.take?.(cost);
   }
 
+  decideNow(cost: Cost): DecideReply | undefined {
+    return this.#owner.use(this) ? undefined : this.#ledger.decideNow?.(cost);
+  }
+
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     if (this.#use(reply)) this.#ledger.reserve(request, reply);
   }

@@ -8,11 +8,9 @@ interface Evictable {
   readonly line: Pick<Line<never>, 'idle'>;
 }
 
-/** Idle limiters that are kept, so that keys in frequent use are not created again. */
-export const room = 8_192;
-/**
- * Limiters that the clock hand visits when one is added: enough to keep the idle ones below a third of the busy ones.
- */
+/** Up to so many limiters, none is dropped, so that keys in frequent use are not created again. */
+export const room = 32_768;
+/** Limiters that the clock hand visits when one is added beyond `room`: this keeps the idle ones below a third of the busy. */
 const visits = 8;
 
 /**

@@ -10,7 +10,7 @@ import { exceeds } from '../limits/limit.ts';
 import { LimiterEvents } from '../port/events.ts';
 import type { DropReason, Grant, Line, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
-import { type DecideReply, newestGrants, type Reply } from '../stores/store.ts';
+import { type DecideReply, type Ledger, newestGrants, type Reply } from '../stores/store.ts';
 import { PermitHandle, type Settlement } from './permitHandle.ts';
 import type { LimiterStats } from './results.ts';
 
@@ -62,14 +62,18 @@ export class LedgerLine<P> implements Line<P> {
 
   /** Whether a call to the ledger overtakes no request. */
   get #isClear(): boolean {
-    return !this.#closed && (this.#created === undefined || this.#created.isClear);
+    return !this.#closed && (this.#created?.isClear ?? true);
   }
 
-  /** The fast path: takes permits that are available now, if no request waits and no event is to be emitted. */
-  take(cost: Cost): Grant | undefined {
+  /** The ledger, if it replies at once, no request waits, and no event is to be emitted. */
+  get #quickLedger(): Ledger | undefined {
     const { ledger } = this.#options;
-    if (!ledger.sync || !ledger.take || this.#events?.observed || !this.#isClear) return undefined;
-    const grant = ledger.take(cost);
+    return ledger.sync && this.#isClear && !this.#events?.observed ? ledger : undefined;
+  }
+
+  /** The fast path: takes permits that are available now. */
+  take(cost: Cost): Grant | undefined {
+    const grant = this.#quickLedger?.take?.(cost);
     if (grant) {
       this.#calls++;
       this.#granted++;
@@ -87,7 +91,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   get #knowsLimits(): boolean {
-    return this.#created ? this.#created.knowsLimits : this.#options.ledger.sync;
+    return this.#created?.knowsLimits ?? this.#options.ledger.sync;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
@@ -156,22 +160,32 @@ export class LedgerLine<P> implements Line<P> {
    * and needs no refusal to be remembered.
    */
   get isQuiet(): boolean {
-    const isAlone = this.#created === undefined && this.#lookups === 0;
-    return isAlone && !this.#isRefusing && !this.#closed && !this.#events?.observed;
+    return this.idle && !this.#created && !this.#isRefusing && !this.#closed && !this.#events?.observed;
+  }
+
+  /** The fast path: the decision of a store that replies at once. */
+  decideNow(cost: Cost): DecideReply | undefined {
+    const decision = this.#quickLedger?.decideNow?.(cost);
+    if (decision) this.#note(decision);
+    return decision;
+  }
+
+  #note({ granted }: DecideReply): void {
+    this.#isRefusing = !granted;
+    if (granted) this.#granted++;
   }
 
   /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    const decided: Reply<DecideReply> = (error, decision) => {
-      if (decision) this.#isRefusing = !decision.granted;
-      if (decision?.granted) this.#granted++;
-      // The events may have a subscriber by now.
-      if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
-      reply(error, decision);
-    };
-    const { ledger } = this.#options;
-    if (ledger.sync && this.#isClear) ledger.decide(cost, decided);
-    else this.#lookUp<DecideReply>((done, last) => ledger.decide(cost, done, last), decided);
+    this.#lookUp<DecideReply>(
+      (done, last) => this.#options.ledger.decide(cost, done, last),
+      (error, decision) => {
+        if (decision) this.#note(decision);
+        // A subscriber may have been added during the call.
+        if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
+        reply(error, decision);
+      },
+    );
   }
 
   /** Replies with the permits of each limit that are available now, after all earlier requests. */

@@ -11,10 +11,10 @@ import type { ControlledLedger, LedgerConfig, Store } from '../stores/store.ts';
 import { clientIdOf } from './clientId.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 
-/** What all limiters of a group have in common; one object for all of them keeps each limiter small. */
+/** The parts that all limiters of a group share; one object for all of them keeps each limiter small. */
 export interface SharedParts {
   readonly store: Store;
-  /** The configuration of a ledger, but for what each limiter has of its own. */
+  /** The configuration of a ledger, without the properties that differ between limiters. */
   readonly config: Omit<LedgerConfig, 'key' | 'names' | 'limits' | 'onServiceChange'>;
   readonly clock: Clock;
   readonly maxQueue: number;
@@ -31,7 +31,7 @@ export class LimiterParts implements DispatcherOptions {
     readonly named: NamedLimits,
     readonly ledger: ControlledLedger,
     readonly shared: SharedParts,
-    /** Set if the ledger reports events before the limiter has subscribers. */
+    /** Set if the ledger reports events, as with a fallback. Otherwise the limiter creates them when they are needed. */
     readonly events: LimiterEvents | undefined,
   ) {}
 
@@ -48,7 +48,7 @@ export class LimiterParts implements DispatcherOptions {
   }
 }
 
-/** The shared parts of a limiter or group with these options; `owner` identifies a client without Redis. */
+/** The shared parts of a limiter or group with these options. Without Redis, `owner` identifies the client. */
 export function sharedParts(
   options: Omit<RateLimiterOptions, 'limit'>,
   owner: object,

@@ -26,7 +26,7 @@ export interface RateLimiterOptions<Name extends string = string> {
    */
   prefix?: string | undefined;
   /**
-   * Whether the fleet shares the limit, or each client has a limit of its own: Redisson's OVERALL and PER_CLIENT.
+   * `'fleet'`: all clients share the limit. `'client'`: each client has the whole limit. Redisson: OVERALL, PER_CLIENT.
    *
    * @default 'fleet'
    */
@@ -46,8 +46,8 @@ export interface RateLimiterOptions<Name extends string = string> {
   fallback?: FallbackOptions | 'local' | 'reject' | 'allow' | undefined;
   /**
    * Milliseconds that one call to Redis may take without a fallback: may be fractional, or Infinity, which waits as long as
-   * ioredis does. After that, the call fails with `StoreUnavailableError`; what a later reply reserves is refunded. With a
-   * fallback, the fallback's own `timeout` counts.
+   * the Redis client does. After that, the call fails with `StoreUnavailableError`; the reservations of a later reply are
+   * refunded. With a fallback, the fallback's own `timeout` counts.
    *
    * @default 5_000
    */
@@ -135,7 +135,7 @@ export function sameNames(own: NamedLimits, rate: NamedLimits): NamedLimits {
   return rate;
 }
 
-/** Whether an option is meant as a record of limits. An object with a kind, or with permits and interval, is meant as one limit. */
+/** Whether an option is meant as a record of limits: an object with a kind, or with permits and interval, is one limit. */
 function isRecord(limit: unknown): limit is Readonly<Record<string, unknown>> {
   if (typeof limit !== 'object' || limit === null || Array.isArray(limit) || isLimit(limit)) return false;
   if (isRate(limit) && !isLimit(limit.permits) && !isLimit(limit.interval)) return false;

@@ -9,7 +9,7 @@ export interface Settlement {
   readonly named: NamedLimits;
   /** Refunds a part of a grant. */
   refund(grant: Grant, cost: Cost): Promise<void>;
-  /** Charges what was used beyond a grant. */
+  /** Charges permits that were used beyond a grant. */
   charge(grant: Grant, cost: Cost): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ export interface Decision {
   /** Whether the permits were granted, and charged. */
   readonly granted: boolean;
   /**
-   * Permits of a window, or burst of a bucket. With several limits: of the one that denies the permits for longest, or if
+   * Permits of a window, or burst of a bucket. With several limits: of the one with the longest wait for the permits, or, if
    * they are granted, of the charged one with the smallest part left.
    */
   readonly limit: number;

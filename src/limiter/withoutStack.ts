@@ -1,6 +1,6 @@
 /**
- * Makes an error without a stack trace. That of a timer or a reply holds no frame of the caller, and collecting it takes
- * ten times as long as the rest of the error.
+ * Makes an error without a stack trace. In the callback of a timer or a reply, a trace holds no frame of the caller, and
+ * collecting it takes ten times as long as the rest of the error.
  */
 export function withoutStack<E extends Error>(make: () => E): E {
   const { stackTraceLimit } = Error;

@@ -14,8 +14,8 @@ export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = un
    */
   permits?: P | ((this: This, ...args: Args) => P) | undefined;
   /**
-   * What happens to a call whose permits are not available now: `'wait'` lets it wait, `'error'` rejects it with
-   * `RateLimitExceededError`.
+   * What happens to a call whose permits are not available now, or within `timeout`: `'wait'` lets it wait, `'error'` rejects it
+   * with `RateLimitExceededError`.
    *
    * @default 'wait'
    */

@@ -33,9 +33,9 @@ import { storedConfig } from './storedConfig.ts';
 /**
  * Redisson's `RRateLimiter`, on its own keys: JVM services and Node services share one limit.
  *
- * The rate is stored in Redis; the first `trySetRate` sets it. Requests of one process wait in one queue; only the first one
- * calls Redis. Unlike the original, it takes the time from Redis, waits exactly until enough permits are free, and
- * loses no permits of a wait that was given up.
+ * The rate is stored in Redis; the first `trySetRate` sets it. The requests of one limiter object wait in one queue, and one
+ * call at a time asks Redis for them. Unlike the original, it takes the time from Redis, waits exactly until enough permits are
+ * free, and loses no permits of a wait that was given up.
  *
  * @example
  * const limiter = new RedissonRateLimiter(new Redis(), 'stripe');
@@ -75,7 +75,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     this.#line = new LedgerLine({ name, named, ledger, clock, maxQueue: Infinity });
   }
 
-  /** The queue of this process, which the operators use. It is internal: its members may change in any release. */
+  /** The queue of this limiter object, which the operators use. It is internal: its members may change in any release. */
   get line(): Line<number> {
     return this.#line;
   }
@@ -87,7 +87,7 @@ export class RedissonRateLimiter implements Limiter<number> {
    * @param rate permits per `interval`: a positive integer
    * @param interval milliseconds: a positive integer
    * @param options `keepAlive`: milliseconds after which an unused limiter expires; 0 (never) by default
-   * @returns whether it was set
+   * @returns whether the rate was set
    * @throws TypeError, RangeError for an argument of the wrong type or out of range, such as a `keepAlive` below the interval
    * @throws StoreUnavailableError (`ERR_SLUICE_UNAVAILABLE`), StoreError (`ERR_SLUICE_STORE`) when Redis cannot be reached, or replies with an error
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
@@ -104,13 +104,13 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Sets the rate in place of any other. What was granted is forgotten, unless `keepState` is true.
+   * Sets the rate, and replaces any other. Granted permits are forgotten, unless `keepState` is true.
    *
-   * @param type whether all clients share the rate, or each has the whole rate; a change of type forgets what was granted
+   * @param type whether all clients share the rate, or each has the whole rate; a change of type forgets granted permits
    * @param rate permits per `interval`: a positive integer
    * @param interval milliseconds: a positive integer
-   * @param options `keepAlive` as for `trySetRate`; `keepState`: whether what was granted within the new interval
-   * continues to count, false by default
+   * @param options `keepAlive` as for `trySetRate`; `keepState`: whether permits that were granted within the new interval
+   * continue to count, false by default
    * @throws like `trySetRate`
    * @example
    * await limiter.setRate(RateType.OVERALL, 200, 1_000, { keepState: true });
@@ -127,11 +127,11 @@ export class RedissonRateLimiter implements Limiter<number> {
   /**
    * Sets the rate as `setRate` does, if the limiter has a rate.
    *
-   * @param type whether all clients share the rate, or each has the whole rate; a change of type forgets what was granted
+   * @param type whether all clients share the rate, or each has the whole rate; a change of type forgets granted permits
    * @param rate permits per `interval`: a positive integer
    * @param interval milliseconds: a positive integer
    * @param options `keepAlive` and `keepState`, as for `setRate`
-   * @returns whether it had a rate
+   * @returns whether the limiter had a rate, so that the new one was set
    * @throws like `trySetRate`
    * @example
    * if (!(await limiter.updateRate(RateType.OVERALL, 200, 1_000))) console.log('there is no such limiter');
@@ -273,7 +273,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   }
 
   /**
-   * Removes the limiter: its rate, and what was granted.
+   * Removes the limiter: its rate and its granted permits.
    *
    * @returns false if there was none
    * @throws StoreUnavailableError, StoreError, LimiterClosedError as `availablePermits`
@@ -288,7 +288,7 @@ export class RedissonRateLimiter implements Limiter<number> {
   /**
    * Rejects waiting requests with LimiterClosedError, and leaves no timer. It does not close the Redis connection.
    *
-   * @returns when no call is under way any more, or after a second
+   * @returns nothing, once no call is under way, or after a second
    * @example
    * await using limiter = new RedissonRateLimiter(redis, 'stripe'); // or, by hand: await limiter.close()
    */

@@ -17,7 +17,7 @@ export function firstRuns(runs: readonly Run[]): { sent: Run[]; rest: number[] }
   return { sent, rest };
 }
 
-/** Refunds of the same call as one: the script keeps one refund number for each call. */
+/** Merges the refunds of each call: the script keeps one refund number for each call. */
 export function byCall(refunds: readonly Refund[]): { call: number; moment: number; permits: number }[] {
   const calls = new Map<number, { call: number; moment: number; permits: number }>();
   for (const { epoch, moment, cost, count } of refunds) {

@@ -2,11 +2,11 @@
 export interface RedissonKeys {
   /** The keys of Redisson: the config, the state of all clients, and the state of this client. */
   readonly original: readonly string[];
-  /** The keys that the scripts receive: those, and two marks of this package. */
+  /** The keys that the scripts receive: the keys of Redisson, and two marks of this package. */
   readonly all: readonly string[];
   /** The key of the config: the name itself. */
   readonly config: string;
-  /** The key of the last sequence number of one line's releases; not Redisson's. */
+  /** The key of the last sequence number of the releases of one line, a limiter object. Redisson does not use it. */
   sequence(line: string): string;
 }
 
@@ -28,7 +28,7 @@ export function redissonKeys(name: string, clientId: string): RedissonKeys {
   };
 }
 
-/** Whether all keys of a limiter lie in one slot of a cluster. The first pair of braces decides about the name itself. */
+/** Whether all keys of a limiter lie in one slot of a cluster. The first pair of braces determines the slot of the config. */
 export function fitsOneSlot(name: string): boolean {
   return name.includes('{') ? /^[^{]*\{[^}]+\}/.test(name) : !name.includes('}');
 }

@@ -1,8 +1,8 @@
-/** The digits of a call number, and their base: a number is used again long after its entries have expired. */
+/** The digits of a call number, and their base. A number is used again only long after its entries have expired. */
 const digits = 7;
 const base = 36;
 
-/** The 13 bytes that identify a call: the six of the line, and seven digits of the call's number. */
+/** The 13 bytes that identify a call: the six of the line, a limiter object, and seven digits of the call's number. */
 export function bytesOf(line: string, call: number): string {
   return line + (call % base ** digits).toString(base).padStart(digits, '0');
 }

@@ -12,8 +12,8 @@ export interface RedissonRateLimiterOptions {
    */
   clientId?: string | undefined;
   /**
-   * Milliseconds that one call to Redis may take; then it fails with StoreUnavailableError, and what it still takes in Redis
-   * is refunded. `Infinity` waits as long as ioredis does.
+   * Milliseconds that one call to Redis may take; then it fails with StoreUnavailableError, and permits that it still takes in
+   * Redis are refunded. `Infinity` waits as long as ioredis does.
    *
    * @default 5_000
    */
@@ -33,7 +33,7 @@ export interface RedissonRateOptions {
 /** Options of {@link RedissonRateLimiter.setRate} and {@link RedissonRateLimiter.updateRate}. */
 export interface RedissonSetRateOptions extends RedissonRateOptions {
   /**
-   * Whether what was granted within the new interval continues to count, against the new rate.
+   * Whether permits that were granted within the new interval continue to count, against the new rate.
    *
    * @default false
    */
@@ -69,7 +69,7 @@ export function checkLimiter(redis: unknown, name: unknown, options: RedissonRat
   if (storeTimeout !== undefined) check.duration('storeTimeout', storeTimeout);
 }
 
-/** The rate of the arguments, with its defaults. Throws a TypeError or RangeError if they are invalid. */
+/** The rate that the arguments describe, with its defaults. Throws a TypeError or RangeError if they are invalid. */
 export function rateOf(
   type: RateType,
   rate: number,

@@ -1,4 +1,5 @@
 import { coversAll, malformed, segmentsOf } from '../stores/redis/replies.ts';
+import { microseconds } from '../stores/redis/words.ts';
 import {
   debt,
   type Ledger,
@@ -19,17 +20,12 @@ import type { RedissonScripts } from './scripts.ts';
 
 /** Numbers before the pairs of a reply to acquire. */
 const head = 6;
-/** The start of a segment of one request. */
+/** A segment of one request, without its delay. */
 const one = { count: 1, retryAfter: 0 };
 /** The number of a refund is a byte of an entry, in which 0 stands for none. */
 const mostRefundNumbers = 255;
 
-/** Microseconds for a script; -1 for no bound. */
-function microseconds(ms: number): number {
-  return ms === Infinity ? -1 : Math.floor(ms * 1000);
-}
-
-/** Whether a reply to acquire begins with a time, and the numbers before the pairs are none that cannot be. */
+/** Whether a reply to acquire begins with a time, and none of the numbers before the pairs is negative. */
 function isReply(numbers: readonly number[]): boolean {
   return numbers[0] > 0 && numbers.slice(1, head).every((n) => n >= 0);
 }
@@ -40,10 +36,10 @@ function isOne(numbers: readonly number[]): boolean {
 }
 
 /**
- * The ledger on the keys of Redisson. It cannot reserve, as the log holds no future moments: it grants what is free, and
- * replies when the first request of the queue may ask again.
+ * The ledger on the keys of Redisson. It cannot reserve, as the log holds no future moments: it grants permits that are free,
+ * and replies when the first request of the queue may ask again.
  *
- * The epoch of a grant is the number of its call, which, with the line, identifies the entries in the log.
+ * The epoch of a grant is the number of its call. With the bytes of the `line`, it identifies the entries in the log.
  */
 export function openRedissonLedger(
   name: string,
@@ -131,7 +127,7 @@ export function openRedissonLedger(
       const answer = numbersOf(
         name,
         await scripts.release(releaseKeys, [left, ++releases]),
-        // Where more is to come, it has given something back: this loop ends.
+        // A call that leaves more to release has released something, so that this loop ends.
         ([given, more, ...rest]) => rest.length === 0 && (more === 1 ? given > 0 : more === 0 && given >= 0),
       );
       left = answer[1] === 1 ? left - answer[0] : 0;

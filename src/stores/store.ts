@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 
-/** What granted a permit: Redis, a store in this process, or the fallback while Redis was unavailable. */
+/** The store that granted a permit: Redis, a store in this process, or the fallback while Redis was unavailable. */
 export type PermitSource = 'redis' | 'memory' | 'fallback';
 
 /** Consecutive requests of the same cost and the same longest wait. */
@@ -21,7 +21,7 @@ export interface ReserveRequest {
   runs: readonly Run[];
   /** How far ahead the client would reserve if it were alone, in milliseconds of the limit's full rate. The contenders share it. */
   horizon: number;
-  /** What the client has reserved already, in milliseconds of the limit's full rate. */
+  /** The permits that the client has already reserved, in milliseconds of the limit's full rate. */
   held: number;
   /** The epoch of the last reply, or 0. */
   epoch: number;
@@ -70,11 +70,11 @@ export interface ReserveReply {
   contenders: number;
   segments: Segment[];
   /**
-   * Milliseconds after which the first request of the queue may be sent again: from a store that cannot reserve, or while
-   * permits are so rare that only the next request reserves.
+   * Milliseconds after which the first request of the queue may be sent again. Set if it stays queued without a reservation: by
+   * a store that cannot reserve it now, or while permits are rare and the clients reserve in turn.
    */
   retryAfter?: number | undefined;
-  /** Milliseconds of load that each contender may reserve, if large requests make it more than its part of the horizon. */
+  /** Milliseconds of load that each contender may reserve, if large requests make that more than its part of the horizon. */
   share?: number | undefined;
   /** While the limit is paused: milliseconds until the pause ends. Reservations before its end are void. */
   paused?: number | undefined;
@@ -138,7 +138,7 @@ export interface DecideReply {
 /** Receives an error or the reply: once, possibly before the call that it was passed to returns. */
 export type Reply<T> = (error: Error | null, reply?: T) => void;
 
-/** What a ledger is opened with. */
+/** The configuration of a ledger. */
 export interface LedgerConfig {
   /** The name of the limiter or of the group. */
   name: string;
@@ -172,6 +172,11 @@ export interface Ledger {
    * available and no rule beyond the limit itself applies. Returns undefined, and charges nothing, if `reserve` has to decide.
    */
   take?(cost: Cost): Grant | undefined;
+  /**
+   * The fast path of a synchronous store: takes the cost as `decide` does, and returns the reply. Returns undefined, and charges
+   * nothing, if `decide` has to be called.
+   */
+  decideNow?(cost: Cost): DecideReply | undefined;
   /** Grants requests now, or reserves future moments for them. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
   /**
@@ -194,9 +199,9 @@ export interface Rate {
 /** New limits for the whole fleet. */
 export interface RateChange {
   limits: readonly Limit[];
-  /** Whether limits that are stored already are kept. */
+  /** Whether limits that are already stored stay in force instead. */
   ifAbsent: boolean;
-  /** Whether granted permits go on counting. */
+  /** Whether permits granted before continue to count. */
   keepState: boolean;
 }
 
@@ -221,7 +226,7 @@ export interface Store {
   readonly [storeType]?: true;
 }
 
-/** @internal What the published types leave out. */
+/** @internal The members that the published types leave out. */
 export interface Store {
   /** Returns the ledger of one limiter. */
   open(config: LedgerConfig): ControlledLedger;

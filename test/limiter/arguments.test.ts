@@ -18,7 +18,7 @@ const pair = () => new RateLimiter({ name: 'api', limit: { requests: limit, toke
 const askers = ['acquire', 'tryAcquire'] as const;
 
 for (const method of [...askers, 'decide'] as const) {
-  test(`${method} refuses permits that are no positive integer`, () =>
+  test(`${method} refuses permits that are not a positive integer`, () =>
     assertRefuses(
       (n) => limiter()[method](n as never),
       noPositiveInteger,
@@ -26,7 +26,7 @@ for (const method of [...askers, 'decide'] as const) {
       'a positive safe integer',
     ));
 
-  test(`${method} refuses permits that are no number or record, where limits have names`, () => {
+  test(`${method} refuses permits that are neither a number nor a record, with a record of limits`, () => {
     const noPermits = noObject.filter(([value]) => value !== 5);
     return assertRefuses((n) => pair()[method](n as never), noPermits, 'permits', 'a number or a record');
   });
@@ -37,7 +37,7 @@ for (const method of [...askers, 'decide'] as const) {
     return assertRefuses(call, bad, 'permits.tokens', 'a positive safe integer');
   });
 
-  test(`${method} refuses a record that asks for nothing`, async () => {
+  test(`${method} refuses a record without any permits`, async () => {
     for (const permits of [{}, { requests: 0 }, { requests: 0, tokens: undefined }]) {
       const error = await rejection(pair()[method](permits));
       assert.instance(error, RangeError);
@@ -53,10 +53,10 @@ for (const method of [...askers, 'decide'] as const) {
 }
 
 for (const method of askers) {
-  test(`${method} refuses what is no object of options`, () =>
+  test(`${method} refuses options that are not an object`, () =>
     assertRefuses((options) => limiter()[method](1, options as never), noObject, 'options', 'an object'));
 
-  test(`${method} refuses a time-out that is no duration`, () =>
+  test(`${method} refuses a timeout that is not a duration`, () =>
     assertRefuses(
       (timeout) => limiter()[method](1, { timeout } as never),
       noDuration,
@@ -64,7 +64,7 @@ for (const method of askers) {
       'milliseconds, 0 or more',
     ));
 
-  test(`${method} refuses a signal that is none`, () => {
+  test(`${method} refuses a signal that is not an AbortSignal`, () => {
     const bad: readonly Bad[] = [...noObject, [{ aborted: false }, TypeError, 'an object']];
     return assertRefuses(
       (signal) => limiter()[method](1, { signal } as never),
@@ -81,10 +81,10 @@ for (const method of askers) {
   });
 }
 
-test('availablePermits refuses what is no object of options', () =>
+test('availablePermits refuses options that are not an object', () =>
   assertRefuses((options) => limiter().availablePermits(options as never), noObject, 'options', 'an object'));
 
-test('refund refuses unused permits that are no whole number up to what was granted', async () => {
+test('refund refuses unused permits that are not a whole number up to the granted permits', async () => {
   const permit = await limiter().acquire(2);
   const bad: readonly Bad[] = [...noWholeNumber, [3, RangeError, '3']];
   await assertRefuses((n) => permit.refund(n as never), bad, 'unused', 'a whole number from 0 to 2');
@@ -97,7 +97,7 @@ test('refund refuses a record with a number out of range, and names the limit', 
   await assertRefuses(call, bad, 'unused.tokens', 'a whole number from 0 to 2');
 });
 
-test('settle refuses permits of a limit that was not asked for', async () => {
+test('settle refuses permits of a limit that the request did not charge', async () => {
   const permit = await pair().acquire({ requests: 1 });
   const bad: readonly Bad[] = [[5, RangeError, '5']];
   const call = (tokens: unknown) => permit.settle({ tokens } as never);

@@ -5,7 +5,7 @@ import { leakyBucket, slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 
-/** A limiter of so many permits a second of which none is left, and one that looks on. */
+/** A limiter whose `permits` of this second are all taken, and another limiter of the same limit. */
 async function emptied(permits = 5) {
   const store = memoryStore();
   const limit = slidingWindow({ permits, interval: 1000 });

@@ -17,7 +17,7 @@ import { ledgerWith } from '../support/ledgerWith.ts';
 const limit = slidingWindow({ permits: 2, interval: 1000, resolution: 1 });
 const start = 1_700_000_000_000;
 
-/** A limiter, and its events from now on, without the name that all of them have. */
+/** A limiter, and its events from now on, without the field `limiter`. */
 function watched(options: Partial<RateLimiterOptions> = {}) {
   const limiter = new RateLimiter({ name: 'api', limit, ...options });
   const events: (Omit<LimiterEvent, 'limiter'> | 'end')[] = [];
@@ -86,12 +86,12 @@ timed('an aborted request is cancelled, and its reservation is refunded', async 
   ]);
 });
 
-timed('each value of a subscription that ends is cancelled', async () => {
+timed('each value is queued, and cancelled if its subscription ends', async () => {
   const { limiter, newEvents } = watched();
   const source = new Subject<string>();
   const subscription = source.pipe(throttleDistributed(limiter)).subscribe();
   for (const value of 'abcde') source.next(value);
-  newEvents();
+  assert.is(newEvents('queued').length, 5);
   subscription.unsubscribe();
   assert.is(newEvents('cancelled').length, 3);
 });

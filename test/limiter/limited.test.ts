@@ -25,7 +25,7 @@ import { fateOf, timed, times } from '../support/fakeTime.ts';
 const limit = slidingWindow({ permits: 2, interval: 1000 });
 const open = () => new RateLimiter({ name: 'api', limit });
 
-/** A group as small as it can be, and the limiters it has made. */
+/** The smallest possible group, and the limiters that it has created. */
 function groupOf() {
   const made = new Map<string, RateLimiter>();
   return {
@@ -38,7 +38,7 @@ function groupOf() {
   };
 }
 
-/** Notes what ran, and when. */
+/** Records the calls that ran, and their times. */
 function logbook() {
   const ran: [what: unknown, at: number][] = [];
   return { ran, note: (what: unknown) => void ran.push([what, performance.now()]) };
@@ -162,7 +162,7 @@ timed('an overridden method is limited when it is called', async () => {
 
 timed('a method that returns no promise returns one when decorated', async () => {
   class Api {
-    // @ts-expect-error its type would not be true any more
+    // @ts-expect-error the method would return a promise, and its type says otherwise
     @limited(open())
     get(path: string) {
       return path;
@@ -302,7 +302,7 @@ timed('a RateLimiterGroup is accepted as a group', async (clock) => {
   assert.instance(await rejection(new Api().report('a')), LimiterClosedError);
 });
 
-timed('a key that is no string rejects the call, and one that throws does too', async () => {
+timed('a key function that throws, or returns no string, rejects the call', async () => {
   const group = groupOf();
   const thrown = new Error('no tenant');
   let calls = 0;
@@ -407,7 +407,7 @@ test('anything but a limiter or a group is refused', () =>
     'a RateLimiter or a RateLimiterGroup',
   ));
 
-test('what is no object of options is refused, and so is an option that does not exist', async () => {
+test('options that are not an object are refused, and so is an option that does not exist', async () => {
   await assertRefuses((options) => limited(open(), options as never), noObject, 'options', 'an object');
   assert.throws(
     () => withLimiter('permit')(1),
@@ -428,7 +428,7 @@ test('anything but a method is refused', () => {
     );
   assert.throws(() => {
     class Api {
-      // @ts-expect-error a field is no method, whatever it holds
+      // @ts-expect-error a field is not a method, even if it contains a function
       @limited(open())
       get = async () => {};
     }

@@ -109,7 +109,7 @@ for (const [kind, limit] of Object.entries(kinds))
       const fates = [fateOf(b.acquire(5)), fateOf(b.acquire(4))];
       await clock.tickAsync(0);
       await permit.refund(9);
-      // It calls within 1.5 s, and what is due within two seconds of that stays.
+      // The other limiter calls within 1.5 s, and keeps reservations that are due within two seconds of that call.
       await clock.tickAsync(2500);
       assert.ok(
         fates.every(({ at }) => at !== undefined),
@@ -131,7 +131,7 @@ timed(
     const ask = (permits: { a?: number; b?: number }) =>
       limiter.acquire(permits).then(({ grantedAt }) => granted.push(grantedAt - 1_700_000_000_000));
     await ask({ a: 2 });
-    // The second of them has to wait for a whole second: nothing of `b` is taken meanwhile, and handed out with it.
+    // The request for `a` waits until 1000, and so do the requests for `b` behind it: `b` is not charged before.
     const all = [ask({ a: 1 }), ...Array.from({ length: 6 }, () => ask({ b: 1 }))];
     await clock.tickAsync(3000);
     await Promise.all(all);

@@ -26,7 +26,7 @@ const odd = [
 const halves = ['\ud800', '\udc00', '\\ud800', '\ufffd', '\ud83d\ude00', 'é', 'e\u0301'];
 const spellings = [...odd, ...halves];
 
-/** Any code units at all, half pairs included. */
+/** Any code units, halves of surrogate pairs included. */
 const anyText = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 1, maxLength: 4 })
   .map((units) => String.fromCharCode(...units));
@@ -55,19 +55,19 @@ test('limiters of different names or prefixes share nothing, whatever characters
     ),
   ));
 
-test('every odd name keeps its own count', async () => {
+test('limiters with unusual names each count their own permits', async () => {
   const store = memoryStore();
   for (const name of spellings) assert.ok(await new RateLimiter({ name, limit, store }).tryAcquire(3));
   for (const name of spellings)
     assert.is(await new RateLimiter({ name, limit, store }).availablePermits(), 2, JSON.stringify(name));
 });
 
-/** A record of own properties, the one called __proto__ too. */
+/** A record whose names are all own properties, `__proto__` too. */
 function recordOf<T>(names: readonly string[], value: (i: number) => T): Record<string, T> {
   return Object.fromEntries(names.map((name, i) => [name, value(i)]));
 }
 
-test('limits of a record may have any names, and each is charged by its own', async () => {
+test('limits of a record may have any names, and each is charged separately', async () => {
   const names = [...spellings, '', '0', 'hasOwnProperty'];
   const limiter = new RateLimiter({ name: 'api', limit: recordOf(names, () => limit) });
   for (const [i, name] of names.entries()) {
@@ -81,7 +81,7 @@ test('limits of a record may have any names, and each is charged by its own', as
   );
 });
 
-test('names that every object inherits are no names of limits', async () => {
+test('the names of inherited members are not names of limits', async () => {
   const limiter = new RateLimiter({ name: 'api', limit: { requests: limit } });
   for (const name of ['constructor', '__proto__', 'toString', ''])
     await limiter.acquire(recordOf(['requests', name], () => 1)).then(

@@ -19,7 +19,7 @@ function giving(option: string) {
   return (value: unknown) => new RateLimiter({ name: 'api', limit, [option]: value } as never);
 }
 
-test('what is no object of options is refused', () =>
+test('options that are not an object are refused', () =>
   assertRefuses(
     (options) => new RateLimiter(options as never),
     [missing, ...noObject],
@@ -27,7 +27,7 @@ test('what is no object of options is refused', () =>
     'an object',
   ));
 
-test('a name that is no string or empty is refused', () =>
+test('a name that is empty, or not a string, is refused', () =>
   assertRefuses(
     giving('name'),
     [missing, ['', RangeError, '""'], ...noString],
@@ -35,15 +35,15 @@ test('a name that is no string or empty is refused', () =>
     'a non-empty string',
   ));
 
-test('a prefix that is no string is refused; an empty one is not', async () => {
+test('a prefix that is not a string is refused; an empty one is accepted', async () => {
   await assertRefuses(giving('prefix'), noString, 'prefix', 'a string');
   assert.not.throws(() => giving('prefix')(''));
 });
 
-test('a client id that is no string or empty is refused', () =>
+test('a client id that is empty, or not a string, is refused', () =>
   assertRefuses(giving('clientId'), [['', RangeError, '""'], ...noString], 'clientId', 'a non-empty string'));
 
-test('a bound on the queue that is no positive integer or Infinity is refused', async () => {
+test('a maxQueue that is neither a positive integer nor Infinity is refused', async () => {
   const expected = 'a positive integer or Infinity';
   await assertRefuses(giving('maxQueue'), noPositiveIntegerOrInfinity, 'maxQueue', expected);
   assert.not.throws(() => giving('maxQueue')(Infinity));
@@ -51,13 +51,13 @@ test('a bound on the queue that is no positive integer or Infinity is refused', 
 
 const noService: readonly Bad[] = [...noObject, [{}, TypeError, 'an object']];
 
-test('a connection that is none is refused', () =>
+test('a `redis` that is not a connection is refused', () =>
   assertRefuses(giving('redis'), noService, 'redis', 'an ioredis Redis or Cluster'));
 
-test('a store that is none is refused', () =>
+test('a `store` that is not a memoryStore() is refused', () =>
   assertRefuses(giving('store'), noService, 'store', 'a memoryStore()'));
 
-test('a scheduler that is none is refused', () =>
+test('a `scheduler` that is not an RxJS scheduler is refused', () =>
   assertRefuses(giving('scheduler'), noService, 'scheduler', 'an RxJS scheduler'));
 
 test('a store together with a connection is refused', () => {
@@ -74,7 +74,7 @@ test('an option that does not exist is refused by its name', () => {
     );
 });
 
-test('a limit that is none is refused', () =>
+test('a `limit` that no limit function has made is refused', () =>
   assertRefuses(
     giving('limit'),
     [
@@ -98,7 +98,7 @@ test('a record without limits is refused', () =>
     'a limit, or a record with at least one',
   ));
 
-test('a record with something else than limits is refused, and says under which name', () => {
+test('a record with a value that is not a limit is refused, and the error has its name', () => {
   const record = (value: unknown) =>
     new RateLimiter({ name: 'api', limit: { good: limit, bad: value } as never });
   return assertRefuses(record, [missing, ...noObject], 'limit.bad', 'a limit made by');

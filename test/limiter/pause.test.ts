@@ -41,7 +41,7 @@ timed('reservations within a pause are made again after it, in their order', asy
   assert.equal(times(fates), [0, 0, 0, 0, 0, 1500, 1500, 1500, 1500, 1500, 2500, 2500, 2500, 2500]);
 });
 
-timed('a pause of less than a microsecond is none', async () => {
+timed('a pause of less than a microsecond has no effect', async () => {
   const limiter = open();
   await limiter.pauseFor(0.0009);
   assert.ok(await limiter.tryAcquire());

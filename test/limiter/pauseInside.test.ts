@@ -26,7 +26,7 @@ const streams: [string, (limiter: RateLimiter) => Observable<number>][] = [
   ],
 ];
 
-/** When each value of a stream comes, where the one with a number calls for a pause. */
+/** The time of each value of a stream whose value `pauseAt` pauses the fleet for 2,500 ms. */
 async function run(
   clock: { tickAsync(ms: number): Promise<unknown> },
   limit: Limit,
@@ -67,7 +67,7 @@ for (const [operator, stream] of streams) {
 
   timed(`a pause for a value delays the reservations behind it: ${operator}`, async (clock) => {
     const rows = await run(clock, tokenBucket({ permits: 5, interval: 1000 }), stream, 5);
-    // 5 came at 200 and called for a pause until 2700; the bucket has been full long since.
+    // Value 5 came at 200 and paused the fleet until 2700; by then the bucket is full.
     assert.equal(rows.slice(5), [
       [5, 200],
       [6, 2700],

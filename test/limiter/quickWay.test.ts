@@ -13,7 +13,7 @@ test.after.each(() => sinon.restore());
 
 const limit = slidingWindow({ permits: 2, interval: 1_000 });
 
-test('what another client has reset no longer counts, under the same limit too', async () => {
+test("permits granted before another client's setRate without keepState no longer count", async () => {
   const shared = { name: 'n', limit, scope: 'client' as const, store: memoryStore() };
   const [one, other] = ['one', 'other'].map((clientId) => new RateLimiter({ ...shared, clientId }));
   await one.acquire();
@@ -35,7 +35,7 @@ test('nothing is taken under a stored rate of other names', async () => {
   );
 });
 
-test('a permit has the moment, the source and no wait, and comes back', async () => {
+test('a permit has its moment, its source and no wait, and can be refunded', async () => {
   const limiter = new RateLimiter({ name: 'n', limit });
   await limiter.acquire();
   const permit = await limiter.acquire();
@@ -49,14 +49,14 @@ test('a permit has the moment, the source and no wait, and comes back', async ()
   assert.is(await limiter.availablePermits(), 1);
 });
 
-test('stats() counts them like any others', async () => {
+test('stats() counts these grants too', async () => {
   const limiter = new RateLimiter({ name: 'n', limit: tokenBucket({ permits: 10, interval: 1_000 }) });
   for (let i = 0; i < 3; i++) await limiter.acquire();
   const { calls, granted } = limiter.stats();
   assert.equal({ calls, granted }, { calls: 3, granted: 3 });
 });
 
-test('events$ reports each of them', async () => {
+test('events$ reports each of these requests', async () => {
   const limiter = new RateLimiter({ name: 'n', limit });
   const types: string[] = [];
   await limiter.acquire();
@@ -65,7 +65,7 @@ test('events$ reports each of them', async () => {
   assert.equal(types, ['queued', 'granted']);
 });
 
-test('wrong arguments reject, and throw nothing', async () => {
+test('invalid arguments reject, and do not throw', async () => {
   const limiter = new RateLimiter({ name: 'n', limit });
   const calls = [
     limiter.acquire(0),

@@ -9,7 +9,7 @@ import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 const limit = slidingWindow({ permits: 5, interval: 1000 });
 
-/** A limiter over a ledger that answers when the test says so. */
+/** A limiter over a ledger whose replies the test sends. */
 function open() {
   const ledger = scriptedLedger(limit);
   const limiter = new RateLimiter({
@@ -104,7 +104,7 @@ timed('a denial is not remembered across a release', async (clock) => {
   await clock.tickAsync(0);
   assert.is(ledger.reserves.length, 2);
   assert.is(ledger.refunds.length, 1);
-  // One that was on its way when something was released is not remembered either.
+  // A denial that was in flight during a release is not remembered either.
   fateOf(limiter.release(1));
   refuse(1);
   fateOf(limiter.tryAcquire());

@@ -6,7 +6,7 @@ import { assertRefuses, noString } from '../support/badInput.ts';
 const test = suite('scope');
 const limit = slidingWindow({ permits: 2, interval: 60_000 });
 
-/** Limiters of one name and one store, as far as these options let them share. */
+/** Limiters of one name and one store, each with its own options. */
 function limiters(...options: Partial<RateLimiterOptions>[]): RateLimiter[] {
   const store = memoryStore();
   return options.map((more) => new RateLimiter({ name: 'api', limit, store, ...more }));

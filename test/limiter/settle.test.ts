@@ -73,7 +73,7 @@ timed('a limit that is left out of a record was used as granted', async () => {
   const limit = { requests: slidingWindow(rate), tokens: slidingWindow({ permits: 1000, interval: 1000 }) };
   const limiter = new RateLimiter({ name: 'api', limit });
   const permit = await limiter.acquire({ requests: 1, tokens: 400 });
-  // As a field that an answer may lack.
+  // Undefined, like a field that an API's response lacks.
   await permit.settle({ requests: undefined, tokens: 550 });
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 9, tokens: 450 });
 });

@@ -5,7 +5,7 @@ import type { Permit } from '../../src/port/permit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { type Fate, fateOf } from '../support/fakeTime.ts';
 
-/** Limiters of one name and one store, each with the limit that it was made with, and more options of its own. */
+/** Limiters of one name and one store: one for each limit, or for each set of options. */
 export function sharing(...each: (Limit | Partial<RateLimiterOptions>)[]): RateLimiter[] {
   const store = memoryStore();
   return each.map(
@@ -18,7 +18,7 @@ export function sharing(...each: (Limit | Partial<RateLimiterOptions>)[]): RateL
   );
 }
 
-/** So many requests, all asked for now. */
+/** Makes `count` requests now. */
 export function ask(limiter: RateLimiter, count: number, timeout = Infinity, permits = 1): Fate<Permit>[] {
   return Array.from({ length: count }, () => fateOf(limiter.acquire(permits, { timeout })));
 }

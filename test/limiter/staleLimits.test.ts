@@ -12,7 +12,7 @@ import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 const own = slidingWindow({ permits: 2, interval: 60_000 });
 const stored = slidingWindow({ permits: 100, interval: 1000 });
 
-/** A line whose ledger knows of its own limit alone, until the store names another one. */
+/** A line whose ledger knows only its own limit, until a reply of the store reports the stored one. */
 function open() {
   const ledger = scriptedLedger(own);
   const named = { record: false, names: [''], limits: [own] };
@@ -42,7 +42,7 @@ timed('permits beyond the own limit are requested if another rate may be stored'
 
 timed('no request is rejected for the wait of the own limit if another rate may be stored', (clock) => {
   const { ledger, line, recorded, answer } = open();
-  // 50 of 2 a minute would take a day; so would those who stand in front of the last.
+  // At 2 permits a minute, the first request alone would take 25 minutes, and the last one waits behind all others.
   line.ask(recorded, line.costOf(50), 500, 0);
   for (let i = 1; i < 9; i++) line.ask(recorded, line.costOf(1), Infinity, i);
   line.ask(recorded, line.costOf(1), 500, 9);

@@ -45,13 +45,13 @@ test('the longest pause is held, and can be lifted', async () => {
   assert.ok(await limiter.tryAcquire(5));
 });
 
-test('release refuses what is no whole number of permits', () =>
+test('release refuses permits that are not a whole number', () =>
   assertRefuses((n) => open().release(n as never), noWholeNumber, 'permits', 'a whole number from 0'));
 
 test('release refuses to be called without permits', () =>
   assertRefuses((n) => open().release(n as never), [missing], 'permits', 'a number or a record'));
 
-test('release refuses a record where the limit has no name', () =>
+test('release refuses a record for a single limit', () =>
   assertRefuses(
     (n) => open().release(n as never),
     noObject.filter(([n]) => n !== 5),
@@ -59,7 +59,7 @@ test('release refuses a record where the limit has no name', () =>
     'a whole number',
   ));
 
-test('release refuses a record with a number that is none, and names the limit', () =>
+test('release refuses a record with a value that is not a whole number, and names the limit', () =>
   assertRefuses(
     (tokens) => pair().release({ requests: 1, tokens } as never),
     noWholeNumber,
@@ -83,16 +83,16 @@ const noLimit: readonly Bad[] = [
 ];
 
 for (const method of ['setRate', 'trySetRate'] as const)
-  test(`${method} refuses what is no limit, and stores nothing`, async () => {
+  test(`${method} refuses a value that is not a limit, and stores nothing`, async () => {
     const limiter = open();
     await assertRefuses((rate) => limiter[method](rate as never), noLimit, 'limit', 'slidingWindow');
     assert.is((await limiter.getRate()).stored, false);
   });
 
-test('setRate refuses what is no object of options', () =>
+test('setRate refuses options that are not an object', () =>
   assertRefuses((options) => open().setRate(limit, options as never), noObject, 'options', 'an object'));
 
-test('setRate refuses a keepState that is no boolean', () =>
+test('setRate refuses a keepState that is not a boolean', () =>
   assertRefuses(
     (keepState) => open().setRate(limit, { keepState } as never),
     [

@@ -5,15 +5,12 @@ import { LimiterClosedError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
+import { ask } from './sharing.ts';
 
 const rate = { permits: 5, interval: 1000 };
 const open = (limit: Limit) => new RateLimiter({ name: 'api', limit });
 
-/** So many requests, all asked for now. */
-function ask(limiter: RateLimiter, count: number, timeout = Infinity) {
-  return Array.from({ length: count }, () => fateOf(limiter.acquire(1, { timeout })));
-}
-
+/** Makes `count` requests now. */
 const burstsOfFive = [0, 0, 0, 0, 0, 1000, 1000, 1000, 1000, 1000, 2000, 2000];
 const every200 = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + 200 * i);
 

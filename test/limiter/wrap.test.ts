@@ -323,7 +323,7 @@ test('more permits than the limit can grant are refused by the call, not by wrap
   assert.instance(await rejection(call()), PermitsExceedLimitError);
 });
 
-test('wrapping refuses what is no function', () =>
+test('wrapping refuses a value that is not a function', () =>
   assertRefuses(
     (fn) => open().wrap(fn as never),
     [missing, [null, TypeError, 'null'], [{}, TypeError, 'an object'], ['fetch', TypeError, '"fetch"']],
@@ -331,7 +331,7 @@ test('wrapping refuses what is no function', () =>
     'a function',
   ));
 
-test('wrapping refuses what is no object of options', () =>
+test('wrapping refuses options that are not an object', () =>
   assertRefuses((options) => open().wrap(() => {}, options as never), noObject, 'options', 'an object'));
 
 test('wrapping refuses an option that does not exist', () => {

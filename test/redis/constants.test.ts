@@ -254,6 +254,18 @@ inEachTwin('constants', (test, { fleet }) => {
       }
     });
 
+  test('a bucket that is full again within a millisecond keeps its epoch for a second', async () => {
+    const full: LimitSpec = { kind: 'tokenBucket', permits: 1000, interval: 1000, burst: 1000 };
+    for (const [at, isKept] of [
+      [999, true],
+      [1000, false],
+    ] as const) {
+      const clients = await fleet(full);
+      const { epoch } = await clients.reserve(0, 1);
+      assert.is((await clients.reserve(at, 1)).epoch === epoch, isKept, `at ${at}`);
+    }
+  });
+
   test('a refund that is resent restores nothing, even in the interval after all permits are free', async () => {
     for (const at of [0, 90_000, 199_000]) {
       const clients = await fleet({ ...window, interval: 100_000 });

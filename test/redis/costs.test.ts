@@ -61,7 +61,7 @@ function assertSaid(operation: string, kind: string, commands: string): void {
 for (const [kind, limit] of kinds)
   for (const name of ['take', 'decide'] as const) {
     const operation = name === 'take' ? '`acquire`, `tryAcquire`' : '`decide`';
-    test(`the page says what ${name} is for the server: ${kind}`, async ({ redis }) => {
+    test(`docs/costs.md has the commands that ${name} runs: ${kind}`, async ({ redis }) => {
       const { clock, take, decide } = callsOf(redis, limit);
       const call = name === 'take' ? take : decide;
       // The test passes the time in; otherwise each call reads it once.

@@ -48,6 +48,7 @@ const ofTwins = [
   'mostDelay',
   'mostTickets',
   'mostBeside',
+  'leastLife',
 ];
 const ofBuckets = ['mostPast', 'keptPast', 'mostAhead', 'leastWait'];
 const ofAll = ['noticePeriod', 'leastMove', 'leastPause'];
@@ -74,6 +75,7 @@ const stated = {
     mostTickets: 64,
     mostDelay: 1000,
     mostBeside: 4000,
+    leastLife: 1000,
   },
 };
 for (const [name, value] of Object.entries(stated))

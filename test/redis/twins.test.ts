@@ -10,7 +10,7 @@ import { aboutIoredis } from '../support/anyClient.ts';
 import { promise } from '../support/campaign.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
 import { calm, changing, longLogs, steered, steeredBuckets, thousandsOfEntries } from './twinHistories.ts';
-import { sameInBoth, type Tally } from './twins.ts';
+import { clientsOfVersion, sameInBoth, type Tally } from './twins.ts';
 
 const tests = aboutIoredis(test, 'each call is made in a transaction of ioredis');
 const shared = sharedRedis(test, { protocol: 2 });
@@ -111,6 +111,45 @@ tests('a log from which one call removes a single entry is the same in Lua and i
   const peek: Step = { kind: 'peek', client: 1 };
   const limits = [{ kind: 'slidingWindow', permits: 5, interval: 1000, resolution: 1 } as const];
   const steps = [take, wait(10), take, wait(10), take, wait(985), peek, wait(8), peek, take];
+  const history = { startUs: 1_000_000, limits, steps };
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+});
+
+tests(
+  'a log is the same in Lua and in TypeScript after a release that empties more entries than it removes',
+  async () => {
+    const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
+    const peek: Step = { kind: 'peek', client: 1 };
+    const limits = [{ kind: 'slidingWindow', permits: 200, interval: 1000, resolution: 1 } as const];
+    const takes = Array.from({ length: 100 }, (): Step[] => [
+      { kind: 'decide', client: 0, cost: [2] },
+      wait(1),
+    ]);
+    // Of 75 entries all permits, and of the one before them the half.
+    const release: Step = { kind: 'release', client: 0, permits: [151] };
+    const expiry = Array.from({ length: 40 }, () => [wait(1), peek]);
+    const steps = [...takes.flat(), release, peek, wait(899), ...expiry.flat()];
+    const history = { startUs: 1_000_000, limits, steps };
+    await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  },
+);
+
+tests('permits that expire when a window is replaced by one of another kind do not carry over', async () => {
+  const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
+  const take = (client: number): Step => ({ kind: 'decide', client, cost: [1] });
+  const rate = { permits: 5, interval: 1000 };
+  const versions = [
+    { names: [''], limits: [{ kind: 'slidingWindow', ...rate, resolution: 1 } as const] },
+    { names: [''], limits: [{ kind: 'fixedWindow', ...rate, align: 'first' } as const] },
+  ];
+  const steps = [take(0), wait(10), take(0), wait(990), take(clientsOfVersion)];
+  await sameInBoth(shared.redis, { startUs: 1_000_000, limits: versions[0].limits, steps }, versions);
+});
+
+tests('two grants of a bucket within a millisecond are the same in Lua and in TypeScript', async () => {
+  const take: Step = { kind: 'decide', client: 0, cost: [1] };
+  const limits = [{ kind: 'tokenBucket', permits: 10, interval: 1000, burst: 10 } as const];
+  const steps: Step[] = [take, { kind: 'advance', us: 500 }, take, { kind: 'advance', us: 100_000 }, take];
   const history = { startUs: 1_000_000, limits, steps };
   await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
 });

@@ -1,4 +1,4 @@
-/** Compiles only where the value is just of the type. */
+/** Compiles only if the value has exactly the type. */
 export declare function assert<Expected>(): <Actual>(
   value: Actual,
   ...same: (<T>() => T extends Actual ? 1 : 2) extends <T>() => T extends Expected ? 1 : 2 ? [] : [never]

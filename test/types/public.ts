@@ -45,13 +45,13 @@ one.acquire(2, { timeout: 1, signal: new AbortController().signal }).then((permi
   assert<number>()(permit.waited);
   permit.refund(1);
   permit.settle(1);
-  // @ts-expect-error what was used has no default
+  // @ts-expect-error the used permits have no default
   permit.settle();
 });
 one.tryAcquire().then((value) => assert<boolean>()(value));
 one.decide().then((value) => assert<Decision>()(value));
 one.availablePermits().then((value) => assert<number>()(value));
-// @ts-expect-error permits are no string
+// @ts-expect-error permits are not a string
 one.acquire('1');
 
 two.acquire({ requests: 1, tokens: 1250 }).then((permit) => permit.refund({ tokens: 250 }));
@@ -98,9 +98,9 @@ assert<Observable<Promise<void>>>()(
 );
 // @ts-expect-error the values are numbers
 fromThrottled([1], one, { project: (value: string) => value });
-// @ts-expect-error a promise is no input
+// @ts-expect-error a promise is not an input
 fromThrottled(Promise.resolve([1]), one);
-// @ts-expect-error an Observable is no input
+// @ts-expect-error an Observable is not an input
 fromThrottled(of(1), one);
 // @ts-expect-error permits are constant: the value is not known yet
 fromThrottled([1], one, { permits: (value: number) => value });
@@ -139,7 +139,7 @@ assert<RateLimiterGroup<string>>()(
 byFunction.get('a').acquire({ request: 1 });
 // @ts-expect-error a key is a string
 groupOfOne.get(5);
-// @ts-expect-error the function answers a limit
+// @ts-expect-error the function returns a limit
 new RateLimiterGroup({ name: 'a', limit: () => 5 });
 assert<Observable<string>>()(
   of('a').pipe(throttleDistributed(groupOfOne, { key: (value) => value.slice(1) })),
@@ -219,7 +219,7 @@ bound.call({ weight: 1 }, 'a').then((value) => assert<string>()(value));
 bound.call({}, 'a');
 // @ts-expect-error the function takes a string
 one.wrap((text: string) => text, { permits: (n: number) => n });
-// @ts-expect-error permits are no string
+// @ts-expect-error permits are not a string
 one.wrap((text: string) => text, { permits: (text) => text });
 // @ts-expect-error no limit has that name
 two.wrap(() => 1, { permits: { bytes: 1 } });
@@ -295,7 +295,7 @@ assert<Promise<5>>()(new Api().echo(5 as const));
 assert<(tenant: string, n: number, more?: boolean) => Promise<number>>()(new Api().report);
 // @ts-expect-error a group needs a key
 limited(group, { permits: 1 });
-// @ts-expect-error a limiter has none
+// @ts-expect-error a limiter has no key
 limited(one, { key: () => 'a' });
 export const byKey: LimitedByKeyOptions<number, [], Api> = { key: () => 'a' };
 

@@ -29,7 +29,7 @@ one
 two.setRate({ requests: limit, tokens: limit });
 // @ts-expect-error the limiter has two limits
 two.setRate({ requests: limit });
-// @ts-expect-error of those it has none of that name
+// @ts-expect-error it has no limit named bytes
 two.setRate({ requests: limit, tokens: limit, bytes: limit });
 // @ts-expect-error a rate is a limit
 one.setRate({ permits: 1, interval: 1 });

@@ -46,7 +46,7 @@ new RateLimiter({ name: 'a', limit, store: memoryStore() });
 
 // @ts-expect-error the option is timeout
 one.acquire(1, { timeOut: 5 });
-// @ts-expect-error a signal is no controller
+// @ts-expect-error a signal is not a controller
 one.acquire(1, { signal: new AbortController() });
 // @ts-expect-error a decision never waits
 one.decide(1, { timeout: 5 });
@@ -67,7 +67,7 @@ texts.pipe(throttleDistributed(one, { permits: (value: number) => value }));
 texts.pipe(throttleDistributed(two, { permits: () => ({ bytes: 1 }) }));
 // @ts-expect-error the key is a function
 texts.pipe(throttleDistributed(group, { key: 'host' }));
-// @ts-expect-error a limit is no limiter
+// @ts-expect-error a limit is not a limiter
 texts.pipe(throttleDistributed(limit));
 
 // @ts-expect-error no limit has that name

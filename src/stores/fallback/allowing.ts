@@ -14,7 +14,7 @@ import {
 } from '../store.ts';
 import type { Standby } from './fallbackCalls.ts';
 
-/** The standby of the mode `'allow'`: grants every request at once that the limits in force can ever grant, but for a pause. */
+/** The standby of the mode `'allow'`: grants at once every request that the limits in force can ever grant, except in a pause. */
 export class Allowing implements Standby {
   readonly #inForce: () => readonly Limit[];
   readonly #clock: Clock;

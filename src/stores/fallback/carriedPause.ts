@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Reply } from '../store.ts';
 
-/** What is paused: the ledger in Redis, or the standby. */
+/** The ledger in Redis, or the standby. */
 interface Pausable {
   pause(ms: number, reply: Reply<number>): void;
 }
@@ -17,25 +17,25 @@ export class CarriedPause {
     this.#clock = clock;
   }
 
-  /** Redis or the standby pauses for so many milliseconds. */
+  /** Records that Redis or the standby has paused for `ms` milliseconds. */
   set(ms: number, by: 'redis' | 'standby'): void {
     this.#until = this.#clock.now() + ms;
     this.#isLocal = by === 'standby';
   }
 
-  /** The pause after a reply from Redis that reports one of so many milliseconds. */
+  /** Records the pause in a reply from Redis, 0 for none. Returns the milliseconds left of the pause in force. */
   after(ms: number): number {
     const longest = this.#isLocal ? Math.max(ms, this.#left) : ms;
     this.set(longest, 'redis');
     return longest;
   }
 
-  /** Passes it on to the standby. */
+  /** Passes the pause on to the standby. */
   toStandby(standby: Pausable): void {
     if (this.#left > 0) standby.pause(this.#left, () => {});
   }
 
-  /** Passes it on to Redis, if it began in the standby. */
+  /** Passes the pause on to Redis, if it began in the standby. */
   toRedis(redis: Pausable): void {
     if (this.#isLocal && this.#left > 0) redis.pause(this.#left, () => {});
   }

@@ -19,7 +19,7 @@ export class Circuit {
     this.#cooldown = cooldown;
   }
 
-  /** What may be sent to Redis now. Each call and probe reports how it failed, and the probe that it was answered. */
+  /** What may be sent to Redis now. `failed` then reports each failure, and `close` the reply to a probe. */
   permits(now: number, isReady: boolean): 'call' | 'probe' | 'nothing' {
     if (!this.isOpen) return 'call';
     if (!isReady || this.#probing || now < this.#probeAt) return 'nothing';
@@ -32,7 +32,7 @@ export class Circuit {
     return this.isOpen ? Math.max(0, this.#probeAt - now) : 0;
   }
 
-  /** Redis has answered the probe, perhaps with an error. */
+  /** Closes the circuit: Redis has replied to the probe, perhaps with an error. */
   close(): void {
     this.#probing = false;
     this.isOpen = false;
@@ -41,7 +41,7 @@ export class Circuit {
     for (const work of works) work();
   }
 
-  /** A call or the probe found Redis unreachable or too slow. */
+  /** Opens the circuit: a call or the probe found Redis unreachable or too slow. */
   failed(what: 'call' | 'probe', cause: unknown, now: number): void {
     // A call that was sent before the circuit opened.
     if (what === 'call' && this.isOpen) return;

@@ -9,11 +9,11 @@ import type { Circuit } from './circuit.ts';
 /** Grants in this process while Redis is unavailable. It replies before a call returns. */
 export type Standby = Pick<Ledger, 'reserve' | 'refund' | 'decide' | 'peek'> & Pick<LimitControl, 'pause'>;
 
-/** What the ledger of one limiter is made of. */
+/** The parts of the ledger of one limiter. */
 export interface FallbackParts {
   config: LedgerConfig;
   redis: TimedControlledLedger;
-  /** Without one, every call is rejected while Redis is unavailable. */
+  /** Without a standby, every call is rejected while Redis is unavailable. */
   standby: Standby | undefined;
   circuit: Circuit;
   connection: Connection;
@@ -22,7 +22,7 @@ export interface FallbackParts {
 /** A call of a ledger: to Redis, or to the standby. */
 export interface FallbackCall<T> {
   redis(reply: Reply<T>): void;
-  /** Without it, only Redis can answer. */
+  /** Left out if only Redis can reply. */
   standby?(standby: Standby, reply: Reply<T>): void;
   /** Called before the reply to a call that Redis has answered. */
   answered?(value: T): void;
@@ -34,7 +34,7 @@ export class FallbackCalls {
   readonly #pause: CarriedPause;
   /** Whether the standby serves. */
   #isAway = false;
-  /** What gave the last reply. */
+  /** The source of the last reply. */
   source: PermitSource = 'redis';
 
   constructor(parts: FallbackParts, pause: CarriedPause) {
@@ -85,7 +85,7 @@ export class FallbackCalls {
   #askStandby<T>(call: FallbackCall<T>, reply: Reply<T>): void {
     const { standby, circuit } = this.#parts;
     const { error } = this;
-    // Redis refuses the connection, such as its password: a fallback would hide that.
+    // Redis refuses the connection, for example its password. A fallback would hide that.
     if (circuit.isOpen && error instanceof StoreError) {
       reply(error);
       return;

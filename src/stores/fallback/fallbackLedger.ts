@@ -38,7 +38,7 @@ export class FallbackLedger implements ControlledLedger {
     this.#calls = new FallbackCalls(parts, this.#pause);
   }
 
-  /** What gave the last reply. */
+  /** The source of the last reply. */
   get source(): PermitSource {
     return this.#calls.source;
   }
@@ -80,7 +80,7 @@ export class FallbackLedger implements ControlledLedger {
       return;
     }
     const call: FallbackCall<RefundReply> = { redis: (done) => redis.refund(remote, sequence, done) };
-    // Redis receives later what it could not take now.
+    // If Redis is unavailable, it receives these refunds later.
     this.#calls.make(call, (error, restored) =>
       reply(error instanceof StoreUnavailableError ? null : error, restored),
     );
@@ -135,7 +135,7 @@ export class FallbackLedger implements ControlledLedger {
   /** Follows a reply from Redis. */
   #follow(reply: ReserveReply): void {
     this.#epoch = reply.epoch;
-    // What the standby has reserved ahead is reserved again in Redis, which shares it with the fleet.
+    // Voids the reservations of the standby: they are made again in Redis, where the fleet shares the limit.
     if (this.#hasReserved) reply.voidAfter = 0;
     this.#hasReserved = false;
     const paused = this.#pause.after(reply.paused ?? 0);
@@ -143,7 +143,7 @@ export class FallbackLedger implements ControlledLedger {
   }
 }
 
-/** A request after some milliseconds of its time have passed. */
+/** The same request when `passed` milliseconds of its longest waits are over. */
 function withTimePassed(request: ReserveRequest, passed: number): ReserveRequest {
   const shorter = (ms: number) => (ms === 0 ? 0 : Math.max(1, ms - passed));
   return { ...request, runs: request.runs.map((run) => ({ ...run, maxWait: shorter(run.maxWait) })) };

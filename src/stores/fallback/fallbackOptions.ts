@@ -1,10 +1,10 @@
 import * as check from '../../validate.ts';
 
 /**
- * What a limiter over Redis does while Redis is unavailable, and when Redis counts as unavailable.
+ * How a limiter over Redis behaves while Redis is unavailable, and when Redis counts as unavailable.
  *
  * @example
- * // Each of eight processes grants an eighth by itself: together they stay within the limit.
+ * // Each of eight processes grants an eighth by itself: together, they grant at most one limit.
  * new RateLimiter({ name: 'api', limit, redis, fallback: { mode: 'local', ratio: 1 / 8 } });
  */
 export interface FallbackOptions {
@@ -17,14 +17,14 @@ export interface FallbackOptions {
   mode?: 'local' | 'reject' | 'allow' | undefined;
   /**
    * The part of each limit that this process grants by itself: above 0, at most 1. With one divided by the number of processes,
-   * the fleet together grants up to one limit by itself, in addition to what Redis has granted or still grants.
+   * all processes together grant at most one limit, in addition to the permits that Redis has granted or still grants.
    *
    * @default 0.5
    */
   ratio?: number | undefined;
   /**
    * Milliseconds that one call to Redis may take, and that a connection has to be opened at the start; `Infinity` waits as
-   * long as ioredis does.
+   * long as the client does.
    *
    * @default 500
    */

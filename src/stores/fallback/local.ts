@@ -20,7 +20,7 @@ import type { Circuit } from './circuit.ts';
 import type { Standby } from './fallbackCalls.ts';
 import { scaledLimit } from './scaledLimit.ts';
 
-/** Milliseconds after which a request that is larger than the scaled limits is tried again. */
+/** The least and the most milliseconds after which a request that is larger than the scaled limits is tried again. */
 const [leastRetry, mostRetry] = [20, 100];
 
 /** A ledger in memory under the scaled limits, and the limits in force that they were scaled from. */
@@ -65,7 +65,7 @@ export class Local implements Standby {
     const { limits, ledger } = this.#scaled;
     const large = runs.findIndex(({ cost }) => exceeds(limits, cost));
     const served = large < 0 ? runs : runs.slice(0, large);
-    // Epoch 0 makes nothing void: what Redis has reserved is not affected by a change of this ledger.
+    // With epoch 0, no reservation is reported as void: a change of this ledger does not affect those in Redis.
     const { last, ...rest } = { ...request, runs: served, epoch: 0, last: this.#byClock(request.last) };
     ledger.reserve(last ? { ...rest, last } : rest, (error, reserved) => {
       if (!reserved || large < 0) {
@@ -105,7 +105,7 @@ export class Local implements Standby {
     const inForce = this.#inForce();
     if (this.#lastScaled?.inForce === inForce) return this.#lastScaled;
     const limits = inForce.map((limit) => scaledLimit(limit, this.#ratio));
-    // What was granted under another rate continues to count: the store keeps one ledger for a name.
+    // Permits granted under another rate continue to count: the store keeps one ledger for a name.
     this.#lastScaled = { inForce, limits, ledger: this.#memory.open({ ...this.#config, limits }) };
     return this.#lastScaled;
   }
@@ -116,10 +116,10 @@ export class Local implements Standby {
     return Math.min(mostRetry, Math.max(leastRetry, probe));
   }
 
-  /** The last reserved moment by this process's clock: Redis may have another. */
+  /** The last reserved moment by this process's clock, which may differ from that of Redis. */
   #byClock(last: LastMoment | undefined): LastMoment | undefined {
     if (!last || last.source === 'fallback') return last;
-    // The infinite epoch keeps it valid, whatever becomes of the ledger here.
+    // With an infinite epoch, no change of the ledger here makes it void.
     return last.due === undefined
       ? undefined
       : { moment: Math.ceil(this.#clock.origin + last.due), epoch: Infinity };

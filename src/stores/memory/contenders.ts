@@ -9,14 +9,14 @@ export interface Contenders {
   soleUntil: number;
   /** The moment until which `crowd` may hold a client that still counts. */
   crowdUntil: number;
-  /** The moment at which the first client of `crowd` expires: until then none has to be searched for. */
+  /** The moment at which the first client of `crowd` expires: before it, `crowd` need not be searched for expired ones. */
   crowdFrom: number;
   crowd: Map<string, number>;
 }
 
 /**
- * How long after its last reservation is due a client counts as a contender, and windows stay paced:
- * milliseconds.
+ * A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation
+ * is due.
  */
 export const contenderPeriod = 2000;
 

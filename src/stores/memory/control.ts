@@ -7,8 +7,8 @@ import type { Limit } from '../../limits/limit.ts';
 const liftNotice = 5000;
 
 /**
- * What applies to all clients of a limiter: the stored rate, if there is one, and a pause. Its times are the
- * server's, without a ledger's shift. The twin of `lua/ledger/control.lua`.
+ * The state that applies to all clients of a limiter: the stored rate, if there is one, and a pause. Its times
+ * are the server's, without a ledger's shift. The twin of `lua/ledger/control.lua`.
  */
 export interface Control {
   /** The stored rate, if there is one. */

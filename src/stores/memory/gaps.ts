@@ -11,7 +11,7 @@ export const mostGaps = 64;
 /**
  * Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
  * otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
- * further ahead may make it. Reservations keep their moments. Returns whether the request was granted. The
+ * further ahead may make room. Reservations keep their moments. Returns whether the request was granted. The
  * twin of `lua/ledger/gaps.lua`.
  */
 export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole: Hole | undefined): boolean {
@@ -38,7 +38,7 @@ function hasGap(
   for (let i = 0; i < cost.length; i++) {
     const state = limits[i];
     if (cost[i] === 0) continue;
-    // Permits that are free only because the pace holds grants back were not refunded.
+    // Without a refund, a window has free permits only because the pace holds grants back.
     if (!isFreed && state.kind !== 'tokenBucket') return false;
     if (!algebraOf(state).hasGap(state, now, at, cost[i], before, isFreed)) return false;
   }

@@ -56,8 +56,8 @@ function hasRoomBefore({ limits }: LedgerState, { now, at }: Instant, t: number,
     const state = limits[i];
     if (cost[i] === 0 || state.kind === 'tokenBucket') continue;
     const { earliest, fit } = algebraOf(state);
-    // A sliding window's `earliest` is never before its newest reservation, so it is asked for the room just
-    // before `t`.
+    // A sliding window's `earliest` is never before its newest reservation, so `fit` tells whether there is room
+    // just before `t`.
     const hasRoom =
       state.kind === 'fixedWindow'
         ? earliest(state, now, at, cost[i]) < t

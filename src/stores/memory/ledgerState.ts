@@ -5,8 +5,8 @@ import type { Contenders } from './contenders.ts';
 
 /**
  * The state of one limiter. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A
- * step back of the server's clock increases `shift`, so that no request waits for the clock to catch up. The
- * twin of `lua/ledger/state.lua`.
+ * step back of the server's clock increases `shift`, so that no request waits for the clock to catch up. In
+ * Redis, `lua/ledger/format.lua` stores it.
  */
 export interface LedgerState {
   /** Unique. Changes whenever reservations become void or are counted in another way. */
@@ -28,14 +28,14 @@ export interface LedgerState {
   /** Until when the frontier applies after contention has ended. */
   pacedUntil: number;
   /**
-   * Milliseconds of load that were granted lately, and the part of them that was refunded. The pace counts
-   * what was kept.
+   * Milliseconds of load that were granted lately, and the part of them that was refunded. The pace counts only
+   * the rest.
    */
   granted: number;
   returned: number;
   /**
-   * Refunded reservations before the newest one, ordered by moment. The next request of the same cost takes
-   * one over.
+   * Refunded reservations whose moment is before the newest one, in order. The next request of the same cost
+   * takes one over.
    */
   holes: Hole[];
   contenders: Contenders;

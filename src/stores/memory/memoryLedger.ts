@@ -82,7 +82,7 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    // Each limiter counts its sequence from 1, so two limiters of the same client need different names here.
+    // Each limiter object counts its sequence from 1, so two of the same client need different names here.
     this.#limiterId ??= `${this.#config.clientId}:${globalThis.crypto.randomUUID()}`;
     const limiterId = this.#limiterId;
     this.#onLedger(reply, (ledger, instant) => {
@@ -92,16 +92,23 @@ export class MemoryLedger implements ControlledLedger {
     });
   }
 
+  decideNow(cost: Cost, last?: LastMoment, us = this.#serverUs()): DecideReply | undefined {
+    const ledger = this.#reopened(us);
+    if (!ledger) return undefined;
+    const instant = instantOf(ledger, us);
+    const decision = decide(ledger, instant, this.#config.clientId, cost, last);
+    closeLedger(ledger, instant);
+    return decision;
+  }
+
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
     const us = this.#serverUs();
-    const { clientId } = this.#config;
-    const ledger = this.#reopened(us);
-    if (ledger) {
-      const instant = instantOf(ledger, us);
-      const decision = decide(ledger, instant, clientId, cost, last);
-      closeLedger(ledger, instant);
-      reply(null, decision);
-    } else this.#onLedgerAt(us, reply, (opened, instant) => decide(opened, instant, clientId, cost, last));
+    const decision = this.decideNow(cost, last, us);
+    if (decision) reply(null, decision);
+    else
+      this.#onLedgerAt(us, reply, (ledger, instant) =>
+        decide(ledger, instant, this.#config.clientId, cost, last),
+      );
   }
 
   peek(reply: Reply<number[]>): void {
@@ -110,7 +117,7 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
-    // Read before the control is looked up, as it may drop an idle place.
+    // Read before the control is looked up, as reading the time may drop an idle place.
     const us = this.#serverUs();
     const control = this.#controlled();
     if (ifAbsent && control.limits) {

@@ -14,14 +14,14 @@ const leastPause = 100;
 export function moveUp(ledger: LedgerState, now: number, serverUs: number): void {
   const { limits, freed, movedAt } = ledger;
   if (freed === 0 || now < movedAt + leastPause) return;
-  // Clients that wait for a bucket take what is refunded ahead of the reservations, unless its permits are rare.
+  // Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
   if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
     return;
   const shortest = Math.min(...limits.map(({ interval }) => interval));
   if (freed < Math.max(leastMove, shortest / 100)) return;
   const all = limits.map(() => 1);
   if (newestOf(ledger, all, false) <= now + noticePeriod) return;
-  // The refunded permits are for the clients that reserve again, which need not keep a pace for them.
+  // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;
   ledger.freed = 0;
   ledger.movedAt = now;

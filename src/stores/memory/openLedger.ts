@@ -7,11 +7,12 @@ import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
 /** The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call. */
-const leastLife = 100;
+const leastLife = 1000;
 
 /**
  * Opens the ledger at the server's time, in whole microseconds, under the limits in force. A new ledger has a
- * later epoch than the one it replaces, or than `after` if that one was dropped.
+ * later epoch than the one it replaces, or than `after` if that one was dropped. The twin of
+ * `lua/ledger/state.lua`.
  */
 export function openLedger(
   kept: LedgerState | undefined,

@@ -17,7 +17,7 @@ export class Place {
 const lookEvery = 32;
 
 /**
- * The places of a store, by key. Every few calls visit some of them in turn and drop the idle ones, so that
+ * The places of a store, by key. One call in a few visits some of them in turn and drops the idle ones, so that
  * no timer is needed and no call visits all.
  */
 export class Places {

@@ -12,7 +12,7 @@ const mostDebt = 1000;
 /** The number of parts that a debt is split into, unless a part would exceed a window or a burst. */
 const debtParts = 100;
 
-/** Refunds grants and reservations, once per sequence number of a limiter. The twin of `lua/refund.lua`. */
+/** Refunds grants and reservations, once per sequence number of a limiter object. The twin of `lua/refund.lua`. */
 export function refund(
   ledger: LedgerState,
   instant: Instant,
@@ -90,9 +90,9 @@ function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): 
 }
 
 /**
- * The shortest time in milliseconds for which a sequence number is remembered. A repeated release would take
- * from any newer grants, a bucket that has never been full since can restore a grant of any age, and a longer
- * interval may have been stored in the meantime.
+ * A sequence number is remembered for at least this many milliseconds. The time until the earlier grants expire may
+ * be too short: a repeated release takes from newer grants, a bucket that has not been full since restores a grant
+ * of any age, and a longer interval may have been stored in the meantime.
  */
 const resent = 60_000;
 
@@ -108,7 +108,7 @@ export function rememberSequence(
   sequence: number,
 ): void {
   ledger.sequences ??= new Map();
-  // A minute later than they are forgotten: a new ledger may start at an earlier time, after a step of the clock.
+  // Deleted a minute after they expire: after a step of the clock, a new ledger may start at an earlier time.
   for (const [name, { until }] of ledger.sequences) if (until + resent <= now) ledger.sequences.delete(name);
   const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
   ledger.sequences.set(limiterId, {

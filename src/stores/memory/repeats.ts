@@ -1,17 +1,18 @@
 import { type Cost, sameCost } from '../../limits/cost.ts';
-import { algebraOf } from '../../limits/states.ts';
 import type { Grant } from '../store.ts';
+import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
+import { fitAll } from './offer.ts';
 import { closeLedger } from './openLedger.ts';
 
 /**
  * Repetitions of a grant in the same millisecond: they are only counted, and committed together before the ledger is used in
- * another way. For all limits, `k` commits of `n` permits at one instant are one commit of `k · n`.
+ * another way. In every kind of limit, `k` commits of `n` permits at one instant have the effect of one commit of `k · n`.
  */
 export class Repeats {
   #left: number;
   readonly #most: number;
-  /** The times between which the instant is the same, in microseconds. */
+  /** The bounds between which the instant is the same, both excluded, in microseconds. */
   readonly #after: number;
   readonly #before: number;
 
@@ -26,12 +27,7 @@ export class Repeats {
     const { now, at } = instant;
     this.#after = now === at ? us - 1 : Math.floor(us / 1000) * 1000;
     this.#before = now === at ? us + 1 : Math.ceil(us / 1000) * 1000;
-    let most = Infinity;
-    grant.cost.forEach((n, i) => {
-      const limit = state.limits[i];
-      if (n > 0) most = Math.min(most, algebraOf(limit).fit(limit, now, now, n));
-    });
-    this.#most = this.#left = most;
+    this.#most = this.#left = fitAll(state, now, now, grant.cost, Infinity);
   }
 
   /** Takes the same cost again if there are enough permits. Returns whether it did. */
@@ -47,10 +43,7 @@ export class Repeats {
     const count = this.#most - this.#left;
     if (count === 0) return;
     const { state, instant, grant } = this;
-    const { now, at } = instant;
-    grant.cost.forEach((n, i) => {
-      if (n > 0) algebraOf(state.limits[i]).commit(state.limits[i], now, at, n * count);
-    });
+    commitAll(state, instant.now, instant.at, grant.cost, count);
     closeLedger(state, instant);
   }
 }

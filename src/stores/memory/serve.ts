@@ -15,7 +15,7 @@ export interface Reservations {
   client: string;
   /** While permits are rare: the client's turn. */
   turn: Turn | undefined;
-  /** Milliseconds that a client without contenders may reserve ahead. */
+  /** Milliseconds of load that the client may reserve ahead if it has no other contenders. */
   horizon: number;
   /** When the client is to call again: milliseconds, or 0 if it need not. */
   retryAt: number;
@@ -27,11 +27,11 @@ export interface Reservations {
   held: number;
   /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
   after: number;
-  /** The newest moment that this call has reserved. */
+  /** The newest moment that this call has reserved, or 0. */
   last: number;
   /** The requests that this call has granted ahead of reservations. */
   gaps: number;
-  /** Whether the fair share is used up, so that the remaining requests stay queued. */
+  /** Whether the remaining requests stay queued: the fair share is used up, or the client waits for its turn. */
   left: boolean;
 }
 
@@ -116,7 +116,7 @@ export function serve(
   }
 }
 
-/** Whether a request for rare permits stays queued: only the first client reserves, and only a moment of the near future. */
+/** Whether a request for rare permits stays queued: only the client in front reserves, and no further ahead than its horizon. */
 function staysQueued(
   { left, horizon }: Reservations,
   { delay, isBarred }: Turn,
@@ -125,7 +125,7 @@ function staysQueued(
   maxWait: number,
 ): boolean {
   if (left || isBarred) return true;
-  // Requests that wait may be granted what is free now, but others must not overtake them.
+  // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
   return wait === 0 ? maxWait === 0 && delay > 0 : delay > 0 || ahead > horizon;
 }
 

@@ -8,7 +8,7 @@ const mostBeside = 4000;
  *
  * Contenders share the horizon of the client. Each may reserve as much as the largest request of another, or small requests
  * would be granted one at a time between large ones: the quantum of deficit round robin (M. Shreedhar, G. Varghese, 1995). All
- * contenders together reserve at most that much again, or four seconds, so that nobody waits long behind many of them.
+ * contenders together reserve at most that much again, or four seconds, so that no request waits long behind many of them.
  */
 export function shareOf(
   { largest, largestUntil }: LedgerState,

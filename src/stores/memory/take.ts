@@ -3,13 +3,14 @@ import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { isCalm } from './contenders.ts';
 import type { Control } from './control.ts';
+import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { isUnder } from './openLedger.ts';
 
 /**
  * Brings a ledger up to the server's time if nothing else has to change: its clock has not stepped back, it
  * has not expired, there is no pause or hole, and the limits are the same. Otherwise leaves it unchanged for
- * `openLedger`. Returns whether it did.
+ * `openLedger`. Returns whether the ledger was brought up to the time.
  */
 export function reopen(
   ledger: LedgerState,
@@ -32,7 +33,7 @@ export function reopen(
 
 /**
  * Grants one request now in a reopened ledger, if there is no contention and no limit makes it wait. Returns
- * whether it did.
+ * whether the request was granted.
  */
 export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): boolean {
   const { limits } = ledger;
@@ -43,7 +44,6 @@ export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): 
     const state = limits[i];
     if (n > capacityOf(state) || algebraOf(state).earliest(state, now, at, n) > now) return false;
   }
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0) algebraOf(limits[i]).commit(limits[i], now, at, cost[i]);
+  commitAll(ledger, now, at, cost, 1);
   return true;
 }

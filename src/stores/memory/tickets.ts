@@ -1,10 +1,10 @@
 import type { LedgerState, Ticket } from './ledgerState.ts';
 
-/** What the tickets say to a client. */
+/** The turn of a client, as the tickets of the clients in front determine it. */
 export interface Turn {
   /** Milliseconds by which the clients in front delay this one. */
   delay: number;
-  /** Whether the first client has been overtaken for so long that this one may be granted nothing. */
+  /** Whether the first client has been overtaken for so long that this one must not be granted anything. */
   isBarred: boolean;
 }
 
@@ -36,7 +36,7 @@ export function takeTicket({ tickets }: LedgerState, ticket: Ticket): void {
   } else if (tickets.length < mostTickets) tickets.push(ticket);
 }
 
-/** A client has been granted permits. Its next request comes after those of the others. */
+/** Removes the ticket of a client that has been granted permits: its next request comes after those of the others. */
 export function dropTicket(ledger: LedgerState, client: string): void {
   ledger.tickets = ledger.tickets.filter((ticket) => ticket.client !== client);
 }

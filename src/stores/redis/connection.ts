@@ -1,7 +1,7 @@
 import type { RedisOptions } from 'ioredis';
 import type { RedisClient } from './redisClient.ts';
 
-/** What is used of a client to follow its connection. */
+/** The members of a client that are needed to follow its connection. */
 export type RedisConnection = Omit<RedisClient, 'defineCommand' | 'nodes'>;
 
 /** Is called when the connection is ready, and when it is lost. */
@@ -12,7 +12,7 @@ export interface Watcher {
 
 const connections = new WeakMap<RedisConnection, Connection>();
 
-/** The same for all stores of one ioredis object, so that many limiters add its listeners once. */
+/** Returns the connection of a client. All stores of one client share it, so that many limiters add its listeners once. */
 export function connectionOf(redis: RedisConnection): Connection {
   const connection = connections.get(redis) ?? new Connection(redis);
   connections.set(redis, connection);
@@ -30,7 +30,7 @@ export class Connection {
     this.#redis = redis;
   }
 
-  /** Whether ioredis sends a call at once. It queues a call that is made before. */
+  /** Whether ioredis sends a call at once. Until then, it queues calls. */
   get ready(): boolean {
     const ready = this.#redis.status === 'ready';
     this.#wasReady ||= ready;
@@ -43,7 +43,7 @@ export class Connection {
     return !this.#wasReady && ['wait', 'connecting', 'connect'].includes(this.#redis.status);
   }
 
-  /** Whether ioredis forgets the unanswered calls of a lost connection, without an error. */
+  /** Whether ioredis drops the calls without a reply when the connection is lost, without an error. */
   get dropsCalls(): boolean {
     const { options } = this.#redis as RedisConnection & { options?: RedisOptions };
     return options?.autoResendUnfulfilledCommands === false;
@@ -66,7 +66,7 @@ export class Connection {
   }
 
   #listen(): void {
-    // ioredis prints errors that have no listener, and has to go on doing so.
+    // ioredis prints an error if it has no listener. This listener must not be the only one, or it would print none.
     if (this.#redis.listenerCount('error') > 0) this.#redis.on('error', this.#onError);
     this.#redis.on('ready', this.#onReady);
     for (const event of ['close', 'end']) this.#redis.on(event, this.#onLost);

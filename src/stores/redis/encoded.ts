@@ -10,16 +10,16 @@ export interface Asker {
 
 /** A script on a connection that takes encoded calls. */
 export interface EncodedScript {
-  /** Whether the server is taken to know the script: only its hash is sent. */
+  /** Whether the server is assumed to know the script, so that only its hash is sent. */
   isKnown: boolean;
   /** Sends a call: the keys, the arguments that many calls share, and the numbers that follow. */
   send(keys: Words, shared: Words, numbers: readonly number[], asker: Asker): void;
 }
 
-/** What is used of the class of which a connection makes its commands: its own class, of any version of ioredis. */
+/** The class of a connection's commands. It is the connection's own, as there may be several versions of ioredis. */
 type CommandClass = new (...args: never[]) => object;
 
-/** What a connection has beyond its types: the scripts that were defined on it. */
+/** Members of a connection that its types leave out, such as the scripts that were defined on it. */
 interface Defined {
   scriptsSet?: Record<string, { Command?: CommandClass; sha?: string } | undefined>;
   sendCommand?(command: object): unknown;
@@ -40,8 +40,8 @@ interface Sent {
 const senders = new WeakMap<object, Send>();
 
 /**
- * The script of a command that was defined on a connection, for calls without a promise, of which the constant arguments are
- * encoded once. Undefined if the connection changes what it sends, or is none of ioredis.
+ * The script of a command that was defined on a connection. Its calls create no promise, and constant arguments are encoded
+ * once. Undefined if the connection changes its commands before it sends them, or does not belong to ioredis.
  */
 export function encodedScript(redis: RedisClient, command: string, keys: number): EncodedScript | undefined {
   const { options, scriptsSet, sendCommand } = redis as Partial<Redis> & Defined;
@@ -89,12 +89,15 @@ function areSame(a: readonly number[], b: readonly number[]): boolean {
   return true;
 }
 
-/** Text as a string: a number that is too large for a client's parser is sent as text. */
+/** Converts text in a reply to a string: a script sends a number as text if a client's parser might round it. */
 function textOf(item: unknown): unknown {
   return Buffer.isBuffer(item) ? item.toString() : item;
 }
 
-/** Sends commands of ioredis that reply without a promise. All else is as in the connection's own class. */
+/**
+ * Returns a function that sends commands which reply without a promise. Otherwise they behave like commands of the
+ * connection's own class.
+ */
 function senderOf(redis: RedisClient, base: CommandClass): Send {
   class EncodedCommand {
     readonly name = 'evalsha';
@@ -112,7 +115,7 @@ function senderOf(redis: RedisClient, base: CommandClass): Send {
       this.#asker = asker;
     }
 
-    /** For tools that look at what is sent. */
+    /** For tools that inspect commands. */
     get args(): string[] {
       const { script, keys, shared, numbers } = this.#call;
       return [...script.words.slice(1), ...keys.words, ...shared.words, ...numbers.map(String)];
@@ -134,7 +137,7 @@ function senderOf(redis: RedisClient, base: CommandClass): Send {
 
     reject(error: unknown): void {
       this.#settle();
-      // ioredis rejects a command that it cannot send before the call returns. The asker receives every answer later.
+      // ioredis rejects a command that it cannot send, before `send` returns. The asker expects every reply later.
       Promise.resolve().then(() => this.#asker.answered(error));
     }
 

@@ -4,10 +4,11 @@ import { StoreError, StoreUnavailableError } from '../../errors.ts';
 const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|NOREPLICAS|BUSY)\b/;
 
 /**
- * The error of a failed call: a StoreError if Redis has replied with an error, or else a StoreUnavailableError.
+ * The error of a failed call: a StoreError if Redis has replied with an error or with malformed data, or else a
+ * StoreUnavailableError.
  *
- * An error reply is a `ReplyError`. Whatever else ioredis rejects with (a closed connection, too many retries, a timeout) means
- * that there was no reply.
+ * An error reply is a `ReplyError`, and malformed data are a TypeError. All other errors of ioredis (a closed connection, too
+ * many retries, a timeout) mean that there was no reply.
  */
 export function errorOf(limiter: string, error: unknown): Error {
   const { name, message } = error as Error;

@@ -3,7 +3,7 @@
  * pair, which UTF-8 would turn into one and the same character.
  */
 const special = /[%}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-/** A text without any of them, as nearly all are. */
+/** Matches most texts: all their characters stay as they are. */
 const plain = /^[\w :./@|-]*$/;
 
 /** A text as a part of a key: different texts stay different. */
@@ -12,13 +12,13 @@ export function escaped(text: string): string {
   return text.replace(special, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** The same for a part that other parts follow, which begin with a colon. */
+/** The same for a part that is not the last one: it must not contain a colon, which separates the parts. */
 function closed(text: string): string {
   return escaped(text).replaceAll(':', '%3a');
 }
 
 /**
- * The keys of the limiters of one name: each is a hash tag, so that all keys of a limiter lie in one slot, and a suffix.
+ * The keys of the limiters of one name. Each key is a hash tag, so that all keys of a limiter lie in one slot, and a suffix.
  *
  * The tag of a limiter is `{prefix:name}`, and that of a group's key `{prefix:name%:key}`: the keys of a group spread over a
  * cluster, and no name contains `%:`, because a hexadecimal digit follows each `%` that escapes. With a client, the keys are
@@ -44,7 +44,7 @@ export class KeySpace {
     return key === undefined ? `{${this.#limiter}}` : `{${this.#limiter}%:${escaped(key)}}`;
   }
 
-  /** The suffixes for refunds: the key of the last sequence number of a line takes the place of the contenders. */
+  /** The suffixes for refunds. The last sequence number of a line, one limiter object, takes the place of the contenders. */
   refunds(line: string): readonly string[] {
     const [ledger, , ...rest] = this.shared;
     return [ledger, `${this.#client}:sequence:${line}`, ...rest];

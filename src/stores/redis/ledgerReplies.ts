@@ -38,7 +38,7 @@ export function reserveReplyOf(answer: Numbers, { runs, epoch }: ReserveRequest)
 }
 
 export function refundReplyOf(answer: Numbers, refunds: readonly Refund[]): RefundReply {
-  // The sequence number was known: the first reply to this call reported what it gave back.
+  // The sequence number was known: the first reply to this call reported which refunds restored permits.
   if (Array.isArray(answer) && answer.length === 0) return {};
   return { restored: answersOf(answer, refunds.length) };
 }
@@ -46,7 +46,7 @@ export function refundReplyOf(answer: Numbers, refunds: readonly Refund[]): Refu
 /** `limits` is the number of limits; the fast path of a single limit leaves at most `most` permits free. */
 export function decideReplyOf(answer: Numbers, limits: number, most: number): DecideReply {
   if (typeof answer === 'number') return quickDecision(answer, most);
-  // Of several limits, the one with the longest wait is named.
+  // A refusal by one of several limits names the limit with the longest wait.
   const isNamed = limits > 1 && answer.length > 3 + limits;
   const [granted, wait, reset, ...rest] = listed(answer, 3 + limits + (isNamed ? 1 : 0), -1);
   const limiting = isNamed ? rest.pop()! : -1;

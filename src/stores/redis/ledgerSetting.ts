@@ -7,7 +7,7 @@ import { type Words, wordsOf } from './words.ts';
 
 type Config = Omit<LedgerConfig, 'clock'>;
 
-/** Limits that a client takes to be in force. */
+/** Limits that a client expects to be in force. */
 export class KnownRate {
   /**
    * The first arguments of the scripts: these limits, whether they were stored, and the client; then the numbers of a single
@@ -25,7 +25,7 @@ export class KnownRate {
   }
 }
 
-/** What the ledgers of a group's keys share, so that each of them is small. */
+/** The data that the ledgers of a group's keys share, so that each of them is small. */
 export class LedgerSetting {
   readonly #config: Config;
   readonly scripts: Scripts;
@@ -56,7 +56,7 @@ export class LedgerSetting {
     return this.#config.names;
   }
 
-  /** Whether it is that of a ledger with this configuration. */
+  /** Whether a ledger with this configuration can use it. */
   suits({ name, prefix, scope, clientId, names, limits }: Config): boolean {
     const own = this.#config;
     return (

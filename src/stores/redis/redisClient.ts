@@ -1,8 +1,8 @@
 import * as check from '../../validate.ts';
 
 /**
- * What the library uses of a Redis client. The `Redis` and `Cluster` of ioredis have it themselves; {@link nodeRedis} and
- * {@link valkeyGlide} make it of other clients.
+ * The members of a Redis client that this library uses. The `Redis` and `Cluster` of ioredis have them; {@link nodeRedis} and
+ * {@link valkeyGlide} adapt other clients.
  */
 export interface RedisClient {
   /** `'ready'` while commands are sent at once; `'wait'`, `'connecting'` or `'connect'` before the connection is open for the first time. */

@@ -20,12 +20,7 @@ import { type Caller, ScriptCall } from './scriptCall.ts';
 import type { Script } from './scripts.ts';
 import { sendScript } from './sendScript.ts';
 import { limitsOf, specOf } from './spec.ts';
-import { KeyWords, type Words } from './words.ts';
-
-/** Microseconds for a script; -1 for no bound. */
-function microseconds(ms: number): number {
-  return ms === Infinity ? -1 : Math.floor(ms * 1000);
-}
+import { KeyWords, microseconds, type Words } from './words.ts';
 
 /** Whether these are requests of one permit that wait as long as necessary. */
 function isUsual(runs: readonly Run[]): boolean {
@@ -86,7 +81,7 @@ export class RedisLedger implements ControlledLedger, Caller {
     const { scripts, keySpace, client } = this.setting;
     const numbers = [sequence, refunds.length];
     for (const { moment, epoch, count, cost } of refunds) numbers.push(moment, epoch, count, ...cost);
-    // Sequence numbers count from 1 in every ledger, so that each has a key of its own for them.
+    // Each ledger object counts its sequence numbers from 1, so each has its own key for them.
     const line = () => `${client}:${globalThis.crypto.randomUUID()}`;
     this.#refundKeys ??= new KeyWords(keySpace.tagOf(this.#key), keySpace.refunds(line()));
     this.#call(scripts.refund, this.#refundKeys, numbers, (answer) => refundReplyOf(answer, refunds), reply);
@@ -146,7 +141,7 @@ export class RedisLedger implements ControlledLedger, Caller {
     return new KeyWords(keySpace.tagOf(this.#key), keySpace.shared);
   }
 
-  /** They are not kept for a key of a group, as many keys are called once. */
+  /** The shared keys. They are not kept for a key of a group, as many keys are called once. */
   get #keysForOneCall(): Words {
     if (this.#keys) return this.#keys;
     const keys = this.#sharedKeys;

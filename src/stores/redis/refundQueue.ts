@@ -4,7 +4,7 @@ import type { Ledger, Refund, RefundReply, Reply } from '../store.ts';
 /** The most refunds that are kept while Redis is unavailable, of all limiters of a store. */
 const mostKept = 8192;
 
-/** What the limiters of a store with a fallback share: whether Redis is available, and how many refunds wait for it. */
+/** State that the limiters of a store with a fallback share: whether Redis is available, and how many refunds wait for it. */
 export interface Outage {
   /** Whether a call is sent at once. */
   readonly isOver: boolean;
@@ -24,8 +24,8 @@ interface Batch {
 /**
  * The refunds of one limiter to Redis: sent in order, one call at a time.
  *
- * With an `outage`, refunds that Redis has not answered are sent again when it is available, up to a bound. A refund that is
- * dropped costs capacity only until its permits come back by themselves.
+ * With an `outage`, refunds without a reply are sent again when Redis is available; while too many wait, further ones are
+ * dropped. The permits of a dropped refund count as used until they expire or are refilled.
  */
 export class RefundQueue {
   readonly #ledger: Ledger;
@@ -59,7 +59,7 @@ export class RefundQueue {
     const [batch] = this.#batches;
     if (!batch || this.#isSending) return;
     const outage = this.#outage;
-    // A connection that is ready takes it, even if Redis does not answer: it is carried out as soon as Redis can.
+    // A connection that is ready takes the call even if Redis does not reply: Redis runs it as soon as it can.
     if (outage && !outage.isOver) {
       outage.onRecovery(this.#send);
       return;

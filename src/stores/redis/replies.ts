@@ -3,7 +3,7 @@ import { type DecideReply, outcome, type Run, type Segment } from '../store.ts';
 /** A script's answer: one whole number, several, or the text of limits. */
 export type Answer = number | number[] | string;
 
-/** The answer with its numbers as numbers: a connection may be set to hand on strings. */
+/** Converts the numbers of an answer: a connection may be configured to return them as strings. */
 export function answerOf(answer: unknown): Answer {
   if (typeof answer === 'string' && answer.startsWith('[')) return answer;
   return Array.isArray(answer) ? numbersIn(answer) : numberOf(answer, answer);
@@ -68,7 +68,7 @@ export function segmentsOf(answer: number[], head: number): Segment[] {
   return segments;
 }
 
-/** Whether the segments answer every request, each run's by themselves. */
+/** Whether the segments cover every request, and no segment spans two runs. */
 export function coversAll(runs: readonly Run[], segments: readonly Segment[]): boolean {
   let i = 0;
   for (const { count } of runs) {

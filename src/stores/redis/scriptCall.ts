@@ -16,15 +16,15 @@ export interface Caller {
   readonly setting: LedgerSetting;
   /** The limits in force, as far as they are known. */
   readonly rate: KnownRate;
-  /** Takes the limits of a text to be in force that a script has named. */
+  /** Follows the text of a script's answer: its limits are in force. */
   follow(text: string): void;
 }
 
-/** What a script is asked under the limits in force. */
-export interface Question<T> {
+/** A script, its arguments, and how to read its answer. */
+export interface Invocation<T> {
   script: Script;
   keys: Words;
-  /** What follows the arguments that name the limits. */
+  /** The arguments after those that name the limits. */
   numbers: readonly number[];
   read(answer: number[] | number): T;
 }
@@ -32,12 +32,12 @@ export interface Question<T> {
 /**
  * A call of a script under the limits in force.
  *
- * The call names the limits that the client takes to be in force. If others are, the script does nothing but name those, and
- * the call is made again.
+ * The call names the limits that the client expects to be in force. If others are, the script changes nothing and replies with
+ * those, and the call is made again.
  */
 export class ScriptCall<T> implements Asker {
   readonly #caller: Caller;
-  readonly #question: Question<T>;
+  readonly #invocation: Invocation<T>;
   readonly #reply: Reply<T>;
   #changes = 0;
   /** The numbers of the last try. */
@@ -45,15 +45,15 @@ export class ScriptCall<T> implements Asker {
   /** Set if only the script's hash was sent. */
   #encoded: EncodedScript | undefined;
 
-  constructor(caller: Caller, question: Question<T>, reply: Reply<T>) {
+  constructor(caller: Caller, invocation: Invocation<T>, reply: Reply<T>) {
     this.#caller = caller;
-    this.#question = question;
+    this.#invocation = invocation;
     this.#reply = reply;
   }
 
   make(): void {
     const { serverTime } = this.#caller.setting;
-    const { script, keys, numbers } = this.#question;
+    const { script, keys, numbers } = this.#invocation;
     this.#numbers = serverTime ? [...numbers, serverTime()] : numbers;
     const encoded = script.encoded?.(keys.count);
     if (!encoded?.isKnown) {
@@ -74,7 +74,7 @@ export class ScriptCall<T> implements Asker {
 
   #callDefined(): void {
     this.#encoded = undefined;
-    const { script, keys } = this.#question;
+    const { script, keys } = this.#invocation;
     callDefined(script, keys.words, [...this.#rate.words, ...this.#numbers], this);
   }
 
@@ -97,9 +97,9 @@ export class ScriptCall<T> implements Asker {
         this.make();
         return;
       }
-      value = this.#question.read(answer);
+      value = this.#invocation.read(answer);
     } catch (reason) {
-      // Redis has answered: what makes no sense is what it holds.
+      // Redis has replied, but with malformed data.
       this.#reply(new StoreError(name, reason));
       return;
     }

@@ -6,7 +6,7 @@ import type { LedgerSetting } from './ledgerSetting.ts';
 import { type Answer, answerOf } from './replies.ts';
 import type { Script } from './scripts.ts';
 
-/** ioredis sends the text of a script that Redis does not know. If it is flushed again meanwhile, the call is made again. */
+/** The most tries of a call: after ioredis has sent the text of a script, Redis may forget the script again before it runs. */
 const mostTries = 4;
 
 /** Calls a script that does not depend on the limits in force. */

@@ -4,15 +4,15 @@ import { StoreUnavailableError } from '../../errors.ts';
 import type { Reply } from '../store.ts';
 import { isMoving } from './errors.ts';
 
-/** The calls that Redis has not answered, as one of them needs them. */
+/** The members of `TimedCalls` that a call uses. */
 export interface PendingCalls {
-  /** Calls back after some time. Returns what cancels that. */
+  /** Calls `work` after some time. Returns a function that cancels it. */
   retryLater(work: () => void): CancelTimer;
   /** Removes a call that has ended. */
   remove(call: AnyCall): void;
 }
 
-/** A call that Redis has not answered. */
+/** A call to Redis that has no reply yet. */
 export class TimedCall<T> implements Link<AnyCall> {
   previous: AnyCall | undefined;
   next: AnyCall | undefined;
@@ -24,9 +24,9 @@ export class TimedCall<T> implements Link<AnyCall> {
   readonly #retries: boolean;
   #ended = false;
   #cancelRetry: CancelTimer | undefined;
-  /** Why it is sent again. */
+  /** The error because of which it is sent again. */
   #refusal: Error | undefined;
-  /** When its time is over, by the clock. */
+  /** When the call times out, by the clock. */
   due: number;
   isSent = false;
   /** Whether the connection has been ready since the call was made: ioredis has written it. */

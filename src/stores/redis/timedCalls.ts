@@ -15,15 +15,15 @@ export interface CallOptions {
   /** Milliseconds that a call may take. */
   timeout: number;
   /**
-   * Whether a call that cannot be sent at once fails, as every call does when the connection is lost; a connection that is
-   * being opened for the first time is waited for. If false, ioredis decides how long it queues a call.
+   * Whether a call fails if it cannot be sent at once, and every call without a reply when the connection is lost. Calls wait for
+   * a connection that is being opened for the first time. If false, ioredis decides how long it queues a call.
    */
   failsFast: boolean;
 }
 
 /**
- * The calls of a store that Redis has not answered. A call that takes longer than the timeout fails with
- * StoreUnavailableError; the value of a later reply is passed to `late`.
+ * The calls of a store that have no reply yet. A call that takes longer than the timeout fails with StoreUnavailableError; the
+ * value of a later reply is passed to `late`.
  *
  * All calls have the same timeout, so that the oldest is the first to be due, and one timer is enough.
  */
@@ -64,12 +64,12 @@ export class TimedCalls implements Watcher, PendingCalls {
     }
     this.#pending.add(call);
     call.isOnWay = connection.ready;
-    // So that a failure names why Redis cannot be reached.
+    // Watched so that the error of a failed call says why Redis cannot be reached.
     if (!call.isOnWay) connection.watch(this);
     if (!failsFast || call.isOnWay) call.sendOnce();
   }
 
-  /** The connection is ready: sends the calls that have waited for it. */
+  /** The connection is ready: sends the calls that wait for it. */
   ready(): void {
     for (const call of this.#all) {
       call.isOnWay = true;
@@ -77,7 +77,7 @@ export class TimedCalls implements Watcher, PendingCalls {
     }
   }
 
-  /** The connection is lost: fails all calls, but for those that ioredis queues. */
+  /** The connection is lost: fails all calls except those that ioredis still queues. */
   lost(reason: Error): void {
     const { failsFast } = this.#options;
     if (!this.#watches) return;
@@ -109,7 +109,7 @@ export class TimedCalls implements Watcher, PendingCalls {
     clock.after(ms, () => globalThis.setImmediate(expire), false);
   }
 
-  /** Fails the calls whose time is over. `due` is when the timer was to fire. */
+  /** Fails the calls that have timed out. `due` is when the timer was to fire. */
   #expire(due: number): void {
     const { clock, connection, timeout } = this.#options;
     const now = clock.now();

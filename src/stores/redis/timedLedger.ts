@@ -19,7 +19,7 @@ import type {
 import { type Outage, RefundQueue } from './refundQueue.ts';
 import type { TimedCalls } from './timedCalls.ts';
 
-/** A ledger in Redis whose calls end in time. What a call reserves after its time is refunded. */
+/** A ledger in Redis whose calls have a timeout. Permits that a `reserve` call takes after its timeout are refunded. */
 export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
   readonly ledger: L;
   readonly #name: string;
@@ -66,15 +66,18 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
       this.refunds.add(refunds, done);
     };
     const ended: Reply<RefundReply> = (error, restored) => {
-      // Without a connection it could not be sent: it waits for one.
+      // The refunds could not be sent without a connection: they wait in the queue for one.
       if (!added) add();
       reply(error, restored);
     };
-    // The queue of refunds sends it again by itself.
+    // Without retries here, as the refund queue sends refunds again by itself.
     this.timed(add, ended, undefined, false);
   }
 
-  /** What a decision takes after its time comes back by itself: its moment is not known, and a release could take another's. */
+  /**
+   * Permits that a decision takes after its timeout are not refunded: their moment is not known, and a release could take the
+   * permits of another request.
+   */
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
     this.timed((done) => this.ledger.decide(cost, done, last), reply);
   }
@@ -83,7 +86,7 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
     this.timed((done) => this.ledger.peek(done), reply);
   }
 
-  /** Makes a call, which ends in time. */
+  /** Makes a call with a timeout. */
   protected timed<T>(
     send: (reply: Reply<T>) => void,
     reply: Reply<T>,
@@ -94,7 +97,7 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
   }
 }
 
-/** The same for a ledger that can be steered. A change of the fleet that fails for time may still be made. */
+/** The same for a ledger whose limit can be changed. Redis may still make a change that has timed out. */
 export class TimedControlledLedger extends TimedLedger<ControlledLedger> implements ControlledLedger {
   setRate(change: RateChange, reply: Reply<boolean>): void {
     this.timed((done) => this.ledger.setRate(change, done), reply);
@@ -113,7 +116,7 @@ export class TimedControlledLedger extends TimedLedger<ControlledLedger> impleme
   }
 }
 
-/** Refunds of all that a reply grants and reserves. */
+/** Refunds of all permits that a reply grants or reserves. */
 function refundsOf(runs: readonly Run[], reply: ReserveReply): Refund[] {
   const refunds: Refund[] = [];
   const { epoch } = reply;

@@ -28,6 +28,11 @@ export function encodedNumber(n: number): string {
   return (n < small.length ? small[n + 1] : undefined) ?? encodedDigits(String(n));
 }
 
+/** Milliseconds as a script reads them: in whole microseconds; -1 for no bound. */
+export function microseconds(ms: number): number {
+  return ms === Infinity ? -1 : Math.floor(ms * 1000);
+}
+
 /** The keys of one limiter: its tag with each suffix. */
 export class KeyWords implements Words {
   readonly #tag: string;
@@ -37,7 +42,7 @@ export class KeyWords implements Words {
   constructor(tag: string, suffixes: readonly string[]) {
     this.#tag = tag;
     this.#suffixes = suffixes;
-    // ASCII but for the names of users, which few suffixes contain.
+    // The tag is measured once for all keys.
     const bytes = Buffer.byteLength(tag);
     let text = '';
     for (const suffix of suffixes) text += `$${bytes + Buffer.byteLength(suffix)}\r\n${tag}${suffix}\r\n`;
