@@ -26,6 +26,9 @@ test('changes the code of a script, not its comments and strings', () => {
     "if a < 2 and  b then error('a < 2') end -- a < 2",
   ]);
   assert.equal(variants('local x = -1\ny.z = x', lua), ['local x = -2\ny.z = x', 'local x = -1\n']);
+  // Without a line that begins or ends a block, a script does not run at all.
+  for (const line of ['local function a(b)', 'for b in pairs(c) do', 'if b then c = d end'])
+    assert.equal(variants(`  ${line}`, lua), []);
 });
 
 test('changes the code of a module, not its types', () => {

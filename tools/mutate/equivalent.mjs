@@ -43,4 +43,31 @@ export const equivalent = [
     mutant: /token-bucket\/format\.lua return state\.units > -2 \^ «59 → 60»/,
     why: 'both formats hold all numbers down to the lower bound',
   },
+  {
+    mutant:
+      /dispatcher\.ts if \(«replaces \|\| request\.stage !== 'settled' → true»\) this\.#loop\.wake\(\);$/,
+    why: 'a pass after a rejected request finds nothing to do',
+  },
+  {
+    mutant:
+      /limitChanges\.ts if \(limits === known\) «return; → ;»$|limitChanges\.ts if \(«limits === known → false»\)/,
+    why: 'the same limits are equal as texts too',
+  },
+  {
+    mutant:
+      /search\.lua (if .*needAt.* then searchBack\(state, room\) end|«state\.needAt, .* = index, state\.total - kept → nothing»)$/,
+    why: 'the search begins at another entry, and finds the same one',
+  },
+  {
+    mutant: /quick\/check\.lua .*expires («>= → >» 0|>= «0 → 1») and/,
+    why: 'a ledger is stored with a moment later than the present time',
+  },
+  {
+    mutant: /sliding-window\/log\.lua if place >= state\.front «and → or» place < stop then$/,
+    why: 'an entry is written before it is cut off',
+  },
+  {
+    mutant: /sliding-window\/log\.lua local begins = .* #pushed «> → >=» 0 and not inline$/,
+    why: 'a list that does not exist is deleted',
+  },
 ];

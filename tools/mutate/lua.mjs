@@ -5,7 +5,7 @@ const token =
   /[<>]=?|[=~]=|\.\.|[-+*/]|\b(?:and|or|not|true|false|\d+(?:\.\d+)?)\b|math\.(?:max|min|floor|ceil)\b/g;
 /** A line that is a whole statement: an assignment, or a call. */
 const statement =
-  /^[ ]*(?!local |return|if |for |while |end|else)[\w.[\] ,]+(?: = (?!function).*[^{,(]|\(.*\))$/gm;
+  /^ *(?! |local |function |return|if |for |while |end|else)[\w.[\] ,]+(?: = (?!function).*[^{,(]|\(.*\))$/gm;
 
 /** All mutants of a Lua source that its tests are expected to detect, in the order of the text. */
 export function mutantsOf(text) {

@@ -7,7 +7,7 @@ export interface Mutant {
 
 export const root: string;
 
-/** The changes of the table for an area, or for all, each of which must be possible in just one place. */
+/** The changes of the table for an area, or for all, each of which must apply in exactly one place. */
 export function tabled(name?: string): Mutant[];
 
 /** A sample of the changes that the operators make of the files that one of the patterns matches, but not of equivalent ones. */

@@ -53,7 +53,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas))
   scores.push(await judge(name, areas[name]));
 process.exitCode = scores.every((score) => score >= goal) ? 0 : 1;
 
-/** The options and the areas, or the end of this process with a line that says what is wrong. */
+/** Returns the options and the areas. If an argument is invalid, prints one line that says so, and ends this process. */
 function argumentsOf(args) {
   try {
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
