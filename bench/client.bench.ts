@@ -14,7 +14,7 @@ const { RateLimiter, slidingWindow, tokenBucket } = library;
 const permits = 1e9;
 const interval = 1_000;
 
-/** Runs an operation `count` times in sequence. Returns the mean time in microseconds. */
+/** Runs an operation `times` times in sequence. Returns the mean time in microseconds. */
 async function each(work: () => Promise<unknown>, times = 100): Promise<number> {
   const start = performance.now();
   for (let i = 0; i < times; i++) await work();

@@ -17,6 +17,7 @@ const limits = {
   fixedWindow: fixedWindow({ permits, interval }),
   slidingWindow: slidingWindow({ permits, interval }),
 };
+const kinds = ['tokenBucket', 'fixedWindow', 'slidingWindow'] as const;
 
 /** Calls a second, with one call for each user, and `callers` at the same time. */
 async function ask(decide: (user: string) => Promise<unknown>, callers: number): Promise<number> {
@@ -37,12 +38,13 @@ async function compare(
   for (const callers of [1, 64, 512]) {
     // Sequential calls are slow.
     const rounds = callers === 1 && where === 'Redis' ? 1 : 5;
+    const [bucket, fixed, sliding] = kinds.map(open);
     const rates = await sideBySide(
       {
         'rate-limiter-flexible, consume()': () => ask(peer, callers),
-        'tokenBucket, decide()': () => ask(open('tokenBucket'), callers),
-        'fixedWindow, decide()': () => ask(open('fixedWindow'), callers),
-        'slidingWindow, decide()': () => ask(open('slidingWindow'), callers),
+        'tokenBucket, decide()': () => ask(bucket, callers),
+        'fixedWindow, decide()': () => ask(fixed, callers),
+        'slidingWindow, decide()': () => ask(sliding, callers),
       },
       rounds,
     );

@@ -1,11 +1,11 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { contend } from '../test/contention/contend.ts';
+import { contend, type Habits } from '../test/contention/contend.ts';
 import { ideal } from '../test/contention/ideal.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
-  'At low rates, which part of what one queue would keep do clients keep that refund most of their permits?';
+  'Which part of what one queue would keep do clients keep that refund permits, at low rates or with mixed costs?';
 
 const interval = 1_000;
 const kinds: [string, (permits: number) => Limit][] = [
@@ -24,11 +24,10 @@ const fleets = [
 const seeds = [1, 2, 3];
 const measured = { roundTrip: 1, warmUp: 3_000, span: 30_000 };
 
+const waits = { waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 5, part: 1 };
+
 /** The kept part, the longest wait in seconds, and the calls for each granted permit. */
-function measure(limit: Limit, clients: number, refund: number, refundWithin: number): number[] {
-  const habits = {
-    ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund, refundWithin, part: 1 },
-  };
+function measure(limit: Limit, clients: number, habits: Habits): number[] {
   let [kept, best, longest, calls, granted] = [0, 0, 0, 0, 0];
   for (const seed of seeds) {
     const contention = {
@@ -45,16 +44,26 @@ function measure(limit: Limit, clients: number, refund: number, refundWithin: nu
 }
 
 export function run(): void {
+  const columns = [0, 60, 90].flatMap((part) => [`${part} %: part`, 'longest, s', 'calls']);
   for (const refundWithin of [5, 500]) {
     const rows: (string | number)[][] = [];
     for (const [kind, limitOf] of kinds)
       for (const [permits, clients] of fleets)
         rows.push([
           `${kind} of ${permits}/s, ${clients} clients`,
-          ...[0, 0.6, 0.9].flatMap((refund) => measure(limitOf(permits), clients, refund, refundWithin)),
+          ...[0, 0.6, 0.9].flatMap((refund) =>
+            measure(limitOf(permits), clients, { ...waits, refund, refundWithin }),
+          ),
         ]);
-    const columns = [0, 60, 90].flatMap((part) => [`${part} %: part`, 'longest, s', 'calls']);
     printTable([`refunds within ${refundWithin} ms`, ...columns], rows);
     console.log();
   }
+  const mixed = { ...waits, waiting: 20, costs: [[1], [5], [50]], refundWithin: 50 };
+  printTable(
+    ['costs of 1, 5 and 50 of 100/s, 4 clients', ...columns],
+    kinds.map(([kind, limitOf]) => [
+      kind,
+      ...[0, 0.6, 0.9].flatMap((refund) => measure(limitOf(100), 4, { ...mixed, refund })),
+    ]),
+  );
 }

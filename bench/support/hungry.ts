@@ -1,4 +1,4 @@
-/** The callers read the clock once for so many calls, as a reading takes as long as a part of a call. */
+/** Calls for each reading of the clock: a reading would take a noticeable part of the time of a call. */
 const callsPerReading = 16;
 
 /** The rate per second at which `callers` callers repeat `work` for `ms` milliseconds. */
