@@ -45,7 +45,7 @@ const files = readdirSync(folder, { recursive: true })
 /** The scale of a property's runs: with --long the twins get most, since many defects show only there. */
 function scaleOf(name) {
   if (process.env.SLUICE_SCALE) return Number(process.env.SLUICE_SCALE);
-  if (!long) return 0.1;
+  if (!long) return 0.07;
   return name.startsWith('redis/twins') ? 0.6 : 0.1;
 }
 

@@ -24,13 +24,13 @@ class Slow extends Writable {
 }
 
 test('no permit is granted while the output is full', async () => {
-  const limiter = new RateLimiter({ name: 'slow', limit: slidingWindow({ permits: 5, interval: 500 }) });
+  const limiter = new RateLimiter({ name: 'slow', limit: slidingWindow({ permits: 5, interval: 1_500 }) });
   const slow = new Slow();
   const tally = { lines: 0, waiting: 0 };
   const input = Readable.from([Buffer.from('1\n2\n3\n4\n5\n6\n7\n8\n')]);
   const options = { permits: 1, timeout: Infinity, timestamps: false };
   const pumped = pump(input, new Output(slow), limiter, options, tally);
-  await sleep(700);
+  await sleep(1_700);
   assert.is(slow.text, '1\n2\n3\n4\n5\n');
   assert.equal(tally, { lines: 5, waiting: 3 });
   assert.is(limiter.stats().granted, 5);

@@ -23,7 +23,7 @@ export interface Running {
   /** Its output so far. */
   text: { stdout: string; stderr: string };
   ended: Promise<Ended>;
-  /** Resolves when it has written `count` lines. */
+  /** Resolves when it has written this number of lines. */
   wrote(lines: number): Promise<unknown>;
 }
 

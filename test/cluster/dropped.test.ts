@@ -22,7 +22,7 @@ for (const [version, Client] of [
   [5, Cluster5 as unknown as typeof Cluster],
 ] as const)
   for (const redisOptions of [{}, { autoResendUnfulfilledCommands: false }, { enableOfflineQueue: false }])
-    test(`ioredis ${version} with ${JSON.stringify(redisOptions)}: makes them again at once, without a storeTimeout too`, async ({
+    test(`ioredis ${version} with ${JSON.stringify(redisOptions)}: are made again at once, without a storeTimeout too`, async ({
       cluster,
     }) => {
       const redis = new Client(cluster.addresses, { redisOptions });

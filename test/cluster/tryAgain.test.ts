@@ -18,7 +18,7 @@ const replied = [
 const now = 1_700_000_000_000_000;
 const replies = { reserve: now, decide: [1, 0, 0, 4], peek: [5] } as const;
 
-/** A limiter on a cluster that replies so many times that a slot is being moved. */
+/** A limiter on a cluster whose first `times` replies say that a slot is being moved. */
 function limiterOf(times: number, options: Partial<RateLimiterOptions>) {
   let calls = 0;
   const redis = answeringRedis((script) => {

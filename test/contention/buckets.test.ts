@@ -1,4 +1,4 @@
-// How much of a token bucket's rate is kept where most of the permits are given back after their grant, in virtual time.
+// The part of a token bucket's rate that clients keep if they refund many permits after the grant, in virtual time.
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { tokenBucket } from '../../src/limits/limit.ts';
@@ -6,7 +6,7 @@ import { contend } from './contend.ts';
 
 const measured = { roundTrip: 1, warmUp: 3000, span: 20_000, seed: 1 };
 
-/** The part of the rate that is kept by so many clients, each with so many requests, that give back that part of their permits. */
+/** The part of the rate that clients with `waiting` queued requests keep if they refund the part `refund` of their permits. */
 function usedOf(permits: number, clients: number, waiting: number, refund: number): number {
   const habits = {
     ...{ waiting, costs: [[1]], cancel: 0, cancelWithin: 1, refund, refundWithin: 5, part: 1 },
@@ -37,7 +37,7 @@ test('as many reservations as a small bucket holds leave none of its rate unused
   }
 });
 
-test('however many clients refund permits of a bucket, none waits longer than the queue is', () => {
+test('however many clients refund permits of a bucket, no request waits longer than the queue in front of it takes', () => {
   const habits = {
     ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0.5, refundWithin: 500, part: 1 },
   };

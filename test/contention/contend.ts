@@ -9,23 +9,23 @@ import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { randomFrom } from '../support/seed.mjs';
 import { slowLedger } from '../support/slowLedger.ts';
 
-/** What one client does with its requests. Parts and chances are between 0 and 1, times in milliseconds. */
+/** How one client treats its requests. Parts and chances are between 0 and 1, times in milliseconds. */
 export interface Habits {
-  /** Requests that it keeps in the line. */
+  /** The number of requests that it keeps in its queue. */
   waiting: number;
   /** The costs of its requests, chosen at random. */
   costs: readonly Cost[];
   /** The chance that a request is cancelled, within a random time of at most `cancelWithin`. */
   cancel: number;
   cancelWithin: number;
-  /** The chance that a permit is given back, within a random time of at most `refundWithin`. */
+  /** The chance that a granted request is refunded, within a random time of at most `refundWithin`. */
   refund: number;
   refundWithin: number;
-  /** The part that is given back. */
+  /** The refunded part of its permits. */
   part: number;
 }
 
-/** Clients with a line and a wire each, over one limit, on a fake clock. */
+/** Clients that share one limit on a fake clock, each with its own queue and connection. */
 export interface Contention {
   limits: readonly Limit[];
   clients: readonly Habits[];
@@ -37,9 +37,9 @@ export interface Contention {
   seed: number;
 }
 
-/** What came of a contention. */
+/** The result of a contention. */
 export interface Outcome {
-  /** Kept permits of each limit, by client: granted in the measured span and not given back. */
+  /** Kept permits of each limit, by client: granted in the measured span and not refunded. */
   kept: number[][];
   /** Every kept permit: its moment and cost. */
   standing: { moment: number; cost: Cost }[];
@@ -49,7 +49,7 @@ export interface Outcome {
   calls: number;
 }
 
-/** Lets the clients contend, each asking anew whenever a request of its ends. */
+/** Lets the clients contend. Each makes a new request whenever one of its requests ends. */
 export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Contention): Outcome {
   const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
   const random = randomFrom(seed);

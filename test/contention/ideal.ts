@@ -16,7 +16,7 @@ interface Asked {
 /**
  * The permits of each limit that are kept if one queue serves all clients: every request in its order, in the millisecond in
  * which its permits are free, with no reservations and no round trips. Requests, cancellations and refunds are as random
- * as in `contend`, and nothing knows of a refund before it happens.
+ * as in `contend`, and no refund is known before it happens.
  */
 export function ideal({ limits, clients, warmUp, span, seed }: Contention): number[] {
   const random = randomFrom(seed);

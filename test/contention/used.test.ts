@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { jain } from '../fleet/measures.ts';
 import { promise } from '../support/campaign.ts';
 import { contend, type Habits, type Outcome } from './contend.ts';
+import { ideal } from './ideal.ts';
 
 const waits: Habits = {
   ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 1, part: 1 },
@@ -17,7 +19,8 @@ const kinds: Record<string, (permits: number) => Limit> = {
 };
 const all = { ...kinds, 'a leaky bucket': (permits: number) => leakyBucket({ permits, interval: 1000 }) };
 
-const measured = { roundTrip: 1, warmUp: 3000, span: 10_000, seed: 1 };
+const measured = { roundTrip: 1, warmUp: 3000, span: 8_000, seed: 1 };
+const seconds = measured.span / 1000;
 
 /** Kept permits of the first limit, by client. */
 function keptBy({ kept }: Outcome): number[] {
@@ -28,18 +31,13 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0);
 }
 
-/** Jain's index of fairness. */
-function jain(numbers: readonly number[]): number {
-  return sum(numbers) ** 2 / (numbers.length * sum(numbers.map((n) => n * n)));
-}
-
 for (const [kind, limitOf] of Object.entries(all))
   test(`a client that keeps reserving and cancelling leaves the other its fair share of ${kind}`, () => {
     const clients = [waits, { ...waits, cancel: 1, cancelWithin: 10 }];
     const outcome = contend({ limits: [limitOf(10)], clients, ...measured });
     const [own] = keptBy(outcome);
     // A whole interval may begin or end within the measurement.
-    assert.ok(own >= 48, `${own} permits in 10 s of 10 a second`);
+    assert.ok(own >= 5 * (seconds - 0.5), `${own} permits in ${seconds} s of 10 a second`);
     assert.ok(outcome.longest < 2000, `a request waited for ${outcome.longest} ms`);
   });
 
@@ -47,7 +45,7 @@ for (const [kind, limitOf] of Object.entries(all))
   test(`with half of the requests cancelled, ${kind} is fully used, in fair shares`, () => {
     const clients = Array.from({ length: 8 }, () => ({ ...waits, cancel: 0.5, cancelWithin: 150 }));
     const kept = keptBy(contend({ limits: [limitOf(50)], clients, ...measured }));
-    assert.ok(sum(kept) >= 0.95 * 500, `${sum(kept)} of 500 permits`);
+    assert.ok(sum(kept) >= 0.95 * 50 * seconds, `${sum(kept)} of ${50 * seconds} permits`);
     assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
   });
 
@@ -56,7 +54,7 @@ for (const part of [0.5, 0.8])
     test(`two clients fully use ${kind} when ${part * 100} % of the permits are refunded`, () => {
       const habits = { ...waits, waiting: 5, costs: [[10]], refund: 1, refundWithin: 1, part };
       const kept = keptBy(contend({ limits: [limitOf(1000)], clients: [habits, habits], ...measured }));
-      assert.ok(sum(kept) >= 9500, `${sum(kept)} of 10000 permits`);
+      assert.ok(sum(kept) >= 950 * seconds, `${sum(kept)} of ${1000 * seconds} permits`);
       assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
     });
 
@@ -66,9 +64,9 @@ for (const refund of [0.45, 0.9])
       test(`sixteen clients with ${waiting} queued requests that refund ${refund * 100} % use ${kind} in full`, () => {
         const habits = { ...waits, waiting, refund, refundWithin: 2 };
         const clients = Array.from({ length: 16 }, () => habits);
-        const outcome = contend({ limits: [kinds[kind](50)], clients, ...measured, span: 20_000 });
+        const outcome = contend({ limits: [kinds[kind](50)], clients, ...measured, span: 12_000 });
         const kept = keptBy(outcome);
-        assert.ok(sum(kept) >= 950, `${sum(kept)} of 1000 permits`);
+        assert.ok(sum(kept) >= 570, `${sum(kept)} of 600 permits`);
         assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
         const calls = outcome.calls / outcome.granted;
         assert.ok(calls <= 1.5, `${calls} calls for each permit`);
@@ -133,21 +131,23 @@ test('beside a large request, many clients together reserve at most four seconds
   }
 });
 
-test('clients with mixed costs share a limit, and use what is refunded', () => {
-  for (const [kind, kept, refunded] of [
-    ['a sliding window', 0.68, 0.5],
-    ['a fixed window', 0.68, 0.45],
-    ['a token bucket', 0.95, 0.9],
-  ] as const)
-    for (const [refund, least] of [
-      [0, kept],
-      [0.5, refunded],
-    ]) {
+// A queue leaves a part of a window of 100 unused: it fits 50 and 50 together, but not 50, 5 and 50.
+test('clients with mixed costs keep what one queue would keep, in fair shares, whatever is refunded', () => {
+  for (const kind of ['a sliding window', 'a fixed window', 'a token bucket'])
+    for (const refund of [0, 0.5, 0.9]) {
       const habits = { ...waits, waiting: 20, costs: [[1], [5], [50]], refund, refundWithin: 50 };
-      const clients = [habits, habits, habits, habits];
-      const permits = keptBy(contend({ limits: [kinds[kind](100)], clients, ...measured, span: 20_000 }));
-      assert.ok(sum(permits) >= least * 2000, `${kind}, ${refund}: ${permits} of 2000 permits`);
-      assert.ok(jain(permits) >= 0.9, `${kind}, ${refund}: ${permits} permits`);
+      const contention = { limits: [kinds[kind](100)], clients: Array(4).fill(habits), ...measured };
+      const kept = [0, 0, 0, 0];
+      let best = 0;
+      for (const seed of [1, 2, 3, 4]) {
+        keptBy(contend({ ...contention, seed })).forEach((permits, client) => {
+          kept[client] += permits;
+        });
+        // The queue keeps what overflows a bucket.
+        best += Math.min(ideal({ ...contention, seed })[0], 100 * seconds);
+      }
+      assert.ok(sum(kept) >= 0.9 * best, `${kind}, ${refund}: ${kept} permits, and ${best} of one queue`);
+      assert.ok(jain(kept) >= 0.9, `${kind}, ${refund}: ${kept} permits`);
     }
 });
 
@@ -158,7 +158,7 @@ test('two limits together are fully used, whatever is cancelled and refunded', (
   ];
   const habits = { ...waits, waiting: 3, costs: [[1, 5]], cancel: 0.5, cancelWithin: 200, refund: 0.3 };
   const kept = keptBy(contend({ limits, clients: [habits, habits, habits, habits], ...measured }));
-  assert.ok(sum(kept) >= 475, `${sum(kept)} of 500 permits`);
+  assert.ok(sum(kept) >= 0.95 * 50 * seconds, `${sum(kept)} of ${50 * seconds} permits`);
   assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
 });
 
@@ -174,9 +174,9 @@ for (const kind of ['a sliding window', 'a fixed window', 'a token bucket'])
       ]) {
         const small = { ...waits, refund, refundWithin };
         const clients = [{ ...waits, costs: [[cost]] }, ...Array.from({ length: 9 }, () => small)];
-        const outcome = contend({ limits: [kinds[kind](permits)], clients, ...measured, span: 20_000 });
+        const outcome = contend({ limits: [kinds[kind](permits)], clients, ...measured, span: 12_000 });
         const [large] = keptBy(outcome);
-        assert.ok(large >= 2 * permits, `${large} of ${20 * permits} permits`);
+        assert.ok(large >= 1.2 * permits, `${large} of ${12 * permits} permits`);
         assert.ok(outcome.longest < 5000, `a request waited for ${outcome.longest} ms`);
       }
   });
@@ -196,7 +196,7 @@ promise(
   20,
   mixes,
   ({ kind, permits, clients, waiting, cancel, refund, seed }) => {
-    // Long enough that each client has many: else chance alone makes their shares unlike.
+    // Long enough that each client gets many permits: with few, chance alone makes the shares unequal.
     const span = Math.max(6000, Math.ceil((clients * 60_000) / permits));
     const habits = { ...waits, waiting, cancel, cancelWithin: 300, refund, refundWithin: 5 };
     const outcome = contend({
@@ -206,8 +206,7 @@ promise(
     });
     const kept = keptBy(outcome);
     const allowed = (permits * span) / 1000;
-    // Permits refunded to a window are granted at once. Of a bucket, what is booked counts until it is given back: a few requests
-    // of each client.
+    // Permits refunded to a window are granted again at once. In a bucket, a few permits of each client count until their refund.
     const least = kind === 'a token bucket' ? 0.95 - (3 * refund * clients) / permits : 0.92;
     assert.ok(sum(kept) >= least * allowed, `${sum(kept)} of ${allowed} permits`);
     assert.ok(sum(kept) <= allowed + 2 * permits, `${sum(kept)} of ${allowed} permits`);

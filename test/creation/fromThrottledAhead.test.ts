@@ -53,7 +53,7 @@ test('while values arrive at once, the prefetched permits double with every roun
   await assertLeft(limiter, 500);
 });
 
-test('1024 at most', async () => {
+test('at most 1024 permits are prefetched', async () => {
   const limiter = far({ limit: slidingWindow({ permits: 1_000_000, interval: 1_000 }) });
   let most = 0;
   await fromThrottled(naturals(), limiter)
@@ -65,7 +65,7 @@ test('1024 at most', async () => {
   assert.ok(most > 500 && most <= 1024, `${most} in the line`);
 });
 
-test('one permit at a time if the store is in this process, or with a timeout', async () => {
+test('one permit is requested at a time if the store is in this process, or with a timeout', async () => {
   const near = new RateLimiter({ name: 'api', limit: thousand, store: lateStore(memoryStore()) });
   for (const [limiter, timeout] of [
     [near, Infinity],

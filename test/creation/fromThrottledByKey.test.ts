@@ -161,7 +161,7 @@ const broken = new Error('broken');
 const refuse = () => {
   throw broken;
 };
-/** Throws, or whatever else it does, for the value `x` only. */
+/** A function of a value: calls `work` for the value `x`, and `other` for all others. */
 const onlyX =
   <T>(work: () => T, other: (value: string) => T) =>
   (value: string) =>

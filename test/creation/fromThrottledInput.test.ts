@@ -33,7 +33,7 @@ const wrongInput: [input: unknown, message: string][] = [
   ],
 ];
 for (const [input, message] of wrongInput) {
-  test(`it is not made: ${message}`, () => {
+  test(`invalid arguments throw: ${message}`, () => {
     const make = () => fromThrottled(input as string, limiter);
     assert.throws(make, (error: Error) => error.constructor === TypeError && error.message === message);
   });
@@ -58,7 +58,7 @@ for (const [options, type, message] of [
   [{ key: String }, TypeError, 'key: expected no key without a group'] as const,
   [{ buffer: 5 }, TypeError, 'buffer: expected no buffer without a group'] as const,
 ]) {
-  test(`it is not made: ${message}`, () => {
+  test(`invalid arguments throw: ${message}`, () => {
     const make = () => fromThrottled('a', limiter, options as FromThrottledOptions);
     assert.throws(make, (error: Error) => error.constructor === type && error.message === message);
   });
@@ -77,7 +77,7 @@ for (const [options, message] of [
   [{ key, strategy: 'drop' }, `strategy: no such option; expected one of ${known}`],
   [[], 'options: expected an object, got an array'],
 ] as const) {
-  test(`it is not made of a group: ${message}`, () => {
+  test(`with a group, invalid options throw: ${message}`, () => {
     const isExpected = (error: Error) => error.constructor === TypeError && error.message === message;
     assert.throws(() => ofGroup(options), isExpected);
   });

@@ -34,7 +34,7 @@ test('many values neither recurse nor stall when the first had to wait', async (
   assert.is(await lastValueFrom(result), 49_999);
 });
 
-test('many values neither recurse nor stall with a line that answers within the call', () => {
+test('many values neither recurse nor stall with a line that grants within the call', () => {
   const permit = { refund: async () => {} };
   const line = {
     name: 'api',

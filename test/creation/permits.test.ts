@@ -126,7 +126,7 @@ test(
 );
 
 for (const [permits, options, type, message] of wrongAcquire) {
-  test(`it is not made: ${message}`, () => {
+  test(`invalid arguments throw: ${message}`, () => {
     const make = () => permits$(limiter, permits as number, options as AcquireOptions);
     assert.throws(make, (error: Error) => error.constructor === type && error.message === message);
   });

@@ -18,7 +18,7 @@ test('it grows by one with every value that waits for the round trip only, to 10
   assert.is(after(10, 0).count, 11);
 });
 
-/** The mean size at the end, if a permit is granted every `spacing` milliseconds. */
+/** The mean size at the end, if a permit is granted every `every` milliseconds. */
 function settled(every: number, trip: number, maxAge = Infinity): number {
   const ahead = new PrefetchSize();
   let sum = 0;

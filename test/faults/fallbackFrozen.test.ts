@@ -8,7 +8,7 @@ import { Requests } from './requests.ts';
 
 const test = fallbackSuite('fallback: Redis frozen');
 
-// Nothing comes back by time: a missing refund shows.
+// No window ends during a test, so a missing refund shows.
 const limit = fixedWindow({ permits: 100, interval: 86_400_000 });
 
 test('refunds a reserve that ran late, so that nothing stays charged in Redis', async ({

@@ -6,7 +6,7 @@ import { RedisServer } from '../support/redisServer.ts';
 
 type Fallback = RateLimiterOptions['fallback'];
 
-/** What a test of the fallback works with. */
+/** The context of a test of the fallback. */
 export interface OnFallback {
   /** A server of the test's own, not started yet. */
   server: RedisServer;

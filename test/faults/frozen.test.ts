@@ -22,7 +22,7 @@ test.before(async (context) => {
 test.before.each(async (context) => {
   await context.server.command('FLUSHALL');
   context.redis = new Redis(context.server.port);
-  // Nothing comes back by time: a missing refund shows.
+  // The window does not end during the test, so a missing refund shows.
   const limit = fixedWindow({ permits: 100, interval: 86_400_000 });
   context.limiter = new RateLimiter({ name: 'frozen', limit, redis: context.redis });
   await context.limiter.availablePermits();

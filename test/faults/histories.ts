@@ -81,7 +81,7 @@ function endOf({ index: id, receivedAt: at, permit, error, cancelled, returned }
   return [{ event: 'failed', at, id, error: String(error) }];
 }
 
-/** What disturbed a fleet: times of the server, in milliseconds. */
+/** The disturbances of a fleet: times of the server, in milliseconds. */
 export interface Disturbances {
   /** When Redis lost data; `'sometime'` for unknown times. */
   losses?: readonly number[] | 'sometime';

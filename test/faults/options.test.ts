@@ -14,7 +14,7 @@ const test = redisSuite('options of ioredis under faults');
 const spec = { kind: 'slidingWindow', permits: 40, interval: 400, resolution: 1 } as const;
 
 /** Milliseconds that a call may take where no request may be rejected, on a busy machine as well. */
-const patience = 30_000;
+const longest = 30_000;
 
 /** Options, and whether requests may be rejected while the connection is down. */
 const settings: [options: RedisOptions, rejects: boolean, storeTimeout?: number][] = [
@@ -46,7 +46,7 @@ for (const version of [6, 5])
               afterwards(() => redis.disconnect());
               return redis as never;
             };
-      const all = settings.map(([options, rejects, storeTimeout = patience], i) => {
+      const all = settings.map(([options, rejects, storeTimeout = longest], i) => {
         const loads = [1, 2].map(() => {
           const redis = connectWith(options);
           return new Load(recordedLimiter(`options ${i}`, spec, redis, { storeTimeout }));

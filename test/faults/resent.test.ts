@@ -42,7 +42,7 @@ resent.after.each(async ({ redis, direct, proxy }) => {
 });
 resent.after(({ server }) => server.stop());
 
-// Nothing comes back by time, and all grants of a test are in one slot: a double refund shows.
+// No permit comes back by itself, and all grants of a test are in one slot: so a double refund shows.
 const interval = 86_400_000;
 const limits = [
   slidingWindow({ permits: 100, interval, resolution: interval }),

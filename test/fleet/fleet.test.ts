@@ -12,8 +12,8 @@ const processes = 6;
 const interval = 1000;
 const permits = 200;
 /** Milliseconds of requests of the fleet, and the moment at which one process is killed. */
-const lasts = 4300;
-const killAfter = 2300;
+const lasts = 3300;
+const killAfter = 2000;
 
 const test = suite<{ server: RedisServer }>('fleet');
 test.before(async (context) => {
@@ -27,12 +27,12 @@ interface Use {
   fairness: number;
 }
 
-/** The part of its time for which a process may wait for a processor if its fleet is to use a limit in full. */
+/** If a process waited for a processor for more than this part of its time, the use of the fleet is not judged. */
 const mostStarved = 0.05;
 
 /**
- * Runs a fleet, up to three times until the uses suffice. A fleet that other load kept from the processors is not judged by
- * its uses. The promises that `run` asserts hold each time.
+ * Runs a fleet until it uses enough of the limit, and evenly enough: up to three times. A run in which other load kept the
+ * fleet from the processors is not judged by its use. The promises that `run` asserts have to hold each time.
  */
 async function usesOf(
   server: RedisServer,
@@ -94,7 +94,7 @@ for (const limit of limits)
 
       // Whole windows, from the second one on, in which every process always had waiting requests.
       const first = grants.reduce((min, { t }) => Math.min(min, t), Infinity);
-      const [from, to] = [first + interval, first + 4 * interval];
+      const [from, to] = [first + interval, first + 3 * interval];
       // Permits reserved by the killed process, and those not reported yet, count as unused: a few permits.
       const utilisation = permitsWithin(grants, from, to) / ((permits * (to - from)) / interval);
       const fairness = jain(survivors.map((outcome) => permitsWithin(keptBy(outcome), from, to)));
@@ -121,7 +121,7 @@ for (const limit of limits)
         assert.ok(requests.some(({ returned }) => returned > 0));
       }
       const first = kept.reduce((min, { t }) => Math.min(min, t), Infinity);
-      const [from, to] = [first + interval, first + 4 * interval];
+      const [from, to] = [first + interval, first + 3 * interval];
       const utilisation = permitsWithin(kept, from, to) / ((permits * (to - from)) / interval);
       const fairness = jain(outcome.processes.map((one) => permitsWithin(keptBy(one), from, to)));
       console.log(`${limit.kind}: utilisation ${utilisation.toFixed(3)}, fairness ${fairness.toFixed(4)}`);

@@ -11,7 +11,7 @@ import { fillLog } from './longLog.ts';
 
 const test = redisSuite('scripts under random arguments');
 
-/** Milliseconds of the server that no call takes, and the most entries of a log by default. */
+/** The most milliseconds of the server that a call may take, and the most entries of a log at the default resolution. */
 const bound = 5;
 const entries = 1_000;
 /** A slow call may have waited for the machine: the quickest of so many tries counts. */

@@ -10,7 +10,10 @@ import { limitOf } from '../properties/specs.ts';
 import { randomOf } from '../support/seed.mjs';
 import { day, type Message, type Role, spec } from './protocol.ts';
 
-/* A process that shares a limit with its parent. Its arguments are the port of the server, its role, and the folder of its history. */
+/*
+ * A process that shares a limit with its parent. Its arguments are the port of the server, its role, and the folder of its
+ * history.
+ */
 
 const [port, role, folder] = process.argv.slice(2) as [string, Role, string];
 const redis = new Redis(Number(port));

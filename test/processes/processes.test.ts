@@ -28,7 +28,7 @@ test('SIGKILL: its reservations stay, and the rest of the fleet has the whole li
   child.signal('SIGKILL');
   const killed = Date.now();
   assert.ok((await resetAfter(context)) > day.interval, 'what it had reserved stays until its time');
-  await assertFullRate(load, killed);
+  await assertFullRate(context, load, killed);
   await end(load);
   assertNeverOver(load, child);
 });
@@ -46,7 +46,7 @@ test('SIGTERM twice while requests wait: close() ends the process, and refunds i
   assert.ok((await resetAfter(context)) <= day.interval, 'what it had reserved is given back');
   const { at, queued, reserved } = child.done!;
   assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
-  await assertFullRate(load, at);
+  await assertFullRate(context, load, at);
   await end(load);
   assertNeverOver(load, child);
 });
@@ -69,7 +69,7 @@ test('10,000 requests at close(): rejects each, refunds the reservations, and le
   for (const error of errors) assert.instance(error, LimiterClosedError);
   const { queued, reserved } = closing.stats();
   assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
-  await assertFullRate(load, Date.now());
+  await assertFullRate(context, load, Date.now());
   await end(load);
   assertValid([load.requests, requests]);
   assert.is(

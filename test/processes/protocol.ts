@@ -4,7 +4,7 @@ import type { PermitsAt } from '../properties/oracle.ts';
 export const spec = { kind: 'slidingWindow', permits: 50, interval: 500, resolution: 1 } as const;
 
 /**
- * A limit whose permits do not come back by time: a process takes all of it, and reserves one permit of the next day.
+ * A limit whose permits do not come back during the test: a process takes all of it, and reserves one permit of the next day.
  */
 export const day = { kind: 'fixedWindow', permits: 100, interval: 86_400_000, align: 'first' } as const;
 
@@ -14,7 +14,7 @@ export const day = { kind: 'fixedWindow', permits: 100, interval: 86_400_000, al
  */
 export type Role = 'load' | 'block' | 'storm' | 'close';
 
-/** What a process reports to its parent: that it has a permit, its grants, that it starts, and that it is done. */
+/** The reports of a process to its parent: that it has a permit, its grants, that it starts, and that it is done. */
 export type Message =
   | { kind: 'ready' }
   | { kind: 'grant'; grant: PermitsAt; receivedAt: number }

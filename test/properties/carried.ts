@@ -7,7 +7,7 @@ import { noticePeriod } from './steered.ts';
  * For a single limit, without refunds before the change and without steps of the clock. All times in milliseconds.
  */
 
-/** Permits that count together from `t` on; `newest` is their newest moment where that is later. */
+/** Permits that count together from `t` on; `newest` is their newest moment if that is later. */
 export interface Carried extends PermitsAt {
   newest?: number;
   /** The window before it: permits refunded there may be granted before the reservations. */
@@ -68,7 +68,10 @@ function newestOf(grants: readonly PermitsAt[], now: number, isLate: boolean): n
   return Math.max(0, ...moments.filter((t) => t <= now + noticePeriod));
 }
 
-/** The last used window, as one grant at its start. If it is void, the one before it; if both are void, a full window before them. */
+/**
+ * The last used window, as one grant at its start. If it is void, the one before it; if both are void, a full window before
+ * them.
+ */
 function lastWindow(
   { permits, interval, align }: Spec<'fixedWindow'>,
   ordered: readonly PermitsAt[],

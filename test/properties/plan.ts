@@ -47,7 +47,7 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   const trueUs = trueNow(world);
   if (step.kind === 'resend') {
-    const inTime = trueUs <= knows.lastUs + resent * 1000;
+    const inTime = trueUs < knows.lastUs + resent * 1000;
     const hasBucket = inForce(world).some(({ kind }) => kind === 'tokenBucket');
     const refunds = knows.last.filter(({ moment }) => inTime || !(hasBucket || moment === newestGrants));
     return { ...base, kind: 'refund', refunds, sequence: knows.sequence };

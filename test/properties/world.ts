@@ -39,7 +39,7 @@ export interface World {
   serverUs: number;
   /** Milliseconds by which the server's clock has been set back. */
   setBack: number;
-  /** Milliseconds by which the ledger's clock is ahead of the server's; the latest time that it has seen; see {@link Grant.era}. */
+  /** By how many ms the ledger's clock is ahead of the server's; the latest time that it has seen; see {@link Grant.era}. */
   shift: number;
   seen: number;
   era: number;

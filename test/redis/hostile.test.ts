@@ -143,6 +143,19 @@ test('limits in the text of a ledger that differ from their states are refused',
   }
 });
 
+test('a ledger with more entries than it holds itself is refused, without the place in the script', async ({
+  redis,
+}) => {
+  const ofOne = ledgerOf(redis, { '': limitOf(sliding) });
+  await ofOne.decide([1]);
+  const held = (await redis.getBuffer(ledger))!;
+  // The number of entries.
+  held[100] = 9;
+  await redis.set(ledger, held);
+  const { message } = await rejection(ofOne.decide([1]));
+  assert.match(message, `the key ${ledger} holds no ledger of version 9: found an invalid log; reset()`);
+});
+
 test('a ledger with more changes or refunded reservations than are kept is refused', async ({ redis }) => {
   const limit = slidingWindow({ permits: 1, interval: 60_000, resolution: 1 });
   const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });

@@ -6,7 +6,7 @@ const test = redisSuite('reservations move up');
 
 const limit = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
 
-/** The time until `work` is done, in ms. */
+/** The time until a permit is granted, in ms. */
 async function after(permit: Promise<unknown>): Promise<number> {
   const start = performance.now();
   await permit;

@@ -1,4 +1,4 @@
-// What each script is as a text, and the arguments that it refuses.
+// The text of each script, and the arguments that it refuses.
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { slidingWindow, tokenBucket } from '../../src/index.ts';

@@ -187,7 +187,7 @@ async function withNumber(redis: Redis, limit: Limit, number: number, place: num
 }
 
 for (const [title, limit, places] of limits)
-  test(`${title} grants nothing where a number in its ledger is none`, async ({ redis }) => {
+  test(`${title} grants nothing if a number in its ledger is NaN or infinite`, async ({ redis }) => {
     for (const place of places)
       for (const [what, number] of numbers) {
         const ledger = await withNumber(redis, limit, number, place);

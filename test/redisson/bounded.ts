@@ -8,7 +8,7 @@ import { fillLog, longestScript } from './state.ts';
 /** Long enough that no entry expires meanwhile. */
 const interval = 3_600_000;
 
-/** Asserts that with `count` entries of one moment, each call takes a fraction of the time of reading all of them. */
+/** Asserts that with `size` entries of one moment, each call takes a fraction of the time of reading all of them. */
 export async function checkBounded(limiter: RedissonRateLimiter, redis: Redis, size: number): Promise<void> {
   await limiter.setRate(RateType.OVERALL, 2 * size, interval);
   const permits = await Promise.all([limiter.acquire(), limiter.acquire(), limiter.acquire()]);

@@ -37,7 +37,7 @@ test('closing ends every wait at once, and leaves no timer and no listener', asy
   const { signal } = new AbortController();
   const timers = watchTimers();
   const ended = [
-    // Cannot be granted in time: false would come at the timeout.
+    // It cannot be granted in time, and would resolve to false at its timeout.
     limiter.tryAcquire(1, minute),
     limiter.tryAcquire(1, 2 * minute),
     limiter.tryAcquire(1, 20 * minute),

@@ -9,7 +9,7 @@ const test = redissonSuite('cost');
 const count = 80_000;
 const interval = 60_000;
 
-/** The log was full when the requests ended; then `passed` milliseconds passed. */
+/** The server's time on the first call, in ms, if the requests that filled the log ended `ago` ms before it. */
 async function longestOfFirst(client: Client, redis: Redis, ago: number): Promise<number> {
   await redis.flushall();
   await client.setRate(RateType.OVERALL, count, interval);

@@ -70,7 +70,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const add = `
 redis.call('ZADD', KEYS[2], ARGV[1], struct.pack('Bc0I', #ARGV[2], ARGV[2], ARGV[3]))
 redis.call('DECRBY', KEYS[1], ARGV[3])`;
-/** As a JVM client does it: whatever \`value\` is, what has expired is added. */
+/** Removes expired entries as a JVM client does: it adds their permits to `value`, without a check of `value`. */
 const purge = `
 local sum = 0
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], 0, ARGV[1])) do

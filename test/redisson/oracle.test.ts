@@ -170,7 +170,7 @@ test('the same before Redis 7, where the expiry of a key cannot be read', async 
   );
 });
 
-test('part of a log has expired, and more than one call counts has not', async ({ redis }) => {
+test('`value` agrees with a partly expired log that one call cannot count', async ({ redis }) => {
   const ledger = timedLedger(redis);
   const [rate, interval] = [1_000, 1_000];
   await ledger.setTime(start);
@@ -196,7 +196,7 @@ test('a refund of more than was granted returns no more than the grant', async (
   assert.equal([value, used], [13, 7]);
 });
 
-test('more than one call reads has expired, and more than that has not', async ({ redis }) => {
+test('`value` agrees with a log of which more has expired than one call reads', async ({ redis }) => {
   const ledger = timedLedger(redis);
   const [rate, interval, each] = [9_000, 1_000, 1_000];
   const runs = [{ count: each, cost: [2], maxWait: 0 }];

@@ -21,7 +21,7 @@ test('a simulation depends on its seed only', () => {
   assert.notDeepEqual(simulate(fleet), simulate({ ...fleet, seed: 2 }));
 });
 
-test('a fleet that crashes uses nothing', () => {
+test('a fleet whose clients all crash uses no permits', () => {
   const crashed = simulate({ ...fleet, late: 0, leave: 0, crash: 1 });
   assert.equal(crashed.utilisation, 0);
 });

@@ -15,7 +15,7 @@ test.after(async () => {
   assert.equal(playground.errors, []);
 });
 
-/** What axe-core finds serious or critical. */
+/** The serious and critical findings of axe-core. */
 async function seriousIn(open: OpenPage): Promise<string[]> {
   await open.page.evaluate(axe.source);
   // It waits for timers.

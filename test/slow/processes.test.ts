@@ -12,7 +12,7 @@ test('an event loop blocked for 2 s: the rest of the fleet has the whole limit w
   await until('both are granted', async () => load.requests.permits.length > 20 && child.grants.length > 20);
   child.begin();
   await until('the loop stands still', async () => child.begun !== undefined);
-  await assertFullRate(load, child.begun!);
+  await assertFullRate(context, load, child.begun!);
   await until('the loop runs again', async () => child.done !== undefined);
   const { length } = child.grants;
   await until('it is granted again', async () => child.grants.length > length + 20);
@@ -27,7 +27,7 @@ test('100,000 subscriptions that end in random order: leave nothing behind, and 
   await until('the storm is over', async () => child.done !== undefined, { within: 60_000 });
   const { at, queued, reserved } = child.done!;
   assert.equal({ queued, reserved }, { queued: 0, reserved: 0 });
-  await assertFullRate(load, at);
+  await assertFullRate(context, load, at);
   await end(load);
   assertNeverOver(load, child);
 });

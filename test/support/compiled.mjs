@@ -14,8 +14,8 @@ import { fileURLToPath } from 'node:url';
 import { assemble, filesIn } from '../../tools/lua.mjs';
 
 /*
- * The sources as Node runs them. A run starts dozens of processes, and each needs most of them: so what was compiled once is
- * kept on disk, by its contents.
+ * The sources as Node runs them. A run starts dozens of processes, and each needs most of the sources: so the result of each
+ * compilation is kept on disk, by the contents of the source.
  */
 
 const cache =
@@ -56,7 +56,7 @@ async function kept(texts, make) {
   return made;
 }
 
-/** Removes what was made long ago: most of it is of texts that have changed since. */
+/** Removes old results: most of their sources have changed since. */
 export function prune() {
   const oldest = Date.now() - 7 * 86_400_000;
   for (const name of existsSync(cache) ? readdirSync(cache) : []) {

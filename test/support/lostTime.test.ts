@@ -13,4 +13,12 @@ test('counts the time in which nothing else can run', async () => {
   assert.ok(ms >= 290, `${ms} ms`);
 });
 
+test('counts the time in which another process does not reply', async () => {
+  const since = performance.now();
+  const lost = lostTime(() => sleep(performance.now() < since + 100 ? 300 : 1));
+  await sleep(400);
+  const ms = lost();
+  assert.ok(ms >= 280, `${ms} ms`);
+});
+
 test.run();

@@ -6,14 +6,14 @@ import { kinds, type Opened } from './kinds.ts';
 
 const kind = kinds[clientName!];
 
-/** What the store takes of a connection. */
+/** The members of a connection that the store uses. */
 const ofStore = /^(sluice_|status$|off$|listenerCount$|defineCommand$|nodes$)/;
-/** The events of a connection; others are those of the test's own commands. */
+/** The events of the store's connection; all other events are those of the test's own connection. */
 const ofConnection = /^(ready|close|end|error)$/;
-/** What only ioredis has, and the store would use. */
+/** The members that only ioredis has, and that the store would use. */
 const ofIoredis = /^(options|scriptsSet|sendCommand|stream)$/;
 
-/** What `new Redis(…)` of ioredis takes, as options. */
+/** The arguments of ioredis's `new Redis(…)`, as options. */
 function optionsOf(args: unknown[]): RedisOptions {
   const options: RedisOptions = {};
   for (const arg of args) {

@@ -16,6 +16,15 @@ export async function freePort(): Promise<number> {
   throw new Error('no free port on 127.0.0.1');
 }
 
+/** Keeps `freePort` from choosing a port, in any process, while its server is down. Returns what ends that. */
+export function keepPort(port: number): () => void {
+  const holder = createServer()
+    .on('error', () => {})
+    .listen(port + bus, '127.0.0.1')
+    .unref();
+  return () => holder.close();
+}
+
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer()

@@ -2,7 +2,7 @@ import { type RedisServer, startRedis } from './redisServer.ts';
 import { until } from './until.ts';
 
 const group = 'sluice';
-const patience = { within: 30_000 };
+const retrying = { within: 30_000 };
 
 /** Starts a master, its replica and three sentinels, and waits until all of them know each other. */
 export async function startSentinels(): Promise<RedisSentinel> {
@@ -77,7 +77,7 @@ export class RedisSentinel {
         if (master === old || named.some((other) => other !== master)) return false;
         return (await infoSays(master, 'role:master')) && master;
       },
-      patience,
+      retrying,
     );
   }
 
@@ -100,7 +100,7 @@ export class RedisSentinel {
     await until(
       'the replica follows',
       async () => (await Promise.all(replicas.map(follows))).every(Boolean),
-      patience,
+      retrying,
     );
   }
 

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { command } from './command.ts';
 import { hasEnded, killAtExit, killNow, removeFolder, temporaryFolder } from './leftovers.ts';
-import { freePort } from './ports.ts';
+import { freePort, keepPort } from './ports.ts';
 import { redisBinary } from './redisBinary.mjs';
 import { until } from './until.ts';
 
@@ -36,6 +36,7 @@ export class RedisServer {
   readonly url: string;
   readonly #folder = temporaryFolder();
   readonly #sentinel: boolean;
+  readonly #releasePort: () => void;
   #child: ChildProcess | undefined;
 
   /** Writes the configuration of a server for `start`. */
@@ -45,6 +46,8 @@ export class RedisServer {
   ) {
     this.url = `redis://${this.host}:${port}`;
     this.#sentinel = sentinel;
+    // A node of a cluster needs both ports itself.
+    this.#releasePort = config.includes('cluster-enabled yes') ? () => {} : keepPort(port);
     const lines = [
       `port ${port}`,
       `bind ${this.host}`,
@@ -62,7 +65,7 @@ export class RedisServer {
     return this.#child?.pid ?? -1;
   }
 
-  /** Starts the server, and waits until it answers, at most so many milliseconds. */
+  /** Starts the server, and waits until it answers, for at most `within` milliseconds. */
   async start(within = 15_000): Promise<void> {
     // Errors in a configuration are printed before a log exists: so the log is the printed output.
     const log = openSync(join(this.#folder, 'server.log'), 'a');
@@ -90,8 +93,8 @@ export class RedisServer {
   }
 
   /**
-   * Deletes all keys. Returns the server's time of that, in milliseconds: what was written before it has an earlier time, and
-   * what is written later a later one.
+   * Deletes all keys. Returns the server's time of that, in milliseconds. Every write before it has an earlier time, and every
+   * write after it a later one.
    */
   async flush(): Promise<number> {
     const script = "redis.call('FLUSHALL') return redis.call('TIME')";
@@ -133,6 +136,7 @@ export class RedisServer {
   /** Stops the server, and removes its files. */
   async stop(): Promise<void> {
     await this.kill();
+    this.#releasePort();
     removeFolder(this.#folder);
   }
 }

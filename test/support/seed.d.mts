@@ -7,7 +7,7 @@ export function seed(): number;
 /** A random seed. */
 export function anySeed(): number;
 
-/** Random numbers from 0 to 1 that follow from the seed in force and a name: each call of what it answers gives the next. */
+/** Random numbers from 0 to 1 that follow from the seed in force and a name. Each call of the result returns the next one. */
 export function randomOf(name: string): () => number;
 /** Random numbers from 0 to 1 that follow from a number alone. */
 export function randomFrom(start: number): () => number;

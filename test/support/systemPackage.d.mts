@@ -1,4 +1,4 @@
-/** What to look for, and the system's packages that contain it. */
+/** How to find a program, and the system's packages that contain it. */
 export interface SystemPackage<T> {
   readonly find: () => T | undefined;
   readonly what: string;
@@ -6,7 +6,7 @@ export interface SystemPackage<T> {
   readonly brew: string;
 }
 
-/** What `find` finds on the PATH; installs the package if it finds nothing, or throws with the line to run. */
+/** Returns the result of `find`. If it finds nothing, installs the package, or throws an error with the command to run. */
 export function onPathOrInstalled<T>(options: SystemPackage<T>): T;
 
 /** The absolute path of a program on the PATH, or undefined. */

@@ -7,8 +7,8 @@ const lock = join(tmpdir(), 'rxjs-sluice-install.lock');
 const longestInstall = 5 * 60_000;
 
 /**
- * Returns what `find` finds on the PATH. If it finds nothing, a package of the system is installed with apt-get, if this
- * process is root; otherwise this throws an error with the command to run.
+ * Returns the result of `find`, which looks on the PATH. If it finds nothing, a package of the system is installed with apt-get,
+ * if this process is root; otherwise this throws an error with the command to run.
  *
  * @template T
  * @param {{ find: () => T | undefined, what: string, apt: string, brew: string }} options `what` it is, and the names of the

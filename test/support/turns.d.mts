@@ -1,10 +1,10 @@
 /** One of several writers that share an output. */
 export interface Turn {
-  /** Says something: at once if it is this writer's turn, else when it is. */
+  /** Writes the text: at once if the earlier writers have ended, otherwise when they have. */
   write(text: string): void;
-  /** Lets the next one speak. */
+  /** Ends this writer, so that the next one can write. */
   end(): void;
 }
 
-/** Lets writers at work at the same time share one output: the output of each follows when the earlier writers have ended. */
+/** One output for concurrent writers: the first writes at once, each of the others when the earlier ones have ended. */
 export function turns(count: number, write: (text: string) => void): Turn[];

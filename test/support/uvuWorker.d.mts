@@ -1,36 +1,36 @@
-/** What became of a file of tests. */
+/** The result of a file of tests. */
 export interface UvuOutcome {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Why the file itself counts as a failure, where it does. */
+  /** Why the file itself counts as a failure; undefined if it does not. */
   readonly cause?: string;
-  /** Milliseconds that it took, and those of the processor's time. */
+  /** Its time, and its processor time, in milliseconds. */
   readonly wall?: number;
   readonly cpu?: number;
 }
 
-/** A file that a worker is to run. */
+/** A file for a worker to run. */
 export interface UvuJob {
   /** Its absolute path. */
   readonly file: string;
   readonly seed: number;
-  /** The part of its runs that a promise over random values gets. */
+  /** The factor for the number of runs of a property with random values. */
   readonly scale: number;
-  /** How many milliseconds it may take. */
+  /** The milliseconds that it may take. */
   readonly limit: number;
-  /** Is given everything that the process prints meanwhile. */
+  /** Receives everything that the process prints meanwhile. */
   readonly write: (text: string) => void;
 }
 
 /** The prefix of the result of a file, which the process writes to its standard output. */
 export const mark: string;
 
-/** A process that runs uvu files, one at a time; one that dies, hangs or ends early is a failure of its file. */
+/** A process that runs uvu files, one at a time. If it dies, hangs or ends early, its file counts as a failure. */
 export class UvuWorker {
   /** Whether it can run another file. */
   readonly lives: boolean;
   run(job: UvuJob): Promise<UvuOutcome>;
-  /** Lets the process end, which it has to within `grace` milliseconds; answers what was wrong with that. */
+  /** Lets the process end within `grace` milliseconds. Returns the cause if it does not end well. */
   end(grace?: number): Promise<string | undefined>;
 }
