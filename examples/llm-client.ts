@@ -1,6 +1,6 @@
 import { type RateLimiter, slidingWindow } from 'rxjs-sluice';
 
-/** What a provider allows an account with: both limits apply to each call. */
+/** The limits of an account at a provider: both apply to each call. */
 export const accountLimits = ({ requests, tokens }: { requests: number; tokens: number }) => ({
   // A second more than a minute: see "A margin for the network" in the README.
   requests: slidingWindow({ permits: requests, interval: 61_000 }),

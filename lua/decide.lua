@@ -9,14 +9,15 @@
 -- ARGV[2]   1 if these were stored, 0 if they are the client's own; then the client
 -- ARGV[3…5] the three numbers of a single unnamed limit, as in reserve.lua
 -- ARGV[6…]  the cost in permits for each limit; only zeros to learn what is left
--- then, if the client has a queue: the last moment it has reserved, in milliseconds, and the epoch of that reservation;
---           nothing is granted before that moment
+-- then, if the client has a reservation: the last moment it has reserved, in milliseconds, and the epoch of that
+--           reservation; nothing is granted before that moment
 -- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force as text, if they differ from ARGV[1]. If the request is granted and both are small enough: the
--- free permits * 2^33 + the time until all permits are free, in microseconds. Otherwise a list: 1 if granted, else 0; the wait until the
--- request could be granted, or -1 for never; the time until all permits are free; both in microseconds; then the permits of
--- each limit that are free now; then, if one of several limits refuses, the index from 0 of the one that refuses for longest.
+-- Reply: the limits in force as text, if they differ from ARGV[1]. If the fast path grants the request, and both numbers are
+-- small enough: the free permits * 2^33 + the time until all permits are free, in microseconds. Otherwise a list: 1 if
+-- granted, else 0; the wait until the request could be granted, or -1 for never; the time until all permits are free; both in
+-- microseconds; then the permits of each limit that are free now; then, if one of several limits refuses, the index from 0 of
+-- the one with the longest wait.
 
 -- @include "quick/decide"
 -- @include "ledger/state"

@@ -1,7 +1,7 @@
--- Refunds grants and reservations, once per sequence number of a limiter. The twin of src/stores/memory/refund.ts.
+-- Refunds grants and reservations, once per sequence number of a limiter object. The twin of src/stores/memory/refund.ts.
 --
 -- KEYS[1]   the ledger
--- KEYS[2]   the limiter's last sequence number
+-- KEYS[2]   the last sequence number of the limiter object: each one counts its own refunds
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
 --
@@ -21,9 +21,9 @@
 -- @include "ledger/pace"
 
 local NEWEST, DEBT = -1, -2
--- The shortest time in milliseconds for which a sequence number is remembered. A repeated release would take
--- from any newer grants, a bucket that has never been full since can restore a grant of any age, and a longer
--- interval may have been stored in the meantime.
+-- A sequence number is remembered for at least this many milliseconds. The time until the earlier grants expire may
+-- be too short: a repeated release takes from newer grants, a bucket that has not been full since restores a grant
+-- of any age, and a longer interval may have been stored in the meantime.
 local RESENT = 60000
 -- The largest debt that is charged, in windows or bursts.
 local MOST_DEBT = 1000

@@ -11,9 +11,9 @@
 -- ARGV[3…5] permits, interval and third number (extra) of a single unnamed limit; otherwise zeros
 -- ARGV[6]   the epoch that the client knows, or 0
 -- ARGV[7]   how far ahead the client would like to reserve: milliseconds at the full rate
--- ARGV[8]   0, or 3 if three numbers follow: what the client has already reserved, in milliseconds at the full rate; the last
---           moment that it has reserved, in milliseconds, or 0; and the epoch of that reservation. Nothing is granted or
---           reserved before that moment
+-- ARGV[8]   0, or 3 if three numbers follow: the permits that the client has already reserved, in milliseconds at the full
+--           rate; the last moment that it has reserved, in milliseconds, or 0; and the epoch of that reservation. Nothing is
+--           granted or reserved before that moment
 -- then      the runs. Each is: the number of requests, the longest wait in microseconds or -1 for any, and the cost in
 --           permits for each limit
 -- Most calls are shorter: ARGV[8] is the last one, the number of requests of one permit that wait as long as necessary, and
@@ -39,8 +39,8 @@
 -- @include "ledger/asked"
 
 local LEFT, NEVER = -1, -2
--- How long after its last reservation is due a client counts as a contender, and windows stay paced:
--- milliseconds.
+-- A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation
+-- is due.
 local CONTENDER_PERIOD = 2000
 
 local logs = {}
@@ -79,7 +79,7 @@ moveUp(ledger, now, serverUs)
 local contenders = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = contenders > 1 or now < ledger.pacedUntil
 local share = shareOf(ledger, horizon, contenders, now)
--- While permits are rare: by how much the clients in front delay this one, and whether it may be granted nothing.
+-- While permits are rare: by how much the clients in front delay this one, and whether it must not be granted anything.
 local rare, delay, barred = contenders > 1 and areRare(ledger), 0, false
 if rare then delay, barred = turnOf(ledger, client, now) end
 
@@ -101,10 +101,10 @@ do
     delay, barred = turnOf(ledger, client, now)
   end
 
-  -- Whether a request for rare permits stays queued: only the first client reserves, and only a moment of the near future.
+  -- Whether a request for rare permits stays queued: only the client in front reserves, and no further ahead than its horizon.
   local function staysQueued(wait, ahead, maxWait)
     if left or barred then return true end
-    -- Requests that wait may be granted what is free now, but others must not overtake them.
+    -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
     if wait == 0 then return maxWait == 0 and delay > 0 end
     return delay > 0 or ahead > horizon
   end

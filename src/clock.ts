@@ -8,8 +8,8 @@ export interface Clock {
   /** Epoch milliseconds at the clock's zero. */
   readonly origin: number;
   /**
-   * Calls `work` after about `ms`. A timer may fire slightly early: `work` has to check the clock. Without `keepsAlive` (true by
-   * default), it does not keep the process alive.
+   * Calls `work` after about `ms`. A timer may fire slightly early, and a delay above about 24 days is cut: `work` has to check
+   * the clock. If `keepsAlive` is false (true by default), the timer does not keep the process alive.
    */
   after(ms: number, work: () => void, keepsAlive?: boolean): CancelTimer;
 }

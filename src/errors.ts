@@ -52,7 +52,7 @@ export class AcquireTimeoutError extends SluiceError {
   }
 }
 
-/** The permits are not available now, and the strategy is `'error'`. The request was not charged. */
+/** With the strategy `'error'`: the permits are not available within `timeout`, 0 by default. The request was not charged. */
 export class RateLimitExceededError extends SluiceError {
   override readonly name = 'RateLimitExceededError';
   readonly code = 'ERR_SLUICE_LIMIT';
@@ -105,7 +105,7 @@ export class QueueOverflowError extends SluiceError {
   }
 }
 
-/** Redis cannot be reached. `cause` is the error of the connection. */
+/** Redis cannot be reached, or has not replied in time. `cause` is the reason, such as the error of the connection. */
 export class StoreUnavailableError extends SluiceError {
   override readonly name = 'StoreUnavailableError';
   readonly code = 'ERR_SLUICE_UNAVAILABLE';
@@ -131,7 +131,7 @@ export class StoreError extends SluiceError {
   }
 }
 
-/** What to do about a permission that the Redis user does not have: inside a script, Redis does not name the command. */
+/** Says how to find a permission that the Redis user lacks: the error of a script may not name the denied command. */
 function hint(cause: unknown): string {
   if (!/NOPERM|ACL failure|can't (run|access)/.test(messageOf(cause))) return '';
   return '; ACL LOG names the missing permission; docs/security.md lists all that are needed';

@@ -1,6 +1,6 @@
 const smallest = 16;
 
-/** A FIFO queue in a circular array: eight bytes a value. An empty queue drops its array. */
+/** A FIFO queue in a circular array: eight bytes a value. A queue that becomes empty drops an array that has grown. */
 export class Ring<T> {
   #slots: (T | undefined)[] = new Array(smallest);
   #head = 0;

@@ -1,4 +1,4 @@
-// What `npm run coverage` runs: the tests of src with few random values, without those that count clocks, processes or commands.
+// `npm run coverage` runs this: the tests of src with few random values, without those that count clocks, processes or commands.
 process.env.SLUICE_SCALE ??= '0.1';
 process.argv.push(
   ...[

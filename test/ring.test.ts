@@ -43,7 +43,7 @@ test('it is empty after it was cleared, and can be used again', () => {
   assert.is(ring.shift(), 7);
 });
 
-/** How many values come, or, where it is negative, go. */
+/** The numbers of values that are pushed, or shifted if negative. */
 const moves = fc.array(fc.integer({ min: -40, max: 50 }), { maxLength: 60 });
 
 test('it behaves as an array does, however it grows, wraps around and runs empty', () => {

@@ -1,4 +1,4 @@
-// A part of the tests, which meets every folder of src, with other versions than those of `npm ci`:
+// Runs a part of the tests, which uses every folder of src, with other versions than `npm ci` installs:
 //
 // npm run test:peers                    the oldest rxjs and ioredis that package.json names as peers, and their types
 // npm run test:clients                  the store's tests over each of the other Redis clients
@@ -6,7 +6,7 @@
 // npm run test:clients -- --part        the part of them that CI runs
 // npm run test:node -- 26.10.0          another Node, which npm installs into a folder of its own; or `latest`
 // npm run test:node -- latest limiter   other tests than the part
-// npm run test:node -- latest --if-had  says so, and succeeds, where npm cannot install that Node
+// npm run test:node -- latest --if-had  prints a note and succeeds if npm cannot install that Node
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ const types = ['build', 'chore', 'ci', 'docs', 'feat', 'fix', 'perf', 'refactor'
 const subject = new RegExp(`^(${types.join('|')})(\\([\\w-]+\\))?!?: \\S`);
 const checkedCommits = 100;
 
-/** What is wrong with the message of a commit, or nothing. */
+/** The fault of the message of a commit, or nothing. */
 export function fault(message) {
   const [first, second] = message.split('\n');
   if (/^(Merge|Revert|fixup!|squash!) ?/.test(first)) return undefined;

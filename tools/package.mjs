@@ -11,7 +11,7 @@ const expected = readFileSync(new URL('./packedFiles.txt', import.meta.url), 'ut
   .trim()
   .split('\n');
 
-/** The differences between what is packed and what is expected. */
+/** The differences between the packed files and the expected ones. */
 export function differences(packed, expected) {
   return [
     ...packed.filter((file) => !expected.includes(file)).map((file) => `not expected: ${file}`),

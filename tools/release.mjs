@@ -32,7 +32,7 @@ function nextVersion(from, wanted) {
   return wanted;
 }
 
-/** The changelog with what is unreleased under the heading of the version. */
+/** The changelog with its unreleased entries under the heading of the version. */
 function releasedChangelog(text, version, date) {
   const [, unreleased] = /^## Unreleased\n(.*?)(?=^## |(?![\s\S]))/ms.exec(text) ?? [];
   if (unreleased === undefined) fail('CHANGELOG.md has no heading "## Unreleased"');

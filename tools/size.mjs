@@ -1,4 +1,4 @@
-// What a bundle of an application has of this package: gzipped bytes, and the limit of each. Fails above a limit.
+// Prints the gzipped bytes that this package adds to a bundle of an application, and the limit of each. Fails above a limit.
 // Needs the build: `npm run build && npm run size`.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,6 @@ const limits = [
   ['tokenBucket', 2 * kilobyte],
   ['leakyBucket', 2 * kilobyte],
   ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte],
-  // The goal is 24 KB; the scripts are 14 KB of what is there.
   ['RateLimiter, throttleDistributed', 52 * kilobyte],
 ];
 

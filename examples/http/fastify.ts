@@ -8,7 +8,7 @@ export interface RateLimitOptions {
   userOf: (request: FastifyRequest) => User;
 }
 
-/** A plugin that responds with 429 to a user beyond the limit of the plan, and informs each response of the rest. */
+/** A plugin that responds with 429 to a user beyond the limit of the plan, and adds the RateLimit fields to each response. */
 export const rateLimit: FastifyPluginAsync<RateLimitOptions> = async (app, { group, userOf }) => {
   app.addHook('onRequest', async (request, reply) => {
     const key = keyOf(userOf(request));

@@ -1,4 +1,4 @@
--- The permits of a cost, as an argument. A call with other numbers grants nothing, and could not end.
+-- Reads the permits of a cost from an argument. Any other number is refused: with it, the call might never end.
 local function askedPermits(argument)
   local permits = tonumber(argument)
   if not (permits >= 0 and permits < 2 ^ 53) then error('a cost that is no number of permits', 0) end

@@ -1,5 +1,5 @@
--- What applies to all clients of a limiter: the stored rate, if there is one, and a pause. The twin of
--- src/stores/memory/control.ts.
+-- The state that applies to all clients of a limiter: the stored rate, if there is one, and a pause. The twin
+-- of src/stores/memory/control.ts.
 --
 -- Its times are the server's, without a ledger's shift: with the scope `client`, several ledgers share one
 -- control.

@@ -32,7 +32,7 @@ do
     return math.min(last, LAST_MOMENT - 1)
   end
 
-  -- Whether the head alone describes the ledger.
+  -- Whether no rare field of the ledger is set. Its limit may have some.
   local function isPlain(ledger, now, calm)
     return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
       and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.credit == 0 and #ledger.voids == 0

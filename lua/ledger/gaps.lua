@@ -13,7 +13,7 @@ do
     for i = 1, #cost do
       local n, state = cost[i], ledger.limits[i]
       if n > 0 then
-        -- Permits that are free only because the pace holds grants back were not refunded.
+        -- Without a refund, a window has free permits only because the pace holds grants back.
         if not isFreed and state.kind ~= 't' then return false end
         if not algebraOf(state.kind).hasGap(state, instant.now, instant.at, n, before, isFreed) then return false end
       end
@@ -23,7 +23,7 @@ do
 
   -- Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
   -- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
-  -- further ahead may make it. Reservations keep their moments. Returns whether the request was granted.
+  -- further ahead may make room. Reservations keep their moments. Returns whether the request was granted.
   function takeGap(ledger, instant, cost, hole)
     local now, load = instant.now, loadOf(ledger, cost)
     if now >= ledger.pacedUntil or ledger.pausedUntil > now then return false end

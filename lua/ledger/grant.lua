@@ -14,8 +14,8 @@ do
       local n, state = cost[i], ledger.limits[i]
       if n > 0 and state.kind ~= 't' then
         local algebra, hasRoom = algebraOf(state.kind), false
-        -- A sliding window's `earliest` is never before its newest reservation, so it is asked for the room
-        -- just before `t`.
+        -- A sliding window's `earliest` is never before its newest reservation, so `fit` tells whether there is
+        -- room just before `t`.
         if state.kind == 'f' then
           hasRoom = algebra.earliest(state, instant.now, instant.at, n) < t
         else

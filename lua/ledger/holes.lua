@@ -1,8 +1,8 @@
 -- @include "ledger/newest"
 -- @include "ledger/algebras"
 
--- Holes: reservations that were refunded before the newest one. A hole stays charged until the next request
--- of the same cost takes it over. The twin of src/stores/memory/holes.ts.
+-- Holes: refunded reservations whose moment is before the newest one. A hole stays charged until the next
+-- request of the same cost takes it over. The twin of src/stores/memory/holes.ts.
 
 -- The most holes that are remembered, as every call that waits looks through them.
 local MOST_HOLES = 32

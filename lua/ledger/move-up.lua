@@ -18,11 +18,11 @@ do
     for i, state in ipairs(ledger.limits) do
       shortest, all[i], hasWindow = math.min(shortest, state.interval), 1, hasWindow or state.kind ~= 't'
     end
-    -- Clients that wait for a bucket take what is refunded ahead of the reservations, unless its permits are rare.
+    -- Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
     if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
     if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end
     if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
-    -- The refunded permits are for the clients that reserve again, which need not keep a pace for them.
+    -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
     voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)
   end

@@ -13,14 +13,14 @@ do
   -- The least part of its stride by which a request moves the frontier.
   local LEAST_PART = 0.05
 
-  -- Permits are rare if one of them, or the largest request, takes so many milliseconds at the full rate. In a
-  -- sliding window, a permit that is granted again expires later than the next reservation needs, so fewer of
-  -- them suffice.
+  -- Permits are rare if one of them, or the largest request, takes at least this many milliseconds at the full
+  -- rate. In a sliding window, a permit that is granted again expires later than the next reservation needs, so
+  -- fewer milliseconds suffice.
   local RARE_LOAD = 200
   local RARE_IN_SLIDING = 100
-  -- Milliseconds that it takes, counting only permits that are kept.
+  -- That time, divided by the part of permits that is not refunded, must also be at least this many milliseconds.
   local RARE_KEPT = 500
-  -- The largest part that is kept while permits are rare.
+  -- Permits are rare only if at most this part of them is kept, that is, not refunded.
   local MOST_KEPT = 0.875
 
   -- The part of the permits granted lately that was not refunded.

@@ -2,7 +2,7 @@
 -- @include "ledger/epochs"
 -- @include "ledger/holes"
 
--- The fields of a ledger that most ledgers do not need, behind all others.
+-- The fields of a ledger that most ledgers do not need. They are stored after all others.
 
 local packRare, unpackRare
 -- The most tickets. A client without one is behind all of them.

@@ -14,7 +14,7 @@ do
   local MOST_NAME = 2048
 
   -- The milliseconds by which the clients in front delay a client, and whether the first one has been overtaken
-  -- for so long that this one may be granted nothing. Forgets the clients that have not called again.
+  -- for so long that this one must not be granted anything. Forgets the clients that have not called again.
   function turnOf(ledger, client, now)
     local tickets, delay, own = {}, 0, nil
     for _, ticket in ipairs(ledger.tickets) do
@@ -43,7 +43,7 @@ do
     if #tickets < MOST_TICKETS and #new.client <= MOST_NAME then tickets[#tickets + 1] = new end
   end
 
-  -- A client has been granted permits. Its next request comes after those of the others.
+  -- Removes the ticket of a client that has been granted permits: its next request comes after those of the others.
   function dropTicket(ledger, client)
     for i, ticket in ipairs(ledger.tickets) do
       if ticket.client == client then return table.remove(ledger.tickets, i) end

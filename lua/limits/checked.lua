@@ -11,7 +11,7 @@ local function checkSmall(sum)
   if not (sum > -2 ^ 60 and sum < 2 ^ 60) then error('a number that is out of range', 0) end
 end
 
--- Raises an error if one of them is negative or NaN.
+-- Raises an error if a count is negative or NaN.
 local function checkCounts(a, b, c)
   if not (a >= 0 and b >= 0 and c >= 0) then error('a count below zero', 0) end
 end

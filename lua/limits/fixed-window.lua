@@ -19,7 +19,7 @@ local function fixedWindow()
 
   local function roll(state, now, shift)
     state.shift = shift
-    -- After a step of the clock, a window may not be aligned with the grid. The next one starts on the grid.
+    -- After a step of the clock, a window may be off the grid. The next one starts on the grid.
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
     if now >= state.stop0 then
       state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = 0, 0, 0, 0, 0
@@ -30,8 +30,8 @@ local function fixedWindow()
     if state.epoch == 1 then state.stop = alignDown(state, now) end
   end
 
-  -- All that is known of the windows before the last is that they are past or full. The next window may start
-  -- where the last one did.
+  -- Forgets the window before the last: it is past or full. If the last window becomes empty, the next one may
+  -- start where it did.
   local function forgetBefore(state)
     state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = state.start, state.start, 0, state.newest, 0
   end
@@ -83,7 +83,7 @@ local function fixedWindow()
     if state.used > 0 and state.start <= now then
       return at < state.stop and (before < state.stop or state.used + n <= state.permits)
     end
-    -- After a step of the clock, a window may not be aligned with the grid.
+    -- After a step of the clock, a window may be off the grid.
     if state.epoch == 1 and alignDown(state, state.start0) ~= state.start0 then return false end
     -- After the interval was shortened, the window may overlap the last one, and moments from the start of
     -- the last one count there.
@@ -123,8 +123,8 @@ local function fixedWindow()
 
   local function release(state, now, at, n)
     local back = 0
-    -- The state does not tell which reservations have come due. While one is ahead, all that were made with
-    -- it are left.
+    -- The state does not tell which reservations have come due. While one is ahead, all that were made with it
+    -- stay reserved.
     if state.start <= at then
       local granted = state.used
       if state.newest > at then granted = math.max(0, state.used - state.reserved) end

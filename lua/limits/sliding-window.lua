@@ -98,7 +98,7 @@ local function slidingWindow()
     state.newest = math.max(state.newest, t)
   end
 
-  -- After the last reservations are refunded, later requests need not wait behind them.
+  -- Removes empty entries at the end, so that later requests need not wait behind refunded reservations.
   local function dropEmptyEnd(state)
     for _ = 1, POP_LIMIT do
       if state.openTime == 0 or state.openCount > 0 or not pop(state) then return end
@@ -119,7 +119,7 @@ local function slidingWindow()
   end
 
   local function refund(state, now, t, n)
-    -- The entry of an older grant may have been removed, and the entry found be that of another grant.
+    -- If the entry of the grant was removed, `find` would return the entry of another grant.
     if t <= state.purged then return 0 end
     local index = find(state, t)
     if not index then return 0 end
@@ -131,7 +131,7 @@ local function slidingWindow()
     return back
   end
 
-  -- Takes from the newest entries without a reservation.
+  -- Takes from the newest entries that hold no reservation.
   local function release(state, now, at, n)
     local limit, left, last = at, n, lengthOf(state) - 1
     local changed, first = 0, last

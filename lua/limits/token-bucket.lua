@@ -5,7 +5,7 @@
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
 
--- Milliseconds of refill from which on a request can be granted ahead of reservations that leave enough.
+-- A request whose permits take this many milliseconds to refill may overtake reservations even if none was refunded.
 local LEAST_WAIT = 20
 -- The most units of a state.
 local MOST_UNITS = 2 ^ 53 - 1
@@ -57,7 +57,7 @@ local function tokenBucket()
 
   local function hasGap(state, now, at, n, before, isFreed)
     local cost, units = n * state.interval, unitsAt(state, now)
-    -- Frequent requests soon get what reservations leave, in fair shares.
+    -- A smaller request takes refunded permits only: it soon gets its fair share of the others.
     if cost < LEAST_WAIT * state.permits then return isFreed and units >= cost end
     return history.leastLevel(state, now, at, before, units) >= cost
   end
@@ -124,7 +124,7 @@ local function tokenBucket()
     return (state.burst * state.interval - state.units) / state.interval
   end
 
-  -- Takes units that were granted under another limit: the bucket may not have them, and refills them first.
+  -- Charges units that were granted under another limit. The level may become negative: the refill covers that first.
   local function owe(state, units)
     state.units = math.max(state.units - units, -MOST_UNITS)
     state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))

@@ -2,15 +2,15 @@
 --
 -- KEYS[1…7]  as in state/limiter.lua
 --
--- ARGV[1]    the entry of the first request. 13 of its bytes identify the call: no other call of any line has the same.
+-- ARGV[1]    the entry of the first request. 13 of its bytes identify the call: no other call has the same.
 -- ARGV[2…]   runs: the permits of a request, the number of requests, and the longest wait in microseconds or -1 for any. For
 --            a single request, the permits alone: it waits as long as necessary.
 --
--- Reply: an empty list if the limiter has no rate. To a single request possibly the server's time in microseconds if it is
--- granted, or else a list of that time and the wait in microseconds. Otherwise a list: the time, the rate, the interval in
--- milliseconds, the permits that are free now, the time until all permits are free in microseconds, and the wait of the
--- first queued request in microseconds; then pairs of a count and 0 (granted), LEFT (queued), NEVER (exceeds the rate), or
--- -2 - the wait in microseconds (refused, as the wait would be too long).
+-- Reply: an empty list if the limiter has no rate. From the fast path, to a single request: the server's time in microseconds
+-- if it is granted, or else a list of that time and the wait in microseconds. Otherwise a list: the time, the rate, the
+-- interval in milliseconds, the permits that are free now, the time until all permits are free in microseconds, and the wait
+-- of the first queued request in microseconds; then pairs of a count and 0 (granted), LEFT (queued), NEVER (exceeds the rate),
+-- or -2 - the wait in microseconds (refused, as the wait would be too long).
 
 -- @include "redisson/state/quick"
 -- @include "redisson/state/save"
@@ -51,8 +51,8 @@ end
 
 -- Microseconds that the next request has to wait; 0 if it turns out that its permits are free.
 local function waitOf(permits)
-  -- Expired entries that have not been read may hold enough permits, or a count that is not finished may find them free: the
-  -- next call knows.
+  -- Expired entries that have not been read may hold enough permits, or a count that is not finished may find them free. The
+  -- next call finds out.
   if limiter.unknown or limiter.expired > 0 then return 1 end
   return waitFor(limiter, permits, granted)
 end

@@ -1,7 +1,7 @@
 -- Releases permits on the keys of Redisson, from the newest entries of the log. A call that is sent twice counts once.
 --
 -- KEYS[1…7]  as in state/limiter.lua
--- KEYS[8]    the last sequence number of the line's releases
+-- KEYS[8]    the last sequence number of the releases of the limiter object: each one counts its own
 --
 -- ARGV[1]    permits
 -- ARGV[2]    the sequence number

@@ -18,7 +18,7 @@ local known = before[1] and before[2]
 if (ARGV[1] == 'new' and known) or (ARGV[1] == 'known' and not known) then return 0 end
 
 local config = configOf(ARGV[2], ARGV[3], ARGV[4], ARGV[5])
--- This repairs an invalid config, of which neither the key of the log nor the rate for which `value` was is known.
+-- An invalid config is repaired, too: it does not tell which key holds the log, or for which rate `value` was.
 local ofType = before[2] == ARGV[4] or (known and before[2] ~= '0' and before[2] ~= '1')
 local rateBefore = known and string.find(before[1], '^%d+$') and tonumber(before[1])
 config.raised = rateBefore and config.rate - rateBefore or (known and math.huge or 0)
@@ -27,7 +27,7 @@ config.raised = rateBefore and config.rate - rateBefore or (known and math.huge 
 local keeps = ARGV[1] == 'new' or (ARGV[6] == '1' and ofType)
 local limiter = keeps and openLimiter(COUNTED_AT_LEISURE, config)
 
--- The marks are about another rate.
+-- The marks are those of another rate.
 redis.call('UNLINK', KEYS[6], KEYS[7])
 redis.call('HSET', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4], 'keepAliveTime', ARGV[5])
 if config.keepAlive > 0 then

@@ -48,7 +48,10 @@ function firstWindows({ permits, interval }: Limit): WindowsAt {
       grants.findIndex((at) => at >= free),
       free,
     );
-    placed = rest ? [...past.map(recounted), ...rest] : (place(grants, 0, -Infinity) ?? []);
+    const kept = past.map(recounted);
+    // A window may have been placed before all of its grants were known.
+    const holds = rest && kept.every(({ count }) => count <= permits);
+    placed = holds ? [...kept, ...rest] : (place(grants, 0, -Infinity) ?? []);
     return placed;
 
     function recounted(window: Window): Window {
@@ -56,9 +59,19 @@ function firstWindows({ permits, interval }: Limit): WindowsAt {
     }
   };
 
-  /** Windows for the grants from `first` on, none of them before `free`; undefined if there are none. */
-  function place(grants: readonly number[], first: number, free: number): Window[] | undefined {
+  /**
+   * Windows for the grants from `first` on, none of them before `free`; undefined if there are none. `failed` has the pairs of
+   * both that were tried in vain: without them, the time would grow exponentially with the grants.
+   */
+  function place(
+    grants: readonly number[],
+    first: number,
+    free: number,
+    failed = new Set<string>(),
+  ): Window[] | undefined {
     if (first < 0 || first === grants.length) return [];
+    const key = `${first} ${free}`;
+    if (failed.has(key)) return undefined;
     const opening = grants[first];
     const starts = grants.slice(first, first + permits).map((at) => Math.max(free, at - interval + 1));
     for (const from of [opening, ...starts.reverse()]) {
@@ -66,9 +79,10 @@ function firstWindows({ permits, interval }: Limit): WindowsAt {
       const to = from + interval;
       const next = grants.findIndex((at) => at >= to);
       const count = (next < 0 ? grants.length : next) - first;
-      const rest = count <= permits ? place(grants, next, to) : undefined;
+      const rest = count <= permits ? place(grants, next, to, failed) : undefined;
       if (rest) return [{ from, to, count, most: permits }, ...rest];
     }
+    failed.add(key);
     return undefined;
   }
 }

@@ -30,7 +30,7 @@ export async function openGate(options: Arguments): Promise<Gate> {
 }
 
 function ownLimiter({ name, limit }: Arguments, redis: Redis | undefined): RateLimiter {
-  // Without Redis, no line may pass that the fleet does not count; the command fails at once.
+  // While Redis cannot be reached, no line may pass uncounted: the command fails instead.
   const fallback = redis && ({ mode: 'reject', timeout: 3_000 } as const);
   return new RateLimiter({ name, limit: limit!, redis, fallback });
 }

@@ -56,7 +56,7 @@ export class Lines implements Iterable<string> {
       if (done) this.#ended = true;
       else this.#put(value);
     });
-    // `some` rejects with the error; without a caller it is no unhandled rejection.
+    // `some` rejects with the error. If nothing awaits it, the rejection must not count as unhandled.
     this.#reading.catch(() => {});
   }
 
@@ -69,7 +69,7 @@ export class Lines implements Iterable<string> {
   }
 }
 
-/** The lines that end in each chunk, and at last a line without a newline. */
+/** Yields the lines that end in each chunk, and at the end of the stream a last line without a newline. */
 async function* linesOfChunks(input: Readable): AsyncGenerator<string[], void, undefined> {
   let rest = '';
   for await (const chunk of input) {

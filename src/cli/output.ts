@@ -25,7 +25,7 @@ export class Output {
     this.#stream = stream;
     this.#beforeWrite = beforeWrite;
     this.failed = new Promise((_, reject) => stream.on('error', reject));
-    // Without a handler it is no unhandled rejection.
+    // If nothing awaits it, the rejection must not count as unhandled.
     this.failed.catch(() => {});
   }
 

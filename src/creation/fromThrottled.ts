@@ -78,7 +78,7 @@ export interface FromThrottledByKeyOptions<P = Permits, T = unknown, R = T>
  * group    (a1,b1)--(a2|)
  * ```
  *
- * An endless input needs bounded memory. Each subscription iterates the input anew, if the input allows that.
+ * Memory stays bounded, even for an endless input. Each subscription iterates the input anew, if the input allows that.
  *
  * **End.** With a limiter, detecting the end of the input costs the permits of one more value. They are refunded. With a
  * group, completion waits for the waiting values.
@@ -95,8 +95,8 @@ export interface FromThrottledByKeyOptions<P = Permits, T = unknown, R = T>
  *
  * **Buffer.** With a group, this is `throttleDistributed` over a source that is pulled while fewer than `buffer` values wait.
  * A pushed source cannot be slowed down, so `throttleDistributed` itself can only fail or drop values beyond its `maxQueue`.
- * Keys are busy at the same time as far as their values are in the buffer together. The values of a key that is paused or
- * slow can fill the buffer: then no value is pulled until one of them is emitted.
+ * Several keys make progress at the same time only while the buffer holds values of each. The values of a key that is paused
+ * or slow can fill the buffer: then no value is pulled until one of them is emitted.
  *
  * @param input an iterable, an async iterable, a Node stream, or a WHATWG `ReadableStream`
  * @param limiter the limiter to acquire from, or a group
@@ -148,7 +148,7 @@ export function fromThrottled<T, P, R>(
     return new Observable((output: Subscriber<R>) => new BufferedPull(output, plan, buffer).start(input));
   }
   if (buffer !== undefined) throw new TypeError('buffer: expected no buffer without a group');
-  // It checks the permits, too: they are no function here.
+  // This also throws if `permits` is a function.
   const permits = plan.permits as P;
   const line = lineOf(limiter as Limiter<P>, permits);
   return new Observable((output) =>

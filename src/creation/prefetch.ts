@@ -21,7 +21,7 @@ export interface PermitPlan<P> {
   maxAge: number | undefined;
 }
 
-/** A request for the permit of one value, and what it was granted. Times are those of the line's clock. */
+/** A request for the permit of one value, and that permit once it is granted. Times are those of the line's clock. */
 interface PrefetchedPermit<P> {
   readonly requestedAt: number;
   /** The position among the permits of this subscription, counted from 1, when the request was made. */
@@ -144,7 +144,8 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
   granted(grant: Grant, request: PrefetchedPermit<P>): void {
     this.#requested--;
     request.permit = this.#line.permitOf(grant, this.#plan.permits, request.requestedAt);
-    // Only the wait behind other permits of this subscription makes a permit older; a busy event loop does not.
+    // A permit behind others of this subscription ages from the time when it was due. The first one ages from now, so that a
+    // busy event loop does not make it older.
     const { due = this.#line.now() } = request.position > 1 ? grant : {};
     request.grantedAt = due;
     this.#granted.push(request);

@@ -6,7 +6,7 @@ const leastTrips = 8;
 const longestTrip = 100;
 /** After an overflow of the queue, the maximum grows by this much with each used permit. */
 const recovery = 1 / 32;
-/** The maximum: a call for so many permits makes its round trip negligible. */
+/** The maximum: in a call for so many permits, the time of the round trip is negligible. */
 const maxCount = 1024;
 
 /**

@@ -91,7 +91,7 @@ export class Pull<T, P, R> implements Puller<T> {
       this.#slowCheck ??= globalThis.setImmediate(this.#checkIsSlow);
   }
 
-  /** Runs after all promises of this turn: a value that has not arrived by then needs no permits ahead of it. */
+  /** Runs after all promises of this turn. If the value has not arrived by then, the input is slow, and needs no prefetching. */
   readonly #checkIsSlow = (): void => {
     this.#slowCheck = undefined;
     if (this.#input!.isPulling) this.#permits!.keepFirst();

@@ -26,9 +26,9 @@ export interface Algebra<L extends Limit, S> {
   /** How many requests of `n` permits each can be granted at the moment `t`. */
   fit(state: S, now: number, t: number, n: number): number;
   /**
-   * Whether `n` more permits can be granted at `at` and all reservations still fit. With `before`, only the
-   * reservations earlier than that moment are checked, as the caller then refunds as many permits there. Unless
-   * `isFreed`, as many permits have not been refunded before.
+   * Whether `n` more permits can be granted at `at` so that all reservations still fit. Only the reservations
+   * earlier than `before` are checked: the caller refunds as many permits at that moment, or passes Infinity.
+   * `isFreed` tells whether at least as many permits have been refunded and not granted again.
    */
   hasGap(state: S, now: number, at: number, n: number, before: number, isFreed: boolean): boolean;
   /** Records `n` permits granted at `t`, which may be ahead. */
@@ -40,13 +40,13 @@ export interface Algebra<L extends Limit, S> {
    */
   refund(state: S, now: number, t: number, n: number): number;
   /**
-   * Refunds `n` permits of the newest grants up to now, and none of a reservation, as far as that cannot
-   * break the limit. Returns how many permits were restored.
+   * Refunds `n` permits of the newest grants up to now, but of no reservation, as far as that cannot break
+   * the limit. Returns how many permits were restored.
    */
   release(state: S, now: number, at: number, n: number): number;
   /**
-   * Forgets reservations later than the moment `after`, which is ahead. It may keep some that it cannot tell
-   * apart.
+   * Forgets reservations later than `after`, a moment not before `now`. It may keep some that the state does
+   * not tell apart from earlier ones.
    */
   cut(state: S, now: number, after: number): void;
   /** The permits that are free now. Changes nothing. */

@@ -1,12 +1,12 @@
 /**
- * What a bucket remembers of its grants, for refunds and for grants ahead of reservations.
+ * The history of a bucket's grants, for refunds and for grants ahead of reservations.
  *
  * Without a refunded grant, the level before every later grant would have been higher, and any surplus above
  * the capacity would have been lost. So a refund restores at most the least room between the level and the
  * capacity just before any of these grants.
  *
- * What was or will be taken at a moment follows from what is taken now: the refill since then is added, and
- * the permits held for later moments are subtracted. The steps record how many these are.
+ * The permits taken at another moment follow from those taken now: the refill since then is added, and the
+ * permits held for later moments are subtracted. The steps record how many are held.
  */
 export interface BucketHistory {
   /** The newest first. */
@@ -38,7 +38,7 @@ interface Refill {
 export const closed = -1;
 const mixed = -2;
 
-/** The most steps of past grants, the number that then stays, and the most steps of reservations. */
+/** The most steps of past grants, the number that is kept when there are more, and the most steps of reservations. */
 const mostPast = 12;
 const keptPast = 8;
 const mostAhead = 48;
@@ -47,13 +47,13 @@ export function emptyHistory(): BucketHistory {
   return { steps: [], lastAt: mixed, unsureUntil: 0, sameSince: 0 };
 }
 
-/** The bucket is full, so that no refund restores anything. */
+/** Forgets the grants of a full bucket: no refund of them can restore anything. */
 export function forget(history: BucketHistory): void {
   history.steps = [];
   history.lastAt = mixed;
 }
 
-/** The newest moment granted or reserved, or later; -1 for none. */
+/** An upper bound of the newest moment granted or reserved; -1 for none. */
 export function newestIn({ steps }: BucketHistory): number {
   return steps.length > 0 ? steps[0].until : -1;
 }
@@ -121,7 +121,7 @@ function limitSteps(steps: Step[], now: number, burst: number): void {
 
 /**
  * A lower bound of the room in the bucket just before each grant that followed `n` permits granted at `t`, in
- * units. `taken` is what is taken now.
+ * units. `taken` are the units taken now.
  */
 export function roomAfter(
   { steps, lastAt, sameSince }: BucketHistory,
@@ -173,7 +173,7 @@ export function leastLevel(
   return Math.min(least, level);
 }
 
-/** Permits that are held for moments after `t`, or more. */
+/** An upper bound of the permits held for moments after `t`. */
 export function heldAfter({ steps }: BucketHistory, t: number): number {
   let held = 0;
   for (const step of steps) if (step.until > t) held += step.held;
@@ -191,7 +191,7 @@ export function leave(history: BucketHistory, t: number, n: number): void {
   if (place === 0) history.lastAt = mixed;
 }
 
-/** Reservations later than `until` are void. */
+/** Removes the reservations later than `until`, which are void. */
 export function cut(history: BucketHistory, until: number): void {
   const { steps } = history;
   while (steps.length > 0 && steps[0].since > until) {
@@ -204,8 +204,8 @@ export function cut(history: BucketHistory, until: number): void {
 }
 
 /**
- * Another rate is in force from now on. All grants that are held count as taken now, whatever their moments,
- * so one step holds them.
+ * Merges all steps into one when another rate comes into force: all grants then count as taken now, whatever
+ * their moments.
  */
 export function changeRate(history: BucketHistory, now: number): void {
   const { steps } = history;

@@ -5,7 +5,10 @@ import { capacityOf, type Limit } from './limit.ts';
 /** The permits of a request for each limit of a limiter, in the order of its limits. Immutable. */
 export type Cost = readonly number[];
 
-/** The permits of a request: a number, charged to every limit, or a record of the names of several limits. */
+/**
+ * The permits of a request: a number, charged to every limit, or a record with a number for each limit by name. A limit that
+ * the record leaves out, or sets to 0, is not charged.
+ */
 export type Permits<Name extends string = string> = number | { readonly [K in Name]?: number | undefined };
 
 /** The limits of a limiter, with their names; a single limit has the empty name. */

@@ -16,8 +16,8 @@ export interface FixedWindowState {
   /** The newest moment granted or reserved in it. */
   newest: number;
   /**
-   * Permits of this window that were reserved since there was last no reservation ahead, including those
-   * whose moment has come since.
+   * Permits reserved in this window since it last had no reservation ahead. They include reservations whose
+   * moment has come since.
    */
   reserved: number;
   /**
@@ -76,7 +76,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     const { permits, start, end, used, start0, end0, used0, align } = state;
     if (used === 0 && now >= end) return true;
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
-    // After a step of the clock, a window may not be aligned with the grid.
+    // After a step of the clock, a window may be off the grid.
     if (align === 'epoch' && alignDown(state, start0) !== start0) return false;
     // After the interval was shortened, the window may overlap the last one, and moments from the start of
     // the last one count there.
@@ -117,8 +117,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   release(state, now, at, n) {
     const { start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0 } = state;
-    // The state does not tell which reservations have come due. While one is ahead, all that were made with
-    // it are left.
+    // The state does not tell which reservations have come due. While one is ahead, all that were made with it
+    // stay reserved.
     if (start <= at) {
       const granted = newest > at ? Math.max(0, used - reserved) : used;
       const back = now < end ? Math.min(n, granted) : 0;
@@ -160,7 +160,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   roll(state, now, shift) {
     state.shift = shift;
-    // After a step of the clock, a window may not be aligned with the grid. The next one starts on the grid.
+    // After a step of the clock, a window may be off the grid. The next one starts on the grid.
     if (state.align === 'epoch') state.end = alignUp(state, state.end);
     if (now >= state.end0) Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, reserved0: 0 });
     if (now < state.end) return;
@@ -206,8 +206,8 @@ function close(state: FixedWindowState, now: number): void {
 }
 
 /**
- * All that is known of the windows before the last is that they are past or full. The next window may start
- * where the last one did.
+ * Forgets the window before the last: it is past or full. If the last window becomes empty, the next one may
+ * start where it did.
  */
 function forgetBefore(state: FixedWindowState): void {
   state.start0 = state.start;

@@ -117,7 +117,7 @@ export function assertLimit(name: string, value: unknown): asserts value is Limi
   );
 }
 
-/** A suggestion for the options of a limit in place of a limit. */
+/** A suggestion for callers that pass the options of a limit instead of a limit. */
 function suggestion(value: unknown): string {
   if (!isRate(value)) return '';
   return `; did you mean slidingWindow({ permits: ${check.show(value.permits)}, interval: ${check.show(value.interval)} })?`;
@@ -207,7 +207,7 @@ function rate(options: RateOptions, further: string[] = []): RateOptions {
   return { permits, interval };
 }
 
-/** Tokens are counted in units of 1 / interval. Throws if their number would not be an exact integer. */
+/** Throws if a count of permits, in a bucket's units of 1 / interval, would not be an exact integer. */
 function product(name: string, count: number, interval: number): void {
   if (count * interval < 2 ** 53) return;
   throw new RangeError(`${name}: expected ${name} · interval below 2^53, got ${count} · ${interval}`);

@@ -30,7 +30,7 @@ const purgeLimit = 1024;
 const popLimit = 64;
 /** The most entries that one release examines. */
 const releaseLimit = 1024;
-/** The most entries that one change of the limit removes at the end. */
+/** The most entries that one call removes at the end when reservations become void. */
 const cutLimit = 2048;
 /** From this many entries on, a log gets new ones only a thousandth of the interval apart. */
 const mostEntries = 2048;
@@ -93,7 +93,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   refund(state, now, t, n) {
-    // The entry of an older grant may have been removed, and the entry found be that of another grant.
+    // If the entry of the grant was removed, `find` would return the entry of another grant.
     if (t <= state.purged) return 0;
     const index = find(state, t);
     const time = state.times[index];
@@ -107,7 +107,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   release(state, _now, at, n) {
     const { times, counts, head, newest } = state;
-    // Takes from the newest entries without a reservation.
+    // Takes from the newest entries that hold no reservation.
     const limit = newest <= at ? Infinity : at;
     let left = n;
     const last = times.length - 1;
@@ -127,7 +127,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     // Later reservations are void, but their slot may have to stay.
     state.newest = Math.min(state.newest, after);
     let cut = false;
-    // Only slots without any earlier grant.
+    // Removes only slots that cannot hold an earlier grant.
     for (let i = 0; i < cutLimit && times.length > head; i++) {
       if (times[times.length - 1] - coarsest < after) break;
       times.pop();
@@ -199,7 +199,7 @@ function find({ times, head }: SlidingWindowState, t: number): number {
   return low;
 }
 
-/** After the last reservations are refunded, later requests need not wait behind them. */
+/** Removes empty entries at the end, so that later requests need not wait behind refunded reservations. */
 function dropEmptyEnd(state: SlidingWindowState): void {
   const { times, counts } = state;
   for (let i = 0; i < popLimit && times.length > state.head && counts[counts.length - 1] === 0; i++) {

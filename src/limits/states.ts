@@ -44,7 +44,7 @@ export function startWith(
   algebra.roll(state, now, shift);
   const taken = limit.kind === 'tokenBucket' ? Math.min(permits, limit.burst) : permits;
   if (taken > 0) algebra.commit(state, now, at, taken);
-  // The bucket refills meanwhile what would otherwise overflow until `at`.
+  // The full bucket would lose its refill until `at`. That refill covers a part of the other permits instead.
   const owed = (permits - taken) * limit.interval - (at - now) * limit.permits;
   if (limit.kind === 'tokenBucket' && owed > 0) owe(state as TokenBucketState, owed);
   return state;

@@ -18,7 +18,7 @@ export interface TokenBucketState extends history.BucketHistory {
   owedUntil: number;
 }
 
-/** Milliseconds of refill from which on a request can be granted ahead of reservations that leave enough. */
+/** A request whose permits take this many milliseconds to refill may overtake reservations even if none was refunded. */
 const leastWait = 20;
 
 /**
@@ -50,7 +50,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   hasGap(state, now, at, n, before, isFreed) {
     const cost = n * state.interval;
     const units = unitsAt(state, now);
-    // Frequent requests soon get what reservations leave, in fair shares.
+    // A smaller request takes refunded permits only: it soon gets its fair share of the others.
     if (cost < leastWait * state.permits) return isFreed && units >= cost;
     return history.leastLevel(state, now, at, before, units, state) >= cost;
   },
@@ -134,7 +134,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: history.newestIn(state) }),
 };
 
-/** Takes units that were granted under another limit: the bucket may not have them, and refills them first. */
+/** Charges units that were granted under another limit. The level may become negative: the refill covers that first. */
 export function owe(state: TokenBucketState, units: number): void {
   state.units = Math.max(state.units - units, -Number.MAX_SAFE_INTEGER);
   state.owedUntil = state.ts + Math.max(0, Math.ceil(-state.units / state.permits));

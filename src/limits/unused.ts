@@ -40,7 +40,7 @@ export function unusedCost(
   });
 }
 
-/** The property of a record, prototypes aside. */
+/** An own property of a record, or undefined. */
 function ownNumber(record: unknown, name: string): unknown {
   return Object.hasOwn(record as object, name) ? (record as Record<string, unknown>)[name] : undefined;
 }

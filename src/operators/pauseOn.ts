@@ -5,7 +5,7 @@ import * as check from '../validate.ts';
 /** Options of {@link pauseOn}. */
 export interface PauseOnOptions {
   /**
-   * The longest pause in milliseconds, which shortens longer ones: a wrong header should not stop a fleet for a year.
+   * The longest pause in milliseconds. Longer ones are shortened to it: a wrong header should not stop a fleet for a year.
    *
    * @default Infinity
    */

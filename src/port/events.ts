@@ -26,7 +26,7 @@ export interface GrantedEvent extends RequestEvent<'granted'> {
   readonly source: PermitSource;
 }
 
-/** A request was added to the queue of this process, possibly just before it is granted. */
+/** A request was added to the queue of this process, possibly just before it is granted or times out. */
 export type QueuedEvent = RequestEvent<'queued'>;
 
 /** A request that may not wait was denied, since its permits are not available now. */
@@ -44,18 +44,18 @@ export interface TimeoutEvent extends RequestEvent<'timeout'> {
 /** A request was cancelled: by its signal, by unsubscription, or by `close()`. */
 export type CancelledEvent = RequestEvent<'cancelled'>;
 
-/** An operator has dropped a value, as its options ask for. */
+/** An operator has dropped a value because of one of its options. */
 export interface DroppedEvent extends BaseEvent<'dropped'> {
   /** The value of the source. */
   readonly value: unknown;
-  /** The option that asked for it. */
+  /** That option. */
   readonly reason: DropReason;
 }
 
-/** Permits were refunded: by `refund`, `settle` or `release`, or because a request with a reservation was cancelled. */
+/** Permits were refunded: by `refund`, `settle` or `release`, or because a reservation was cancelled or is made again. */
 export type RefundedEvent = RequestEvent<'refunded'>;
 
-/** The fleet pauses: by a call of this process, or as the store has reported. */
+/** The fleet is paused: by a call in this process, or by another client, as the store has reported. */
 export interface PausedEvent extends BaseEvent<'paused'> {
   /** The end of the pause: milliseconds from now. */
   readonly ms: number;
@@ -69,16 +69,16 @@ export interface RateEvent extends BaseEvent<'rate'> {
 
 /** Redis cannot be reached, and the fallback serves. */
 export interface FallbackEvent extends BaseEvent<'fallback'> {
-  /** What the call to Redis failed with. */
+  /** The error of the call to Redis. */
   readonly error: Error;
 }
 
 /** Redis serves again. */
 export type RecoveredEvent = BaseEvent<'recovered'>;
 
-/** A request or a call to the store has failed, for another reason than time. Each error is reported once. */
+/** A request or a call to the store has failed, for a reason other than its timeout. Each error is reported once. */
 export interface ErrorEvent extends BaseEvent<'error'> {
-  /** What the request or the call has failed with. */
+  /** The error of the request or of the call. */
   readonly error: Error;
 }
 
@@ -127,14 +127,14 @@ export class LimiterEvents {
     for (const subscriber of [...this.#subscribers]) subscriber.next(named);
   }
 
-  /** Emits an error once, since one error may fail many requests. */
+  /** Emits an error, but not the same one twice in a row, since one error may fail many calls. */
   emitError(error: Error): void {
     if (!this.observed || error === this.#lastError) return;
     this.#lastError = error;
     this.emit({ type: 'error', error });
   }
 
-  /** Emits that the fallback serves, or the store again. */
+  /** Emits that the fallback serves, or that the store serves again. */
   serviceChanged(change: ServiceChange): void {
     if (this.observed) this.emit(change);
   }

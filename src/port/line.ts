@@ -8,12 +8,12 @@ export type { Grant } from '../stores/store.ts';
 /**
  * Makes requests, and receives the result of each of them once, in order.
  *
- * A callback may be called before `ask` returns. `data` is what the request was made with.
+ * A callback may be called before `ask` returns. `data` is the value that was passed to `ask` or `count`.
  */
 export interface Waiter<T = unknown> {
-  /** Whether this waiter uses `cancelAll`: the line then keeps its requests together. */
+  /** Whether this waiter uses `cancelAll`: the line then links its requests to each other. */
   readonly cancelsAll?: boolean;
-  /** Whether all its requests but the first are prefetched: a full queue drops these for others. Implies `cancelsAll`. */
+  /** Whether all its requests but the first are prefetched: a full queue fails these for other waiters. Needs `cancelsAll`. */
   readonly prefetches?: boolean;
   /** Whether `granted` runs no code of users before it returns: nothing is requested or cancelled meanwhile. */
   readonly isPassive?: boolean;
@@ -37,10 +37,9 @@ export interface Ticket {
 export type DropReason = 'strategy' | 'timeout' | 'overflow';
 
 /**
- * The requests of one limiter in one process, in their order: the port between the operators and promises above, and the
- * dispatcher below.
+ * The requests of one limiter in one process, in their order. Operators and promises make their requests through it.
  *
- * `P` is the type of permits. A synchronous store answers before a call returns.
+ * `P` is the type of permits. A synchronous store replies before a call returns.
  */
 export interface Line<P> {
   /** The limiter's name, for messages. */
@@ -49,7 +48,7 @@ export interface Line<P> {
   costOf(permits: P): Cost;
 }
 
-/** @internal What the published types leave out. */
+/** @internal The part that the published types leave out. */
 export interface Line<P> {
   /**
    * Adds a request with a timeout in milliseconds; one with the timeout 0 does not wait.
@@ -57,7 +56,7 @@ export interface Line<P> {
    * It cancels the request `replaces`, and takes its reservation if both have the same cost.
    */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Ticket): Ticket;
-  /** Adds a request without a timeout, which cannot be cancelled alone. Like requests of one waiter are only counted. */
+  /** Adds a request without a timeout, which only `cancelAll` cancels. Consecutive ones of one waiter and cost are counted. */
   count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void;
   /** Cancels a request, and refunds its reservation. */
   cancel(ticket: Ticket): void;
@@ -71,13 +70,13 @@ export interface Line<P> {
   permitOf(grant: Grant, permits: P, requestedAt: number): Permit<P>;
   /** Monotonic milliseconds. */
   now(): number;
-  /** The time of a request that is made now. The requests that leave together at the end of a turn share one reading of the clock. */
+  /** The time of a request that is made now. Requests that are sent together at the end of a turn have the same time. */
   readonly requestTime: number;
-  /** Calls `work` after about `ms`. The timer may fire slightly early. */
+  /** Calls `work` after about `ms`. The timer may fire early. */
   after(ms: number, work: () => void): CancelTimer;
   /** The shortest interval of the limits in force, as far as known, in milliseconds. */
   readonly shortestInterval: number;
-  /** Whether another request would have to wait, as far as known. While a reply is overdue, it would. */
+  /** Whether another request would have to wait, as far as known. While a reply is overdue, this is assumed. */
   readonly waits: boolean;
   /** Whether there are no requests, reservations or calls. */
   readonly idle: boolean;

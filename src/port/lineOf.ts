@@ -12,8 +12,8 @@ export function lineOf<P>(limiter: Limiter<P>, permits: P): Line<P> {
 /**
  * Returns a function that finds a line: that of the limiter, or that of the group's limiter of a key.
  *
- * Throws for anything but a limiter, or a group with a function `key`, and for invalid permits; a function of permits is not
- * called.
+ * Throws for anything but a limiter, or a group with a function `key`, and for invalid permits. If `permits` is a function, it
+ * is not called.
  */
 export function lineFinder<P>(
   limiter: Limiter<P> | LimiterGroup<P>,
@@ -28,7 +28,7 @@ export function lineFinder<P>(
   }
   check.methods('limiter', limiter, 'a RateLimiter or a RateLimiterGroup', ['get']);
   check.functionValue('key', key);
-  // The names of a record are checked when a key has a limiter.
+  // The names of a record are checked later, as the limits may depend on the key.
   if (typeof permits !== 'function' && (typeof permits !== 'object' || permits === null))
     check.positiveInteger('permits', permits);
   return (name) => {
@@ -46,7 +46,7 @@ function checkPermits<P>(line: Line<P>, permits: P): void {
   try {
     line.costOf(permits);
   } catch (error) {
-    // By its code, so that the operators alone do not bundle the class.
+    // The code identifies the error, so that a bundle of the operators alone does not contain the class.
     const { code } = error as Partial<PermitsExceedLimitError>;
     if (code !== 'ERR_SLUICE_PERMITS') throw error;
   }

@@ -6,8 +6,8 @@ export interface Permit<P = Permits> {
   /** The permits of the request. */
   readonly permits: P;
   /**
-   * Milliseconds between the request and its grant, by this process's monotonic clock. Requests that are sent together at the end
-   * of a turn of the event loop may count from the first of them.
+   * Milliseconds between the request and its grant, by this process's monotonic clock. Of requests that are sent together at
+   * the end of a turn of the event loop, all may be measured from the first.
    */
   readonly waited: number;
   /** The granted moment: whole epoch milliseconds by the store's clock. */
@@ -21,8 +21,8 @@ export interface Permit<P = Permits> {
    * `refund` or `settle` counts. A permit is not a semaphore: used permits need no release.
    *
    * @param unused the unused permits; all by default; a limit that is left out of a record is not refunded
-   * @returns a promise that resolves when the store has processed the refund, or cannot be reached: the permits then come back
-   * in time
+   * @returns a promise that resolves when the store has processed the refund, or cannot be reached: the permits then count as
+   * used
    * @throws TypeError, RangeError for an invalid number of permits, or more than were granted
    * @example
    * const permit = await limiter.acquire({ requests: 1, tokens: 1250 });
@@ -32,16 +32,16 @@ export interface Permit<P = Permits> {
   /**
    * Reports the permits that were used: refunds the rest, as `refund` does, or charges the excess.
    *
-   * The excess is charged behind the reservations: at once as far as permits are available, and the rest as they come back, in
-   * about a hundred parts, or in whole windows or bursts if that is more, at most a thousand. No request waits for it, but
-   * later requests wait behind it. On Redisson's keys, which have no reservations, only the permits that are available now are
-   * charged.
+   * The excess is charged behind the reservations: available permits at once, and the rest as they come back, in about a
+   * hundred parts, or more if a part would exceed a window or a burst. At most a thousand windows or bursts are charged. No
+   * request waits for the excess, but later requests wait behind it. On Redisson's keys, which have no reservations, only the
+   * permits that are available now are charged.
    *
    * Only the first call of `refund` or `settle` counts; a call that throws does not.
    *
    * @param used the used permits, 0 or more; a limit that is left out of a record was used as granted
-   * @returns a promise that resolves when the store has processed it, or cannot be reached: a rest then comes back in time, and
-   * an excess may be lost
+   * @returns a promise that resolves when the store has processed it, or cannot be reached: unused permits then count as used,
+   * and an excess may not be charged
    * @throws TypeError, RangeError for an invalid number of permits, or some of a limit that was not charged
    * @example
    * const permit = await limiter.acquire({ requests: 1, tokens: 1250 });

@@ -55,7 +55,7 @@ export class Backlog<I extends Waiting<I, P>, P> {
     undecided.add(item);
   }
 
-  /** All undecided values of a line have to wait. */
+  /** Counts all undecided values of a line: they are known to have to wait. */
   delayed(line: Line<P>): void {
     const undecided = this.#undecided.get(line);
     if (!undecided) return;
@@ -67,7 +67,7 @@ export class Backlog<I extends Waiting<I, P>, P> {
     }
   }
 
-  /** Counts the undecided values of lines whose store takes long to reply: of `line`, and of those that asked first. */
+  /** Counts the undecided values of lines whose store takes long to reply: of `line`, and of those with the oldest values. */
   countOverdue(line: Line<P>): void {
     if (line.waits) this.delayed(line);
     for (const asked of this.#undecided.keys()) {

@@ -13,8 +13,8 @@ export interface ThrottleDistributedOptions<T, P = Permits, R = T> {
    */
   permits?: P | ((value: T, index: number) => P) | undefined;
   /**
-   * What happens to a value whose permits are not available now: `'wait'` lets it wait, `'drop'` drops it, and `'error'` fails
-   * with `RateLimitExceededError`.
+   * What happens to a value whose permits are not available now, or within `timeout`: `'wait'` lets it wait, `'drop'` drops it,
+   * and `'error'` fails with `RateLimitExceededError`.
    *
    * @default 'wait'
    */

@@ -1,4 +1,4 @@
-// What the API reference is made from: the doc comments of the public names.
+// The doc comments of the public names, from which the API reference is made.
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import ts from 'typescript';
@@ -55,7 +55,7 @@ function isPublic(node: ts.Node): boolean {
   );
 }
 
-/** A field of one literal type, such as the `type` of an event, or the `code` of an error: it says what it is. */
+/** A field of one literal type, such as the `type` of an event, or the `code` of an error: it needs no comment. */
 function isDiscriminant(node: ts.Node): boolean {
   const { type, initializer } = node as ts.PropertyDeclaration;
   return (

@@ -25,7 +25,7 @@ const clockError = 2;
  * Milliseconds without a grant, beyond two intervals, that are allowed while a request waits: twice the time that a
  * reservation is made ahead.
  */
-const patience = 4_000;
+const grace = 4_000;
 
 /** Granted permits that were not refunded never exceed the limit. After a loss of data, the limit counts anew. */
 export const neverOver: Rule = (histories) => {
@@ -138,7 +138,7 @@ export const refusedIsFree: Rule = ({ processes, faults }) => {
 export const liveness: Rule = ({ processes, faults }) => {
   const requests = processes.flatMap((one) => one.requests);
   if (requests.length === 0) return undefined;
-  const most = 2 * processes[0].limit.interval + patience;
+  const most = 2 * processes[0].limit.interval + grace;
   const ends = processes
     .filter(({ stopped }) => stopped)
     .flatMap((one) => one.requests.map(({ ended }) => ended!));

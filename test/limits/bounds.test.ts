@@ -5,13 +5,13 @@ import { algebraOf } from '../../src/limits/states.ts';
 import { scaledLimit } from '../../src/stores/fallback/scaledLimit.ts';
 
 /*
- * How far a limit may be exceeded, as docs/guarantees.md states it. A fleet takes each permit at the first moment at
- * which it can, while the data are lost, the limit or the clock changes. Each formula is kept, and is reached nearly.
+ * How far a limit may be exceeded, as docs/guarantees.md states it. A fleet takes each permit at the first possible moment
+ * while data are lost, or the limit or the clock changes. No formula is exceeded, and each is nearly reached.
  */
 
 type Algebra = ReturnType<typeof algebraOf>;
 
-/** A limit that is used up at any time, in milliseconds of a clock that may step. */
+/** A limit whose permits are all taken in each millisecond, by a clock that may step. */
 class Greedy {
   #algebra!: Algebra;
   #state: unknown;
@@ -42,7 +42,7 @@ class Greedy {
     this.#ahead += ms;
   }
 
-  /** Takes all permits of so many milliseconds, doing some work before each of them. */
+  /** Takes all permits for `ms` milliseconds, and calls `before` ahead of each of them. */
   run(ms: number, before: (at: number) => void = () => {}): this {
     for (let i = 0; i < ms; i++) {
       before(i);
@@ -56,7 +56,7 @@ class Greedy {
     return this;
   }
 
-  /** The most permits in any window of so many milliseconds. */
+  /** The most permits in any window of `length` milliseconds. */
   most(length: number): number {
     let sum = 0;
     return this.granted.reduce((most, permits, i) => {

@@ -19,7 +19,7 @@ async function bundled(contents: string): Promise<string> {
   return outputFiles[0].text;
 }
 
-/** What browsers have, and Node's own globals not. */
+/** The globals that browsers have too, without Node's own. */
 function browser(): Record<string, unknown> {
   const { setTimeout, clearTimeout, queueMicrotask, performance, crypto, console } = globalThis;
   const { AbortController, AbortSignal, URL, TextEncoder } = globalThis;

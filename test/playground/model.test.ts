@@ -21,7 +21,7 @@ const configs: fc.Arbitrary<Config> = fc
   })
   .map((config) => ({ ...defaults, ...config }) as Config);
 
-/** What a user does after each step: cancels the oldest wait, refunds, pauses, or nothing. */
+/** A user's action after each step: cancels the oldest wait, refunds, pauses, or nothing. */
 const actions = fc.array(
   fc.record({
     ms: fc.integer({ min: 1, max: 900 }),
@@ -29,6 +29,23 @@ const actions = fc.array(
   }),
   { minLength: 10, maxLength: 40 },
 );
+
+/** A drawn window of this run once held 3 grants of 2: it had been placed before all of them were known. */
+const early: [Config, { ms: number; action: string }[]] = [
+  {
+    ...defaults,
+    ...{ kind: 'fixedWindow', permits: 2, interval: 100, resolution: 0, align: 'first', burst: 0 },
+    ...{ processes: 3, arrivals: 'steady', rate: 7 },
+  } as Config,
+  [
+    { ms: 1, action: 'pause' },
+    { ms: 318, action: 'cancel' },
+    { ms: 183, action: 'refund' },
+    { ms: 1, action: 'cancel' },
+    { ms: 199, action: 'cancel' },
+    { ms: 1, action: 'cancel' },
+  ],
+];
 
 promise(
   'grants never exceed the limit, and no drawn window does, whatever a user does',
@@ -51,6 +68,7 @@ promise(
     assert.is(over(limit, simulation.grants), undefined);
     simulation.close();
   },
+  { examples: [[early]] },
 );
 
 test('the same configuration gives the same run, in small steps and in large ones', () => {
@@ -63,7 +81,7 @@ test('the same configuration gives the same run, in small steps and in large one
   assert.ok(run(12_000).length > 40);
 });
 
-test('only a minute is remembered', () => {
+test('the simulation keeps the grants of the last minute only', () => {
   const simulation = new Simulation({ ...defaults, arrivals: 'steady', rate: 5 });
   for (let i = 0; i < 10; i++) simulation.advance(30_000);
   const [first] = simulation.grants;

@@ -27,7 +27,7 @@ test('the address gives the same configuration again', () => {
     }
 });
 
-test('what the address has wrong is brought into its range, or has its default', () => {
+test('an invalid setting in the address is brought into its range, or gets its default', () => {
   const config = configOf(
     '#kind=constructor&permits=0&interval=1e99&processes=NaN&rate=&arrivals=hand&burst=-1&x=y',
   );

@@ -22,7 +22,7 @@ const cancelled = { index: 4, at: 850 };
 /** The end of the picture: milliseconds. */
 export const end = 2_400;
 
-/** What three processes with one limit did in virtual time. */
+/** The requests of three processes with one limit, and their results, in virtual time. */
 export interface Scene {
   /** The requests, in order of arrival. */
   marbles: readonly Marble[];

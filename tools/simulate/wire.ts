@@ -51,9 +51,9 @@ export function wired(ledger: Ledger, wire: Wire): Ledger {
       if (request.runs.length === 0) load.heartbeats++;
       over<ReserveReply>(
         (answer) => ledger.reserve(request, answer),
-        (error, booked) => {
-          for (const { delay } of booked?.segments ?? []) load.longest = Math.max(load.longest, delay);
-          if (booked) reply(null, booked);
+        (error, answer) => {
+          for (const { delay } of answer?.segments ?? []) load.longest = Math.max(load.longest, delay);
+          if (answer) reply(null, answer);
           else reply(error!);
         },
       );

@@ -30,7 +30,7 @@ local function fixedFormat()
       state.newest, state.reserved, state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.shift)
   end
 
-  -- The format of lua/heads.
+  -- Whether the state fits into the format of lua/heads.
   local function fits()
     return true
   end

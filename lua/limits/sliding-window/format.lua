@@ -32,7 +32,7 @@ local function slidingFormat(attach)
       state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
   end
 
-  -- The format of lua/heads.
+  -- Whether the state fits into the format of lua/heads.
   local function fits()
     return true
   end

@@ -143,8 +143,8 @@ local function slidingLog()
     return true
   end
 
-  -- Writes the changes, and gives the list the lifetime of the ledger: `lives` if it is renewed, otherwise
-  -- `left`. A `small` ledger holds a few entries itself.
+  -- Writes the changes. A new list gets the lifetime of the ledger, `left`, and so does any list if `lives` tells
+  -- that the ledger's was renewed. A `small` ledger holds a few entries itself.
   local function save(state, small, lives, left)
     local log, pushed, stop = state.log, state.pushed, state.front + state.len
     local inline = small and isInline(state)

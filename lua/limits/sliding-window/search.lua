@@ -4,8 +4,8 @@ local function slidingSearch(entry, lengthOf)
   -- The most entries ahead that are examined for a gap, and the most of the oldest ones.
   local GAP_LIMIT = 256
 
-  -- Begins a search from the newest entry on: finds the first entry that may stay, if the entries after it leave
-  -- room for a request.
+  -- Sets the start of the search to the first entry that may stay for a request, found from the newest entry on:
+  -- the entries from there on leave room for the request.
   local function searchBack(state, room)
     local index, kept, len = lengthOf(state), 0, state.len
     while index > 0 do
@@ -44,7 +44,7 @@ local function slidingSearch(entry, lengthOf)
   end
 
   local function fit(state, now, t, n)
-    -- The search for a moment ahead ended near here.
+    -- For a moment ahead, the search of `earliest` ended near the first entry that still counts.
     if state.fitAt == 0 and t > now then state.fitAt, state.fitted = state.needAt, state.needed end
     local index, fitted, len, gone = state.fitAt, state.fitted, state.len, t - state.interval
     while index > 0 do

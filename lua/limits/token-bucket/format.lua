@@ -51,7 +51,7 @@ local function bucketFormat()
       state.lastAt, state.unsureUntil, state.sameSince, #state.steps) .. packSteps(state.steps, '<ddd')
   end
 
-  -- The format of lua/heads.
+  -- Whether the state fits into the format of lua/heads.
   local function fits(state)
     for _, step in ipairs(state.steps) do
       if step.stop >= MOMENT_BOUND or step.held >= HELD_BOUND then return false end

@@ -1,16 +1,16 @@
--- What a bucket remembers of its grants, for refunds and for grants ahead of reservations. The twin of
+-- The history of a bucket's grants, for refunds and for grants ahead of reservations. The twin of
 -- src/limits/bucketHistory.ts, which explains it.
 
 -- @include "heads/token-bucket"
 
--- Steps are removed down to this number of past ones, so that most calls need not remove any.
+-- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
 local KEPT_PAST = 8
 local MOST_AHEAD = 48
 
 local function bucketHistory()
   local CLOSED, MIXED = -1, -2
 
-  -- The newest moment granted or reserved, or later; -1 for none.
+  -- An upper bound of the newest moment granted or reserved; -1 for none.
   local function newestIn(state)
     return state.steps[1] and state.steps[1].stop or -1
   end
@@ -78,7 +78,7 @@ local function bucketHistory()
   end
 
   -- A lower bound, in units, of the room in the bucket just before each grant that followed `n` permits
-  -- granted at `t`. `taken` is what is taken now.
+  -- granted at `t`. `taken` are the units taken now.
   local function roomAfter(state, now, t, n, taken)
     local later, room = 0, math.huge
     for i, step in ipairs(state.steps) do
@@ -108,7 +108,7 @@ local function bucketHistory()
     return math.min(least, level)
   end
 
-  -- Permits that are held for moments after `t`, or more.
+  -- An upper bound of the permits held for moments after `t`.
   local function heldAfter(state, t)
     local held = 0
     for _, step in ipairs(state.steps) do
@@ -130,7 +130,7 @@ local function bucketHistory()
     end
   end
 
-  -- The reservations later than `stop` are void.
+  -- Removes the reservations later than `stop`, which are void.
   local function cutHistory(state, stop)
     local steps = state.steps
     while steps[1] and steps[1].since > stop do
@@ -141,8 +141,8 @@ local function bucketHistory()
     steps[1].stop, state.unsureUntil, state.lastAt = stop, stop, MIXED
   end
 
-  -- Another rate is in force from now on. All grants that are held count as taken now, whatever their moments,
-  -- so one step holds them.
+  -- Merges all steps into one when another rate comes into force: all grants then count as taken now, whatever
+  -- their moments.
   local function changeRate(state, now)
     local steps, newest, held = state.steps, newestIn(state), 0
     state.sameSince, state.unsureUntil, state.lastAt = math.max(newest + 1, now), math.max(0, newest), MIXED
@@ -152,7 +152,7 @@ local function bucketHistory()
     state.steps = { { since = math.min(steps[#steps].since, now), stop = newest, held = held } }
   end
 
-  -- The bucket is full, so that no refund restores anything.
+  -- Forgets the grants of a full bucket: no refund of them can restore anything.
   local function forget(state)
     state.steps, state.lastAt = {}, MIXED
   end

@@ -45,7 +45,7 @@ local function noteProgress(limiter, progress)
   limiter.progress = progress
 end
 
--- Counted entries may hold fewer permits now, so that the count begins anew. Removed entries are noticed without this.
+-- Begins the count anew, as counted entries may hold fewer permits now. Removed entries are noticed without this.
 local function recount(limiter)
   if limiter.progress then noteProgress(limiter, { sum = 0, count = 0 }) end
 end

@@ -19,12 +19,12 @@
 -- be negative. A `value` that another client has changed is not trusted: if it is not sealed, the log is counted, unless it is
 -- long and was counted just now.
 
--- The most entries that available.lua and others always count.
+-- The scripts that neither acquire nor refund count a log of up to this many entries, unless `value` is trusted.
 local COUNTED_AT_LEISURE = 1000
--- How often one call reads more expired entries, so that it does not block the server.
+-- The most times that one call reads further expired entries, so that it does not block the server.
 local MOST_RELEASES = 10
 
--- Expired entries, the oldest in the log, are to leave it.
+-- Counts expired entries, the oldest in the log, as removed: they are to leave it.
 local function drop(limiter, members)
   limiter.value, limiter.size = limiter.value + sumOf(members), limiter.size - #members
   limiter.dropped = limiter.dropped + #members
@@ -68,8 +68,8 @@ local function endOf(now)
   return left < 0 and left or now + left
 end
 
--- The limiter at the server's time, or nothing if it has no rate. A log of up to `always` entries is counted in any case. A
--- `config` that is about to be stored also has the amount by which it raises the rate; no mark is valid for its rate.
+-- The limiter at the server's time, or nothing if it has no rate. A log of up to `always` entries is counted unless `value` is
+-- trusted. A `config` that is about to be stored also has the amount by which it raises the rate; no mark is valid for its rate.
 local function openLimiter(always, config)
   config = config or readConfig()
   if not config then return nil end

@@ -2,8 +2,8 @@
 
 -- The fast path, which serves most calls: one request, a `value` that is sealed or otherwise known to be right, and few
 -- expired entries. It makes few functions, as each would be made anew with every call, and converts few numbers to strings.
--- What it has written when it turns out that the slow path is needed agrees with the log, or makes fewer permits free; so does
--- a call that fails half-way because its user may not run a command.
+-- If it turns out that the slow path is needed, the writes until then agree with the log, or leave fewer permits free. The same
+-- holds for a call that fails half-way because its user may not run a command.
 
 -- The most expired entries that are removed here.
 local MOST_EXPIRED = 100

@@ -42,7 +42,7 @@ end
 local function writeValue(limiter)
   local settled = limiter.settled
   if not settled then
-    -- A client that believes a `value` that is unknown must not grant anything. It has no seal for now.
+    -- A client that trusts an unknown `value` must not grant anything, so none above 0 is written. SET also removes the seal.
     redis.call('SET', limiter.valueKey, limiter.unknown and math.min(0, limiter.value) or limiter.value)
   elseif limiter.value ~= settled then
     redis.call('INCRBY', limiter.valueKey, limiter.value - settled)

@@ -4,7 +4,7 @@
 -- The most entries that one call reads. A request that needs more asks again when those have expired.
 local MOST_WALKED = 2000
 local FIRST_WALK = 4
--- The number of reads until then, each of which goes four times as far as the one before.
+-- The number of reads up to MOST_WALKED. Each goes four times as far as the one before.
 local MOST_READS = 6
 
 -- For each entry that was read: the sum of the permits up to it, and its moment. And whether the whole log was read.

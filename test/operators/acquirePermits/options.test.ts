@@ -8,7 +8,7 @@ const test = suite('acquirePermits, arguments');
 const limiter = new RateLimiter({ name: 'api', limit: onePerThree });
 
 for (const [permits, options, type, message] of wrongAcquire) {
-  test(`the operator is not made: ${message}`, () => {
+  test(`invalid arguments throw: ${message}`, () => {
     const make = () => acquirePermits(limiter, permits as number, options as AcquireOptions);
     assert.throws(make, (error: Error) => error.constructor === type && error.message === message);
   });

@@ -54,7 +54,7 @@ const wrong: [options: unknown, type: typeof Error, message: string][] = [
   [{ project: null }, TypeError, `${project}, got null`],
 ];
 for (const [options, type, message] of wrong) {
-  test(`the operator is not made: ${message}`, () => {
+  test(`invalid options throw: ${message}`, () => {
     const make = () => throttleDistributed(limiter, options as object);
     assert.throws(make, (error: Error) => error.constructor === type && error.message === message);
   });
@@ -70,7 +70,7 @@ const wrongRecords: [permits: unknown, type: typeof Error, message: string][] = 
   [{}, RangeError, `permits: expected a cost in one of ${known}, got none`],
 ];
 for (const [permits, type, message] of wrongRecords) {
-  test(`the operator of a limiter with a record of limits is not made: ${message}`, () => {
+  test(`with a record of limits, invalid permits throw: ${message}`, () => {
     const make = () => throttleDistributed(record, { permits: permits as number });
     assert.throws(make, (error: Error) => error.constructor === type && error.message === message);
   });
@@ -82,7 +82,7 @@ for (const [what, shown] of [
   [{}, 'an object'],
   ['api', '"api"'],
 ]) {
-  test(`the operator is not made of ${shown} for a limiter`, () => {
+  test(`${shown} in place of a limiter throws`, () => {
     assert.throws(
       () => throttleDistributed(what as unknown as RateLimiter),
       (error: Error) =>
