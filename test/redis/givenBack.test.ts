@@ -20,6 +20,17 @@ inEachTwin('given back', (test, { fleet }) => {
     return { clients, epoch };
   }
 
+  test('a rate without the earlier grants restores none of them, even if the clock of the server goes back', async () => {
+    const clients = await fleet(window);
+    await clients.setRate(10_000, 1, window, false);
+    const { epoch } = await clients.reserve(10_000, 1, { count: 10 });
+    await clients.forget(10_000, 1);
+    await clients.setRate(9_500, 1, window, false);
+    assert.equal(moments(await clients.reserve(9_500, 2, { count: 10 })), Array(10).fill(9_500));
+    await clients.refund(9_500, 1, { moment: 9_500, epoch, count: 10 });
+    assert.equal(await clients.peek(9_500), [0]);
+  });
+
   test('a refunded reservation before the newest goes to the next request of its cost', async () => {
     const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });

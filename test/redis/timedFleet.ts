@@ -44,7 +44,7 @@ export interface TimedFleet {
   /** Charges permits used beyond the granted ones. */
   owe(at: number, client: number, permits: number): Promise<void>;
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
-  setRate(at: number, client: number, limit: LimitSpec): Promise<void>;
+  setRate(at: number, client: number, limit: LimitSpec, keepState?: boolean): Promise<void>;
   pause(at: number, client: number, ms: number): Promise<void>;
   forget(at: number, client: number): Promise<void>;
   peek(at: number): Promise<number[]>;
@@ -103,8 +103,8 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       ];
       await replyTo(at, client, { kind: 'refund', refunds, sequence });
     },
-    async setRate(at, client, limit) {
-      const change = { limits: [limit], ifAbsent: false, keepState: true };
+    async setRate(at, client, limit, keepState = true) {
+      const change = { limits: [limit], ifAbsent: false, keepState };
       await replyTo(at, client, { kind: 'setRate', change });
     },
     async pause(at, client, ms) {
