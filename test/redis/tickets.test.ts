@@ -1,5 +1,6 @@
 // The order of clients that wait for rare permits, many of which are refunded.
 import * as assert from 'uvu/assert';
+import { outcome } from '../../src/stores/store.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
 import { moments, type TimedFleet } from './timedFleet.ts';
@@ -91,6 +92,19 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.is(await retryOf(clients, 2006, 4), 3000 - horizon / 2 - 2006);
     });
   }
+
+  test('a request that may not wait is refused behind a queued one, although its permit is free', async () => {
+    const clients = await fleet({ kind: 'tokenBucket', ...rate, burst: 5 });
+    const { epoch } = await clients.reserve(0, 1, { count: 6 });
+    await clients.reserve(0, 2);
+    await clients.refund(5, 1, { moment: 0, epoch, count: 1 });
+    assert.equal(await clients.peek(3500), [2]);
+    const { segments } = await clients.reserve(3500, 3, { permits: 5, hasty: 1, horizon });
+    assert.equal(
+      segments.map(({ delay }) => delay),
+      [outcome.queued, outcome.refused],
+    );
+  });
 
   test('without refunds, clients reserve exact moments far ahead', async () => {
     for (const spec of kinds) {

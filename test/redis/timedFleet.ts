@@ -20,6 +20,8 @@ interface ReserveOptions {
   /** The permits of each request. */
   permits?: number;
   maxWait?: number;
+  /** Further requests of one permit that may not wait. */
+  hasty?: number;
   held?: number;
   epoch?: number;
   horizon?: number;
@@ -65,9 +67,12 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
   const reserve: TimedFleet['reserve'] = async (
     at,
     client,
-    { count = 1, permits = 1, maxWait = Infinity, held = 0, epoch = 0, horizon = 1e9, last } = {},
+    { count = 1, permits = 1, maxWait = Infinity, hasty = 0, held = 0, epoch = 0, horizon = 1e9, last } = {},
   ) => {
-    const runs = count > 0 ? [{ count, cost: [permits], maxWait }] : [];
+    const runs = [
+      { count, cost: [permits], maxWait },
+      { count: hasty, cost: [1], maxWait: 0 },
+    ].filter(({ count }) => count > 0);
     const reply = (await replyTo(at, client, {
       kind: 'reserve',
       request: {
