@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { constantsOf, inlined } from './luaConstants.mjs';
 import { minify, shortNames } from './luaMinify.mjs';
 
 const include = /^\s*--\s*@include\s+"([^"]+)"\s*$/;
@@ -79,11 +80,16 @@ function shortened(text, root) {
   let folder = folders.get(root);
   if (!folder) {
     const parts = scripts(root).flatMap((script) => assemble(script, root, { plain: true }).parts);
-    const texts = new Set(parts.map((part) => part.text));
-    folder = { names: shortNames([...texts]), texts: new Map() };
+    const texts = [...new Set(parts.map((part) => part.text))];
+    const constants = constantsOf(texts);
+    folder = {
+      constants,
+      names: shortNames(texts.map((text) => inlined(text, constants))),
+      texts: new Map(),
+    };
     folders.set(root, folder);
   }
-  if (!folder.texts.has(text)) folder.texts.set(text, minify(text, folder.names));
+  if (!folder.texts.has(text)) folder.texts.set(text, minify(inlined(text, folder.constants), folder.names));
   return folder.texts.get(text);
 }
 

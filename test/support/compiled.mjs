@@ -23,7 +23,8 @@ const cache =
   fileURLToPath(new URL('../../node_modules/.cache/rxjs-sluice', import.meta.url));
 const lua = fileURLToPath(new URL('../../lua', import.meta.url));
 const own = [
-  ...['./compiled.mjs', '../../tools/lua.mjs', '../../tools/luaMinify.mjs', '../../tools/luaScopes.mjs'],
+  ...['./compiled.mjs', '../../tools/lua.mjs', '../../tools/luaConstants.mjs', '../../tools/luaMinify.mjs'],
+  '../../tools/luaScopes.mjs',
   '../../node_modules/esbuild/package.json',
 ];
 const version = digest(own.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')));
