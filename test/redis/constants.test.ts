@@ -1,5 +1,6 @@
 // The constants of both twins. A comparison of the twins does not detect the same change in both.
 import * as assert from 'uvu/assert';
+import { outcome } from '../../src/stores/store.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
 import { moments, type TimedFleet } from './timedFleet.ts';
@@ -33,6 +34,16 @@ inEachTwin('constants', (test, { fleet }) => {
       const reply = await clients.reserve(0, 2, { count: 5 });
       assert.equal(moments(reply), [1000, 1080, 1160, 1240, 1320]);
     });
+
+  test('a reply has at most 512 segments of reservations, whatever share was asked for; the rest stays queued', async () => {
+    const clients = await fleet(slow);
+    const { segments } = await clients.reserve(0, 1, { count: 600 });
+    assert.equal(
+      [segments.length, segments.at(-1)!.count, segments.at(-1)!.delay],
+      [513, 88, outcome.queued],
+    );
+    assert.is((await clients.reserve(0, 1, { count: 88, held: 511_000 })).segments.length, 88);
+  });
 
   test('the spacing lasts for two seconds after the last reservation made under contention', async () => {
     for (const [at, expected] of [

@@ -40,6 +40,7 @@ const ofTwins = [
   'mostVoids',
   'mostHoles',
   'mostGaps',
+  'mostSegments',
   'contenderPeriod',
   'rareLoad',
   'rareInSliding',

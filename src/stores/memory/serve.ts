@@ -10,6 +10,9 @@ import { loadOf, noteGranted, strideOf } from './pace.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
 
+/** A reply with so many segments reserves no more moments. */
+const mostSegments = 512;
+
 /** The client's reservations during a call. */
 export interface Reservations {
   client: string;
@@ -31,7 +34,7 @@ export interface Reservations {
   last: number;
   /** The requests that this call has granted ahead of reservations. */
   gaps: number;
-  /** Whether the remaining requests stay queued: the fair share is used up, or the client waits for its turn. */
+  /** Whether the remaining requests stay queued: nothing more may be reserved, or the client waits for its turn. */
   left: boolean;
 }
 
@@ -88,7 +91,8 @@ export function serve(
       segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
       return;
     }
-    reserved.left ||= wait > 0 && reserved.held > 0 && reserved.held >= reserved.share;
+    const isEnough = reserved.held > 0 && reserved.held >= reserved.share;
+    reserved.left ||= wait > 0 && (isEnough || segments.length >= mostSegments);
     if (reserved.left) {
       segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
       return;
