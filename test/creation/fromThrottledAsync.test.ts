@@ -13,6 +13,7 @@ import {
 } from '../../src/index.ts';
 import { answered, lateStore } from '../support/lateStore.ts';
 import { assertIdle } from '../support/marbles.ts';
+import { until } from '../support/until.ts';
 import { type ByHand, byHand, naturals, settled, watchedAsync } from './inputs.ts';
 
 const test = suite('fromThrottled, an async iterable');
@@ -215,8 +216,7 @@ test('a rejection or error of return() is reported as unhandled', async () => {
       };
       fromThrottled(input, limiter).subscribe().unsubscribe();
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    assert.is(unhandled.length, 2);
+    await until('both are reported', async () => unhandled.length === 2);
     for (const error of unhandled) assert.is(error, reason);
   } finally {
     config.onUnhandledError = null;

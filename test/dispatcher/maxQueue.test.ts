@@ -109,18 +109,21 @@ timed(
   },
 );
 
-timed('a prefetched request that made room fails at once, even for a request that cannot be in time', (clock) => {
-  const line = openLine(limit, near(), 3);
-  const ahead = { ...recorder<undefined>(), prefetches: true };
-  const others = recorder<number>();
-  ask(line, others, 10);
-  for (let i = 0; i < 3; i++) line.count(ahead, [1]);
-  clock.tick(1);
-  line.ask(others, [1], 5, 10);
-  clock.tick(0);
-  assert.equal(others.all('denied'), [10]);
-  assert.is(ahead.all('failed').length, 1);
-});
+timed(
+  'a prefetched request that made room fails at once, even for a request that cannot be in time',
+  (clock) => {
+    const line = openLine(limit, near(), 3);
+    const ahead = { ...recorder<undefined>(), prefetches: true };
+    const others = recorder<number>();
+    ask(line, others, 10);
+    for (let i = 0; i < 3; i++) line.count(ahead, [1]);
+    clock.tick(1);
+    line.ask(others, [1], 5, 10);
+    clock.tick(0);
+    assert.equal(others.all('denied'), [10]);
+    assert.is(ahead.all('failed').length, 1);
+  },
+);
 
 timed('a waiter that has cancelled gets no callbacks of its prefetched requests', (clock) => {
   const ledger = scriptedLedger(limit);
