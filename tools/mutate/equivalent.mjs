@@ -32,6 +32,10 @@ export const equivalent = [
     why: 'the list is cut to the length that it has',
   },
   {
+    mutant: /reserve\.lua .*addRun\(tonumber\(ARGV\[8\]\), -«1 → 2», /,
+    why: 'every negative number stands for any wait',
+  },
+  {
     mutant: /reserve\.lua local last, .* reply\[4\] «< → <=» 0$/,
     why: 'the time until a pause ends is above 0, or -1',
   },
