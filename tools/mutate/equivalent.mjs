@@ -36,6 +36,10 @@ export const equivalent = [
     why: 'every negative number stands for any wait',
   },
   {
+    mutant: /configure\.lua .*control\.forgotten \+ «1 → 2», /,
+    why: 'any later epoch does',
+  },
+  {
     mutant: /reserve\.lua local last, .* reply\[4\] «< → <=» 0$/,
     why: 'the time until a pause ends is above 0, or -1',
   },
