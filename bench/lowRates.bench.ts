@@ -1,6 +1,6 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { contend, type Habits } from '../test/contention/contend.ts';
+import { contend, type Habits, waits } from '../test/contention/contend.ts';
 import { ideal } from '../test/contention/ideal.ts';
 import { printTable } from './support/table.ts';
 
@@ -23,8 +23,6 @@ const fleets = [
 ];
 const seeds = [1, 2, 3];
 const measured = { roundTrip: 1, warmUp: 3_000, span: 30_000 };
-
-const waits = { waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 5, part: 1 };
 
 /** The kept part, the longest wait in seconds, and the calls for each granted permit. */
 function measure(limit: Limit, clients: number, habits: Habits): number[] {

@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { tokenBucket } from '../../src/limits/limit.ts';
-import { contend } from './contend.ts';
+import { contend, waits } from './contend.ts';
 
 const measured = { roundTrip: 1, warmUp: 3000, span: 20_000, seed: 1 };
 
 /** The part of the rate that clients with `waiting` queued requests keep if they refund the part `refund` of their permits. */
 function usedOf(permits: number, clients: number, waiting: number, refund: number): number {
-  const habits = {
-    ...{ waiting, costs: [[1]], cancel: 0, cancelWithin: 1, refund, refundWithin: 5, part: 1 },
-  };
+  const habits = { ...waits, waiting, refund };
   const { kept } = contend({
     limits: [tokenBucket({ permits, interval: 1000 })],
     clients: Array.from({ length: clients }, () => habits),
@@ -38,9 +36,7 @@ test('as many reservations as a small bucket holds leave none of its rate unused
 });
 
 test('however many clients refund permits of a bucket, no request waits longer than the queue in front of it takes', () => {
-  const habits = {
-    ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0.5, refundWithin: 500, part: 1 },
-  };
+  const habits = { ...waits, refund: 0.5, refundWithin: 500 };
   const clients = Array.from({ length: 40 }, () => habits);
   const { longest } = contend({
     limits: [tokenBucket({ permits: 10, interval: 1000 })],

@@ -25,6 +25,11 @@ export interface Habits {
   part: number;
 }
 
+/** Keeps one request of one permit in its queue, and all of its permits. */
+export const waits: Habits = {
+  ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 5, part: 1 },
+};
+
 /** Clients that share one limit on a fake clock, each with its own queue and connection. */
 export interface Contention {
   limits: readonly Limit[];

@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
-import { contend } from './contend.ts';
+import { contend, waits } from './contend.ts';
 import { ideal } from './ideal.ts';
 
 const measured = { roundTrip: 1, warmUp: 3000, span: 15_000, seed: 1 };
 
 /** The kept permits, their part of what the ideal queue keeps, and the longest wait in milliseconds. */
 function keptOf(limit: Limit, clients: number, refund: number, refundWithin: number, span = measured) {
-  const habits = {
-    ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund, refundWithin, part: 1 },
-  };
+  const habits = { ...waits, refund, refundWithin };
   const contention = { limits: [limit], clients: Array.from({ length: clients }, () => habits), ...span };
   const { kept, longest, granted, calls } = contend(contention);
   const sum = kept.reduce((total, [n]) => total + n, 0);
@@ -75,11 +73,8 @@ for (const [clients, least] of [
     ['bucket', tokenBucket({ permits: 1, interval })],
   ] as const)
     test(`a client that refunds all permits leaves ${clients - 1} others most of their share of a ${kind}`, () => {
-      const keeps = {
-        ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 5, part: 1 },
-      };
-      const others = Array.from({ length: clients - 1 }, () => keeps);
-      const { kept } = contend({ limits: [limit], clients: [{ ...keeps, refund: 1 }, ...others], ...long });
+      const others = Array.from({ length: clients - 1 }, () => waits);
+      const { kept } = contend({ limits: [limit], clients: [{ ...waits, refund: 1 }, ...others], ...long });
       const sum = kept.reduce((total, [n]) => total + n, 0);
       assert.ok(sum >= least * 60, `${sum} of 60 permits`);
     });

@@ -4,12 +4,8 @@ import { test } from 'uvu';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
 import { promise } from '../support/campaign.ts';
-import { contend, type Habits, type Outcome } from './contend.ts';
+import { contend, type Outcome, waits } from './contend.ts';
 import { ideal } from './ideal.ts';
-
-const waits: Habits = {
-  ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 1, part: 1 },
-};
 
 const kinds: Record<string, (permits: number) => Limit> = {
   'a sliding window': (permits) => slidingWindow({ permits, interval: 1000 }),
