@@ -10,6 +10,9 @@ do
   -- they take longer.
   local MEMORY = 1000
   local REQUESTS = 16
+  -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it
+  -- resets.
+  local MOST_STRIDE = 1000
   -- The least part of its stride by which a request moves the frontier.
   local LEAST_PART = 0.05
 
@@ -61,7 +64,7 @@ do
         stride = math.max(stride, PACING * n * state.interval / state.permits)
       end
     end
-    return stride * math.max(LEAST_PART, keptPart(ledger))
+    return math.min(MOST_STRIDE, stride) * math.max(LEAST_PART, keptPart(ledger))
   end
 
   -- Counts requests that were granted or reserved at a pace.

@@ -62,6 +62,18 @@ export interface FromThrottledByKeyOptions<P = Permits, T = unknown, R = T>
   permits?: P | ((value: T, index: number) => P) | undefined;
 }
 
+// The overloads of a limiter come last: the compiler's messages about wrong options are about the last one.
+export function fromThrottled<T, P>(
+  input: PulledInput<T>,
+  group: NamedGroup<P>,
+  options: FromThrottledByKeyOptions<P, T> & { project?: undefined },
+): Observable<T>;
+export function fromThrottled<T, P, R>(
+  input: PulledInput<T>,
+  group: NamedGroup<P>,
+  options: FromThrottledByKeyOptions<P, T, R>,
+): Observable<R>;
+export function fromThrottled<T>(input: PulledInput<T>, group: KeyIsMissing): never;
 /**
  * Pulls values from an input as permits are granted, and emits them.
  *
@@ -122,17 +134,6 @@ export function fromThrottled<T, P, R>(
   limiter: Limiter<P>,
   options: FromThrottledOptions<P, T, R>,
 ): Observable<R>;
-export function fromThrottled<T, P>(
-  input: PulledInput<T>,
-  group: NamedGroup<P>,
-  options: FromThrottledByKeyOptions<P, T> & { project?: undefined },
-): Observable<T>;
-export function fromThrottled<T, P, R>(
-  input: PulledInput<T>,
-  group: NamedGroup<P>,
-  options: FromThrottledByKeyOptions<P, T, R>,
-): Observable<R>;
-export function fromThrottled<T>(input: PulledInput<T>, group: KeyIsMissing): never;
 export function fromThrottled<T, P, R>(
   input: PulledInput<T>,
   limiter: Limiter<P> | NamedGroup<P> | KeyIsMissing,

@@ -23,6 +23,8 @@ export interface NamedLimits {
 /** Converts permits to a cost. Throws for invalid permits. */
 export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
   if (typeof permits === 'number' || !record) {
+    if (looksLikeOptions(permits))
+      throw invalid('permits', 'a positive safe integer before the options', permits);
     positiveInteger('permits', permits);
     return names.length === 1 && permits === 1 ? one : names.map(() => permits);
   }
@@ -41,6 +43,11 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
   return cost;
 }
 
+/** Whether an argument is the options of a request, whose permits were left out. */
+function looksLikeOptions(permits: unknown): boolean {
+  return typeof permits === 'object' && permits !== null && ('timeout' in permits || 'signal' in permits);
+}
+
 /** The cost of most requests, created once. */
 const one: Cost = /* @__PURE__ */ Object.freeze([1]);
 
@@ -57,7 +64,8 @@ export function exceedsError(
 /** Limits as users write them: one limit, or a record. */
 export type ShownLimit = Limit | Readonly<Record<string, Limit>>;
 
-function listOf(names: readonly string[]): string {
+/** Names as an error shows them. */
+export function listOf(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(', ');
 }
 

@@ -1,4 +1,5 @@
 import { invalid, wholeUpTo } from '../validate.ts';
+import { listOf } from './cost.ts';
 
 /** Converts used permits to a cost; a limit that is left out was used as granted. */
 export function usedCost(
@@ -31,7 +32,7 @@ export function unusedCost(
   if (typeof unused !== 'object' || unused === null || Array.isArray(unused))
     throw invalid(argument, 'a number or a record of permits', unused);
   for (const name of Object.keys(unused))
-    if (!names.includes(name)) throw invalid(argument, 'names of the limits', name, RangeError);
+    if (!names.includes(name)) throw invalid(argument, `names among ${listOf(names)}`, name, RangeError);
   return names.map((name, i) => {
     const n = ownNumber(unused, name);
     if (n === undefined) return 0;

@@ -10,6 +10,16 @@ import {
   type ThrottleDistributedOptions,
 } from '../throttle/throttleOptions.ts';
 
+// The overloads of a limiter come last: the compiler's messages about wrong options are about the last one.
+export function throttleDistributed<T, P>(
+  group: NamedGroup<P>,
+  options: ThrottleDistributedByKeyOptions<T, P> & { project?: undefined },
+): MonoTypeOperatorFunction<T>;
+export function throttleDistributed<T, P, R>(
+  group: NamedGroup<P>,
+  options: ThrottleDistributedByKeyOptions<T, P, R>,
+): OperatorFunction<T, R>;
+export function throttleDistributed(group: KeyIsMissing): never;
 /**
  * Emits the values of the source in their order, each when its permits are granted.
  *
@@ -49,15 +59,6 @@ export function throttleDistributed<T, P, R>(
   limiter: Limiter<P>,
   options: ThrottleDistributedOptions<T, P, R>,
 ): OperatorFunction<T, R>;
-export function throttleDistributed<T, P>(
-  group: NamedGroup<P>,
-  options: ThrottleDistributedByKeyOptions<T, P> & { project?: undefined },
-): MonoTypeOperatorFunction<T>;
-export function throttleDistributed<T, P, R>(
-  group: NamedGroup<P>,
-  options: ThrottleDistributedByKeyOptions<T, P, R>,
-): OperatorFunction<T, R>;
-export function throttleDistributed(group: KeyIsMissing): never;
 export function throttleDistributed<T, P, R>(
   limiter: Limiter<P> | NamedGroup<P> | KeyIsMissing,
   options?: Partial<ThrottleDistributedByKeyOptions<T, P, R>>,

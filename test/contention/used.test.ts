@@ -177,6 +177,19 @@ for (const kind of ['a sliding window', 'a fixed window', 'a token bucket'])
       }
   });
 
+test('a window of minutes is granted in equal shares soon after it resets, a permit a second', () => {
+  const interval = 100_000;
+  const limit = fixedWindow({ permits: 30, interval, align: 'epoch' });
+  const clients = [1, 20, 60].map((waiting) => ({ ...waits, waiting }));
+  const outcome = contend({
+    ...{ limits: [limit], clients, roundTrip: 50, warmUp: interval, span: 3 * interval, seed: 1 },
+  });
+  // The measurement may begin and end between the grants of a window.
+  for (const permits of keptBy(outcome)) assert.ok(Math.abs(permits - 30) <= 1, `${keptBy(outcome)}`);
+  for (const { moment } of outcome.standing)
+    assert.ok(moment % interval <= 30_000, `granted ${moment % interval} ms after the reset`);
+});
+
 const mixes = fc.record({
   kind: fc.constantFrom(...Object.keys(kinds)),
   permits: fc.integer({ min: 50, max: 200 }),

@@ -108,7 +108,15 @@ test('refund refuses a name that no limit has', async () => {
   const permit = await pair().acquire({ requests: 1, tokens: 2 });
   const error = await rejection(permit.refund({ token: 1 } as never));
   assert.instance(error, RangeError);
-  assert.match(error.message, /^unused: expected names of the limits, got "token"$/);
+  assert.match(error.message, /^unused: expected names among "requests", "tokens", got "token"$/);
+});
+
+test('options in the place of the permits are refused with a hint', async () => {
+  for (const options of [{ timeout: 500 }, { signal: new AbortController().signal }]) {
+    const error = await rejection(limiter().acquire(options as never));
+    assert.instance(error, TypeError);
+    assert.match(error.message, /^permits: expected a positive safe integer before the options, got an object/);
+  }
 });
 
 test('a call that is refused charges nothing', async () => {

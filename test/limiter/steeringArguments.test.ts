@@ -70,7 +70,7 @@ test('release refuses a record with a value that is not a whole number, and name
 test('release refuses a name that no limit has', async () => {
   const error = await rejection(pair().release({ requests: 1, token: 1 } as never));
   assert.instance(error, RangeError);
-  assert.match(error.message, /^permits: expected names of the limits, got "token"$/);
+  assert.match(error.message, /^permits: expected names among "requests", "tokens", got "token"$/);
 });
 
 const noLimit: readonly Bad[] = [

@@ -35,6 +35,14 @@ inEachTwin('constants', (test, { fleet }) => {
       assert.equal(moments(reply), [1000, 1080, 1160, 1240, 1320]);
     });
 
+  test('grants under contention are a second apart at most', async () => {
+    const daily = 86_400_000;
+    const clients = await fleet({ ...window, permits: 100, interval: daily });
+    await clients.reserve(0, 1, { count: 101 });
+    const reply = await clients.reserve(0, 2, { count: 3 });
+    assert.equal(moments(reply), [daily, daily + 1000, daily + 2000]);
+  });
+
   test('a reply has at most 512 segments of reservations, whatever share was asked for; the rest stays queued', async () => {
     const clients = await fleet(slow);
     const { segments } = await clients.reserve(0, 1, { count: 600 });

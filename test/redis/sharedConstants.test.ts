@@ -37,6 +37,7 @@ const ofTwins = [
   'memory',
   'requests',
   'leastPart',
+  'mostStride',
   'mostVoids',
   'mostHoles',
   'mostGaps',

@@ -12,6 +12,8 @@ const pacing = 0.8;
  */
 const memory = 1000;
 const requests = 16;
+/** The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets. */
+const mostStride = 1000;
 /** The least part of its stride by which a request moves the frontier. */
 const leastPart = 0.05;
 
@@ -63,7 +65,7 @@ export function strideOf(ledger: LedgerState, cost: Cost): number {
   for (let i = 0; i < cost.length; i++)
     if (cost[i] > 0 && limits[i].kind !== 'tokenBucket')
       stride = Math.max(stride, (pacing * cost[i] * limits[i].interval) / limits[i].permits);
-  return stride * Math.max(leastPart, keptPart(ledger));
+  return Math.min(mostStride, stride) * Math.max(leastPart, keptPart(ledger));
 }
 
 /** Counts requests that were granted or reserved at a pace. */
