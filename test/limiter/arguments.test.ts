@@ -115,7 +115,10 @@ test('options in the place of the permits are refused with a hint', async () => 
   for (const options of [{ timeout: 500 }, { signal: new AbortController().signal }]) {
     const error = await rejection(limiter().acquire(options as never));
     assert.instance(error, TypeError);
-    assert.match(error.message, /^permits: expected a positive safe integer before the options, got an object/);
+    assert.match(
+      error.message,
+      /^permits: expected a positive safe integer before the options, got an object/,
+    );
   }
 });
 
