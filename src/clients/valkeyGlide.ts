@@ -10,8 +10,8 @@ export interface ValkeyGlideClient {
   readonly invokeScriptWithRoute?: unknown;
 }
 
-/** `Decoder.String`, whatever the client's default is. */
-const decoderString = 1;
+/** `Decoder.Bytes`, whatever the client's default is: its decoder of texts fails if a damaged key makes a reply invalid UTF-8. */
+const decoderBytes = 0;
 
 const adapters = new WeakMap<ValkeyGlideClient, RedisClient>();
 
@@ -44,8 +44,10 @@ class ValkeyGlide implements RedisClient {
   readonly nodes?: () => [];
 
   constructor(client: ValkeyGlideClient) {
-    const send = (name: string, script: string, keys: string[], args: string[]) =>
-      client.customCommand([name, script, String(keys.length), ...keys, ...args], { decoder: decoderString });
+    const send = async (name: string, script: string, keys: string[], args: string[]) => {
+      const words = [name, script, String(keys.length), ...keys, ...args];
+      return textOf(await client.customCommand(words, { decoder: decoderBytes }));
+    };
     this.#runner = {
       eval: (lua, keys, args) => send('EVAL', lua, keys, args),
       evalSha: (hash, keys, args) => send('EVALSHA', hash, keys, args),
@@ -74,6 +76,12 @@ const codes: Record<string, string | undefined> = {
   BusyLoadingError: 'LOADING',
   PermissionDenied: 'NOPERM',
 };
+
+/** A reply with texts in the places of bytes, as other clients return it. */
+function textOf(reply: unknown): unknown {
+  if (Array.isArray(reply)) return reply.map(textOf);
+  return reply instanceof Uint8Array ? new TextDecoder().decode(reply) : reply;
+}
 
 /** The error reply in the words of the server, such as `NOSCRIPT No matching script`. */
 function replyIn(error: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert';
 import { AcquireTimeoutError, RateLimiter, slidingWindow } from '../../src/index.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { rejection } from '../support/badInput.ts';
 
 const test = redisSuite('an event loop blocked after a call was sent');
@@ -15,17 +16,19 @@ const sent = () => new Promise((resolve) => setImmediate(resolve));
 
 const limit = slidingWindow({ permits: 5, interval: 300, resolution: 1 });
 
-test('grants at a moment within the timeout, though the loop was blocked at that moment', async ({
-  redis,
-}) => {
-  const limiter = new RateLimiter({ name: 'api', limit, redis });
-  await limiter.acquire(5);
-  const permit = limiter.acquire(1, { timeout: 400 });
-  await sent();
-  block(900);
-  assert.is((await permit).permits, 1);
-  await limiter.close();
-});
+const aboutWriting = aboutIoredis(test, 'other clients write a call later');
+aboutWriting(
+  'grants at a moment within the timeout, though the loop was blocked at that moment',
+  async ({ redis }) => {
+    const limiter = new RateLimiter({ name: 'api', limit, redis });
+    await limiter.acquire(5);
+    const permit = limiter.acquire(1, { timeout: 400 });
+    await sent();
+    block(900);
+    assert.is((await permit).permits, 1);
+    await limiter.close();
+  },
+);
 
 test('refuses at a moment beyond the timeout', async ({ redis }) => {
   const limiter = new RateLimiter({

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type RateLimiter, slidingWindow } from '../../src/index.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { fallbackSuite } from './fallbackSuite.ts';
 
 const test = fallbackSuite('fallback: a blocked event loop');
@@ -35,7 +36,8 @@ test('does not open after a blocked event loop, whenever the loop is blocked', a
   for (const when of moments) assert.is(await sourceOf(limiter, 500, when), 'redis');
 });
 
-test('accepts a reply that is in the socket when the timeout fires', async ({ server, open }) => {
+const aboutWriting = aboutIoredis(test, 'other clients write a call later');
+aboutWriting('accepts a reply that is in the socket when the timeout fires', async ({ server, open }) => {
   await server.start();
   const limiter = open(limit, { timeout: 1_000, cooldown: 60_000 });
   // Not so late that the timeout would start again.
