@@ -35,8 +35,15 @@ export class Rescheduler {
 
   /** When reservations may be moved next. */
   get next(): number {
-    if (!this.#refunded || !this.#parts.queue.first || this.#calls.current) return Infinity;
+    if (!this.#refunded || !this.#parts.queue.first || this.#calls.current || this.#isBehindRefunds)
+      return Infinity;
     return this.#movedAt + this.#pause;
+  }
+
+  /** Whether the next call would overtake refunds that other clients may need. Their reply runs a pass. */
+  get #isBehindRefunds(): boolean {
+    const { fairShare, refunds } = this.#parts;
+    return fairShare.contenders > 1 && refunds.inFlight;
   }
 
   get #pause(): number {
@@ -58,13 +65,11 @@ export class Rescheduler {
 
   /** Moves reservations if permits were refunded and it is time. */
   run(): void {
-    const { clock, fairShare, ledger, refunds, reservations, waitEstimate } = this.#parts;
-    if (!this.#refunded || this.#calls.current) return;
+    const { clock, fairShare, ledger, reservations, waitEstimate } = this.#parts;
+    if (!this.#refunded || this.#calls.current || this.#isBehindRefunds) return;
     const now = clock.now();
     if (now < this.#movedAt + this.#pause) return;
     const isAlone = fairShare.contenders === 1;
-    // The next call must not overtake the refunds.
-    if (!isAlone && refunds.inFlight) return;
     this.#refunded = false;
     const { first, last } = reservations.moments;
     if (!first || !last) return;

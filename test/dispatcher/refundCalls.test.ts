@@ -24,13 +24,28 @@ function contending(clock: SinonFakeTimers, ahead: number) {
   }
   const [first] = recorded.endings;
   if (first.what !== 'granted') throw new Error('expected a grant');
-  const refund = () => {
+  const send = () => {
     line.refund(first.grant);
     clock.tick(0);
+  };
+  const refund = () => {
+    send();
     ledger.refunds[ledger.refunds.length - 1].reply(null);
   };
-  return { ledger, answer, refund };
+  return { ledger, answer, refund, send };
 }
+
+timed('a refund in flight sets no timer again and again', (clock) => {
+  const { send, refund, answer } = contending(clock, 5000);
+  // After a move, the next one is due a tenth of a second later.
+  refund();
+  answer();
+  send();
+  const till = clock.now + 1000;
+  let timers = 0;
+  for (; clock.now < till; clock.next()) timers++;
+  assert.ok(timers < 20, `${timers} timers`);
+});
 
 timed('refunds among contenders cause ten calls a second at most', (clock) => {
   const { ledger, answer, refund } = contending(clock, 5000);
