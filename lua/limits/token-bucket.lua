@@ -71,6 +71,12 @@ local function tokenBucket()
     state.ts = now
   end
 
+  -- No reservation is left after `last`, so the level there is not negative: every earlier reservation had its permits
+  -- by then, unless permits taken under an earlier limit are still to be refilled.
+  local function raiseLevel(state, now, last)
+    state.units = math.max(state.units, -(math.max(now, last, state.owedUntil) - now) * state.permits)
+  end
+
   local function refund(state, now, t, n)
     local newest = newestIn(state)
     if t > newest then return 0 end
@@ -84,6 +90,8 @@ local function tokenBucket()
     local back = math.max(0, math.min(cost, room, cap - state.units))
     state.units = state.units + back
     history.leave(state, t, n)
+    -- The refill that was lost while the reservation waited for a pause or another limit comes back.
+    if t > now then raiseLevel(state, now, newestIn(state)) end
     return back / state.interval
   end
 
@@ -105,10 +113,7 @@ local function tokenBucket()
     local sure = math.max(last, state.unsureUntil)
     while state.steps[1] and state.steps[1].since > sure do refund(state, now, state.steps[1].since, state.steps[1].held) end
     if newestIn(state) <= after then return end
-    -- At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
-    -- permits taken under an earlier limit are still to be refilled.
-    local least = -(math.max(after, state.owedUntil) - now) * state.permits
-    state.units = math.max(state.units, least)
+    raiseLevel(state, now, after)
     history.cut(state, last)
   end
 
@@ -120,8 +125,14 @@ local function tokenBucket()
     return now + math.ceil((state.burst * state.interval - unitsAt(state, now)) / state.permits)
   end
 
-  local function takenOf(state)
+  -- The permits that the bucket lacks, the refill that is lost before its reservations included.
+  local function missingIn(state)
     return (state.burst * state.interval - state.units) / state.interval
+  end
+
+  local function takenOf(state)
+    local owed = math.max(0, state.owedUntil - state.ts) * state.permits / state.interval
+    return math.min(missingIn(state), state.burst + history.heldAfter(state, state.ts) + owed)
   end
 
   -- Charges units that were granted under another limit. The level may become negative: the refill covers that first.
@@ -131,11 +142,15 @@ local function tokenBucket()
   end
 
   local function adopt(state, spec)
-    local taken = takenOf(state)
+    local missing, taken = missingIn(state), takenOf(state)
+    local ahead, units = math.max(0, newestIn(state) - state.ts), 0
+    local missingThen = missing - ahead * state.permits / state.interval
     history.changeRate(state, state.ts)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
     state.units = state.burst * state.interval
-    owe(state, math.ceil(taken * state.interval))
+    -- Refill was lost before the newest reservation: until then, that at the new rate is lost too.
+    if taken < missing then units = math.ceil(missingThen * state.interval) + ahead * state.permits end
+    owe(state, math.max(math.ceil(taken * state.interval), units))
   end
 
   local function taken(state)

@@ -79,6 +79,8 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
     state.units += back;
     history.leave(state, t, n);
+    // The refill that was lost while the reservation waited for a pause or another limit comes back.
+    if (t > now) raiseLevel(state, now, history.newestIn(state));
     return back / interval;
   },
 
@@ -100,10 +102,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     for (let step = state.steps[0]; step?.since > sure; step = state.steps[0])
       tokenBucketAlgebra.refund(state, now, step.since, step.held);
     if (history.newestIn(state) <= after) return;
-    // At `after`, the level is not negative, as every earlier reservation had its permits by then, unless
-    // permits taken under an earlier limit are still to be refilled.
-    const least = -(Math.max(after, state.owedUntil) - now) * state.permits;
-    state.units = Math.max(state.units, least);
+    raiseLevel(state, now, after);
     history.cut(state, last);
   },
 
@@ -124,11 +123,17 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   adopt(state, { permits, interval, burst }) {
+    const missing = missingIn(state);
     const taken = takenOf(state);
+    const ahead = Math.max(0, history.newestIn(state) - state.ts);
+    const missingThen = missing - (ahead * state.permits) / state.interval;
     history.changeRate(state, state.ts);
     Object.assign(state, { permits, interval, burst });
     state.units = burst * interval;
-    owe(state, Math.ceil(taken * interval));
+    const units = Math.ceil(taken * interval);
+    // Refill was lost before the newest reservation: until then, that at the new rate is lost too.
+    const unitsThen = taken < missing ? Math.ceil(missingThen * interval) + ahead * permits : 0;
+    owe(state, Math.max(units, unitsThen));
   },
 
   taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: history.newestIn(state) }),
@@ -167,7 +172,23 @@ function chargedAt(state: TokenBucketState, now: number, t: number, n: number): 
   return t === now + 1 && n * state.interval <= unitsAt(state, now) ? now : t;
 }
 
-/** The permits taken, not rounded. */
-function takenOf({ units, interval, burst }: TokenBucketState): number {
+/**
+ * No reservation is left after `last`, so the level there is not negative: every earlier reservation had its permits by
+ * then, unless permits taken under an earlier limit are still to be refilled.
+ */
+function raiseLevel(state: TokenBucketState, now: number, last: number): void {
+  const until = Math.max(now, last, state.owedUntil);
+  state.units = Math.max(state.units, -(until - now) * state.permits);
+}
+
+/** The permits that the bucket lacks, not rounded, the refill that is lost before its reservations included. */
+function missingIn({ units, interval, burst }: TokenBucketState): number {
   return (burst * interval - units) / interval;
+}
+
+/** The permits taken, not rounded. */
+function takenOf(state: TokenBucketState): number {
+  const { ts, permits, interval, burst, owedUntil } = state;
+  const owed = (Math.max(0, owedUntil - ts) * permits) / interval;
+  return Math.min(missingIn(state), burst + history.heldAfter(state, ts) + owed);
 }

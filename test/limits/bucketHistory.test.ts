@@ -144,6 +144,16 @@ test('permits missing before earlier grants are missing under another interval t
   assert.is(restored(state, 0, 3), 2);
 });
 
+test('a cancelled reservation that waited for another limit does not keep the bucket empty until its moment', () => {
+  const state = bucketAfter({ permits: 100, interval: 1000, burst: 100 }, [1000, 60]);
+  algebra.commit(state, 1000, 5_000, 1);
+  algebra.commit(state, 1000, 3_601_000, 1);
+  assert.is(restored(state, 3_601_000, 1), 1);
+  assert.is(algebra.earliest(state, 1000, 1000, 1), 5010);
+  assert.is(restored(state, 5_000, 1), 1);
+  assert.is(algebra.earliest(state, 1000, 1000, 1), 1010);
+});
+
 test('a reservation that was charged when the rate changed leaves no room before later grants', () => {
   const state = bucketAfter({ permits: 100, interval: 1000, burst: 100 }, [1000, 100]);
   algebra.commit(state, 1000, 2000, 100);

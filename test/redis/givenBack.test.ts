@@ -31,6 +31,15 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(9_500), [0]);
   });
 
+  test('the refill that a bucket loses during a pause is not charged under another rate', async () => {
+    const clients = await fleet({ ...bucket, permits: 100, burst: 1 });
+    await clients.reserve(0, 1);
+    await clients.pause(0, 1, 60_000);
+    const { epoch } = await clients.reserve(1000, 1);
+    await clients.setRate(1000, 1, { ...bucket, permits: 1, burst: 1 });
+    assert.equal(moments(await clients.reserve(2000, 1, { epoch, count: 2 })), [60_000, 61_000]);
+  });
+
   test('a refunded reservation before the newest goes to the next request of its cost', async () => {
     const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });
