@@ -42,8 +42,9 @@ local LEFT, NEVER = -1, -2
 -- A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation
 -- is due.
 local CONTENDER_PERIOD = 2000
--- A reply with so many segments reserves no more moments, so that a call takes milliseconds at most. Moments are whole
--- milliseconds, so a client that calls again after a round trip still reserves far enough ahead.
+-- No client reserves further ahead than this many milliseconds of load.
+local LONGEST_HORIZON = 1000
+-- To a client that would, a reply with so many segments reserves no more moments: a call takes milliseconds at most.
 local MOST_SEGMENTS = 512
 
 local logs = {}
@@ -154,7 +155,7 @@ do
         end
         -- A request that may not wait never overtakes queued requests, even if its permits are free.
         if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
-        left = left or (wait > 0 and (held > 0 and held >= share or #reply >= 7 + 2 * MOST_SEGMENTS))
+        left = left or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
         if left then return answer(remaining, LEFT) end
         local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
         -- A damaged key must not keep this loop, and so the server, busy for ever.

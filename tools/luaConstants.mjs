@@ -1,7 +1,6 @@
 import { tokensOf } from './luaMinify.mjs';
 
 const constant = /^[A-Z][A-Z\d_]*$/;
-const literal = /^[\d'"]/;
 /** A token that continues an expression or a list. */
 const operator = /^(and|or|\.\.|[=~<>]=|[-+*/%^<>([{.:,])$|^['"]/;
 
@@ -19,8 +18,8 @@ export function constantsOf(texts) {
     const declared = new Set();
     for (const { names, literals } of declarationsIn(tokens))
       names.forEach((name, i) => {
-        const { text } = literals[i];
-        if (!/^\d/.test(text)) return;
+        const text = literals[i];
+        if (/^['"]/.test(text)) return;
         declared.add(name);
         if ((values.get(name.text) ?? text) !== text) others.add(name.text);
         values.set(name.text, text);
@@ -47,8 +46,9 @@ export function inlined(text, constants) {
   const replaced = new Map();
   for (const { from, till, names, literals } of declarationsIn(tokens)) {
     const kept = names.map((_, i) => i).filter((i) => !constants.has(names[i].text));
-    const listOf = (list) => kept.map((i) => list[i].text).join(', ');
-    const declaration = kept.length > 0 ? `local ${listOf(names)} = ${listOf(literals)}` : '';
+    const declared = kept.map((i) => names[i].text).join(', ');
+    const declaration =
+      kept.length > 0 ? `local ${declared} = ${kept.map((i) => literals[i]).join(', ')}` : '';
     for (let i = from; i < till; i++) replaced.set(tokens[i], i === from ? declaration : '');
   }
   return tokens
@@ -65,23 +65,32 @@ function declarationsIn(tokens) {
   const found = [];
   tokens.forEach(({ text }, from) => {
     if (text !== 'local') return;
-    const names = listed(tokens, from + 1, constant);
-    const equals = from + 2 * names.length;
-    if (names.length === 0 || tokens[equals]?.text !== '=') return;
-    const literals = listed(tokens, equals + 1, literal);
-    const till = equals + 2 * literals.length;
-    if (literals.length === names.length && !operator.test(tokens[till]?.text ?? ''))
-      found.push({ from, till, names, literals });
+    const names = [];
+    let at = from + 1;
+    for (; constant.test(tokens[at]?.text ?? ''); at += 2) {
+      names.push(tokens[at]);
+      if (tokens[at + 1]?.text !== ',') break;
+    }
+    if (names.length === 0 || tokens[at + 1]?.text !== '=') return;
+    const literals = [];
+    for (at += 2; ; at++) {
+      const length = lengthOfLiteral(tokens, at);
+      if (length === 0) return;
+      const words = tokens.slice(at, at + length).map(({ text }) => text);
+      literals.push(words[1] === '^' ? `(${words.join('')})` : words.join(''));
+      at += length;
+      if (tokens[at]?.text !== ',') break;
+    }
+    if (literals.length === names.length && !operator.test(tokens[at]?.text ?? ''))
+      found.push({ from, till: at, names, literals });
   });
   return found;
 }
 
-/** Tokens like `wanted`, separated by commas. */
-function listed(tokens, from, wanted) {
-  const found = [];
-  for (let at = from; wanted.test(tokens[at]?.text ?? ''); at += 2) {
-    found.push(tokens[at]);
-    if (tokens[at + 1]?.text !== ',') break;
-  }
-  return found;
+/** The number of tokens of a string, a number, a negative number or a power of two; 0 for anything else. */
+function lengthOfLiteral(tokens, at) {
+  const [first, second, third] = tokens.slice(at, at + 3).map(({ text }) => text);
+  if (first === '-') return /^\d/.test(second) ? 2 : 0;
+  if (!/^[\d'"]/.test(first ?? '')) return 0;
+  return first === '2' && second === '^' && /^\d/.test(third) ? 3 : 1;
 }

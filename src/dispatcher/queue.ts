@@ -39,11 +39,13 @@ export class Queue {
 
   /** A prefetched request, the newest of its waiter. None if the waiter `asking` for room prefetches itself. */
   newestPrefetched(asking?: Waiter<unknown>): Request | undefined {
-    if (asking && this.waiters.prefetching.has(asking)) return undefined;
-    for (const waiter of this.waiters.prefetching) {
-      const newest = this.waiters.newestOf(waiter)!;
+    const { waiters } = this;
+    if (asking?.prefetches && waiters.newestOf(asking)) return undefined;
+    for (const waiter of waiters.prefetching) {
+      const newest = waiters.newestOf(waiter)!;
       if (newest.count > 1) this.splitFront(newest, newest.count - 1);
       if (newest.older) return newest;
+      waiters.prefetching.delete(waiter);
     }
     return undefined;
   }
@@ -66,6 +68,7 @@ export class Queue {
     if (last.timeout !== Infinity || !last.extend(data)) return false;
     this.size++;
     this.#count(last, 1);
+    this.waiters.grew(waiter);
     return true;
   }
 

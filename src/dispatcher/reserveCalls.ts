@@ -98,7 +98,9 @@ export class ReserveCalls {
   /** Fails the requests of a call. After an overdue one, those that it left queued would each wait as long for their own. */
   #fail({ runs, last }: Call, error: Error): void {
     const { queue, events } = this.#parts;
-    for (const request of this.isOverdue ? queue.requests() : runs.flatMap(({ requests }) => requests))
+    for (const request of runs.length > 0 && this.isOverdue
+      ? queue.requests()
+      : runs.flatMap(({ requests }) => requests))
       if (request.stage === 'sent' || (request.stage === 'queued' && request.order <= last))
         queue.settle(request, error);
     events.emitError(error);

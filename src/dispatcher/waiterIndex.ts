@@ -6,7 +6,7 @@ export class WaiterIndex {
   readonly #newest = new Map<Waiter<unknown>, Request>();
   /** The waiters that have a `delayed` callback. */
   readonly delayListeners = new Set<Waiter<unknown>>();
-  /** The waiters that prefetch. */
+  /** The waiters that prefetch: those with several requests, and perhaps some with one. */
   readonly prefetching = new Set<Waiter<unknown>>();
 
   newestOf(waiter: Waiter<unknown>): Request | undefined {
@@ -23,8 +23,13 @@ export class WaiterIndex {
     else {
       this.#newest.set(waiter, request);
       if (waiter.delayed) this.delayListeners.add(waiter);
-      if (waiter.prefetches) this.prefetching.add(waiter);
+      if (older) this.grew(waiter);
     }
+  }
+
+  /** A waiter has several requests. */
+  grew(waiter: Waiter<unknown>): void {
+    if (waiter.prefetches) this.prefetching.add(waiter);
   }
 
   unlink(request: Request): void {

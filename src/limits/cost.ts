@@ -45,7 +45,7 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
 
 /** Whether an argument is the options of a request, whose permits were left out. */
 function looksLikeOptions(permits: unknown): boolean {
-  return typeof permits === 'object' && permits !== null && ('timeout' in permits || 'signal' in permits);
+  return 'timeout' in Object(permits) || 'signal' in Object(permits);
 }
 
 /** The cost of most requests, created once. */

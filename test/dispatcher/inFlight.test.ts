@@ -151,4 +151,23 @@ for (const [took, title] of [
     assert.is(ledger.reserves.length, 2);
   });
 
+timed('a call without requests that fails late fails none of those that wait', (clock) => {
+  const slow = slidingWindow({ permits: 1, interval: 60_000 });
+  const ledger = scriptedLedger(slow);
+  const line = openLine(slow, ledger);
+  const recorded = recorder<string>();
+  for (const name of ['reserved', 'queued']) line.ask(recorded, [1], Infinity, name);
+  clock.tick(0);
+  // The other one stays queued.
+  ledger.reserves[0].reply(null, replyTo(ledger.reserves[0].request, 60_000));
+  const calls = ledger.reserves.length;
+  clock.tick(2_000);
+  assert.ok(ledger.reserves.length > calls, 'it calls while it has reservations');
+  const { request, reply } = ledger.reserves.at(-1)!;
+  assert.equal(request.runs, []);
+  clock.tick(200);
+  reply(new StoreUnavailableError('n', new Error('connection reset')));
+  assert.equal(recorded.endings, []);
+});
+
 test.run();

@@ -69,6 +69,25 @@ timed('calls that fail quickly cost the same however many requests wait behind t
   assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
 });
 
+timed(
+  'a full queue of prefetching waiters refuses others at the same cost however many there are',
+  (clock) => {
+    const ratio = growth([2_000, 16_000], (count) => {
+      const line = openLine(limits[0][1], openLedger(memoryStore(), limits[0][1], 'one'), count);
+      const recorded = recorder<number>();
+      for (let i = 0; i < 100; i++) line.ask(recorded, [1], Infinity, i);
+      for (let i = 0; i < count; i++) line.count({ ...recorder<undefined>(), prefetches: true }, [1]);
+      clock.tick(1);
+      return () => {
+        for (let i = 0; i < count; i++) line.ask(recorded, [1], Infinity, i);
+        clock.tick(1);
+        assert.is(recorded.all('failed').length, count);
+      };
+    });
+    assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
+  },
+);
+
 timed('decisions between requests of one turn cost the same however many there are', (clock) => {
   const limit = slidingWindow({ permits: 1_600, interval: 10, resolution: 1 });
   const ratio = growth([5_000, 40_000], (count) => {

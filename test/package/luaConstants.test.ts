@@ -28,6 +28,12 @@ test('a constant inside a block counts like another', () => {
   ]);
 });
 
+test('negative numbers and powers of two take their places too', () => {
+  assert.equal(inlinedIn('local LEFT, NEVER, MOST = -1, -2, 2 ^ 53 return 1 - LEFT - NEVER, MOST * 2'), [
+    'return 1 - -1 - -2 , (2^53) * 2',
+  ]);
+});
+
 for (const [what, ...texts] of [
   ['with two numbers', 'local MOST = 1 return MOST', 'local MOST = 2 return MOST'],
   ['that is assigned', 'local MOST = 1 MOST = 2 return MOST'],
@@ -35,7 +41,7 @@ for (const [what, ...texts] of [
     'that is assigned with others',
     'local n, MOST, m = 1, 2, 3 local MOST = 1 n, MOST, m = m, n, MOST return MOST',
   ],
-  ['that is computed', 'local MOST = 2 ^ 53 return MOST'],
+  ['that is computed', 'local MOST = 2 ^ 53 - 1 return MOST'],
   ['that is no number of its own', 'local MOST = 1 .. KEYS[1] return MOST'],
   ['that is a call', 'local MOST, LEAST = 1, math.max(1, 2) return MOST + LEAST'],
 ])

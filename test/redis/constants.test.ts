@@ -43,7 +43,7 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.equal(moments(reply), [daily, daily + 1000, daily + 2000]);
   });
 
-  test('a reply has at most 512 segments of reservations, whatever share was asked for; the rest stays queued', async () => {
+  test('a reply to a client that would reserve more than a second ahead has 512 segments of reservations at most', async () => {
     const clients = await fleet(slow);
     const { segments } = await clients.reserve(0, 1, { count: 600 });
     assert.equal(

@@ -42,6 +42,7 @@ const ofTwins = [
   'mostHoles',
   'mostGaps',
   'mostSegments',
+  'longestHorizon',
   'contenderPeriod',
   'rareLoad',
   'rareInSliding',

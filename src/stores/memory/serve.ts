@@ -10,7 +10,9 @@ import { loadOf, noteGranted, strideOf } from './pace.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
 
-/** A reply with so many segments reserves no more moments. */
+/** No client reserves further ahead than this many milliseconds of load. */
+const longestHorizon = 1_000;
+/** To a client that would, a reply with so many segments reserves no more moments. */
 const mostSegments = 512;
 
 /** The client's reservations during a call. */
@@ -92,7 +94,8 @@ export function serve(
       return;
     }
     const isEnough = reserved.held > 0 && reserved.held >= reserved.share;
-    reserved.left ||= wait > 0 && (isEnough || segments.length >= mostSegments);
+    const isTooMuch = reserved.horizon > longestHorizon && segments.length >= mostSegments;
+    reserved.left ||= wait > 0 && (isEnough || isTooMuch);
     if (reserved.left) {
       segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
       return;
