@@ -81,6 +81,8 @@ const leaving = fc.record({ history: histories(fewLimits, still), client: fc.int
 promise('a refund never reduces the free permits', 2000, leaving, ({ history, client }) => {
   const fleet = openFleet(history);
   replay(history, fleet);
+  // Within a millisecond, the window that begins at its end may be the one that counts, until it is empty again.
+  fleet.world.serverUs = Math.ceil(fleet.world.serverUs / 1000) * 1000;
   const before = available(fleet);
   replay({ ...history, steps: [refundAllOf(client)] }, fleet);
   const after = available(fleet);
