@@ -60,9 +60,10 @@ for (const refund of [0.45, 0.9])
       test(`sixteen clients with ${waiting} queued requests that refund ${refund * 100} % use ${kind} in full`, () => {
         const habits = { ...waits, waiting, refund, refundWithin: 2 };
         const clients = Array.from({ length: 16 }, () => habits);
-        const outcome = contend({ limits: [kinds[kind](50)], clients, ...measured, span: 12_000 });
+        // Of fewer permits, chance alone keeps unequal parts.
+        const outcome = contend({ limits: [kinds[kind](50)], clients, ...measured, span: 24_000 });
         const kept = keptBy(outcome);
-        assert.ok(sum(kept) >= 570, `${sum(kept)} of 600 permits`);
+        assert.ok(sum(kept) >= 0.95 * 1200, `${sum(kept)} of 1200 permits`);
         assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
         const calls = outcome.calls / outcome.granted;
         assert.ok(calls <= 1.5, `${calls} calls for each permit`);
