@@ -19,11 +19,11 @@ export function errorOf(limiter: string, error: unknown): Error {
 
 /**
  * Whether a call was not run because its slot is on its way from one node of a cluster to another. ioredis follows it 16 times,
- * and then names the last reply in an error of its own.
+ * and then names the last reply in an error of its own: perhaps that the next node does not know the script yet.
  */
 export function isMoving(error: Error): boolean {
   if (!(error instanceof StoreUnavailableError)) return false;
-  return /\b(TRYAGAIN|ASK|MOVED)\b/.test(String((error.cause as Error)?.message));
+  return /\b(TRYAGAIN|ASK|MOVED|NOSCRIPT)\b/.test(String((error.cause as Error)?.message));
 }
 
 /** Whether a call was not run because the server has forgotten its script. */
