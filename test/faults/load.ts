@@ -80,8 +80,8 @@ export async function assertAllEnded(loads: readonly Load[], disturbances: Distu
 }
 
 /**
- * Whether a window holds more permits than one limit, plus one limit for each loss of data during it or one interval
- * before.
+ * Whether a window holds more permits than one limit, plus one limit for each loss of data during it or two intervals
+ * before: a full window has its next reservations one interval ahead, and a loss does not void them.
  */
 export function overWithLosses(
   { permits, interval }: Sliding,
@@ -91,7 +91,7 @@ export function overWithLosses(
   for (const { t: from } of standing) {
     const till = from + interval;
     const sum = standing.reduce((total, { t, n }) => (t >= from && t < till ? total + n : total), 0);
-    const lost = losses.filter((at) => at >= from - interval && at < till).length;
+    const lost = losses.filter((at) => at >= from - 2 * interval && at < till).length;
     if (sum > permits * (1 + lost))
       return `${sum} permits of ${permits} in [${from}, ${till}), with ${lost} losses of data`;
   }
