@@ -1,14 +1,13 @@
-import { shortestInterval } from './fairShare.ts';
 import type { Parts } from './parts.ts';
+import type { Request } from './request.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
-/** Milliseconds: reservations are moved only if the first can come forward by this, and by a hundredth of the interval. */
-const leastMove = 20;
-/**
- * The least milliseconds between two moves. The short pause applies among contenders if a request takes `leastPause` or more of
- * the limit's full rate.
- */
+/** Reservations are moved only if the first can come forward by so many milliseconds, and by so many round trips. */
+const leastGain = 2;
+const tripsGained = 2;
+/** The least milliseconds between two moves of the store, and the most between two of this client. */
 const leastPause = 100;
+/** The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate. */
 const shortPause = 20;
 /** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
 const noticePeriod = 2_000;
@@ -20,6 +19,9 @@ const noticePeriod = 2_000;
  * same connection. With contenders, the store gives the returned permits to the next call, of any client. If all limits are
  * windows, or requests are rare, the client moves its reservations then, too. Otherwise it only calls soon, because the store
  * makes reservations void that are far ahead.
+ *
+ * Moves follow each other the faster, the fewer reservations they concern, so that refunded permits are soon in use again. After
+ * a futile one, the client waits: the refunds were not enough for the first request.
  */
 export class Rescheduler {
   readonly #parts: Parts;
@@ -27,6 +29,8 @@ export class Rescheduler {
   /** Whether permits were refunded since the last move. */
   #refunded = false;
   #movedAt = -Infinity;
+  /** The first request at the last move, and when it would have been granted. */
+  #moved: { request: Request; count: number; due: number } | undefined;
 
   constructor(parts: Parts, calls: ReserveCalls) {
     this.#parts = parts;
@@ -40,14 +44,35 @@ export class Rescheduler {
     return this.#movedAt + this.#pause;
   }
 
-  /** Whether the next call would overtake refunds that other clients may need. Their reply runs a pass. */
+  /** Whether the next call would overtake refunds: refunds are sent one call at a time. Their reply runs a pass. */
   get #isBehindRefunds(): boolean {
-    const { fairShare, refunds } = this.#parts;
-    return fairShare.contenders > 1 && refunds.inFlight;
+    return this.#parts.refunds.inFlight;
   }
 
+  /**
+   * Milliseconds between two moves: in proportion to the reservations of all contenders, each of which may move its own, or the
+   * most if the last move was futile.
+   */
   get #pause(): number {
-    return this.#isRare && this.#parts.fairShare.contenders > 1 ? shortPause : leastPause;
+    const { contenders } = this.#parts.fairShare;
+    if (!this.#moves || this.#wasFutile) return leastPause;
+    const longest = this.#isRare && contenders > 1 ? shortPause : leastPause;
+    return Math.min(longest, contenders ** 2 * this.#parts.reservations.moments.count);
+  }
+
+  /** Whether the first request has not come forward since the last move. */
+  get #wasFutile(): boolean {
+    const { queue, reservations } = this.#parts;
+    const moved = this.#moved;
+    if (!moved || queue.first !== moved.request || moved.request.count < moved.count) return false;
+    return reservations.moments.first !== undefined && reservations.moments.first.due > moved.due - leastGain;
+  }
+
+  /** Whether the client moves its reservations itself. */
+  get #moves(): boolean {
+    const { contenders, hasOnlyWindows } = this.#parts.fairShare;
+    // Buckets hand refunded permits to new requests, which come often enough unless requests are rare.
+    return contenders === 1 || hasOnlyWindows || this.#isRare;
   }
 
   /** Whether a request takes `leastPause` milliseconds or more of the limit's full rate. */
@@ -65,21 +90,21 @@ export class Rescheduler {
 
   /** Moves reservations if permits were refunded and it is time. */
   run(): void {
-    const { clock, fairShare, ledger, reservations, waitEstimate } = this.#parts;
+    const { clock, fairShare, queue, reservations, waitEstimate } = this.#parts;
     if (!this.#refunded || this.#calls.current || this.#isBehindRefunds) return;
     const now = clock.now();
     if (now < this.#movedAt + this.#pause) return;
-    const isAlone = fairShare.contenders === 1;
     this.#refunded = false;
     const { first, last } = reservations.moments;
     if (!first || !last) return;
-    const isFar = first.due - now >= Math.max(leastMove, shortestInterval(ledger.limits) / 100);
-    // Buckets hand refunded permits to new requests, which come often enough unless requests are rare.
-    if (isFar && (isAlone || fairShare.hasOnlyWindows || this.#isRare)) {
+    const isFar = first.due - now >= Math.max(leastGain, tripsGained * fairShare.roundTrip);
+    if (isFar && this.#moves) {
       this.#movedAt = now;
+      const request = queue.first!;
+      this.#moved = { request, count: request.count, due: first.due };
       reservations.requeueFrom(() => true);
       waitEstimate.retryAt = 0;
-    } else if (!isAlone && last.due - now >= noticePeriod) {
+    } else if (fairShare.contenders > 1 && last.due - now >= noticePeriod) {
       this.#movedAt = now;
       this.#calls.expedite();
     }

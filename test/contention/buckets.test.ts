@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { contend, waits } from './contend.ts';
 
-const measured = { roundTrip: 1, warmUp: 3000, span: 20_000, seed: 1 };
+const measured = { roundTrip: 2, warmUp: 3000, span: 20_000, seed: 1 };
 
 /** The part of the rate that clients with `waiting` queued requests keep if they refund the part `refund` of their permits. */
 function usedOf(permits: number, clients: number, waiting: number, refund: number): number {

@@ -34,7 +34,7 @@ export const waits: Habits = {
 export interface Contention {
   limits: readonly Limit[];
   clients: readonly Habits[];
-  /** Milliseconds to the store and back. */
+  /** Milliseconds to the store and back: an even number, as timers count whole milliseconds. */
   roundTrip: number;
   /** Milliseconds before the measurement, and of the measurement. */
   warmUp: number;

@@ -14,11 +14,11 @@ interface Asked {
 }
 
 /**
- * The permits of each limit that are kept if one queue serves all clients: every request in its order, in the millisecond in
- * which its permits are free, with no reservations and no round trips. Requests, cancellations and refunds are as random
- * as in `contend`, and no refund is known before it happens.
+ * The permits of each limit that are kept if one queue in the store serves all clients: every request in its order, in the
+ * millisecond in which its permits are free, with no reservations. A grant, and what its client sends after it, take a round
+ * trip. Requests, cancellations and refunds are as random as in `contend`, and no refund is known before it happens.
  */
-export function ideal({ limits, clients, warmUp, span, seed }: Contention): number[] {
+export function ideal({ limits, clients, roundTrip, warmUp, span, seed }: Contention): number[] {
   const random = randomFrom(seed);
   const rules = limits.map(ruleOf);
   const queue: Asked[] = [];
@@ -56,9 +56,9 @@ export function ideal({ limits, clients, warmUp, span, seed }: Contention): numb
     rules.forEach((rule, i) => {
       rule.take(moment, cost[i]);
     });
-    ask(habits);
+    after(roundTrip, () => ask(habits));
     if (random() >= habits.refund) return;
-    after(random() * habits.refundWithin, () => {
+    after(roundTrip + random() * habits.refundWithin, () => {
       cost.forEach((n, i) => {
         const back = Math.ceil(n * habits.part);
         kept.cost[i] -= back;

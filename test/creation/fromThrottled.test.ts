@@ -67,7 +67,7 @@ test(
     assert.is(input.opened, 0);
     assert.is(limited.stats().calls, 0);
     expectObservable(result).toBe('a--b-----|');
-    expectObservable(result).toBe('------a-----b--|');
+    expectObservable(result).toBe('------a--b--|');
     flush();
     assert.is(input.opened, 2);
   }),
