@@ -14,14 +14,15 @@ const results = new URL('results.json', import.meta.url);
 const quick = ['client', 'events', 'inProcess', 'scripts', 'values'];
 
 const [, , word = ''] = process.argv;
-const names = readdirSync(new URL('.', import.meta.url))
+const all = readdirSync(new URL('.', import.meta.url))
   .filter((file) => file.endsWith('.bench.ts'))
-  .map((file) => file.slice(0, -'.bench.ts'.length))
-  .filter((name) => (word === 'quick' ? quick.includes(name) : name.includes(word)))
-  .sort();
+  .map((file) => file.slice(0, -'.bench.ts'.length));
+const names = all.filter((name) => (word === 'quick' ? quick.includes(name) : name.includes(word))).sort();
 if (names.length === 0) throw new Error(`no benchmark's name contains ${JSON.stringify(word)}`);
 
 const answers: Answers = JSON.parse(readFileSync(results, 'utf8'));
+// A benchmark may have been removed since.
+for (const name of Object.keys(answers)) if (!all.includes(name)) delete answers[name];
 for (const name of names) {
   const { question, run } = await import(`./${name}.bench.ts`);
   console.log(`\n${question}\n`);

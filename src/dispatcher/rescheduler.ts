@@ -21,7 +21,7 @@ const noticePeriod = 2_000;
  * makes reservations void that are far ahead.
  *
  * Moves follow each other the faster, the fewer reservations they concern, so that refunded permits are soon in use again. After
- * a futile one, the client waits: the refunds were not enough for the first request.
+ * a futile one, the client waits for longer: the refunds were not enough for the first request.
  */
 export class Rescheduler {
   readonly #parts: Parts;
@@ -29,8 +29,10 @@ export class Rescheduler {
   /** Whether permits were refunded since the last move. */
   #refunded = false;
   #movedAt = -Infinity;
-  /** The first request at the last move, and when it would have been granted. */
-  #moved: { request: Request; count: number; due: number } | undefined;
+  /** The first request at the last move, when it would have been granted, and the number of futile moves before. */
+  #moved: { request: Request | undefined; count: number; due: number; futile: number } = {
+    ...{ request: undefined, count: 0, due: 0, futile: 0 },
+  };
 
   constructor(parts: Parts, calls: ReserveCalls) {
     this.#parts = parts;
@@ -50,22 +52,24 @@ export class Rescheduler {
   }
 
   /**
-   * Milliseconds between two moves: in proportion to the reservations of all contenders, each of which may move its own, or the
-   * most if the last move was futile.
+   * Milliseconds between two moves: in proportion to the reservations of all contenders, each of which may move its own, and
+   * twice as long after each futile move.
    */
   get #pause(): number {
     const { contenders } = this.#parts.fairShare;
-    if (!this.#moves || this.#wasFutile) return leastPause;
+    if (!this.#moves) return leastPause;
     const longest = this.#isRare && contenders > 1 ? shortPause : leastPause;
-    return Math.min(longest, contenders ** 2 * this.#parts.reservations.moments.count);
+    return Math.min(longest, contenders ** 2 * this.#parts.reservations.moments.count * 2 ** this.#futile);
   }
 
-  /** Whether the first request has not come forward since the last move. */
-  get #wasFutile(): boolean {
+  /** Number of futile moves, one after the other: the first request has not come forward since. */
+  get #futile(): number {
     const { queue, reservations } = this.#parts;
-    const moved = this.#moved;
-    if (!moved || queue.first !== moved.request || moved.request.count < moved.count) return false;
-    return reservations.moments.first !== undefined && reservations.moments.first.due > moved.due - leastGain;
+    const { request, count, due, futile } = this.#moved;
+    const { first } = reservations.moments;
+    const isFutile =
+      queue.first === request && request?.count === count && first && first.due > due - leastGain;
+    return isFutile ? futile + 1 : 0;
   }
 
   /** Whether the client moves its reservations itself. */
@@ -101,7 +105,7 @@ export class Rescheduler {
     if (isFar && this.#moves) {
       this.#movedAt = now;
       const request = queue.first!;
-      this.#moved = { request, count: request.count, due: first.due };
+      this.#moved = { request, count: request.count, due: first.due, futile: this.#futile };
       reservations.requeueFrom(() => true);
       waitEstimate.retryAt = 0;
     } else if (fairShare.contenders > 1 && last.due - now >= noticePeriod) {

@@ -62,7 +62,7 @@ timed('a cancelled request lets later ones of other costs move up', async (clock
   assert.ok(small.at !== undefined, 'it waits behind a request that is gone');
 });
 
-timed('many refunds move reservations up ten times a second at most', async (clock) => {
+timed('refunds that are not enough move reservations ever less often, down to ten times a second', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 1000, interval: 60_000 }) });
   const permits = await Promise.all(Array.from({ length: 1000 }, () => limiter.acquire()));
   const fate = fateOf(limiter.acquire(1000));
@@ -73,7 +73,8 @@ timed('many refunds move reservations up ten times a second at most', async (clo
     await clock.tickAsync(1);
   }
   assert.is(fate.at, undefined);
-  assert.ok(limiter.stats().calls - calls <= 12, `${limiter.stats().calls - calls} calls in a second`);
+  // The pauses double from 1 to 64 ms, and then take 100.
+  assert.ok(limiter.stats().calls - calls <= 17, `${limiter.stats().calls - calls} calls in a second`);
   await permits[0].refund();
   await clock.tickAsync(100);
   assert.ok(fate.at !== undefined, 'all is back, and it still waits');
