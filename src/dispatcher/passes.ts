@@ -38,7 +38,7 @@ export class Passes implements LoopPasses, Replies {
     this.changes = new LimitChanges(parts, this.calls);
     this.admission = new Admission(parts, this.calls, this.changes);
     this.expiry = new Expiry(parts, this.calls);
-    this.rescheduler = new Rescheduler(parts, this.calls);
+    this.rescheduler = new Rescheduler(parts, this.calls, this);
   }
 
   /** Whether a call is in flight, or about to be sent. */

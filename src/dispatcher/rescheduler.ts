@@ -1,16 +1,37 @@
 import type { Parts } from './parts.ts';
-import type { Request } from './request.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
-/** Reservations are moved only if the first can come forward by so many milliseconds, and by so many round trips. */
+/** Reservations are moved only if they can come forward by so many milliseconds, and by so many round trips. */
 const leastGain = 2;
 const tripsGained = 2;
 /** The least milliseconds between two moves of the store, and the most between two of this client. */
 const leastPause = 100;
 /** The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate. */
 const shortPause = 20;
+/** Milliseconds between two moves while other clients wait for refunded permits, which would all go to quicker moves. */
+const sharedPause = 1_000;
+/** A move takes time for every waiting request: the next one comes a millisecond later for each so many of them. */
+const queuedPerMs = 100;
 /** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
 const noticePeriod = 2_000;
+
+/** What the client has achieved. */
+interface Progress {
+  /** Number of granted requests. */
+  readonly granted: number;
+}
+
+/** A move that has not been judged, and the state before it. */
+interface Move {
+  /** Number of calls sent. */
+  calls: number;
+  /** Number of granted requests. */
+  granted: number;
+  /** Number of reservations in front of those that were moved. */
+  kept: number;
+  /** When the first reservation that was moved would have been due. */
+  due: number;
+}
 
 /**
  * Moves reservations to earlier moments after refunds.
@@ -26,29 +47,28 @@ const noticePeriod = 2_000;
 export class Rescheduler {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;
+  readonly #progress: Progress;
   /** Whether permits were refunded since the last move. */
   #refunded = false;
   #movedAt = -Infinity;
-  /** The first request at the last move, when it would have been granted, and the number of futile moves before. */
-  #moved: { request: Request | undefined; count: number; due: number; futile: number } = {
-    ...{ request: undefined, count: 0, due: 0, futile: 0 },
-  };
+  #move: Move | undefined;
+  /** Number of futile moves since the last that was not. */
+  #futile = 0;
 
-  constructor(parts: Parts, calls: ReserveCalls) {
+  constructor(parts: Parts, calls: ReserveCalls, progress: Progress) {
     this.#parts = parts;
     this.#calls = calls;
+    this.#progress = progress;
   }
 
   /** When reservations may be moved next. */
   get next(): number {
-    if (!this.#refunded || !this.#parts.queue.first || this.#calls.current || this.#isBehindRefunds)
-      return Infinity;
-    return this.#movedAt + this.#pause;
+    return this.#isReady && this.#parts.queue.first ? this.#movedAt + this.#pause : Infinity;
   }
 
-  /** Whether the next call would overtake refunds: refunds are sent one call at a time. Their reply runs a pass. */
-  get #isBehindRefunds(): boolean {
-    return this.#parts.refunds.inFlight;
+  /** Whether a move may help, and its call overtakes no refunds. After a call in flight, its reply runs a pass. */
+  get #isReady(): boolean {
+    return this.#refunded && !this.#calls.current && !this.#parts.refunds.inFlight;
   }
 
   /**
@@ -56,20 +76,21 @@ export class Rescheduler {
    * twice as long after each futile move.
    */
   get #pause(): number {
-    const { contenders } = this.#parts.fairShare;
+    const { fairShare, queue, reservations } = this.#parts;
+    const { contenders } = fairShare;
+    if (this.#shares) return sharedPause;
     if (!this.#moves) return leastPause;
-    const longest = this.#isRare && contenders > 1 ? shortPause : leastPause;
-    return Math.min(longest, contenders ** 2 * this.#parts.reservations.moments.count * 2 ** this.#futile);
+    const longest = contenders > 1 && this.#isRare ? shortPause : leastPause;
+    const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
+    return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
   }
 
-  /** Number of futile moves, one after the other: the first request has not come forward since. */
-  get #futile(): number {
-    const { queue, reservations } = this.#parts;
-    const { request, count, due, futile } = this.#moved;
-    const { first } = reservations.moments;
-    const isFutile =
-      queue.first === request && request?.count === count && first && first.due > due - leastGain;
-    return isFutile ? futile + 1 : 0;
+  /** Whether the store can make reservations void, so that other clients get a part of the refunded permits of windows. */
+  get #shares(): boolean {
+    const { clock, fairShare, reservations } = this.#parts;
+    const { last } = reservations.moments;
+    if (fairShare.contenders === 1 || !fairShare.hasOnlyWindows || this.#isRare) return false;
+    return last !== undefined && last.due - clock.now() >= noticePeriod;
   }
 
   /** Whether the client moves its reservations itself. */
@@ -94,23 +115,35 @@ export class Rescheduler {
 
   /** Moves reservations if permits were refunded and it is time. */
   run(): void {
-    const { clock, fairShare, queue, reservations, waitEstimate } = this.#parts;
-    if (!this.#refunded || this.#calls.current || this.#isBehindRefunds) return;
+    this.#judge();
+    if (!this.#isReady) return;
+    const { clock, fairShare, reservations, waitEstimate } = this.#parts;
+    const { moments } = reservations;
     const now = clock.now();
     if (now < this.#movedAt + this.#pause) return;
     this.#refunded = false;
-    const { first, last } = reservations.moments;
-    if (!first || !last) return;
-    const isFar = first.due - now >= Math.max(leastGain, tripsGained * fairShare.roundTrip);
-    if (isFar && this.#moves) {
+    const far = now + Math.max(leastGain, tripsGained * fairShare.roundTrip);
+    const kept = moments.countDue(far);
+    const due = moments.dueAfter(kept);
+    if (due !== undefined && this.#moves && (kept === 0 || fairShare.hasOnlyWindows)) {
       this.#movedAt = now;
-      const request = queue.first!;
-      this.#moved = { request, count: request.count, due: first.due, futile: this.#futile };
-      reservations.requeueFrom(() => true);
+      this.#move = { calls: this.#calls.count, granted: this.#progress.granted, kept, due };
+      reservations.requeueFrom((reservation) => reservation.due > far);
       waitEstimate.retryAt = 0;
-    } else if (fairShare.contenders > 1 && last.due - now >= noticePeriod) {
+    } else if (fairShare.contenders > 1 && moments.last && moments.last.due - now >= noticePeriod) {
       this.#movedAt = now;
       this.#calls.expedite();
     }
+  }
+
+  /** After the reply to a move: whether it was futile, that is, no request was granted or has come forward. */
+  #judge(): void {
+    if (!this.#move || this.#calls.current || this.#calls.count === this.#move.calls) return;
+    const { granted, kept, due } = this.#move;
+    this.#move = undefined;
+    const isFutile =
+      granted === this.#progress.granted &&
+      this.#parts.reservations.moments.dueAfter(kept)! > due - leastGain;
+    this.#futile = isFutile ? this.#futile + 1 : 0;
   }
 }

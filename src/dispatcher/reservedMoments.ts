@@ -70,6 +70,16 @@ export class ReservedMoments {
     return taken;
   }
 
+  /** When the moment after the first `count` ones is due; undefined if there is none. */
+  dueAfter(count: number): number | undefined {
+    let left = count;
+    for (let one = this.first; one; one = one.next) {
+      left -= one.count;
+      if (left < 0) return one.due;
+    }
+    return undefined;
+  }
+
   /** Number of moments from the first reservation on that matches. */
   countFrom(matches: (reservation: Reservation) => boolean): number {
     let count = 0;

@@ -28,6 +28,22 @@ for (const [clients, waiting] of [
       assert.ok(used >= 0.95, `${used}`);
     });
 
+test('clients that refund at once most permits of each request use the whole rate, and each gets a fifth of its half', () => {
+  for (const waiting of [3, 5, 8])
+    for (const refundWithin of [1, 3]) {
+      const habits = { ...waits, waiting, costs: [[10]], refund: 1, refundWithin, part: 0.8 };
+      const { kept } = contend({
+        limits: [tokenBucket({ permits: 1000, interval: 1000 })],
+        clients: [habits, habits],
+        ...measured,
+      });
+      const permits = kept.map(([n]) => n);
+      const used = (permits[0] + permits[1]) / 20_000;
+      assert.ok(used >= 0.95, `${used}`);
+      assert.ok(Math.min(...permits) >= 0.2 * 10_000, `${permits}`);
+    }
+});
+
 test('as many reservations as a small bucket holds leave none of its rate unused', () => {
   for (const refund of [0.45, 0.9]) {
     const used = usedOf(10, 10, 2, refund);

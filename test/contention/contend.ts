@@ -114,7 +114,8 @@ export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Cont
   });
 
   try {
-    for (let ms = 0; ms < warmUp + span; ms += 100) clock.tick(100);
+    // The end of a turn comes with the next timer or tick.
+    for (let ms = 0; ms < warmUp + span; ms++) clock.tick(1);
     over = true;
     const kept = clients.map(() => limits.map(() => 0));
     for (const { client, grant, cost } of standing)

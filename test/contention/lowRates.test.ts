@@ -39,7 +39,7 @@ for (const clients of [2, 4, 10])
       test(`${clients} clients keep a ${kind} of 10 a second whose permits are refunded within ${refundWithin} ms`, () => {
         const { part, longest, calls } = keptOf(limit, clients, 0.6, refundWithin);
         assert.ok(part >= 0.9, `${part} of the ideal`);
-        assert.ok(longest < 2500, `a request waited for ${longest} ms`);
+        assert.ok(longest < 3000, `a request waited for ${longest} ms`);
         assert.ok(calls < 2, `${calls} calls a permit`);
       });
 

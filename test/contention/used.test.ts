@@ -90,6 +90,14 @@ for (const [number, waiting] of [
     }
   });
 
+test('permits that come back unused too late cause no further calls', () => {
+  const habits = { ...waits, waiting: 4, refund: 0.9, refundWithin: 1 };
+  // The bucket holds no second permit, so a moment that has passed is lost.
+  const contention = { limits: [all['a leaky bucket'](50)], clients: [habits], ...measured };
+  const { calls, granted } = contend(contention);
+  assert.ok(calls <= 1.3 * granted, `${calls} calls for ${granted} permits`);
+});
+
 test('without refunds, a permit takes one call', () => {
   const clients = Array.from({ length: 16 }, () => waits);
   const { calls, granted } = contend({ limits: [kinds['a sliding window'](50)], clients, ...measured });

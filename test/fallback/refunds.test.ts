@@ -48,6 +48,19 @@ timed('refunds to Redis while Redis answers', () => {
   assert.is(answer.error, null);
 });
 
+timed('refunds that a reply adds are sent before the calls that it makes after them', () => {
+  const { ledger, remote } = setUp();
+  ledger.refund([toRedis(1)], 1, () => {
+    ledger.refund([toRedis(2)], 2, () => {});
+    ledger.reserve(asking(1), () => {});
+  });
+  remote.last.reply(null);
+  assert.equal(
+    remote.calls.map(({ operation }) => operation),
+    ['refund', 'refund', 'reserve'],
+  );
+});
+
 timed('passes on the error reply to a refund, and does not repeat the refund', () => {
   const all = setUp();
   const answer = refunding(all, toRedis(1));

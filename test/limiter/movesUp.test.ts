@@ -4,6 +4,8 @@ import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
+import { openLedger, openLine, recorder } from '../support/lines.ts';
+import { slowLedger } from '../support/slowLedger.ts';
 
 const rate = { permits: 10, interval: 5000 };
 const kinds: Record<string, Limit> = {
@@ -62,22 +64,97 @@ timed('a cancelled request lets later ones of other costs move up', async (clock
   assert.ok(small.at !== undefined, 'it waits behind a request that is gone');
 });
 
-timed('refunds that are not enough move reservations ever less often, down to ten times a second', async (clock) => {
-  const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 1000, interval: 60_000 }) });
-  const permits = await Promise.all(Array.from({ length: 1000 }, () => limiter.acquire()));
-  const fate = fateOf(limiter.acquire(1000));
-  await clock.tickAsync(0);
-  const { calls } = limiter.stats();
-  for (const permit of permits.slice(1)) {
-    await permit.refund();
-    await clock.tickAsync(1);
+timed(
+  'refunds that are not enough move reservations ever less often, down to ten times a second',
+  async (clock) => {
+    const limiter = new RateLimiter({
+      name: 'api',
+      limit: slidingWindow({ permits: 1000, interval: 60_000 }),
+    });
+    const permits = await Promise.all(Array.from({ length: 1000 }, () => limiter.acquire()));
+    const fate = fateOf(limiter.acquire(1000));
+    await clock.tickAsync(0);
+    const { calls } = limiter.stats();
+    for (const permit of permits.slice(1)) {
+      await permit.refund();
+      await clock.tickAsync(1);
+    }
+    assert.is(fate.at, undefined);
+    // The pauses double from 1 to 64 ms, and then take 100.
+    assert.ok(limiter.stats().calls - calls <= 17, `${limiter.stats().calls - calls} calls in a second`);
+    await permits[0].refund();
+    await clock.tickAsync(100);
+    assert.ok(fate.at !== undefined, 'all is back, and it still waits');
+  },
+);
+
+timed(
+  'permits refunded shortly before the first waiting request is granted reach the others',
+  async (clock) => {
+    const limit = slidingWindow({ permits: 10, interval: 1000, resolution: 1 });
+    const wire = slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 25, back: 25 });
+    const line = openLine(limit, wire);
+    const recorded = recorder<number>();
+    const ask = () => line.ask(recorded, [1], Infinity, 0);
+    ask();
+    await clock.tickAsync(600);
+    for (let i = 0; i < 9; i++) ask();
+    await clock.tickAsync(100);
+    for (let i = 0; i < 5; i++) ask();
+    // The first of them waits until 1025, and the others until 1625.
+    await clock.tickAsync(265);
+    for (const ending of recorded.endings.slice(1, 10))
+      if (ending.what === 'granted') line.refund(ending.grant);
+    await clock.tickAsync(250);
+    assert.is(recorded.all('granted').length, 15);
+  },
+);
+
+for (const [kind, { limit, least }] of Object.entries({
+  'a sliding window': { limit: slidingWindow({ permits: 1000, interval: 60_000 }), least: 0.25 },
+  'a fixed window': { limit: fixedWindow({ permits: 1000, interval: 60_000 }), least: 0.1 },
+}))
+  timed(
+    `permits that a waiting client of ${kind} keeps refunding reach another one as well`,
+    async (clock) => {
+      const store = memoryStore();
+      const [one, other] = ['one', 'other'].map((clientId) =>
+        openLine(limit, slowLedger(openLedger(store, limit, clientId), { there: 1, back: 1 })),
+      );
+      const [own, others] = [recorder<number>(), recorder<number>()];
+      for (let i = 0; i < 1000; i++) one.ask(own, [1], Infinity, 0);
+      await clock.tickAsync(3000);
+      const held = own.endings.splice(0);
+      for (let i = 0; i < 700; i++) {
+        one.ask(own, [1], Infinity, 0);
+        other.ask(others, [1], Infinity, 0);
+      }
+      await clock.tickAsync(2000);
+      for (const ending of held.slice(0, 600)) {
+        if (ending.what === 'granted') one.refund(ending.grant);
+        await clock.tickAsync(10);
+      }
+      const [most, rest] = [own, others].map((recorded) => recorded.all('granted').length);
+      assert.ok(most + rest >= 400, `${most} and ${rest} of 600`);
+      assert.ok(rest >= least * (most + rest), `${most} and ${rest}`);
+    },
+  );
+
+timed('many waiting requests move up ten times a second at most', async (clock) => {
+  const limit = slidingWindow({ permits: 100, interval: 10_000 });
+  const line = openLine(limit, slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 1, back: 1 }));
+  const recorded = recorder<number>();
+  // Requests with other data in between are not merged.
+  for (let i = 0; i < 12_000; i++) line.ask(recorded, [1], Infinity, i);
+  await clock.tickAsync(1000);
+  const { calls } = line.stats;
+  for (const ending of recorded.endings.slice(0, 100)) {
+    if (ending.what === 'granted') line.refund(ending.grant);
+    await clock.tickAsync(10);
   }
-  assert.is(fate.at, undefined);
-  // The pauses double from 1 to 64 ms, and then take 100.
-  assert.ok(limiter.stats().calls - calls <= 17, `${limiter.stats().calls - calls} calls in a second`);
-  await permits[0].refund();
-  await clock.tickAsync(100);
-  assert.ok(fate.at !== undefined, 'all is back, and it still waits');
+  const made = line.stats.calls - calls;
+  assert.ok(made <= 25, `${made} calls in a second`);
+  assert.ok(recorded.all('granted').length >= 185, `${recorded.all('granted').length} granted`);
 });
 
 timed(

@@ -72,10 +72,11 @@ export class RefundQueue {
         this.#batches.shift();
         if (outage) outage.kept -= batch.refunds.length;
       }
-      // The reply may add refunds, which are sent behind this batch.
+      // Refunds that the reply adds are sent at once: a call that it makes after them must not overtake them.
+      this.#isSending = isKept;
       batch.reply(error, reply);
-      this.#isSending = false;
-      if (!isKept) this.#send();
+      if (isKept) this.#isSending = false;
+      else this.#send();
     });
   };
 }
