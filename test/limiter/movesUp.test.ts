@@ -144,7 +144,7 @@ timed('many waiting requests move up ten times a second at most', async (clock) 
   const limit = slidingWindow({ permits: 100, interval: 10_000 });
   const line = openLine(limit, slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 1, back: 1 }));
   const recorded = recorder<number>();
-  // Requests with other data in between are not merged.
+  // These are not merged, so a move has to walk all of them.
   for (let i = 0; i < 12_000; i++) line.ask(recorded, [1], Infinity, i);
   await clock.tickAsync(1000);
   const { calls } = line.stats;
@@ -152,6 +152,7 @@ timed('many waiting requests move up ten times a second at most', async (clock) 
     if (ending.what === 'granted') line.refund(ending.grant);
     await clock.tickAsync(10);
   }
+  // A move makes two: for the permits that are free, and for the next reservation.
   const made = line.stats.calls - calls;
   assert.ok(made <= 25, `${made} calls in a second`);
   assert.ok(recorded.all('granted').length >= 185, `${recorded.all('granted').length} granted`);
