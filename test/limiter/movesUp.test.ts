@@ -110,9 +110,9 @@ timed(
   },
 );
 
-for (const [kind, { limit, least }] of Object.entries({
-  'a sliding window': { limit: slidingWindow({ permits: 1000, interval: 60_000 }), least: 0.25 },
-  'a fixed window': { limit: fixedWindow({ permits: 1000, interval: 60_000 }), least: 0.1 },
+for (const [kind, limit] of Object.entries({
+  'a sliding window': slidingWindow({ permits: 1000, interval: 60_000 }),
+  'a fixed window': fixedWindow({ permits: 1000, interval: 60_000 }),
 }))
   timed(
     `permits that a waiting client of ${kind} keeps refunding reach another one as well`,
@@ -136,7 +136,7 @@ for (const [kind, { limit, least }] of Object.entries({
       }
       const [most, rest] = [own, others].map((recorded) => recorded.all('granted').length);
       assert.ok(most + rest >= 400, `${most} and ${rest} of 600`);
-      assert.ok(rest >= least * (most + rest), `${most} and ${rest}`);
+      assert.ok(rest >= 0.2 * (most + rest), `${most} and ${rest}`);
     },
   );
 
