@@ -1,7 +1,7 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { contend, type Habits, waits } from '../test/contention/contend.ts';
-import { ideal } from '../test/contention/ideal.ts';
+import { againstIdeal } from '../test/contention/againstIdeal.ts';
+import { type Habits, waits } from '../test/contention/contend.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
@@ -21,24 +21,11 @@ const fleets = [
   [2, 10],
   [1, 10],
 ];
-const seeds = [1, 2, 3];
-const measured = { roundTrip: 2, warmUp: 3_000, span: 30_000 };
 
 /** The kept part, the longest wait in seconds, and the calls for each granted permit. */
 function measure(limit: Limit, clients: number, habits: Habits): number[] {
-  let [kept, best, longest, calls, granted] = [0, 0, 0, 0, 0];
-  for (const seed of seeds) {
-    const contention = {
-      ...{ limits: [limit], clients: Array.from({ length: clients }, () => habits), ...measured, seed },
-    };
-    const outcome = contend(contention);
-    for (const [permits] of outcome.kept) kept += permits;
-    best += ideal(contention)[0];
-    longest = Math.max(longest, outcome.longest);
-    calls += outcome.calls;
-    granted += outcome.granted;
-  }
-  return [kept / best, longest / 1_000, calls / granted];
+  const { part, longest, calls } = againstIdeal(limit, clients, habits);
+  return [part, longest / 1_000, calls];
 }
 
 export function run(): void {

@@ -77,20 +77,19 @@ export class Rescheduler {
    */
   get #pause(): number {
     const { fairShare, queue, reservations } = this.#parts;
-    const { contenders } = fairShare;
-    if (this.#shares) return sharedPause;
+    const { contenders, hasOnlyWindows } = fairShare;
     if (!this.#moves) return leastPause;
+    if (hasOnlyWindows && !this.#isRare && this.#isVoidable) return sharedPause;
     const longest = contenders > 1 && this.#isRare ? shortPause : leastPause;
     const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
     return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
   }
 
-  /** Whether the store can make reservations void, so that other clients get a part of the refunded permits of windows. */
-  get #shares(): boolean {
+  /** Whether there are other clients, and the store can make reservations void, so that they get a part of the permits. */
+  get #isVoidable(): boolean {
     const { clock, fairShare, reservations } = this.#parts;
     const { last } = reservations.moments;
-    if (fairShare.contenders === 1 || !fairShare.hasOnlyWindows || this.#isRare) return false;
-    return last !== undefined && last.due - clock.now() >= noticePeriod;
+    return fairShare.contenders > 1 && last !== undefined && last.due - clock.now() >= noticePeriod;
   }
 
   /** Whether the client moves its reservations itself. */
@@ -130,7 +129,7 @@ export class Rescheduler {
       this.#move = { calls: this.#calls.count, granted: this.#progress.granted, kept, due };
       reservations.requeueFrom((reservation) => reservation.due > far);
       waitEstimate.retryAt = 0;
-    } else if (fairShare.contenders > 1 && moments.last && moments.last.due - now >= noticePeriod) {
+    } else if (this.#isVoidable) {
       this.#movedAt = now;
       this.#calls.expedite();
     }

@@ -2,31 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { againstIdeal, measured } from './againstIdeal.ts';
 import { contend, waits } from './contend.ts';
-import { ideal } from './ideal.ts';
 
-const measured = { roundTrip: 2, warmUp: 3000, span: 30_000 };
-/** Of few permits, chance decides much. */
-const seeds = [1, 2, 3];
-
-/** The kept permits a second, their part of what the ideal queue keeps, and the longest wait in milliseconds. */
-function keptOf(limit: Limit, clients: number, refund: number, refundWithin: number) {
-  const habits = { ...waits, refund, refundWithin };
-  let [sum, best, longest, granted, calls] = [0, 0, 0, 0, 0];
-  for (const seed of seeds) {
-    const contention = {
-      ...{ limits: [limit], clients: Array.from({ length: clients }, () => habits), ...measured, seed },
-    };
-    const outcome = contend(contention);
-    for (const [permits] of outcome.kept) sum += permits;
-    best += ideal(contention)[0];
-    longest = Math.max(longest, outcome.longest);
-    granted += outcome.granted;
-    calls += outcome.calls;
-  }
-  const rate = (sum * 1000) / (seeds.length * measured.span);
-  return { rate, part: sum / best, longest, calls: calls / granted };
-}
+/** What clients with one queued request each keep. */
+const keptOf = (limit: Limit, clients: number, refund: number, refundWithin: number) =>
+  againstIdeal(limit, clients, { ...waits, refund, refundWithin });
 
 const interval = 1000;
 
