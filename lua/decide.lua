@@ -24,6 +24,7 @@
 -- @include "ledger/contenders"
 -- @include "ledger/grant"
 -- @include "ledger/tickets"
+-- @include "ledger/turns"
 -- @include "ledger/asked"
 
 local logs, cost = {}, {}
@@ -45,7 +46,7 @@ if paced then stride = strideOf(ledger, cost) end
 
 local t, wait, limiting = offer(ledger, instant, cost, stride, lastOf(ledger, lastMoment, lastEpoch))
 -- A request that does not wait must not overtake clients that wait.
-if paced and areRare(ledger) and loadOf(ledger, cost) > 0 then
+if paced and (areRare(ledger) or takeTurns(ledger, now)) and loadOf(ledger, cost) > 0 then
   wait = math.max(wait, math.ceil(turnOf(ledger, ARGV[2]:sub(2), now) * 1000))
 end
 local tooMuch = isTooMuch(ledger, cost)

@@ -23,7 +23,8 @@
 -- Reply: the limits in force as text, if they differ from ARGV[1]; nothing was changed then. If all requests were granted now
 -- to the only contender, and it knows the epoch: the server's time in microseconds. Otherwise a list: that time; the epoch;
 -- the number of contenders; the microseconds until a pause ends, or -1; the microseconds after which reservations of the known
--- epoch are void, or -1 if none are; the microseconds after which the client is to call again for its queued requests, or -1;
+-- epoch are void, or -1 if none are; the microseconds after which the client is to call again for its queued requests, or
+-- -1, or -2 - these microseconds if it must not call before, even if it refunds permits;
 -- the microseconds of load that each contender may reserve, or -1 if that is its part of the horizon; then pairs of a number
 -- of requests and their delay in microseconds, LEFT (queued), NEVER (exceeds a limit), or -2 - the wait in microseconds
 -- (refused, as the wait would be too long).
@@ -35,6 +36,7 @@
 -- @include "ledger/move-up"
 -- @include "ledger/gaps"
 -- @include "ledger/share"
+-- @include "ledger/quota"
 -- @include "ledger/tickets"
 -- @include "ledger/asked"
 
@@ -46,6 +48,8 @@ local CONTENDER_PERIOD = 2000
 local LONGEST_HORIZON = 1000
 -- To a client that would, a reply with so many segments reserves no more moments: a call takes milliseconds at most.
 local MOST_SEGMENTS = 512
+-- Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits.
+local NEXT_CALL = 2
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
@@ -83,13 +87,27 @@ moveUp(ledger, now, serverUs)
 local contenders = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = contenders > 1 or now < ledger.pacedUntil
 local share = shareOf(ledger, horizon, contenders, now)
--- While permits are rare: by how much the clients in front delay this one, and whether it must not be granted anything.
-local rare, delay, barred = contenders > 1 and areRare(ledger), 0, false
-if rare then delay, barred = turnOf(ledger, client, now) end
+-- Whether clients wait in order, and whether they take turns. If so: by how much those in front delay this one, and
+-- whether it must not be granted anything. A client that does not wait is no contender, but it must not overtake clients
+-- that wait without reservations.
+local ordered, turns, delay, barred = contenders > 1 or (paced and not waits), false, 0, false
+if ordered then
+  turns = not areRare(ledger)
+  if turns then
+    turns = takeTurns(ledger, now)
+    ordered = turns
+  end
+end
+if ordered then delay, barred = turnOf(ledger, client, now) end
 
 local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
   share > horizon / contenders and math.floor(share * 1000) or -1 }
 local last, left, gaps, plain = 0, false, 0, contenders == 1 and reply[4] < 0
+-- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
+local sharesFree = contenders > 1 and (turns or areReturned(ledger))
+-- When the client is to call again: milliseconds, or 0; whether it must not call before, even if it refunds permits; and
+-- its part of the free permits: see `quotaOf`.
+local retryAt, inTurn, quota = 0, turns, { contenders = contenders, left = nil, free = 0 }
 -- Requests of one client keep their order.
 local after = lastOf(ledger, lastMoment, lastEpoch)
 local function answer(count, delay)
@@ -105,26 +123,37 @@ do
     delay, barred = turnOf(ledger, client, now)
   end
 
-  -- Whether a request for rare permits stays queued: only the client in front reserves, and no further ahead than its horizon.
+  -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
+  -- horizon; clients that take turns reserve nothing beyond the notice period.
   local function staysQueued(wait, ahead, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
     if wait == 0 then return maxWait == 0 and delay > 0 end
+    if turns then return ahead > NOTICE_PERIOD end
     return delay > 0 or ahead > horizon
+  end
+
+  -- How many requests of a cost may still be granted at once.
+  local function quotaFor(cost, hasQuota)
+    return hasQuota and quotaOf(ledger, now, cost, quota) or math.huge
   end
 
   -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.
   local function queue(run, remaining, t)
-    local turn = t + delay
+    -- Clients that take turns share what is free, so those in front do not delay them.
+    local turn = turns and t or t + delay
     local wait = math.min(math.ceil(turn * 1000 - instant.us), MOST_WAIT)
     if run.maxWait == 0 or wait > run.maxWait then return answer(remaining, -2 - math.max(1000, wait)) end
     if not left then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
-      takeTicket(ledger, { client = client, due = turn, till = till, stride = load })
+      -- For two seconds, permits can only come back.
+      inTurn = inTurn or t > now + NOTICE_PERIOD and newestOf(ledger, run.cost, false) <= now
+      local next = nextTurn(now, contenders, quota.free)
+      takeTicket(ledger, { client = client, due = turns and now or inTurn and next or turn, till = till, stride = load })
       if load >= share then noteLarge(ledger, load, till, now) end
       ledger.pacedUntil = math.max(ledger.pacedUntil, till)
-      reply[6] = math.floor(math.min(math.max(turn - horizon / 2, now + 1) * 1000 - instant.us, MOST_WAIT))
+      retryAt = inTurn and next or math.max(turn - horizon / 2, now + 1)
       left = true
     end
     answer(remaining, LEFT)
@@ -134,7 +163,11 @@ do
     local cost, remaining = run.cost, run.count
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
     local stride = 0
-    if paced then stride = strideOf(ledger, cost) end
+    if paced and not turns then stride = strideOf(ledger, cost) end
+    -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
+    -- once.
+    local callsAgain = turns and MOST_TURN or NEXT_CALL
+    local hasQuota = sharesFree and stride == 0 and run.maxWait >= callsAgain * 1000
     while remaining > 0 do
       local t, wait = offer(ledger, instant, cost, stride, after)
       -- A refunded reservation before `t` can be taken over without moving any other reservation.
@@ -142,12 +175,17 @@ do
       -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
       -- client's own reservations.
       local mayOvertake = wait > 0 and run.maxWait > 0 and not left and after <= now and not barred and gaps < MOST_GAPS
-      if mayOvertake and takeGap(ledger, instant, cost, hole) then
+      if mayOvertake and quotaFor(cost, hasQuota) > 0 and takeGap(ledger, instant, cost, hole) then
         answer(1, 0)
         remaining, gaps = remaining - 1, gaps + 1
-        if rare then goBehind() end
-      elseif rare and staysQueued(wait, t - now, run.maxWait) then
+        if hasQuota then quota.left = quota.left - loadOf(ledger, cost) end
+        if ordered then goBehind() end
+      elseif ordered and staysQueued(wait, t - now, run.maxWait) then
         return queue(run, remaining, t)
+      elseif wait == 0 and quotaFor(cost, hasQuota) <= 0 then
+        if turns then return queue(run, remaining, t) end
+        -- A bucket grants the next requests after the calls of this millisecond.
+        after = instant.at + 1
       else
         if hole then
           t = hole.moment
@@ -157,7 +195,8 @@ do
         if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
         left = left or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
         if left then return answer(remaining, LEFT) end
-        local granted = hole and math.min(hole.count, remaining) or fitAll(ledger, now, wait > 0 and t or now, cost, remaining)
+        local granted = hole and math.min(hole.count, remaining) or wait > 0 and fitAll(ledger, now, t, cost, remaining)
+          or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), remaining))
         -- A damaged key must not keep this loop, and so the server, busy for ever.
         if not (granted >= 1) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
         local load = 0
@@ -171,7 +210,9 @@ do
           granted = grantAll(ledger, instant, t, cost, stride, granted)
         end
         if paced and stride == 0 then noteGranted(ledger, cost, granted) end
-        if rare then goBehind() end
+        if hasQuota and wait == 0 then quota.left = quota.left - loadOf(ledger, cost) * granted end
+        if turns and wait == 0 then noteTaken(ledger, cost, granted) end
+        if ordered then goBehind() end
         if wait > 0 then
           held = held + load * granted
           if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
@@ -187,7 +228,13 @@ do
 end
 
 if contenders > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + CONTENDER_PERIOD) end
-local stays = held > 0 or left
+-- After its part of the free permits, the client leaves the rest to the others until its next turn.
+if turns and quota.left then retryAt = nextTurn(now, contenders, quota.free) end
+if retryAt > 0 then
+  local wait = math.floor(math.min(retryAt * 1000 - instant.us, MOST_WAIT))
+  reply[6] = inTurn and -2 - wait or wait
+end
+local stays = held > 0 or left or retryAt > 0
 noteContender(ledger, KEYS[2], client, stays and math.max(now, last) + CONTENDER_PERIOD or 0, now)
 saveLedger(KEYS[1], ledger, instant)
 

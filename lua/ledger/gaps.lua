@@ -32,7 +32,7 @@ do
     if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed)) then return false end
     commitAll(ledger, now, instant.at, cost, 1)
     if not isFree then bringForward(ledger, hole, now) end
-    ledger.freed = math.max(0, ledger.freed - load)
+    noteTaken(ledger, cost, 1)
     noteGranted(ledger, cost, 1)
     return true
   end

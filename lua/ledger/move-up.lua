@@ -1,14 +1,17 @@
 -- @include "ledger/newest"
 -- @include "ledger/pace"
+-- @include "ledger/turns"
 
 -- Moves reservations to earlier moments after refunds. The twin of src/stores/memory/moveUp.ts.
 
 local moveUp
 
 do
-  -- The least time by which reservations move up, and the least time between two such moves: milliseconds.
-  local LEAST_MOVE = 20
+  -- The least time between two moves: milliseconds.
   local LEAST_PAUSE = 100
+  -- The same, if less than so great a part of the interval was refunded.
+  local SMALL_PART = 0.01
+  local LONG_PAUSE = 1000
 
   -- If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
   -- these clients then reserve again, for earlier moments.
@@ -20,8 +23,12 @@ do
     end
     -- Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
     if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
-    if ledger.freed < math.max(LEAST_MOVE, shortest / 100) then return end
-    if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
+    if ledger.freed < shortest * SMALL_PART
+      and (now >= ledger.pacedUntil or now < ledger.movedAt + LONG_PAUSE or not mayTakeTurns(ledger)) then return end
+    if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then
+      if takeTurns(ledger, now) then ledger.movedAt = now end
+      return
+    end
     -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
     voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)

@@ -1,6 +1,6 @@
 -- The pace at which windows grant while several clients wait. The twin of src/stores/memory/pace.ts.
 
-local loadOf, areRare, strideOf, noteGranted, noteReturned, noteFreed
+local loadOf, areReturned, areRare, strideOf, noteGranted, noteReturned, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -23,7 +23,7 @@ do
   local RARE_IN_SLIDING = 100
   -- That time, divided by the part of permits that is not refunded, must also be at least this many milliseconds.
   local RARE_KEPT = 500
-  -- Permits are rare only if at most this part of them is kept, that is, not refunded.
+  -- Permits are shared in another way if at most this part of them is kept, that is, not refunded.
   local MOST_KEPT = 0.875
 
   -- The part of the permits granted lately that was not refunded.
@@ -31,10 +31,15 @@ do
     return ledger.granted > 0 and 1 - ledger.returned / ledger.granted or 1
   end
 
+  -- Whether many of the permits are refunded.
+  function areReturned(ledger)
+    return keptPart(ledger) <= MOST_KEPT
+  end
+
   -- Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused.
   function areRare(ledger)
+    if not areReturned(ledger) then return false end
     local kept = keptPart(ledger)
-    if kept > MOST_KEPT then return false end
     for _, state in ipairs(ledger.limits) do
       local least = math.max(state.kind == 's' and RARE_IN_SLIDING or RARE_LOAD, RARE_KEPT * kept)
       if state.interval >= state.permits * least then return true end
@@ -85,6 +90,11 @@ do
     else
       ledger.returned = math.min(ledger.granted, ledger.returned + load)
     end
+  end
+
+  -- Counts requests that were granted from the refunded permits.
+  function noteTaken(ledger, cost, count)
+    ledger.freed = math.max(0, ledger.freed - loadOf(ledger, cost) * count)
   end
 
   -- Counts the load of refunded grants, up to one interval.

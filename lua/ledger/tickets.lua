@@ -25,8 +25,8 @@ do
       end
     end
     ledger.tickets = tickets
-    -- A client whose turn has passed counts as the first.
-    if own and own.due <= now then delay = 0 end
+    -- A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
+    if own and own.due <= now and own.due < tickets[1].due + MOST_DELAY then delay = 0 end
     return delay, delay > 0 and tickets[1].due + MOST_DELAY <= now
   end
 

@@ -183,7 +183,7 @@ export class Dispatcher {
     const { parts, rescheduler } = this.#passes;
     rescheduler.refunding();
     parts.refunds.add(grant, 1, done);
-    parts.waitEstimate.retryAt = 0;
+    if (!parts.fairShare.takesTurns) parts.waitEstimate.retryAt = 0;
     this.#loop.wake();
   }
 

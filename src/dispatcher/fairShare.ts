@@ -31,6 +31,8 @@ export class FairShare {
   contenders = 1;
   /** How far ahead each contender may reserve beside large requests: milliseconds, or 0 if there are none. */
   besideLarge = 0;
+  /** Whether the contenders take turns to share the permits that come back, by the last reply. Each calls rarely then. */
+  takesTurns = false;
   /** The mean round trip: milliseconds. */
   roundTrip = 0;
   /** How far ahead a client without contenders reserves: milliseconds. */
@@ -75,7 +77,8 @@ export class FairShare {
     const own = this.loadOf(cost);
     const most = Math.max((2 * this.horizon) / this.contenders, Math.min(this.besideLarge, mostAtOnce * own));
     const byTime = (most - load) / own;
-    const byPart = (batchFraction / this.contenders - part) / this.fractionOf(cost);
+    const mostPart = this.takesTurns ? 1 : batchFraction;
+    const byPart = (mostPart / this.contenders - part) / this.fractionOf(cost);
     return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
   }
 

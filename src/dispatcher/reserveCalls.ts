@@ -113,6 +113,7 @@ export class ReserveCalls {
     if (!ledger.sync) fairShare.measure(received - call.sent);
     fairShare.contenders = reply.contenders;
     fairShare.besideLarge = reply.share ?? 0;
+    fairShare.takesTurns = reply.inTurn ?? false;
     this.#epoch = epoch;
     this.#repliedTo = call.sent;
     if (!this.#replies.grants(call, reply, received)) applyReply(this.#parts, call, reply, received);
@@ -122,8 +123,8 @@ export class ReserveCalls {
     const { pausedUntil } = call;
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
     // Permits that were refunded since the call was sent may be available already.
-    const waits = retryAfter !== undefined && call.version === refunds.version;
-    waitEstimate.retryAt = waits ? received + retryAfter : 0;
+    const waits = fairShare.takesTurns || call.version === refunds.version;
+    waitEstimate.retryAt = retryAfter !== undefined && waits ? received + retryAfter : 0;
     waitEstimate.denyImmediate(received);
     hopeless.deny(received, call, reply);
     queue.settled.sort();

@@ -74,6 +74,8 @@ export interface ReserveReply {
    * a store that cannot reserve it now, or while permits are rare and the clients reserve in turn.
    */
   retryAfter?: number | undefined;
+  /** Whether the client must not call before {@link retryAfter}, even if it refunds permits: contenders share those in turns. */
+  inTurn?: boolean | undefined;
   /** Milliseconds of load that each contender may reserve, if large requests make that more than its part of the horizon. */
   share?: number | undefined;
   /** While the limit is paused: milliseconds until the pause ends. Reservations before its end are void. */

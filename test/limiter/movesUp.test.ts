@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import { jain } from '../fleet/measures.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
@@ -114,29 +115,79 @@ for (const [kind, limit] of Object.entries({
   'a sliding window': slidingWindow({ permits: 1000, interval: 60_000 }),
   'a fixed window': fixedWindow({ permits: 1000, interval: 60_000 }),
 }))
+  for (const [number, every] of [
+    [2, 10],
+    [2, 100],
+    [6, 10],
+    [6, 100],
+  ])
+    timed(
+      `permits that one of ${number} waiting clients of ${kind} refunds every ${every} ms reach all of them`,
+      async (clock) => {
+        const store = memoryStore();
+        const clients = Array.from({ length: number }, (_, i) => ({
+          line: openLine(limit, slowLedger(openLedger(store, limit, `client ${i}`), { there: 1, back: 1 })),
+          recorded: recorder<number>(),
+        }));
+        const grantedTo = () => clients.map(({ recorded }) => recorded.all('granted').length);
+        const callsMade = () => clients.reduce((sum, { line }) => sum + line.stats.calls, 0);
+        const [one] = clients;
+        for (let i = 0; i < 1000; i++) one.line.ask(one.recorded, [1], Infinity, 0);
+        await clock.tickAsync(3000);
+        const held = one.recorded.endings.splice(0);
+        for (const { line, recorded } of clients)
+          for (let i = 0; i < 700; i++) line.ask(recorded, [1], Infinity, 0);
+        await clock.tickAsync(2000);
+        const calls = callsMade();
+        let before = grantedTo();
+        for (const [i, ending] of held.slice(0, 8000 / every).entries()) {
+          if (ending.what === 'granted') one.line.refund(ending.grant);
+          await clock.tickAsync(every);
+          if (((i + 1) * every) % 2000 > 0) continue;
+          const granted = grantedTo();
+          assert.ok(
+            granted.every((count, client) => count > before[client]),
+            `${granted} after ${before}`,
+          );
+          before = granted;
+        }
+        await clock.tickAsync(2000);
+        const granted = grantedTo();
+        const all = granted.reduce((sum, count) => sum + count, 0);
+        assert.ok(all >= (0.97 * 8000) / every, `${granted}`);
+        assert.ok(jain(granted) >= 0.93, `${granted}`);
+        assert.ok(callsMade() - calls <= 1.5 * all, `${callsMade() - calls} calls for ${all}`);
+      },
+    );
+
+for (const number of [2, 4])
   timed(
-    `permits that a waiting client of ${kind} keeps refunding reach another one as well`,
+    `at low rates, permits that one of ${number} waiting clients refunds twice a second reach all of them`,
     async (clock) => {
       const store = memoryStore();
-      const [one, other] = ['one', 'other'].map((clientId) =>
-        openLine(limit, slowLedger(openLedger(store, limit, clientId), { there: 1, back: 1 })),
-      );
-      const [own, others] = [recorder<number>(), recorder<number>()];
-      for (let i = 0; i < 1000; i++) one.ask(own, [1], Infinity, 0);
+      const limit = slidingWindow({ permits: 100, interval: 60_000 });
+      const clients = Array.from({ length: number }, (_, i) => ({
+        line: openLine(limit, slowLedger(openLedger(store, limit, `client ${i}`), { there: 1, back: 1 })),
+        recorded: recorder<number>(),
+      }));
+      const [one] = clients;
+      for (let i = 0; i < 100; i++) one.line.ask(one.recorded, [1], Infinity, 0);
       await clock.tickAsync(3000);
-      const held = own.endings.splice(0);
-      for (let i = 0; i < 700; i++) {
-        one.ask(own, [1], Infinity, 0);
-        other.ask(others, [1], Infinity, 0);
-      }
+      const held = one.recorded.endings.splice(0);
+      for (const { line, recorded } of clients)
+        for (let i = 0; i < 100; i++) line.ask(recorded, [1], Infinity, 0);
       await clock.tickAsync(2000);
-      for (const ending of held.slice(0, 600)) {
-        if (ending.what === 'granted') one.refund(ending.grant);
-        await clock.tickAsync(10);
+      for (const ending of held.slice(0, 80)) {
+        if (ending.what === 'granted') one.line.refund(ending.grant);
+        await clock.tickAsync(500);
       }
-      const [most, rest] = [own, others].map((recorded) => recorded.all('granted').length);
-      assert.ok(most + rest >= 400, `${most} and ${rest} of 600`);
-      assert.ok(rest >= 0.2 * (most + rest), `${most} and ${rest}`);
+      await clock.tickAsync(3000);
+      const granted = clients.map(({ recorded }) => recorded.all('granted').length);
+      assert.is(
+        granted.reduce((sum, count) => sum + count, 0),
+        80,
+      );
+      assert.ok(jain(granted) >= 0.9, `${granted}`);
     },
   );
 

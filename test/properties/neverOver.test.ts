@@ -15,6 +15,7 @@ import {
   tokenBuckets,
 } from './specs.ts';
 import type { History } from './steps.ts';
+import { takingTurns } from './turns.ts';
 
 const runs = 5000;
 
@@ -23,6 +24,7 @@ function neverOver(history: History): void {
 }
 
 promise('limits of rare permits, most of them refunded, are never exceeded', 1000, scarce, neverOver);
+promise('windows whose permits come back while clients wait are never exceeded', 300, takingTurns, neverOver);
 promise(
   'a sliding window never exceeds its limit',
   runs,

@@ -14,7 +14,7 @@ function filesOf(folder: string): string[] {
     .filter((file) => /\.(lua|ts)$/.test(file) && !file.includes('redisson'));
 }
 
-/** The value of a constant in each file: `leastMove` in TypeScript is `LEAST_MOVE` in Lua. */
+/** The value of a constant in each file: `smallPart` in TypeScript is `SMALL_PART` in Lua. */
 function valuesOf(name: string): Map<string, number> {
   const inLua = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
   const pattern = new RegExp(`^(?:export )?(?:const ${name}| *local ${inLua}) = ([\\d_.]+);?$`, 'm');
@@ -38,7 +38,7 @@ const ofTwins = [
   'requests',
   'leastPart',
   'mostStride',
-  'leastMove',
+  'smallPart',
   'mostVoids',
   'mostHoles',
   'mostGaps',
@@ -51,6 +51,12 @@ const ofTwins = [
   'mostKept',
   'mostDelay',
   'mostTickets',
+  'longPause',
+  'turnsPeriod',
+  'largeLoad',
+  'leastTurn',
+  'mostTurn',
+  'nextCall',
   'mostBeside',
   'leastLife',
 ];

@@ -14,12 +14,12 @@ const kinds: LimitSpec[] = [
 const horizon = 20;
 
 inEachTwin('tickets', (test, { fleet }) => {
-  /** A limit whose first permit was refunded; clients 1 and 2 have reserved 1000 and 2000. */
+  /** A limit whose first permit was refunded; clients 1 and 2 have reserved the next two. */
   const refunded = async (spec: LimitSpec): Promise<TimedFleet> => {
     const clients = await fleet(spec);
     const { epoch } = await clients.reserve(0, 1, { count: 2 });
     const reply = await clients.reserve(0, 2);
-    assert.equal(moments(reply), [2000]);
+    assert.equal(moments(reply), [2 * spec.interval]);
     await clients.refund(5, 1, { moment: 0, epoch, count: 1 });
     return clients;
   };
@@ -60,12 +60,19 @@ inEachTwin('tickets', (test, { fleet }) => {
     });
 
     test(`a client whose turn has passed counts as the first: ${spec.kind}`, async () => {
-      const clients = await refunded(spec);
-      for (const at of [6, 1500]) for (const client of [3, 4]) await retryOf(clients, at, client);
-      await clients.reserve(3000, 5, { count: 2, horizon });
-      for (const client of [3, 4]) await retryOf(clients, 3001, client);
-      await retryOf(clients, 4000, 6);
-      assert.equal(moments(await clients.reserve(4000, 4, { horizon })), [4000]);
+      for (const [interval, at, expected] of [
+        // The turns of clients 3 and 4 are at 1800 and 2400.
+        [600, 2800, [2800]],
+        // They are at 3000 and 4000. At 4000, client 3 has been overtaken for a second.
+        [1000, 4000, []],
+      ] as const) {
+        const clients = await refunded({ ...spec, interval });
+        for (const time of [6, 1500]) for (const client of [3, 4]) await retryOf(clients, time, client);
+        await clients.reserve(3 * interval, 5, { count: 2, horizon });
+        for (const client of [3, 4]) await retryOf(clients, 3 * interval + 1, client);
+        await retryOf(clients, at, 6);
+        assert.equal(moments(await clients.reserve(at, 4, { horizon })), expected, `at ${at}`);
+      }
     });
 
     test(`a request that does not wait overtakes none: ${spec.kind}`, async () => {

@@ -6,6 +6,7 @@ import { scaled } from '../properties/scaled.ts';
 import { scarce } from '../properties/scarce.ts';
 import * as specs from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
+import { takingTurns } from '../properties/turns.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
 import { promise } from '../support/campaign.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
@@ -66,6 +67,11 @@ for (const [kind, limit] of [
 ] as const)
   same(`${kind} that seldom reaches its limit is the same in Lua and in TypeScript`, 100, calm(limit));
 same('rare permits, most of them refunded, are the same in Lua and in TypeScript', 150, scarce);
+same(
+  'windows whose permits come back while clients wait are the same in Lua and in TypeScript',
+  100,
+  takingTurns,
+);
 same('a log of many entries is the same in Lua and in TypeScript', 80, longLogs);
 
 compare(

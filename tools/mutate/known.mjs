@@ -301,11 +301,11 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'reservations move up by as little as a millisecond, in both twins',
+    title: 'reservations at low rates move up after half as many refunds, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/ledger/move-up.lua', find: 'LEAST_MOVE = 20', replace: 'LEAST_MOVE = 1' },
-      { file: memory('moveUp'), find: 'leastMove = 20', replace: 'leastMove = 1' },
+      { file: 'lua/ledger/move-up.lua', find: 'SMALL_PART = 0.01', replace: 'SMALL_PART = 0.005' },
+      { file: memory('moveUp'), find: 'smallPart = 0.01', replace: 'smallPart = 0.005' },
     ],
   },
   {

@@ -9,6 +9,7 @@ import { offer } from './offer.ts';
 import { availableNow, fullAt } from './openLedger.ts';
 import { areRare, loadOf, strideOf } from './pace.ts';
 import { turnOf } from './tickets.ts';
+import { takeTurns } from './turns.ts';
 
 /** Grants the cost if its permits are free now, and returns what is left. The twin of `lua/decide.lua`. */
 export function decide(
@@ -23,7 +24,7 @@ export function decide(
   const stride = paced ? strideOf(ledger, cost) : 0;
   let { t, wait, limiting } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
   // A request that does not wait must not overtake clients that wait.
-  if (paced && areRare(ledger) && loadOf(ledger, cost) > 0)
+  if (paced && (areRare(ledger) || takeTurns(ledger, now)) && loadOf(ledger, cost) > 0)
     wait = Math.max(wait, Math.ceil(turnOf(ledger, client, now).delay * 1000));
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;

@@ -3,7 +3,7 @@ import { algebraOf } from '../../limits/states.ts';
 import { commitAll } from './grant.ts';
 import { bringForward } from './holes.ts';
 import type { Hole, Instant, LedgerState } from './ledgerState.ts';
-import { loadOf, noteGranted } from './pace.ts';
+import { loadOf, noteGranted, noteTaken } from './pace.ts';
 
 /** The most requests that a call grants in this way, so that it takes little of the server. */
 export const mostGaps = 64;
@@ -23,7 +23,7 @@ export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole:
   if (!isFree && !(hole && hasGap(ledger, instant, cost, hole.moment, isFreed))) return false;
   commitAll(ledger, now, at, cost, 1);
   if (!isFree) bringForward(ledger, hole!, now);
-  ledger.freed = Math.max(0, ledger.freed - load);
+  noteTaken(ledger, cost, 1);
   noteGranted(ledger, cost, 1);
   return true;
 }

@@ -2,10 +2,13 @@ import { noticePeriod, voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare } from './pace.ts';
+import { mayTakeTurns, takeTurns } from './turns.ts';
 
-/** The least time by which reservations move up, and the least time between two such moves: milliseconds. */
-const leastMove = 20;
+/** The least time between two moves: milliseconds. */
 const leastPause = 100;
+/** The same, if less than so great a part of the interval was refunded. */
+const smallPart = 0.01;
+const longPause = 1000;
 
 /**
  * If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
@@ -18,9 +21,13 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
     return;
   const shortest = Math.min(...limits.map(({ interval }) => interval));
-  if (freed < Math.max(leastMove, shortest / 100)) return;
+  const isSmall = freed < shortest * smallPart;
+  if (isSmall && (now >= ledger.pacedUntil || now < movedAt + longPause || !mayTakeTurns(ledger))) return;
   const all = limits.map(() => 1);
-  if (newestOf(ledger, all, false) <= now + noticePeriod) return;
+  if (newestOf(ledger, all, false) <= now + noticePeriod) {
+    if (takeTurns(ledger, now)) ledger.movedAt = now;
+    return;
+  }
   // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;
   ledger.freed = 0;

@@ -25,7 +25,7 @@ const rareLoad = 200;
 const rareInSliding = 100;
 /** That time, divided by the part of permits that is not refunded, must also be at least this many milliseconds. */
 const rareKept = 500;
-/** Permits are rare only if at most this part of them is kept, that is, not refunded. */
+/** Permits are shared in another way if at most this part of them is kept, that is, not refunded. */
 const mostKept = 0.875;
 
 /** The part of the permits granted lately that was not refunded. */
@@ -33,10 +33,15 @@ function keptPart({ granted, returned }: LedgerState): number {
   return granted > 0 ? 1 - returned / granted : 1;
 }
 
+/** Whether many of the permits are refunded. */
+export function areReturned(ledger: LedgerState): boolean {
+  return keptPart(ledger) <= mostKept;
+}
+
 /** Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused. */
 export function areRare(ledger: LedgerState): boolean {
+  if (!areReturned(ledger)) return false;
   const kept = keptPart(ledger);
-  if (kept > mostKept) return false;
   const { limits, largest, largestUntil, seen } = ledger;
   return limits.some(({ kind, interval, permits }) => {
     const least = Math.max(kind === 'slidingWindow' ? rareInSliding : rareLoad, rareKept * kept);
@@ -93,6 +98,11 @@ export function noteReturned(
     ledger.frontier = Math.max(now, ledger.frontier - strideOf(ledger, cost) * count);
     ledger.granted = Math.max(0, ledger.granted - load);
   } else ledger.returned = Math.min(ledger.granted, ledger.returned + load);
+}
+
+/** Counts requests that were granted from the refunded permits. */
+export function noteTaken(ledger: LedgerState, cost: Cost, count: number): void {
+  ledger.freed = Math.max(0, ledger.freed - loadOf(ledger, cost) * count);
 }
 
 /** Counts the load of refunded grants, up to one interval. */

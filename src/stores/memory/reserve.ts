@@ -3,10 +3,12 @@ import { contenderPeriod, countContenders, noteContender } from './contenders.ts
 import { lastOf } from './epochs.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
-import { areRare } from './pace.ts';
-import { type Reservations, serve } from './serve.ts';
+import { areRare, areReturned } from './pace.ts';
+import type { Reservations } from './queueing.ts';
+import { serve } from './serve.ts';
 import { shareOf } from './share.ts';
 import { turnOf } from './tickets.ts';
+import { nextTurn, takeTurns } from './turns.ts';
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The
@@ -22,13 +24,22 @@ export function reserve(
   const waits = request.held > 0 || request.runs.some(({ maxWait }) => maxWait > 0);
   const contenders = countContenders(ledger.contenders, client, waits, now);
   const paced = contenders > 1 || now < ledger.pacedUntil;
+  // A client that does not wait is no contender, but it must not overtake clients that wait without reservations.
+  const isOrdered = contenders > 1 || (paced && !waits);
+  const rare = isOrdered && areRare(ledger);
+  const takesTurns = isOrdered && !rare && takeTurns(ledger, now);
   const reserved: Reservations = {
     client,
-    turn: contenders > 1 && areRare(ledger) ? turnOf(ledger, client, now) : undefined,
+    turn: rare || takesTurns ? turnOf(ledger, client, now) : undefined,
+    takesTurns,
+    inTurn: takesTurns,
+    contenders,
+    sharesFree: contenders > 1 && (takesTurns || areReturned(ledger)),
+    quota: undefined,
+    free: 0,
     horizon: request.horizon,
     retryAt: 0,
     share: shareOf(ledger, request.horizon, contenders, now),
-    contends: contenders > 1,
     held: request.held,
     after: lastOf(ledger, request.last),
     last: 0,
@@ -40,7 +51,9 @@ export function reserve(
 
   if (contenders > 1 && reserved.last > 0)
     ledger.pacedUntil = Math.max(ledger.pacedUntil, reserved.last + contenderPeriod);
-  const stays = reserved.held > 0 || reserved.left;
+  // After its part of the free permits, the client leaves the rest to the others until its next turn.
+  if (takesTurns && reserved.quota !== undefined) reserved.retryAt = nextTurn(now, contenders, reserved.free);
+  const stays = reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
   noteContender(ledger.contenders, client, stays ? Math.max(now, reserved.last) + contenderPeriod : 0, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
@@ -49,6 +62,9 @@ export function reserve(
   if (reserved.share > request.horizon / contenders) reply.share = Math.floor(reserved.share * 1000) / 1000;
   if (paused !== undefined) reply.paused = paused;
   if (voidAfter !== undefined) reply.voidAfter = voidAfter;
-  if (reserved.retryAt > 0) reply.retryAfter = Math.floor(reserved.retryAt * 1000 - instant.us) / 1000;
+  if (reserved.retryAt > 0) {
+    reply.retryAfter = Math.floor(reserved.retryAt * 1000 - instant.us) / 1000;
+    if (reserved.inTurn) reply.inTurn = true;
+  }
   return reply;
 }

@@ -6,39 +6,18 @@ import { grantAll } from './grant.ts';
 import { fillHole, holeFor } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
-import { loadOf, noteGranted, strideOf } from './pace.ts';
+import { loadOf, noteGranted, noteTaken, strideOf } from './pace.ts';
+import { goBehind, queue, type Reservations, staysQueued } from './queueing.ts';
+import { quotaOf, spend } from './quota.ts';
 import { noteLarge } from './share.ts';
-import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
+import { mostTurn } from './turns.ts';
 
 /** No client reserves further ahead than this many milliseconds of load. */
 const longestHorizon = 1_000;
 /** To a client that would, a reply with so many segments reserves no more moments. */
 const mostSegments = 512;
-
-/** The client's reservations during a call. */
-export interface Reservations {
-  client: string;
-  /** While permits are rare: the client's turn. */
-  turn: Turn | undefined;
-  /** Milliseconds of load that the client may reserve ahead if it has no other contenders. */
-  horizon: number;
-  /** When the client is to call again: milliseconds, or 0 if it need not. */
-  retryAt: number;
-  /** Whether there are other contenders. */
-  contends: boolean;
-  /** Milliseconds of load that the client may reserve ahead. */
-  share: number;
-  /** Milliseconds of load that the client has reserved. */
-  held: number;
-  /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
-  after: number;
-  /** The newest moment that this call has reserved, or 0. */
-  last: number;
-  /** The requests that this call has granted ahead of reservations. */
-  gaps: number;
-  /** Whether the remaining requests stay queued: nothing more may be reserved, or the client waits for its turn. */
-  left: boolean;
-}
+/** Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits. */
+const nextCall = 2;
 
 /** Grants or reserves the permits of a run, as far as the client's share goes. The twin of `serve` in `lua/reserve.lua`. */
 export function serve(
@@ -49,12 +28,16 @@ export function serve(
   paced: boolean,
   segments: Segment[],
 ): void {
-  const { now } = instant;
+  const { now, at } = instant;
   if (exceeds(ledger.limits, cost)) {
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
-  const stride = paced ? strideOf(ledger, cost) : 0;
+  const stride = paced && !reserved.takesTurns ? strideOf(ledger, cost) : 0;
+  const { takesTurns, sharesFree } = reserved;
+  // The pace divides the permits of windows. A request that may not wait for its client's next call is granted at once.
+  const callsAgain = takesTurns ? mostTurn : nextCall;
+  const hasQuota = sharesFree && stride === 0 && maxWait >= callsAgain;
   let remaining = count;
   while (remaining > 0) {
     let { t, wait } = offer(ledger, instant, cost, stride, reserved.after);
@@ -70,19 +53,29 @@ export function serve(
       reserved.after <= now &&
       !reserved.turn?.isBarred &&
       reserved.gaps < mostGaps &&
+      !(hasQuota && quotaOf(ledger, now, cost, reserved) <= 0) &&
       takeGap(ledger, instant, cost, hole)
     ) {
       segments.push({ count: 1, delay: 0, retryAfter: 0 });
       reserved.gaps++;
+      if (hasQuota) spend(ledger, cost, 1, reserved);
       remaining--;
       if (reserved.turn) goBehind(ledger, now, reserved);
       continue;
     }
     if (reserved.turn && staysQueued(reserved, reserved.turn, wait, t - now, maxWait)) {
-      segments.push(
-        queue(ledger, instant, { count: remaining, cost, maxWait }, reserved, t + reserved.turn.delay),
-      );
+      segments.push(queue(ledger, instant, { count: remaining, cost, maxWait }, reserved, t));
       return;
+    }
+    const quota = hasQuota && wait === 0 ? quotaOf(ledger, now, cost, reserved) : Infinity;
+    if (quota <= 0) {
+      if (takesTurns) {
+        segments.push(queue(ledger, instant, { count: remaining, cost, maxWait }, reserved, t));
+        return;
+      }
+      // A bucket grants the next requests after the calls of this millisecond.
+      reserved.after = at + 1;
+      continue;
     }
     if (hole) {
       t = hole.moment;
@@ -102,7 +95,7 @@ export function serve(
     }
     let granted = hole
       ? Math.min(hole.count, remaining)
-      : fitAll(ledger, now, wait > 0 ? t : now, cost, remaining);
+      : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, remaining));
     // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
@@ -111,56 +104,17 @@ export function serve(
     if (hole) fillHole(ledger, hole, granted);
     else granted = grantAll(ledger, instant, t, cost, stride, granted);
     if (paced && stride === 0) noteGranted(ledger, cost, granted);
+    if (quota < Infinity) spend(ledger, cost, granted, reserved);
+    if (takesTurns && wait === 0) noteTaken(ledger, cost, granted);
     if (reserved.turn) goBehind(ledger, now, reserved);
     if (wait > 0) {
       reserved.held += load * granted;
-      if (reserved.contends && load >= reserved.share) noteLarge(ledger, load, t + contenderPeriod, now);
+      if (reserved.contenders > 1 && load >= reserved.share)
+        noteLarge(ledger, load, t + contenderPeriod, now);
       reserved.last = Math.max(reserved.last, t);
       reserved.after = Math.max(reserved.after, t);
     }
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
     remaining -= granted;
   }
-}
-
-/** Whether a request for rare permits stays queued: only the client in front reserves, and no further ahead than its horizon. */
-function staysQueued(
-  { left, horizon }: Reservations,
-  { delay, isBarred }: Turn,
-  wait: number,
-  ahead: number,
-  maxWait: number,
-): boolean {
-  if (left || isBarred) return true;
-  // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
-  return wait === 0 ? maxWait === 0 && delay > 0 : delay > 0 || ahead > horizon;
-}
-
-/** Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late. */
-function queue(
-  ledger: LedgerState,
-  { us, now }: Instant,
-  { count, cost, maxWait }: Run,
-  reserved: Reservations,
-  turn: number,
-): Segment {
-  const wait = Math.ceil(turn * 1000 - us);
-  if (maxWait === 0 || wait > maxWait * 1000)
-    return { count, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 };
-  if (!reserved.left) {
-    const until = now + contenderPeriod;
-    const stride = loadOf(ledger, cost);
-    takeTicket(ledger, { client: reserved.client, due: turn, until, stride });
-    if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
-    ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
-    reserved.retryAt = Math.max(turn - reserved.horizon / 2, now + 1);
-    reserved.left = true;
-  }
-  return { count, delay: outcome.queued, retryAfter: 0 };
-}
-
-/** After a grant, the client's next request comes after those of the others. */
-function goBehind(ledger: LedgerState, now: number, reserved: Reservations): void {
-  dropTicket(ledger, reserved.client);
-  reserved.turn = turnOf(ledger, reserved.client, now);
 }

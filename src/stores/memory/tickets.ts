@@ -17,14 +17,16 @@ const mostTickets = 64;
 export function turnOf(ledger: LedgerState, client: string, now: number): Turn {
   ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
   let delay = 0;
-  for (const ticket of ledger.tickets) {
-    if (ticket.client === client) {
-      if (ticket.due <= now) delay = 0;
+  const [first] = ledger.tickets;
+  for (const { client: other, due, stride } of ledger.tickets) {
+    if (other === client) {
+      // A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
+      if (due <= now && due < first.due + mostDelay) delay = 0;
       break;
     }
-    delay += ticket.stride;
+    delay += stride;
   }
-  return { delay, isBarred: delay > 0 && ledger.tickets[0].due + mostDelay <= now };
+  return { delay, isBarred: delay > 0 && first.due + mostDelay <= now };
 }
 
 /** Gives a client a ticket, or renews the one that it has. */

@@ -21,18 +21,16 @@ export function reserveReplyOf(answer: Numbers, { runs, epoch }: ReserveRequest)
   const [now, newEpoch, contenders, paused, voidAfter, retryAfter, share] = answer;
   const segments = segmentsOf(answer, head);
   const isHead =
-    now > 0 &&
-    newEpoch >= 0 &&
-    contenders >= 1 &&
-    paused >= -1 &&
-    voidAfter >= -1 &&
-    retryAfter >= -1 &&
-    share >= -1;
+    now > 0 && newEpoch >= 0 && contenders >= 1 && paused >= -1 && voidAfter >= -1 && share >= -1;
   if (!isHead || !coversAll(runs, segments)) throw malformed(answer);
   const reply: ReserveReply = { now: now / 1000, epoch: newEpoch, contenders, segments };
   if (paused >= 0) reply.paused = milliseconds(paused);
   if (voidAfter >= 0) reply.voidAfter = milliseconds(voidAfter);
   if (retryAfter >= 0) reply.retryAfter = milliseconds(retryAfter);
+  else if (retryAfter < -1) {
+    reply.retryAfter = (-2 - retryAfter) / 1000;
+    reply.inTurn = true;
+  }
   if (share >= 0) reply.share = milliseconds(share);
   return reply;
 }

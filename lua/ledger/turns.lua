@@ -1,0 +1,42 @@
+-- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
+
+-- The most milliseconds between two calls of a client that takes turns.
+local MOST_TURN = 1000
+
+local takeTurns, mayTakeTurns, nextTurn
+
+do
+  -- Clients take turns until so many milliseconds after the last refund that moved, or would have moved,
+  -- reservations.
+  local TURNS_PERIOD = 3000
+  -- Clients do not take turns if a permit, or a request of theirs, takes so many milliseconds of the full rate.
+  local LARGE_LOAD = 100
+  -- The most milliseconds between them for each contender, if permits are plentiful.
+  local LEAST_TURN = 100
+
+  -- At low rates and among large requests, single permits decide who waits: `areRare` keeps their order instead.
+  function mayTakeTurns(ledger)
+    if ledger.largest >= LARGE_LOAD and ledger.largestUntil > ledger.seen then return false end
+    local hasWindow = false
+    for _, state in ipairs(ledger.limits) do
+      if state.interval >= state.permits * LARGE_LOAD then return false end
+      hasWindow = hasWindow or state.kind ~= 't'
+    end
+    return hasWindow
+  end
+
+  -- Whether permits have been refunded to windows lately whose reservations were far ahead. Contenders then take
+  -- turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits
+  -- that are free.
+  function takeTurns(ledger, now)
+    return ledger.movedAt > 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger)
+  end
+
+  -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call.
+  -- If they were not enough for all contenders, permits come back so slowly that more calls would find none.
+  function nextTurn(now, contenders, free)
+    local longest = free < contenders and MOST_TURN or math.min(MOST_TURN, LEAST_TURN * contenders)
+    -- Different for each moment, so that no client always calls just after another one.
+    return now + math.ceil(longest * (50 + now * 37 % 50) / 100)
+  end
+end

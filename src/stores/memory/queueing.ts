@@ -1,0 +1,90 @@
+import { outcome, type Run, type Segment } from '../store.ts';
+import { contenderPeriod } from './contenders.ts';
+import { noticePeriod } from './epochs.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
+import { newestOf } from './offer.ts';
+import { loadOf } from './pace.ts';
+import type { Quota } from './quota.ts';
+import { noteLarge } from './share.ts';
+import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
+import { nextTurn } from './turns.ts';
+
+/** The client's reservations during a call. */
+export interface Reservations extends Quota {
+  client: string;
+  /** While permits are rare, or the contenders take turns: the client's turn. */
+  turn: Turn | undefined;
+  /** Whether the contenders take turns: see `takeTurns`. */
+  takesTurns: boolean;
+  /** Whether the client must not call before {@link retryAt}, even if it refunds permits. */
+  inTurn: boolean;
+  /** Milliseconds of load that the client may reserve ahead if it has no other contenders. */
+  horizon: number;
+  /** When the client is to call again: milliseconds, or 0 if it need not. */
+  retryAt: number;
+  /** Milliseconds of load that the client may reserve ahead. */
+  share: number;
+  /** Milliseconds of load that the client has reserved. */
+  held: number;
+  /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
+  after: number;
+  /** The newest moment that this call has reserved, or 0. */
+  last: number;
+  /** The requests that this call has granted ahead of reservations. */
+  gaps: number;
+  /** Whether the remaining requests stay queued: nothing more may be reserved, or the client waits for its turn. */
+  left: boolean;
+}
+
+/**
+ * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its horizon;
+ * clients that take turns reserve nothing beyond the notice period.
+ */
+export function staysQueued(
+  { left, horizon, takesTurns }: Reservations,
+  { delay, isBarred }: Turn,
+  wait: number,
+  ahead: number,
+  maxWait: number,
+): boolean {
+  if (left || isBarred) return true;
+  // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
+  if (wait === 0) return maxWait === 0 && delay > 0;
+  return takesTurns ? ahead > noticePeriod : delay > 0 || ahead > horizon;
+}
+
+/** Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late. */
+export function queue(
+  ledger: LedgerState,
+  { us, now }: Instant,
+  { count, cost, maxWait }: Run,
+  reserved: Reservations,
+  t: number,
+): Segment {
+  const { client, contenders, horizon, takesTurns } = reserved;
+  // Clients that take turns share what is free, so those in front do not delay them.
+  const turn = takesTurns ? t : t + reserved.turn!.delay;
+  const wait = Math.ceil(turn * 1000 - us);
+  if (maxWait === 0 || wait > maxWait * 1000)
+    return { count, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 };
+  if (!reserved.left) {
+    const until = now + contenderPeriod;
+    const stride = loadOf(ledger, cost);
+    // For two seconds, permits can only come back.
+    const inTurn = takesTurns || (t > now + noticePeriod && newestOf(ledger, cost, false) <= now);
+    reserved.inTurn ||= inTurn;
+    const next = nextTurn(now, contenders, reserved.free);
+    takeTicket(ledger, { client, due: takesTurns ? now : inTurn ? next : turn, until, stride });
+    if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
+    ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
+    reserved.retryAt = inTurn ? next : Math.max(turn - horizon / 2, now + 1);
+    reserved.left = true;
+  }
+  return { count, delay: outcome.queued, retryAfter: 0 };
+}
+
+/** After a grant, the client's next request comes after those of the others. */
+export function goBehind(ledger: LedgerState, now: number, reserved: Reservations): void {
+  dropTicket(ledger, reserved.client);
+  reserved.turn = turnOf(ledger, reserved.client, now);
+}

@@ -1,0 +1,37 @@
+import type { LedgerState } from './ledgerState.ts';
+
+/** Clients take turns until so many milliseconds after the last refund that moved, or would have moved, reservations. */
+const turnsPeriod = 3000;
+/** Clients do not take turns if a permit, or a request of theirs, takes so many milliseconds of the full rate. */
+const largeLoad = 100;
+/** The most milliseconds between two calls of a client that takes turns. */
+export const mostTurn = 1000;
+/** The same for each contender, if permits are plentiful. */
+const leastTurn = 100;
+
+/**
+ * Whether permits have been refunded lately to windows whose reservations were far ahead. Contenders then take turns: they
+ * reserve nothing beyond the notice period, and each call is granted its client's part of the permits that are free.
+ * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
+ * `lua/ledger/turns.lua`.
+ */
+export function takeTurns(ledger: LedgerState, now: number): boolean {
+  return ledger.movedAt > 0 && now < ledger.movedAt + turnsPeriod && mayTakeTurns(ledger);
+}
+
+/** At low rates and among large requests, single permits decide who waits: `areRare` keeps their order instead. */
+export function mayTakeTurns({ limits, largest, largestUntil, seen }: LedgerState): boolean {
+  if (largest >= largeLoad && largestUntil > seen) return false;
+  if (limits.some(({ interval, permits }) => interval >= permits * largeLoad)) return false;
+  return limits.some(({ kind }) => kind !== 'tokenBucket');
+}
+
+/**
+ * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. If they
+ * were not enough for all contenders, permits come back so slowly that more calls would find none.
+ */
+export function nextTurn(now: number, contenders: number, free: number): number {
+  const longest = free < contenders ? mostTurn : Math.min(mostTurn, leastTurn * contenders);
+  // Different for each moment, so that no client always calls just after another one.
+  return now + Math.ceil((longest * (50 + ((now * 37) % 50))) / 100);
+}

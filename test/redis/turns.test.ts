@@ -1,0 +1,190 @@
+// Contenders that take turns to share the permits that come back to a window, and a bucket's free permits.
+import * as assert from 'uvu/assert';
+import type { ReserveReply } from '../../src/stores/store.ts';
+import type { LimitSpec } from '../properties/specs.ts';
+import { inEachTwin } from './eachTwin.ts';
+import { moments, type TimedFleet } from './timedFleet.ts';
+
+const rate = { permits: 100, interval: 8000 };
+const kinds: LimitSpec[] = [
+  { kind: 'slidingWindow', ...rate, resolution: 1 },
+  { kind: 'fixedWindow', ...rate, align: 'first' },
+];
+const horizon = 20;
+
+inEachTwin('turns', (test, { fleet }) => {
+  interface Waiting {
+    clients: TimedFleet;
+    /** Of the first grants, all by client 1. */
+    epoch: number;
+    /** Calls for the queued requests of a client. */
+    call(at: number, client: number, count?: number, maxWait?: number): Promise<ReserveReply>;
+    refund(at: number, count: number): Promise<void>;
+  }
+  /** A window that client 1 used up at 0. Clients 1 to `number` have reserved 8000 and later. */
+  const waiting = async (spec: LimitSpec, number = 2): Promise<Waiting> => {
+    const clients = await fleet(spec);
+    const { epoch } = await clients.reserve(0, 1, { count: spec.permits });
+    const call: Waiting['call'] = (at, client, count = 40, maxWait = Infinity) =>
+      clients.reserve(at, client, { count, maxWait, horizon, epoch });
+    for (let client = 1; client <= number; client++) await call(10, client);
+    let sequence = 0;
+    const refund: Waiting['refund'] = async (at, count) => {
+      assert.ok(await clients.refund(at, 1, { moment: 0, epoch, count }, ++sequence));
+    };
+    return { clients, epoch, call, refund };
+  };
+  const grantedIn = (reply: ReserveReply): number => moments(reply).length;
+
+  for (const spec of kinds) {
+    test(`each call is granted its client's part of the refunded permits: ${spec.kind}`, async () => {
+      const { call, refund } = await waiting(spec, 4);
+      await refund(1000, 16);
+      const granted: number[] = [];
+      for (const client of [1, 2, 3, 4]) {
+        const reply = await call(1001, client);
+        assert.is(reply.inTurn, true);
+        assert.ok(reply.retryAfter! >= 200 && reply.retryAfter! <= 400);
+        // Reservations two seconds ahead are void.
+        assert.is(reply.voidAfter, 2000);
+        granted.push(grantedIn(reply));
+      }
+      assert.equal(granted, [4, 3, 3, 2]);
+    });
+
+    test(`a client that is granted all of its requests calls again in its turn: ${spec.kind}`, async () => {
+      const { call, refund } = await waiting(spec);
+      await refund(1000, 20);
+      const reply = await call(1001, 1, 3);
+      assert.is(grantedIn(reply), 3);
+      assert.ok(reply.retryAfter! >= 100 && reply.retryAfter! <= 200);
+      // It still counts as a contender.
+      assert.is((await call(1002, 2)).contenders, 2);
+    });
+
+    test(`a client that calls too often is granted nothing more until the others have called: ${spec.kind}`, async () => {
+      const { call, refund } = await waiting(spec);
+      await refund(1000, 1);
+      assert.is(grantedIn(await call(1001, 1)), 1);
+      await call(1002, 2);
+      const granted: number[] = [];
+      for (const at of [1200, 1400, 1600, 1800, 2001, 2002]) {
+        await refund(at, 1);
+        granted.push(grantedIn(await call(at, 1)));
+      }
+      // Client 2 has waited since 1002, and it may be overtaken for a second.
+      assert.equal(granted, [1, 1, 1, 1, 1, 1]);
+      await refund(2003, 1);
+      assert.is(grantedIn(await call(2003, 1)), 0);
+      assert.is(grantedIn(await call(2203, 2)), 1);
+    });
+
+    test(`a client calls again within a tenth of a second for each contender, and within a second: ${spec.kind}`, async () => {
+      for (const [number, count, most] of [
+        [3, 80, 300],
+        [12, 80, 1000],
+        // Too few for all.
+        [3, 0, 1000],
+      ]) {
+        const { call, refund } = await waiting(spec, number);
+        await refund(1000, 1);
+        await call(1000, 2, 1);
+        if (count > 0) await refund(1000, count);
+        const waits = new Set<number>();
+        for (let at = 1001; at <= 1020; at++) waits.add((await call(at, 1, 1)).retryAfter!);
+        assert.ok(
+          [...waits].every((wait) => wait >= 0.5 * most && wait < most),
+          `${[...waits]}`,
+        );
+        // Different, so that no client always calls just after another one.
+        assert.is(waits.size, 20);
+      }
+    });
+
+    test(`nothing is reserved more than two seconds ahead, and nearer moments are: ${spec.kind}`, async () => {
+      const { call, refund } = await waiting(spec);
+      await refund(3500, 2);
+      for (const at of [4000, 5000, 5999]) {
+        await refund(at, 1);
+        for (const client of [1, 2])
+          assert.ok(
+            moments(await call(at, client)).every((moment) => moment === at),
+            `at ${at}`,
+          );
+      }
+      const replies = [await call(6000, 1), await call(6000, 2)];
+      assert.ok(replies.flatMap(moments).includes(8000));
+    });
+
+    test(`turns end three seconds after the last refund: ${spec.kind}`, async () => {
+      const after = async (at: number) => {
+        const { call, refund } = await waiting(spec);
+        await refund(1000, 2);
+        for (const client of [1, 2]) await call(1001, client);
+        return call(at, 1);
+      };
+      assert.is((await after(4000)).inTurn, true);
+      const reply = await after(4001);
+      assert.is(reply.inTurn, undefined);
+      assert.ok(moments(reply).every((moment) => moment >= 8000) && grantedIn(reply) > 0);
+    });
+
+    test(`turns go on for three seconds after a refund that comes some time after the last: ${spec.kind}`, async () => {
+      /** Whether clients still take turns at `end`, after a call at `at` that follows a second refund. */
+      const takesTurns = async (count: number, at: number, end: number) => {
+        const { call, refund } = await waiting({ ...spec, permits: 200 });
+        await refund(1000, 2);
+        for (const client of [1, 2]) await call(1001, client);
+        await refund(1002, count);
+        for (const client of [1, 2]) await call(at, client);
+        return (await call(end, 1)).inTurn ?? false;
+      };
+      // Two permits are 80 ms of load, a hundredth of the interval.
+      assert.is(await takesTurns(2, 1100, 4050), false);
+      assert.is(await takesTurns(2, 1101, 4050), true);
+      assert.is(await takesTurns(1, 2000, 4500), false);
+      assert.is(await takesTurns(1, 2001, 4500), true);
+    });
+
+    test(`a request that does not wait, or only for less than a turn: ${spec.kind}`, async () => {
+      const { clients, call, refund } = await waiting(spec);
+      await refund(1000, 20);
+      assert.is(grantedIn(await call(1001, 1)), 10);
+      // Client 1 waits for its turn, so a request of client 2 that does not wait must not overtake it.
+      assert.is(grantedIn(await call(1002, 2, 4, 0)), 0);
+      assert.is(await clients.decide(1002, 2), false);
+      // One that cannot wait for the next call of its client is not left to it.
+      assert.is(grantedIn(await call(1003, 2, 9, 999)), 9);
+      assert.is(grantedIn(await call(1003, 2, 9, 1000)), 1);
+    });
+  }
+
+  test('at low rates, and beside large requests, clients do not take turns', async () => {
+    for (const [permits, large] of [
+      [80, 1],
+      [100, 2],
+    ]) {
+      const clients = await fleet({ ...kinds[1], permits } as LimitSpec);
+      const { epoch } = await clients.reserve(0, 1, { count: permits });
+      for (const client of [1, 2]) await clients.reserve(10, client, { permits: large, horizon });
+      await clients.refund(1000, 1, { moment: 0, epoch, count: 10 });
+      const reply = await clients.reserve(1001, 2, { count: 2, horizon, epoch });
+      assert.is(reply.inTurn, undefined, `${permits} permits, requests of ${large}`);
+    }
+  });
+
+  test('after refunds, a call is granted its part of the free permits of a bucket, and the next a millisecond later', async () => {
+    const clients = await fleet({ kind: 'tokenBucket', permits: 100, interval: 1000, burst: 40 });
+    const first = await clients.reserve(0, 1, { count: 41, horizon });
+    for (const client of [2, 3]) await clients.reserve(0, client, { count: 14, horizon });
+    // Without refunds, all go to the first call.
+    assert.equal(moments(await clients.reserve(500, 1, { count: 30, horizon })), Array(30).fill(500));
+    await clients.refund(500, 1, { moment: 500, epoch: first.epoch, count: 30 });
+    const second = await clients.reserve(500, 1, { count: 30, horizon });
+    assert.is(second.contenders, 3);
+    assert.equal(moments(second), [...Array(14).fill(500), 501]);
+    // A request that cannot wait so long takes what is free.
+    const third = await clients.reserve(502, 2, { count: 20, maxWait: 1, horizon });
+    assert.equal(moments(third), Array(20).fill(502));
+  });
+});
