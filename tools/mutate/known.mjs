@@ -363,7 +363,7 @@ export const known = [
     tests: tickets,
     changes: [
       { file: 'lua/ledger/tickets.lua', find: 'own.due <= now', replace: 'own.due <= 0' },
-      { file: memory('tickets'), find: 'ticket.due <= now', replace: 'ticket.due <= 0' },
+      { file: memory('tickets'), find: '(due <= now', replace: '(due <= 0' },
     ],
   },
   {
