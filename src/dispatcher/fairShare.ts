@@ -17,6 +17,8 @@ const batchFraction = 0.0625;
  */
 const mostAtOnce = 64;
 const mostReserved = 4096;
+/** A client that takes turns asks for at most so many requests at once: those that are not granted stay in its queue. */
+const mostInTurn = 4096;
 /** The weight of the previous mean in the mean round trip. */
 const memory = 0.8;
 
@@ -77,8 +79,12 @@ export class FairShare {
     const own = this.loadOf(cost);
     const most = Math.max((2 * this.horizon) / this.contenders, Math.min(this.besideLarge, mostAtOnce * own));
     const byTime = (most - load) / own;
-    const mostPart = this.takesTurns ? 1 : batchFraction;
-    const byPart = (mostPart / this.contenders - part) / this.fractionOf(cost);
+    const fraction = this.fractionOf(cost);
+    const batch = batchFraction / this.contenders;
+    const mostPart = this.takesTurns
+      ? Math.max(batch, Math.min(1 / this.contenders, mostInTurn * fraction))
+      : batch;
+    const byPart = (mostPart - part) / fraction;
     return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
   }
 

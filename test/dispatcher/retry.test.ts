@@ -57,6 +57,54 @@ timed('after a refund during a call, the next call follows at once, whatever the
   assert.is(ledger.reserves.length, 3);
 });
 
+timed(
+  'while clients take turns, a refund does not make it call sooner, and a call asks for its part of a window',
+  (clock) => {
+    const { ledger, line, recorded } = open(9000, 100);
+    clock.tick(0);
+    const sent = () => {
+      const { request } = ledger.reserves[ledger.reserves.length - 1];
+      return request.runs.reduce((sum, { count }) => sum + count, 0);
+    };
+    const answer = (contenders: number) => {
+      const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
+      const segments = [
+        { count: 1, delay: 0, retryAfter: 0 },
+        { count: sent() - 1, delay: outcome.queued, retryAfter: 0 },
+      ];
+      reply(null, replyTo(request, [], { segments, contenders, retryAfter: 100, inTurn: true }));
+    };
+    answer(4);
+    const [granted] = recorded.endings;
+    if (granted.what === 'granted') line.refund(granted.grant);
+    clock.tick(99);
+    assert.is(ledger.reserves.length, 1);
+    clock.tick(1);
+    assert.is(ledger.reserves.length, 2);
+    assert.is(sent(), 250);
+    if (granted.what === 'granted') line.refund(granted.grant);
+    answer(2);
+    clock.tick(99);
+    assert.is(ledger.reserves.length, 2);
+    clock.tick(1);
+    assert.is(sent(), 500);
+  },
+);
+
+timed('while clients take turns, a call asks for a few thousand requests at most', (clock) => {
+  const ledger = scriptedLedger(slidingWindow({ permits: 50_000, interval: 50_000 }));
+  const line = openLine(limit, ledger);
+  const recorded = recorder<number>();
+  for (let i = 0; i < 9000; i++) line.ask(recorded, [1], Infinity, i);
+  clock.tick(0);
+  const [{ request, reply }] = ledger.reserves;
+  const [{ count }] = request.runs;
+  const segments = [{ count, delay: outcome.queued, retryAfter: 0 }];
+  reply(null, replyTo(request, [], { segments, contenders: 2, retryAfter: 100, inTurn: true }));
+  clock.tick(100);
+  assert.is(ledger.reserves[1].request.runs[0].count, 4096);
+});
+
 timed('new requests do not make it call sooner', (clock) => {
   const { ledger, line, recorded, deny } = open(3, 100);
   clock.tick(0);
