@@ -13,7 +13,8 @@ export interface WrittenGrant {
 }
 
 /**
- * Records the writes to the log of `api`, as the server sees them, until it is stopped: then nothing is outstanding.
+ * Records the writes to the log of `api`, as the server sees them, until it is stopped: then nothing is outstanding. Other
+ * clients must have connected: a command that they send while the monitor starts would confuse the monitor.
  */
 export async function watchGrants(redis: Redis): Promise<{ grants: WrittenGrant[]; stop(): Promise<void> }> {
   const { permits } = redissonKeys(api);

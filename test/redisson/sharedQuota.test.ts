@@ -32,6 +32,7 @@ test('a saturated JVM client and a saturated client of ours share one limit and 
   const client = jvm();
   const limiter = ours();
   await client.setRate(RateType.OVERALL, permits, interval);
+  await limiter.getConfig();
   const { grants, stop } = await watchGrants(redis);
 
   let hungry = true;
@@ -67,6 +68,7 @@ test('a saturated JVM client and a saturated client of ours share one limit and 
 test('three saturated clients of ours use all of one limit and never exceed it', async ({ ours, redis }) => {
   const limiters = [ours(), ours(), ours()];
   await limiters[0].setRate(RateType.OVERALL, permits, interval / 2);
+  for (const limiter of limiters) await limiter.getConfig();
   const { grants, stop } = await watchGrants(redis);
   let hungry = true;
   const eaten = limiters.map((from) => eat(from, () => hungry));
