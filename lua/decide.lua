@@ -41,6 +41,7 @@ local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
 local paced = countContenders(ledger, KEYS[2], ARGV[2]:sub(2), false, now) > 1 or now < ledger.pacedUntil
+boundFrontier(ledger, now)
 local stride = 0
 if paced then stride = strideOf(ledger, cost) end
 

@@ -19,6 +19,7 @@
 
 -- @include "ledger/state"
 -- @include "ledger/pace"
+-- @include "ledger/turns"
 
 local NEWEST, DEBT = -1, -2
 -- A sequence number is remembered for at least this many milliseconds. The time until the earlier grants expire may
@@ -72,7 +73,10 @@ local function giveBack(moment, epoch, cost, requests)
   closeEnd(ledger, now)
   -- Without a reservation ahead, nothing can move up.
   local isAwaited = now < ledger.pacedUntil or newestOf(ledger, cost, false) > instant.at
-  if (back > 0 or areRare(ledger)) and not isAhead and isAwaited then noteFreed(ledger, cost, requests) end
+  if (back > 0 or areRare(ledger)) and not isAhead and isAwaited then
+    noteFreed(ledger, cost, requests)
+    if takeTurns(ledger, now) then ledger.movedAt = now end
+  end
   return back > 0 and 1 or 0
 end
 

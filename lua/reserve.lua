@@ -99,6 +99,7 @@ if ordered then
   end
 end
 if ordered then delay, barred = turnOf(ledger, client, now) end
+boundFrontier(ledger, now)
 
 local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
   share > horizon / contenders and math.floor(share * 1000) or -1 }

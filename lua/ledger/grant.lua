@@ -3,7 +3,7 @@
 -- Grants requests in all limits of a ledger, at a pace under contention. The twin of
 -- src/stores/memory/grant.ts.
 
-local commitAll, grantAll
+local commitAll, grantAll, boundFrontier
 
 do
   -- Whether all windows that the cost is charged to have room for it before `t`. If so, `t` only keeps the
@@ -38,6 +38,15 @@ do
     ledger.frontier = from + stride * math.max(0, count - unpaced)
     noteGranted(ledger, cost, count)
     return count
+  end
+
+  -- Bounds the frontier by the newest reservation of any window. When a reservation is refunded, the frontier moves
+  -- back by a smaller stride than it had moved forward, if many permits were refunded since.
+  function boundFrontier(ledger, now)
+    if ledger.frontier <= now + MOST_STRIDE then return end
+    local all = {}
+    for i = 1, #ledger.limits do all[i] = 1 end
+    ledger.frontier = math.min(ledger.frontier, math.max(now, newestOf(ledger, all, true)) + MOST_STRIDE)
   end
 
   -- Records `count` requests at the moment `t` in every limit that they are charged to.

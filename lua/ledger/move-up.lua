@@ -25,10 +25,7 @@ do
     if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
     if ledger.freed < shortest * SMALL_PART
       and (now >= ledger.pacedUntil or now < ledger.movedAt + LONG_PAUSE or not mayTakeTurns(ledger)) then return end
-    if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then
-      if takeTurns(ledger, now) then ledger.movedAt = now end
-      return
-    end
+    if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
     -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
     voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)

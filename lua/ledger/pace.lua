@@ -1,5 +1,8 @@
 -- The pace at which windows grant while several clients wait. The twin of src/stores/memory/pace.ts.
 
+-- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
+local MOST_STRIDE = 1000
+
 local loadOf, areReturned, areRare, strideOf, noteGranted, noteReturned, noteTaken, noteFreed
 
 do
@@ -10,9 +13,6 @@ do
   -- they take longer.
   local MEMORY = 1000
   local REQUESTS = 16
-  -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it
-  -- resets.
-  local MOST_STRIDE = 1000
   -- The least part of its stride by which a request moves the frontier.
   local LEAST_PART = 0.05
 

@@ -6,8 +6,7 @@ local MOST_TURN = 1000
 local takeTurns, mayTakeTurns, nextTurn
 
 do
-  -- Clients take turns until so many milliseconds after the last refund that moved, or would have moved,
-  -- reservations.
+  -- Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then.
   local TURNS_PERIOD = 3000
   -- Clients do not take turns if a permit, or a request of theirs, takes so many milliseconds of the full rate.
   local LARGE_LOAD = 100

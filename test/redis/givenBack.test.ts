@@ -118,6 +118,21 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.is(moved.voidAfter, 2000);
   });
 
+  test('cancelled reservations leave a pace of a second at most, although most permits were refunded since', async () => {
+    const clients = await fleet({ ...window, permits: 100, interval: 100_000 });
+    const { epoch } = await clients.reserve(0, 1, { count: 100 });
+    const reserved: number[] = [];
+    for (const client of [1, 2, 1, 2])
+      reserved.push(...moments(await clients.reserve(0, client, { count: 8 })));
+    let sequence = 0;
+    const refund = (moment: number, count = 1) =>
+      clients.refund(500, 1, { moment, epoch, count }, ++sequence);
+    await refund(0, 90);
+    for (const moment of reserved.slice(1).reverse()) await refund(moment);
+    assert.is(await clients.decide(100_100, 3), false);
+    assert.is(await clients.decide(101_100, 3), true);
+  });
+
   test('at higher rates, reservations move up for any refund', async () => {
     const clients = await fleet({ ...window, permits: 1000, interval: 20_000 });
     const { epoch } = await clients.reserve(0, 1, { count: 1001 });

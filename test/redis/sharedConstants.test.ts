@@ -51,6 +51,7 @@ const ofTwins = [
   'mostKept',
   'mostDelay',
   'mostTickets',
+  'mostHold',
   'longPause',
   'turnsPeriod',
   'largeLoad',

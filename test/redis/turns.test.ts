@@ -129,21 +129,32 @@ inEachTwin('turns', (test, { fleet }) => {
       assert.ok(moments(reply).every((moment) => moment >= 8000) && grantedIn(reply) > 0);
     });
 
-    test(`turns go on for three seconds after a refund that comes some time after the last: ${spec.kind}`, async () => {
-      /** Whether clients still take turns at `end`, after a call at `at` that follows a second refund. */
-      const takesTurns = async (count: number, at: number, end: number) => {
-        const { call, refund } = await waiting({ ...spec, permits: 200 });
-        await refund(1000, 2);
+    test(`a client whose request is larger than what is free holds up the others for a second: ${spec.kind}`, async () => {
+      const { clients, epoch, call, refund } = await waiting({ ...spec, permits: 1000 });
+      const callLarge = async (at: number) =>
+        grantedIn(await clients.reserve(at, 1, { permits: 10, horizon, epoch }));
+      await refund(1000, 1);
+      assert.is(await callLarge(1001), 0);
+      const granted: number[] = [];
+      for (const at of [1500, 2001, 2002, 3000, 3001]) {
+        await callLarge(at - 1);
+        await refund(at, 1);
+        granted.push(grantedIn(await call(at, 2)));
+      }
+      // Held up until 3000. At 3001, it gets its part of three.
+      assert.equal(granted, [1, 1, 0, 0, 2]);
+    });
+
+    test(`each refund prolongs the turns: ${spec.kind}`, async () => {
+      const after = async (at: number) => {
+        const { call, refund } = await waiting(spec);
+        await refund(1000, 1);
         for (const client of [1, 2]) await call(1001, client);
-        await refund(1002, count);
-        for (const client of [1, 2]) await call(at, client);
-        return (await call(end, 1)).inTurn ?? false;
+        await refund(2000, 1);
+        for (const client of [1, 2]) await call(3000, client);
+        return (await call(at, 1)).inTurn ?? false;
       };
-      // Two permits are 80 ms of load, a hundredth of the interval.
-      assert.is(await takesTurns(2, 1100, 4050), false);
-      assert.is(await takesTurns(2, 1101, 4050), true);
-      assert.is(await takesTurns(1, 2000, 4500), false);
-      assert.is(await takesTurns(1, 2001, 4500), true);
+      assert.equal([await after(4999), await after(5000)], [true, false]);
     });
 
     test(`a request that does not wait, or only for less than a turn: ${spec.kind}`, async () => {

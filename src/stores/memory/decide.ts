@@ -3,7 +3,7 @@ import { exceeds } from '../../limits/limit.ts';
 import type { DecideReply, LastMoment } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { lastOf } from './epochs.ts';
-import { grantAll } from './grant.ts';
+import { boundFrontier, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { offer } from './offer.ts';
 import { availableNow, fullAt } from './openLedger.ts';
@@ -21,6 +21,7 @@ export function decide(
 ): DecideReply {
   const { now } = instant;
   const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
+  boundFrontier(ledger, now);
   const stride = paced ? strideOf(ledger, cost) : 0;
   let { t, wait, limiting } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
   // A request that does not wait must not overtake clients that wait.

@@ -1,7 +1,8 @@
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { noteGranted } from './pace.ts';
+import { newestOf } from './offer.ts';
+import { mostStride, noteGranted } from './pace.ts';
 
 /**
  * Grants requests of one cost at the moment `t`, at most `most`, and no more than the pace allows. Returns their number. The
@@ -18,6 +19,16 @@ export function grantAll(
   const count = stride > 0 ? keepPace(ledger, instant, t, cost, stride, most) : most;
   commitAll(ledger, instant.now, t, cost, count);
   return count;
+}
+
+/**
+ * Bounds the frontier by the newest reservation of any window. When a reservation is refunded, the frontier moves back by a
+ * smaller stride than it had moved forward, if many permits were refunded since.
+ */
+export function boundFrontier(ledger: LedgerState, now: number): void {
+  if (ledger.frontier <= now + mostStride) return;
+  const all = ledger.limits.map(() => 1);
+  ledger.frontier = Math.min(ledger.frontier, Math.max(now, newestOf(ledger, all, true)) + mostStride);
 }
 
 /** Records `count` requests at the moment `t` in every limit that they are charged to. */

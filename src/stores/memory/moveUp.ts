@@ -2,7 +2,7 @@ import { noticePeriod, voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare } from './pace.ts';
-import { mayTakeTurns, takeTurns } from './turns.ts';
+import { mayTakeTurns } from './turns.ts';
 
 /** The least time between two moves: milliseconds. */
 const leastPause = 100;
@@ -24,10 +24,7 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   const isSmall = freed < shortest * smallPart;
   if (isSmall && (now >= ledger.pacedUntil || now < movedAt + longPause || !mayTakeTurns(ledger))) return;
   const all = limits.map(() => 1);
-  if (newestOf(ledger, all, false) <= now + noticePeriod) {
-    if (takeTurns(ledger, now)) ledger.movedAt = now;
-    return;
-  }
+  if (newestOf(ledger, all, false) <= now + noticePeriod) return;
   // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;
   ledger.freed = 0;

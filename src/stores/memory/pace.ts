@@ -13,7 +13,7 @@ const pacing = 0.8;
 const memory = 1000;
 const requests = 16;
 /** The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets. */
-const mostStride = 1000;
+export const mostStride = 1000;
 /** The least part of its stride by which a request moves the frontier. */
 const leastPart = 0.05;
 

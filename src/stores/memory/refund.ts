@@ -6,6 +6,7 @@ import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare, noteFreed, noteReturned } from './pace.ts';
+import { takeTurns } from './turns.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
@@ -59,7 +60,10 @@ function giveBack(
   closeEnd(ledger, now);
   // Without a reservation ahead, nothing can move up.
   const isAwaited = now < ledger.pacedUntil || newestOf(ledger, cost, false) > at;
-  if ((back > 0 || areRare(ledger)) && !isAhead && isAwaited) noteFreed(ledger, cost, count);
+  if ((back > 0 || areRare(ledger)) && !isAhead && isAwaited) {
+    noteFreed(ledger, cost, count);
+    if (takeTurns(ledger, now)) ledger.movedAt = now;
+  }
   return back > 0;
 }
 

@@ -1,6 +1,7 @@
 import type { ReserveReply, ReserveRequest, Segment } from '../store.ts';
 import { contenderPeriod, countContenders, noteContender } from './contenders.ts';
 import { lastOf } from './epochs.ts';
+import { boundFrontier } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { areRare, areReturned } from './pace.ts';
@@ -28,6 +29,7 @@ export function reserve(
   const isOrdered = contenders > 1 || (paced && !waits);
   const rare = isOrdered && areRare(ledger);
   const takesTurns = isOrdered && !rare && takeTurns(ledger, now);
+  boundFrontier(ledger, now);
   const reserved: Reservations = {
     client,
     turn: rare || takesTurns ? turnOf(ledger, client, now) : undefined,

@@ -10,6 +10,8 @@ export interface Turn {
 
 /** For how long after its turn a client can be overtaken: milliseconds. */
 const mostDelay = 1000;
+/** For how long the others then leave free permits to the first client, whose request may need more: milliseconds. */
+const mostHold = 1000;
 /** The most tickets. A client without one is behind all of them. */
 const mostTickets = 64;
 
@@ -18,6 +20,8 @@ export function turnOf(ledger: LedgerState, client: string, now: number): Turn {
   ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
   let delay = 0;
   const [first] = ledger.tickets;
+  // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
+  if (first && first.due + mostDelay + mostHold <= now) first.due = now;
   for (const { client: other, due, stride } of ledger.tickets) {
     if (other === client) {
       // A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.

@@ -1,6 +1,6 @@
 import type { LedgerState } from './ledgerState.ts';
 
-/** Clients take turns until so many milliseconds after the last refund that moved, or would have moved, reservations. */
+/** Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then. */
 const turnsPeriod = 3000;
 /** Clients do not take turns if a permit, or a request of theirs, takes so many milliseconds of the full rate. */
 const largeLoad = 100;
