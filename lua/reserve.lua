@@ -90,14 +90,10 @@ local share = shareOf(ledger, horizon, contenders, now)
 -- Whether clients wait in order, and whether they take turns. If so: by how much those in front delay this one, and
 -- whether it must not be granted anything. A client that does not wait is no contender, but it must not overtake clients
 -- that wait without reservations.
-local ordered, turns, delay, barred = contenders > 1 or (paced and not waits), false, 0, false
-if ordered then
-  turns = not areRare(ledger)
-  if turns then
-    turns = takeTurns(ledger, now)
-    ordered = turns
-  end
-end
+local mayOrder, delay, barred = contenders > 1 or (paced and not waits), 0, false
+local rare = mayOrder and areRare(ledger)
+local turns = mayOrder and not rare and takeTurns(ledger, now)
+local ordered = rare or turns
 if ordered then delay, barred = turnOf(ledger, client, now) end
 boundFrontier(ledger, now)
 

@@ -1,3 +1,4 @@
+import type { SinonFakeTimers } from 'sinon';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
@@ -111,6 +112,36 @@ timed(
   },
 );
 
+/** Clients of a limit that the first of them has used up. Each waits with so many requests of one permit. */
+async function usedUp(clock: SinonFakeTimers, limit: Limit, number: number, queued: number) {
+  const store = memoryStore();
+  const clients = Array.from({ length: number }, (_, i) => ({
+    line: openLine(limit, slowLedger(openLedger(store, limit, `client ${i}`), { there: 1, back: 1 })),
+    recorded: recorder<number>(),
+  }));
+  const [one] = clients;
+  for (let i = 0; i < limit.permits; i++) one.line.ask(one.recorded, [1], Infinity, 0);
+  await clock.tickAsync(3000);
+  const held = one.recorded.endings.splice(0);
+  for (const { line, recorded } of clients)
+    for (let i = 0; i < queued; i++) line.ask(recorded, [1], Infinity, 0);
+  await clock.tickAsync(2000);
+  return {
+    /** The first client refunds its permits one after another, and waits after each. */
+    async *refunding(count: number, every: number) {
+      for (const [i, ending] of held.slice(0, count).entries()) {
+        if (ending.what === 'granted') one.line.refund(ending.grant);
+        await clock.tickAsync(every);
+        yield (i + 1) * every;
+      }
+    },
+    grantedTo: () => clients.map(({ recorded }) => recorded.all('granted').length),
+    callsMade: () => clients.reduce((sum, { line }) => sum + line.stats.calls, 0),
+  };
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0);
+
 for (const [kind, limit] of Object.entries({
   'a sliding window': slidingWindow({ permits: 1000, interval: 60_000 }),
   'a fixed window': fixedWindow({ permits: 1000, interval: 60_000 }),
@@ -124,26 +155,11 @@ for (const [kind, limit] of Object.entries({
     timed(
       `permits that one of ${number} waiting clients of ${kind} refunds every ${every} ms reach all of them`,
       async (clock) => {
-        const store = memoryStore();
-        const clients = Array.from({ length: number }, (_, i) => ({
-          line: openLine(limit, slowLedger(openLedger(store, limit, `client ${i}`), { there: 1, back: 1 })),
-          recorded: recorder<number>(),
-        }));
-        const grantedTo = () => clients.map(({ recorded }) => recorded.all('granted').length);
-        const callsMade = () => clients.reduce((sum, { line }) => sum + line.stats.calls, 0);
-        const [one] = clients;
-        for (let i = 0; i < 1000; i++) one.line.ask(one.recorded, [1], Infinity, 0);
-        await clock.tickAsync(3000);
-        const held = one.recorded.endings.splice(0);
-        for (const { line, recorded } of clients)
-          for (let i = 0; i < 700; i++) line.ask(recorded, [1], Infinity, 0);
-        await clock.tickAsync(2000);
+        const { refunding, grantedTo, callsMade } = await usedUp(clock, limit, number, 700);
         const calls = callsMade();
         let before = grantedTo();
-        for (const [i, ending] of held.slice(0, 8000 / every).entries()) {
-          if (ending.what === 'granted') one.line.refund(ending.grant);
-          await clock.tickAsync(every);
-          if (((i + 1) * every) % 2000 > 0) continue;
+        for await (const ms of refunding(8000 / every, every)) {
+          if (ms % 2000 > 0) continue;
           const granted = grantedTo();
           assert.ok(
             granted.every((count, client) => count > before[client]),
@@ -153,7 +169,7 @@ for (const [kind, limit] of Object.entries({
         }
         await clock.tickAsync(2000);
         const granted = grantedTo();
-        const all = granted.reduce((sum, count) => sum + count, 0);
+        const all = sum(granted);
         assert.ok(all >= (0.97 * 8000) / every, `${granted}`);
         assert.ok(jain(granted) >= 0.93, `${granted}`);
         assert.ok(callsMade() - calls <= 1.5 * all, `${callsMade() - calls} calls for ${all}`);
@@ -164,30 +180,12 @@ for (const number of [2, 4])
   timed(
     `at low rates, permits that one of ${number} waiting clients refunds twice a second reach all of them`,
     async (clock) => {
-      const store = memoryStore();
       const limit = slidingWindow({ permits: 100, interval: 60_000 });
-      const clients = Array.from({ length: number }, (_, i) => ({
-        line: openLine(limit, slowLedger(openLedger(store, limit, `client ${i}`), { there: 1, back: 1 })),
-        recorded: recorder<number>(),
-      }));
-      const [one] = clients;
-      for (let i = 0; i < 100; i++) one.line.ask(one.recorded, [1], Infinity, 0);
+      const { refunding, grantedTo } = await usedUp(clock, limit, number, 100);
+      for await (const _ of refunding(80, 500));
       await clock.tickAsync(3000);
-      const held = one.recorded.endings.splice(0);
-      for (const { line, recorded } of clients)
-        for (let i = 0; i < 100; i++) line.ask(recorded, [1], Infinity, 0);
-      await clock.tickAsync(2000);
-      for (const ending of held.slice(0, 80)) {
-        if (ending.what === 'granted') one.line.refund(ending.grant);
-        await clock.tickAsync(500);
-      }
-      await clock.tickAsync(3000);
-      const granted = clients.map(({ recorded }) => recorded.all('granted').length);
-      assert.is(
-        granted.reduce((sum, count) => sum + count, 0),
-        80,
-      );
-      assert.ok(jain(granted) >= 0.9, `${granted}`);
+      assert.is(sum(grantedTo()), 80);
+      assert.ok(jain(grantedTo()) >= 0.9, `${grantedTo()}`);
     },
   );
 
