@@ -129,7 +129,7 @@ async function work(waiting, computes) {
 
 function commandFor(name, seed, scale) {
   const part = long ? `SLUICE_SCALE=${scale} ` : '';
-  return `SLUICE_SEED=${seed} ${part}npm test -- ${name}`;
+  return `SLUICE_SEED=${seed} ${part}npm ${slow ? 'run test:slow' : 'test'} -- ${name}`;
 }
 
 function failure(message) {
