@@ -126,13 +126,24 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * const { granted, retryAfter } = await limiter.decide();
    * if (!granted) response.setHeader('Retry-After', Math.ceil(retryAfter / 1000)).status(429).end();
    */
-  async decide(permits: Permits<Name> = 1): Promise<Decision> {
-    const line = this.#line;
-    const cost = line.costOf(permits);
-    const reply = line.decideNow(cost) ?? (await toPromise<DecideReply>((done) => line.decide(cost, done)));
+  decide(permits: Permits<Name> = 1): Promise<Decision> {
+    try {
+      const line = this.#line;
+      const cost = line.costOf(permits);
+      const reply = line.decideNow(cost);
+      if (reply) return Promise.resolve(this.#decisionOf(permits, cost, reply));
+      return toPromise<DecideReply>((done) => line.decide(cost, done)).then((reply) =>
+        this.#decisionOf(permits, cost, reply),
+      );
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #decisionOf(permits: Permits<Name>, cost: Cost, reply: DecideReply): Decision {
     const { limits } = this.#ledger;
     if (reply.retryAfter < Infinity) return decisionOf(limits, cost, reply);
-    throw exceedsError(line.name, this.#named, limits, permits as AskedPermits);
+    throw exceedsError(this.name, this.#named, limits, permits as AskedPermits);
   }
 
   /**

@@ -84,8 +84,8 @@ export class LedgerLine<P> implements Line<P> {
   costOf(permits: P): Cost {
     const { named, ledger } = this.#options;
     const cost = costOf(named, permits);
-    // If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (exceeds(ledger.limits, cost) && this.#knowsLimits)
+    // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
+    if (permits !== 1 && exceeds(ledger.limits, cost) && this.#knowsLimits)
       throw exceedsError(this.name, named, ledger.limits, permits as AskedPermits);
     return cost;
   }

@@ -22,11 +22,12 @@ export interface NamedLimits {
 
 /** Converts permits to a cost. Throws for invalid permits. */
 export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
+  if (permits === 1 && names.length === 1) return one;
   if (typeof permits === 'number' || !record) {
     if (looksLikeOptions(permits))
       throw invalid('permits', 'a positive safe integer before the options', permits);
     positiveInteger('permits', permits);
-    return names.length === 1 && permits === 1 ? one : names.map(() => permits);
+    return names.map(() => permits);
   }
   if (typeof permits !== 'object' || permits === null || Array.isArray(permits))
     throw invalid('permits', `a number or a record of ${listOf(names)}`, permits);

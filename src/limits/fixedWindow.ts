@@ -162,7 +162,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.shift = shift;
     // After a step of the clock, a window may be off the grid. The next one starts on the grid.
     if (state.align === 'epoch') state.end = alignUp(state, state.end);
-    if (now >= state.end0) Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, reserved0: 0 });
+    if (state.end0 > 0 && now >= state.end0)
+      Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, reserved0: 0 });
     if (now < state.end) return;
     state.used = 0;
     // After a later step of the clock, no window may start before the present one.

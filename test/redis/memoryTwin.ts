@@ -1,5 +1,5 @@
 import { lift, noControl, pause, storeRate } from '../../src/stores/memory/control.ts';
-import { decide } from '../../src/stores/memory/decide.ts';
+import { decide, decideReopened } from '../../src/stores/memory/decide.ts';
 import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
 import { closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
@@ -82,7 +82,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
     if (call.kind === 'decide') {
       if (!reopen(ledger, names, limits, serverUs, control)) return undefined;
       const instant = instantOf(ledger, serverUs);
-      const decision = decide(ledger, instant, `client ${call.client}`, call.cost, call.last);
+      const decision = decideReopened(ledger, instant, `client ${call.client}`, call.cost, call.last);
       closeLedger(ledger, instant);
       return decision;
     }

@@ -20,12 +20,14 @@ export interface Contenders {
  */
 export const contenderPeriod = 2000;
 
-export function noContenders(): Contenders {
-  return { sole: '', soleUntil: 0, crowdUntil: 0, crowdFrom: 0, crowd: nobody };
-}
-
-/** Shared and never changed: the second contender creates a new map. */
-const nobody: Contenders['crowd'] = new Map();
+/** The contenders of every ledger that has never had one. Never changed: the second contender creates a new map. */
+export const nobody: Contenders = /* @__PURE__ */ Object.freeze({
+  sole: '',
+  soleUntil: 0,
+  crowdUntil: 0,
+  crowdFrom: 0,
+  crowd: new Map(),
+});
 
 /** Whether no client is a contender now. */
 export function isCalm({ soleUntil, crowdUntil }: Contenders, now: number): boolean {
@@ -55,9 +57,11 @@ function forgetPast(contenders: Contenders, now: number): void {
   }
 }
 
-/** Counts the client as a contender until a moment; a past moment removes it. */
-export function noteContender(contenders: Contenders, client: string, until: number, now: number): void {
+/** Counts the client as a contender until a moment; a past moment removes it. Returns the contenders. */
+export function noteContender(known: Contenders, client: string, until: number, now: number): Contenders {
   const stays = until > now;
+  if (known === nobody && !stays) return known;
+  const contenders = known === nobody ? { ...nobody } : known;
   if (contenders.crowdUntil > now) {
     if (stays) {
       contenders.crowd.set(client, Math.max(until, contenders.crowd.get(client) ?? 0));
@@ -77,4 +81,5 @@ export function noteContender(contenders: Contenders, client: string, until: num
     contenders.sole = client;
     contenders.soleUntil = until;
   }
+  return contenders;
 }

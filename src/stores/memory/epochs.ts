@@ -23,12 +23,14 @@ export function voidReservations(ledger: LedgerState, now: number, after: number
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
   for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
   changeEpoch(ledger, serverUs);
-  const { voids } = ledger;
+  const voids = [...ledger.voids];
   while (voids.length > 1 && voids[0].from + noticePeriod <= now) voids.shift();
   voids.push({ epoch: ledger.epoch, from: after });
-  if (voids.length <= mostVoids) return;
-  const [{ from }] = voids.splice(0, 1);
-  voids[0].from = Math.min(voids[0].from, from);
+  if (voids.length > mostVoids) {
+    const { from } = voids.shift()!;
+    voids[0].from = Math.min(voids[0].from, from);
+  }
+  ledger.voids = voids;
 }
 
 /** Reservations of an epoch are void from this moment on: milliseconds, or Infinity. */

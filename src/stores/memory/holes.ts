@@ -17,7 +17,7 @@ export function addHole(ledger: LedgerState, moment: number, cost: Cost, count: 
   const before = holes[place - 1];
   if (before?.moment === moment && sameCost(before.cost, cost)) before.count += count;
   else if (holes.length >= mostHoles) return false;
-  else holes.splice(place, 0, { moment, cost, count });
+  else ledger.holes = [...holes.slice(0, place), { moment, cost, count }, ...holes.slice(place)];
   return true;
 }
 
@@ -29,7 +29,7 @@ export function holeFor({ holes }: LedgerState, from: number, before: number, co
 /** Lets `count` requests take over a hole. */
 export function fillHole(ledger: LedgerState, hole: Hole, count: number): void {
   hole.count -= count;
-  if (hole.count === 0) ledger.holes.splice(ledger.holes.indexOf(hole), 1);
+  if (hole.count === 0) ledger.holes = ledger.holes.filter((other) => other !== hole);
 }
 
 /** Refunds one reservation of a hole, whose permits are granted at an earlier moment instead. */
@@ -48,17 +48,21 @@ function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, no
 
 /** Refunds the holes whose moment has come and that no request has taken over. */
 export function closeHoles(ledger: LedgerState, now: number, until: number): void {
-  while (ledger.holes.length > 0 && ledger.holes[0].moment <= until)
-    giveHoleBack(ledger, ledger.holes.shift()!, now);
+  while (ledger.holes.length > 0 && ledger.holes[0].moment <= until) {
+    const [due, ...rest] = ledger.holes;
+    ledger.holes = rest;
+    giveHoleBack(ledger, due, now);
+  }
 }
 
 /** Refunds the holes that no reservation follows any more. */
 export function closeEnd(ledger: LedgerState, now: number): void {
-  const { holes } = ledger;
   for (
-    let last = holes.at(-1);
+    let last = ledger.holes.at(-1);
     last && last.moment >= newestOf(ledger, last.cost, false);
-    last = holes.at(-1)
-  )
-    giveHoleBack(ledger, holes.pop()!, now);
+    last = ledger.holes.at(-1)
+  ) {
+    ledger.holes = ledger.holes.slice(0, -1);
+    giveHoleBack(ledger, last, now);
+  }
 }

@@ -4,7 +4,8 @@ import type { LimitState } from '../../limits/states.ts';
 import type { Contenders } from './contenders.ts';
 
 /**
- * The state of one limiter. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A
+ * The state of one limiter. Its lists are replaced, never changed, so that all ledgers share the empty one: a store may hold
+ * millions of ledgers, most of which need no list. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A
  * step back of the server's clock increases `shift`, so that no request waits for the clock to catch up. In
  * Redis, `lua/ledger/format.lua` stores it.
  */
@@ -37,10 +38,10 @@ export interface LedgerState {
    * Refunded reservations whose moment is before the newest one, in order. The next request of the same cost
    * takes one over.
    */
-  holes: Hole[];
+  holes: readonly Hole[];
   contenders: Contenders;
   /** The last changes that voided reservations, the oldest first. */
-  voids: Void[];
+  voids: readonly Void[];
   /**
    * Milliseconds of load that were refunded and not granted again since reservations last moved up, and the
    * moment of that move.
@@ -53,7 +54,7 @@ export interface LedgerState {
   largest: number;
   largestUntil: number;
   /** The clients that wait for rare permits, in order. */
-  tickets: Ticket[];
+  tickets: readonly Ticket[];
   /** The end of the pause in the limiter's control. */
   pausedUntil: number;
   names: readonly string[];

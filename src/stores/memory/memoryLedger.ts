@@ -17,7 +17,7 @@ import type {
   ReserveRequest,
 } from '../store.ts';
 import { type Control, lift, noControl, pause, storeRate } from './control.ts';
-import { decide } from './decide.ts';
+import { decide, decideReopened } from './decide.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
 import { closeLedger, instantOf, openLedger } from './openLedger.ts';
@@ -96,7 +96,7 @@ export class MemoryLedger implements ControlledLedger {
     const ledger = this.#reopened(us);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
-    const decision = decide(ledger, instant, this.#config.clientId, cost, last);
+    const decision = decideReopened(ledger, instant, this.#config.clientId, cost, last);
     closeLedger(ledger, instant);
     return decision;
   }

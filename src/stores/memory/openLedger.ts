@@ -1,11 +1,13 @@
 import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, startWith } from '../../limits/states.ts';
-import { noContenders } from './contenders.ts';
+import { nobody } from './contenders.ts';
 import { type Control, followPause } from './control.ts';
 import { changeEpoch, noticeEnd, noticePeriod, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
+/** The list of a ledger without entries. */
+const none: readonly never[] = [];
 /** The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call. */
 const leastLife = 1000;
 
@@ -76,15 +78,15 @@ function createLedger(
     pacedUntil: 0,
     granted: 0,
     returned: 0,
-    holes: [],
-    contenders: noContenders(),
-    voids: [],
+    holes: none,
+    contenders: nobody,
+    voids: none,
     freed: 0,
     movedAt: 0,
     credit: 0,
     largest: 0,
     largestUntil: 0,
-    tickets: [],
+    tickets: none,
     pausedUntil: 0,
     names,
     limits: limits.map((limit) => algebraOf(limit).create(limit)),
@@ -100,7 +102,7 @@ function followClock(ledger: LedgerState, serverUs: number): void {
     changeEpoch(ledger, serverUs);
     ledger.refundable = ledger.epoch;
     // The grid of windows moves with the clock, so earlier reservations no longer fit it.
-    ledger.holes = [];
+    ledger.holes = none;
   } else ledger.seen = now;
 }
 
@@ -148,7 +150,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   });
   ledger.names = names;
   ledger.under = limits;
-  ledger.holes = [];
+  ledger.holes = none;
   ledger.largestUntil = 0;
 }
 

@@ -15,6 +15,10 @@ export class Place {
 
 /** Calls between two searches for idle places. */
 const lookEvery = 32;
+/** The places that a search visits, and as many for each place that was added since the last one: more than one each, so that
+ * idle places stay fewer than those in use. */
+const visits = 8;
+const visitsPerAdded = 2;
 
 /**
  * The places of a store, by key. One call in a few visits some of them in turn and drops the idle ones, so that
@@ -24,6 +28,7 @@ export class Places {
   readonly #all = new Map<string, Place>();
   #hand = this.#all.values();
   #calls = 0;
+  #added = 0;
   /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
   /** The last grant, as far as it can be repeated. */
@@ -31,11 +36,13 @@ export class Places {
 
   /** The place of a limiter, or of one of its clients with the scope `client`. */
   of({ prefix, name, key }: LedgerConfig, clientId?: string): Place {
-    const text = textOf(prefix) + textOf(name) + textOf(key) + textOf(clientId);
+    // Joined, as a concatenated string would keep each of its parts for as long as the place lives.
+    const text = [prefix, name, key, clientId].map(textOf).join('');
     const known = this.#all.get(text);
     if (known) return known;
     const place = new Place(text);
     this.#all.set(text, place);
+    this.#added++;
     return place;
   }
 
@@ -47,7 +54,9 @@ export class Places {
   }
 
   #look(serverMs: number): void {
-    for (let left = Math.min(2 * lookEvery, this.#all.size); left > 0; left--) {
+    const most = visits + visitsPerAdded * this.#added;
+    this.#added = 0;
+    for (let left = Math.min(most, this.#all.size); left > 0; left--) {
       const { done, value: place } = this.#hand.next();
       if (done) this.#hand = this.#all.values();
       else if (isOver(place, serverMs)) {

@@ -56,7 +56,8 @@ export function reserve(
   // After its part of the free permits, the client leaves the rest to the others until its next turn.
   if (takesTurns && reserved.quota !== undefined) reserved.retryAt = nextTurn(now, contenders, reserved.free);
   const stays = reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
-  noteContender(ledger.contenders, client, stays ? Math.max(now, reserved.last) + contenderPeriod : 0, now);
+  const contendsUntil = stays ? Math.max(now, reserved.last) + contenderPeriod : 0;
+  ledger.contenders = noteContender(ledger.contenders, client, contendsUntil, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);

@@ -34,12 +34,13 @@ export function turnOf(ledger: LedgerState, client: string, now: number): Turn {
 }
 
 /** Gives a client a ticket, or renews the one that it has. */
-export function takeTicket({ tickets }: LedgerState, ticket: Ticket): void {
+export function takeTicket(ledger: LedgerState, ticket: Ticket): void {
+  const { tickets } = ledger;
   const own = tickets.find(({ client }) => client === ticket.client);
   if (own) {
     own.until = ticket.until;
     own.stride = ticket.stride;
-  } else if (tickets.length < mostTickets) tickets.push(ticket);
+  } else if (tickets.length < mostTickets) ledger.tickets = [...tickets, ticket];
 }
 
 /** Removes the ticket of a client that has been granted permits: its next request comes after those of the others. */
