@@ -44,9 +44,7 @@ do
   -- back by a smaller stride than it had moved forward, if many permits were refunded since.
   function boundFrontier(ledger, now)
     if ledger.frontier <= now + MOST_STRIDE then return end
-    local all = {}
-    for i = 1, #ledger.limits do all[i] = 1 end
-    ledger.frontier = math.min(ledger.frontier, math.max(now, newestOf(ledger, all, true)) + MOST_STRIDE)
+    ledger.frontier = math.min(ledger.frontier, math.max(now, newestOf(ledger, nil, true)) + MOST_STRIDE)
   end
 
   -- Records `count` requests at the moment `t` in every limit that they are charged to.

@@ -17,15 +17,15 @@ do
   -- these clients then reserve again, for earlier moments.
   function moveUp(ledger, now, serverUs)
     if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
-    local shortest, all, hasWindow = math.huge, {}, false
-    for i, state in ipairs(ledger.limits) do
-      shortest, all[i], hasWindow = math.min(shortest, state.interval), 1, hasWindow or state.kind ~= 't'
+    local shortest, hasWindow = math.huge, false
+    for _, state in ipairs(ledger.limits) do
+      shortest, hasWindow = math.min(shortest, state.interval), hasWindow or state.kind ~= 't'
     end
     -- Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
     if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
     if ledger.freed < shortest * SMALL_PART
       and (now >= ledger.pacedUntil or now < ledger.movedAt + LONG_PAUSE or not mayTakeTurns(ledger)) then return end
-    if newestOf(ledger, all, false) <= now + NOTICE_PERIOD then return end
+    if newestOf(ledger, nil, false) <= now + NOTICE_PERIOD then return end
     -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
     voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)

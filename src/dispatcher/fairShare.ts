@@ -1,4 +1,5 @@
 import type { Cost } from '../limits/cost.ts';
+import { capacityOf } from '../limits/limit.ts';
 import type { Ledger } from '../stores/store.ts';
 
 /** The least horizon: milliseconds. */
@@ -9,7 +10,7 @@ const tripsAhead = 4;
 const longestHorizon = 1_000;
 /** The horizon depends on the median of so many round trips, so that a single one with a blocked event loop has no effect. */
 const medianOf = 5;
-/** The part of an interval's permits that a client without contenders may always ask for in one call. */
+/** The part of an interval's permits, or of a larger burst, that a client without contenders may always ask for in one call. */
 const batchFraction = 0.0625;
 /**
  * Beside large requests of other clients, a client may reserve further ahead than its share. This applies to at most so
@@ -66,11 +67,12 @@ export class FairShare {
     return load;
   }
 
-  /** The part of a limit's permits that one request takes; of several limits, the largest part. */
+  /** The part of a limit's permits, or of a larger burst, that one request takes; of several limits, the largest part. */
   fractionOf(cost: Cost): number {
     const { limits } = this.#ledger;
     let part = 0;
-    for (let i = 0; i < cost.length; i++) part = Math.max(part, cost[i] / limits[i].permits);
+    for (let i = 0; i < cost.length; i++)
+      part = Math.max(part, cost[i] / Math.max(limits[i].permits, capacityOf(limits[i])));
     return part;
   }
 

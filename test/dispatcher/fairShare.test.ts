@@ -1,15 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLine, recorder } from '../support/lines.ts';
 import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 /** The load of a permit is one millisecond of the rate. */
-const limit = slidingWindow({ permits: 1000, interval: 1000 });
+const thousand = slidingWindow({ permits: 1000, interval: 1000 });
 
-function open(count: number) {
+function open(count: number, limit: Limit = thousand) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const recorded = recorder<number>();
@@ -53,6 +53,18 @@ timed('a client without contenders requests a sixteenth of the permits at once',
   const { sent } = open(1000);
   clock.tick(0);
   assert.is(sent(), Math.ceil(1000 / 16));
+});
+
+timed('a client requests a sixteenth of a burst at once, or of the permits if these are more', (clock) => {
+  for (const [permits, burst, least] of [
+    [1, 3200, 200],
+    [1000, 16, 63],
+  ]) {
+    const slow = tokenBucket({ permits, interval: 60_000, burst });
+    const { sent } = open(1000, slow);
+    clock.tick(0);
+    assert.is(sent(), least);
+  }
 });
 
 timed(
@@ -151,8 +163,8 @@ timed('the epoch of the last reply goes with the next call', (clock) => {
 });
 
 timed('requests of one millisecond make one run, whatever the fractions of their timeouts', (clock) => {
-  const ledger = scriptedLedger(limit);
-  const line = openLine(limit, ledger);
+  const ledger = scriptedLedger(thousand);
+  const line = openLine(thousand, ledger);
   for (let i = 0; i < 50; i++) line.ask(recorder<number>(), [1], 1000 + i / 100, i);
   clock.tick(0);
   const { runs } = ledger.reserves[0].request;

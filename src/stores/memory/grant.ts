@@ -27,8 +27,7 @@ export function grantAll(
  */
 export function boundFrontier(ledger: LedgerState, now: number): void {
   if (ledger.frontier <= now + mostStride) return;
-  const all = ledger.limits.map(() => 1);
-  ledger.frontier = Math.min(ledger.frontier, Math.max(now, newestOf(ledger, all, true)) + mostStride);
+  ledger.frontier = Math.min(ledger.frontier, Math.max(now, newestOf(ledger, undefined, true)) + mostStride);
 }
 
 /** Records `count` requests at the moment `t` in every limit that they are charged to. */

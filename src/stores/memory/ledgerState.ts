@@ -4,10 +4,12 @@ import type { LimitState } from '../../limits/states.ts';
 import type { Contenders } from './contenders.ts';
 
 /**
- * The state of one limiter. Its lists are replaced, never changed, so that all ledgers share the empty one: a store may hold
- * millions of ledgers, most of which need no list. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A
- * step back of the server's clock increases `shift`, so that no request waits for the clock to catch up. In
- * Redis, `lua/ledger/format.lua` stores it.
+ * The state of one limiter. Times are milliseconds of the ledger's own clock: the server's, plus `shift`. A step back of the
+ * server's clock increases `shift`, so that no request waits for the clock to catch up. In Redis, `lua/ledger/format.lua`
+ * stores it.
+ *
+ * Its lists are replaced, never changed, so that all ledgers share the empty one: a store may hold millions of ledgers, most of
+ * which need no list.
  */
 export interface LedgerState {
   /** Unique. Changes whenever reservations become void or are counted in another way. */

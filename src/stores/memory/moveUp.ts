@@ -23,8 +23,7 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   const shortest = Math.min(...limits.map(({ interval }) => interval));
   const isSmall = freed < shortest * smallPart;
   if (isSmall && (now >= ledger.pacedUntil || now < movedAt + longPause || !mayTakeTurns(ledger))) return;
-  const all = limits.map(() => 1);
-  if (newestOf(ledger, all, false) <= now + noticePeriod) return;
+  if (newestOf(ledger, undefined, false) <= now + noticePeriod) return;
   // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;
   ledger.freed = 0;

@@ -18,13 +18,13 @@ function newestIn(state: LimitState): number {
 }
 
 /**
- * The newest moment granted or reserved in any limit that the cost is charged to, or in any of these windows
- * if `windowsOnly`.
+ * The newest moment granted or reserved in any limit that the cost is charged to, or in any limit if there is no
+ * cost; in any of these windows if `windowsOnly`.
  */
-export function newestOf({ limits }: LedgerState, cost: Cost, windowsOnly: boolean): number {
+export function newestOf({ limits }: LedgerState, cost: Cost | undefined, windowsOnly: boolean): number {
   let newest = 0;
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0 && !(windowsOnly && limits[i].kind === 'tokenBucket'))
+  for (let i = 0; i < limits.length; i++)
+    if (cost?.[i] !== 0 && !(windowsOnly && limits[i].kind === 'tokenBucket'))
       newest = Math.max(newest, newestIn(limits[i]));
   return newest;
 }

@@ -15,9 +15,9 @@ export class Place {
 
 /** Calls between two searches for idle places. */
 const lookEvery = 32;
-/** The places that a search visits, and as many for each place that was added since the last one: more than one each, so that
- * idle places stay fewer than those in use. */
+/** The places that a search visits. */
 const visits = 8;
+/** And as many for each place that was added since the last search: more than one, so that idle places cannot accumulate. */
 const visitsPerAdded = 2;
 
 /**
