@@ -1,0 +1,77 @@
+// A store in the process drops the state of keys that are not in use, so that its memory depends on the keys in use.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixedWindow } from '../../src/limits/limit.ts';
+import { noControl, storeRate } from '../../src/stores/memory/control.ts';
+import { closeLedger, openLedger } from '../../src/stores/memory/openLedger.ts';
+import { type Place, Places } from '../../src/stores/memory/places.ts';
+
+const test = suite('places of keys');
+const limits = [fixedWindow({ permits: 10, interval: 1_000 })];
+const names = [''];
+
+/** Uses keys of a store by a clock that each use advances by a millisecond. */
+function keysInUse() {
+  const places = new Places();
+  const all: Place[] = [];
+  let ms = 1e12;
+  return {
+    use(key: string): Place {
+      places.called(++ms);
+      const place = places.of({ prefix: 'sluice', name: 'api', key } as never);
+      const { ledger, instant } = openLedger(place.ledger, names, limits, ms * 1000, noControl());
+      closeLedger(ledger, instant);
+      if (!place.ledger) all.push(place);
+      place.ledger = ledger;
+      return place;
+    },
+    kept: () => all.filter(({ isKept }) => isKept).length,
+    sleep(length: number) {
+      ms += length;
+    },
+    places,
+  };
+}
+
+test('if each call is for a new key, at most four times as many are kept as are in use', () => {
+  const { use, kept } = keysInUse();
+  let most = 0;
+  for (let i = 0; i < 20_000; i++) {
+    use(`key ${i}`);
+    if (i % 100 === 0) most = Math.max(most, kept());
+  }
+  // A key is in use for a second.
+  assert.ok(most >= 1_000 && most <= 4_000, `${most} kept`);
+});
+
+test('calls for one key drop all others that are not in use, and never that one', () => {
+  const { use, kept, sleep } = keysInUse();
+  for (let i = 0; i < 500; i++) use(`key ${i}`);
+  const first = use('first');
+  sleep(2_000);
+  // Each 32 calls visit eight keys.
+  for (let i = 0; i < 501 * 4 + 64; i++) assert.is(use('first'), first);
+  assert.is(kept(), 1);
+});
+
+test('a key with a stored rate is kept', () => {
+  const { use, kept, sleep } = keysInUse();
+  const control = noControl();
+  storeRate(control, names, limits, true, 0, 1e15);
+  use('steered').control = control;
+  sleep(2_000);
+  for (let i = 0; i < 1_000; i++) use('first');
+  assert.is(kept(), 2);
+});
+
+test('a key that was dropped and is used again gets a later epoch', () => {
+  const { use, sleep, places } = keysInUse();
+  const { ledger } = use('key');
+  sleep(2_000);
+  for (let i = 0; i < 1_000; i++) use('first');
+  // Even if the clock has stepped back.
+  const again = openLedger(undefined, names, limits, 1, noControl(), places.lastEpoch).ledger;
+  assert.is(again.epoch, ledger!.epoch + 1);
+});
+
+test.run();
