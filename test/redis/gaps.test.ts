@@ -66,6 +66,16 @@ inEachTwin('gaps', (test, { fleet }) => {
     });
   }
 
+  test('each grant leaves its window before the reservation one interval later needs its permits', async () => {
+    const clients = await fleet(kinds[0]);
+    for (const at of [0, 10]) await clients.reserve(at, 1, { count: 3 });
+    const reply = await clients.reserve(20, 1, { count: 10 });
+    assert.equal(moments(reply), [20, 20, 20, 20, 1000, 1000, 1000, 1010, 1010, 1010]);
+    await clients.reserve(20, 2);
+    await clients.refund(100, 1, { moment: 20, epoch: reply.epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(100, 3)), [100]);
+  });
+
   test('a reservation one window after the refunded grant needs its permit', async () => {
     const clients = await fleet(kinds[0]);
     const { epoch } = await clients.reserve(0, 1, { count: 20 });

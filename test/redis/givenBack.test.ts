@@ -72,6 +72,15 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(3.5, 1, { count: 3 })), [4, 6, 7]);
   });
 
+  test('a release takes the grants of a fixed window, and none of the reservations behind a pause', async () => {
+    const clients = await fleet({ kind: 'fixedWindow', permits: 10, interval: 5000, align: 'first' });
+    await clients.reserve(0, 1, { count: 4 });
+    await clients.pause(0, 1, 1000);
+    assert.equal(moments(await clients.reserve(100, 1, { count: 2 })), [1000, 1000]);
+    await clients.release(200, 1, 9);
+    assert.equal(await clients.peek(1000), [8]);
+  });
+
   test('a refunded reservation that is not reused by its moment is restored', async () => {
     const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });

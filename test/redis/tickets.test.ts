@@ -43,6 +43,13 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.equal(moments(await clients.reserve(3985, 4, { horizon })), [4000]);
     });
 
+    test(`a client with a long horizon calls again a millisecond later at the earliest: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      await retryOf(clients, 6, 3);
+      const { retryAfter } = await clients.reserve(7, 4, { horizon: 10_000 });
+      assert.is(retryAfter, 1);
+    });
+
     test(`what is free is granted to any client that calls: ${spec.kind}`, async () => {
       const clients = await refunded(spec);
       await retryOf(clients, 1500, 3);

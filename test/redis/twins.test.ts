@@ -102,6 +102,15 @@ tests('the fast path serves many of the calls, for each kind of limit', () => {
     assert.ok(quick >= calls / 10, `${title}: ${quick} of ${calls}`);
 });
 
+tests('the fast path serves clients that know the stored rate', async () => {
+  const limits = [{ kind: 'fixedWindow', permits: 5, interval: 1000, align: 'first' } as const];
+  const take: Step = { kind: 'decide', client: 0, cost: [1] };
+  const store: Step = { kind: 'setRate', client: 0, limits, ifAbsent: false, keepState: true };
+  const history = { startUs: 1_000_000, limits, steps: [store, take, take, take] };
+  const { quick } = await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  assert.ok(quick >= 2, `${quick} of 3`);
+});
+
 tests('the record of a lifted pause is removed in Lua and in TypeScript', async () => {
   const { limits } = thousandsOfEntries();
   const forget: Step = { kind: 'forget', client: 0, rate: false };
