@@ -78,4 +78,24 @@ export const equivalent = [
     mutant: /sliding-window\/log\.lua local begins = .* #pushed «> → >=» 0 and not inline$/,
     why: 'a list that does not exist is deleted',
   },
+  {
+    mutant: /quick\/asked-reserve\.lua local asked, .* «0 → 1», 8$|newest\.lua local newest = «0 → 1»$/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /quick\/\S+\.lua .* math\.max\(forgotten, epoch \+ «1 → 2»\)/,
+    why: 'any later epoch does',
+  },
+  {
+    mutant: /quick\/\S+\.lua .*forgotten < «2 → 3» \^ 60/,
+    why: 'both are beyond every epoch',
+  },
+  {
+    mutant: /limits\/sliding-window\.lua if not time or time «> → >=» gone then break end$/,
+    why: 'an entry that has expired may stay in the log until the next call',
+  },
+  {
+    mutant: /sliding-window\/search\.lua while oldest «< → <=» ahead do$/,
+    why: 'the first reservation ahead is later than any window that ends before it',
+  },
 ];
