@@ -38,6 +38,7 @@
 -- @include "ledger/share"
 -- @include "ledger/quota"
 -- @include "ledger/tickets"
+-- @include "ledger/turns"
 -- @include "ledger/asked"
 
 local LEFT, NEVER = -1, -2
@@ -145,7 +146,7 @@ do
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
       -- For two seconds, permits can only come back.
-      inTurn = inTurn or t > now + NOTICE_PERIOD and newestOf(ledger, run.cost, false) <= now
+      inTurn = inTurn or t > now + NOTICE_PERIOD and newestOf(ledger, run.cost, false) <= instant.at
       local next = nextTurn(now, contenders, quota.free)
       takeTicket(ledger, { client = client, due = turns and now or inTurn and next or turn, till = till, stride = load })
       if load >= share then noteLarge(ledger, load, till, now) end

@@ -1,6 +1,5 @@
 -- @include "ledger/newest"
 -- @include "ledger/pace"
--- @include "ledger/turns"
 
 -- Moves reservations to earlier moments after refunds. The twin of src/stores/memory/moveUp.ts.
 
@@ -23,8 +22,7 @@ do
     end
     -- Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
     if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
-    if ledger.freed < shortest * SMALL_PART
-      and (now >= ledger.pacedUntil or now < ledger.movedAt + LONG_PAUSE or not mayTakeTurns(ledger)) then return end
+    if ledger.freed < shortest * SMALL_PART and now < ledger.movedAt + LONG_PAUSE then return end
     if newestOf(ledger, nil, false) <= now + NOTICE_PERIOD then return end
     -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now

@@ -3,32 +3,23 @@
 -- The most milliseconds between two calls of a client that takes turns.
 local MOST_TURN = 1000
 
-local takeTurns, mayTakeTurns, nextTurn
+local takeTurns, nextTurn
 
 do
   -- Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then.
   local TURNS_PERIOD = 3000
-  -- Clients do not take turns if a permit, or a request of theirs, takes so many milliseconds of the full rate.
-  local LARGE_LOAD = 100
-  -- The most milliseconds between them for each contender, if permits are plentiful.
+  -- The same for each contender, if permits are plentiful.
   local LEAST_TURN = 100
-
-  -- At low rates and among large requests, single permits decide who waits: `areRare` keeps their order instead.
-  function mayTakeTurns(ledger)
-    if ledger.largest >= LARGE_LOAD and ledger.largestUntil > ledger.seen then return false end
-    local hasWindow = false
-    for _, state in ipairs(ledger.limits) do
-      if state.interval >= state.permits * LARGE_LOAD then return false end
-      hasWindow = hasWindow or state.kind ~= 't'
-    end
-    return hasWindow
-  end
 
   -- Whether permits have been refunded to windows lately whose reservations were far ahead. Contenders then take
   -- turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits
   -- that are free.
   function takeTurns(ledger, now)
-    return ledger.movedAt > 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger)
+    if ledger.movedAt == 0 or now >= ledger.movedAt + TURNS_PERIOD then return false end
+    for _, state in ipairs(ledger.limits) do
+      if state.kind ~= 't' then return true end
+    end
+    return false
   end
 
   -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call.

@@ -12,10 +12,13 @@ interface Evictable {
 export const room = 32_768;
 /** Limiters that the clock hand visits when one is added beyond `room`: this keeps the idle ones below a third of the busy. */
 const visits = 8;
+/** And when one is looked up, since the keys of a busy time may never be used again. */
+const visitsOfLookup = 1;
 
 /**
- * The limiters of a group by their keys, with eviction by the clock algorithm: beyond `room`, each added limiter moves the
- * hand on, which drops limiters that are idle and were not used since its last visit. This needs no timer and no full sweep.
+ * The limiters of a group by their keys, with eviction by the clock algorithm: beyond `room`, each limiter that is added or
+ * looked up moves the hand on, which drops limiters that are idle and were not used since its last visit. This needs no timer
+ * and no full sweep.
  *
  * A dropped limiter that is used again is added again. If its key has another limiter by then, the group keeps both.
  */
@@ -46,8 +49,10 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   /** Returns the limiter of a key, which counts as used. */
   find(key: string): L | undefined {
     const ledger = this.#byKey.get(key);
-    if (ledger) ledger.used = true;
-    return ledger?.limiter;
+    if (!ledger) return undefined;
+    ledger.used = true;
+    this.#moveHand(visitsOfLookup);
+    return ledger.limiter;
   }
 
   use(ledger: KeyedLedger<L>): Error | undefined {
@@ -63,7 +68,7 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
     if (this.#all.has(ledger)) return;
     this.#all.add(ledger);
     if (!this.#byKey.has(ledger.key)) this.#byKey.set(ledger.key, ledger);
-    this.#moveHand();
+    this.#moveHand(visits);
   }
 
   /** Drops the limiter of a key. */
@@ -77,8 +82,8 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
     this.#byKey.clear();
   }
 
-  #moveHand(): void {
-    for (let i = 0; i < visits && this.#all.size > room; i++) {
+  #moveHand(most: number): void {
+    for (let i = 0; i < most && this.#all.size > room; i++) {
       const { done, value: ledger } = this.#hand.next();
       if (done) this.#hand = this.#all.values();
       else if (ledger.used) ledger.used = false;

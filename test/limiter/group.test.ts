@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LimiterClosedError, PermitsExceedLimitError } from '../../src/errors.ts';
-import { room } from '../../src/limiter/keyedLimiters.ts';
+import { KeyedLedger } from '../../src/limiter/keyedLedger.ts';
+import { KeyedLimiters, room } from '../../src/limiter/keyedLimiters.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
@@ -155,6 +156,27 @@ timed('no limiter with waiting requests or reservations is evicted', async (cloc
   // All are idle now, and the limiters of new keys evict them.
   crowd(group, 'more');
   assert.ok(group.size <= 1.01 * room, `${group.size}`);
+});
+
+test('after a busy time, lookups of known keys evict the idle limiters beyond the room', () => {
+  const line = { idle: false };
+  const limiters = new KeyedLimiters<{ line: typeof line }>('api', () => {
+    throw new Error('opened');
+  });
+  for (let i = 0; i < others; i++) {
+    const ledger = new KeyedLedger(
+      limiters,
+      `key ${i}`,
+      { record: false, names: [''], limits: [limit] },
+      undefined,
+    );
+    ledger.limiter = { line };
+    limiters.add(ledger);
+  }
+  assert.is(limiters.size, others);
+  line.idle = true;
+  for (let i = 0; i < 4 * room; i++) assert.ok(limiters.find('key 0'));
+  assert.is(limiters.size, room);
 });
 
 timed('a limiter in use stays, and an idle one is evicted', () => {

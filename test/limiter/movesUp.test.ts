@@ -112,10 +112,12 @@ timed(
   },
 );
 
-/** Clients of a limit that the first of them has used up. Each waits with so many requests of one permit. */
-async function usedUp(clock: SinonFakeTimers, limit: Limit, number: number, queued: number) {
+/** Clients of a limit that the first of them has used up. Each waits with its number of requests of one permit. */
+async function usedUp(clock: SinonFakeTimers, limit: Limit, queued: readonly number[]) {
   const store = memoryStore();
-  const clients = Array.from({ length: number }, (_, i) => ({
+  // A server's time is hardly ever a whole number of milliseconds.
+  await clock.tickAsync(0.4);
+  const clients = queued.map((_, i) => ({
     line: openLine(limit, slowLedger(openLedger(store, limit, `client ${i}`), { there: 1, back: 1 })),
     recorded: recorder<number>(),
   }));
@@ -123,8 +125,8 @@ async function usedUp(clock: SinonFakeTimers, limit: Limit, number: number, queu
   for (let i = 0; i < limit.permits; i++) one.line.ask(one.recorded, [1], Infinity, 0);
   await clock.tickAsync(3000);
   const held = one.recorded.endings.splice(0);
-  for (const { line, recorded } of clients)
-    for (let i = 0; i < queued; i++) line.ask(recorded, [1], Infinity, 0);
+  for (const [client, { line, recorded }] of clients.entries())
+    for (let i = 0; i < queued[client]; i++) line.ask(recorded, [1], Infinity, 0);
   await clock.tickAsync(2000);
   return {
     /** The first client refunds its permits one after another, and waits after each. */
@@ -155,7 +157,7 @@ for (const [kind, limit] of Object.entries({
     timed(
       `permits that one of ${number} waiting clients of ${kind} refunds every ${every} ms reach all of them`,
       async (clock) => {
-        const { refunding, grantedTo, callsMade } = await usedUp(clock, limit, number, 700);
+        const { refunding, grantedTo, callsMade } = await usedUp(clock, limit, Array(number).fill(700));
         const calls = callsMade();
         let before = grantedTo();
         for await (const ms of refunding(8000 / every, every)) {
@@ -176,18 +178,65 @@ for (const [kind, limit] of Object.entries({
       },
     );
 
-for (const number of [2, 4])
+const hour = 3_600_000;
+
+for (const [limit, every, count] of [
+  [slidingWindow({ permits: 100, interval: 60_000 }), 500, 80],
+  [fixedWindow({ permits: 100, interval: 60_000 }), 500, 80],
+  [slidingWindow({ permits: 600, interval: 60_000 }), 100, 300],
+  [fixedWindow({ permits: 600, interval: 60_000 }), 100, 300],
+  [slidingWindow({ permits: 5000, interval: hour }), 500, 80],
+  [fixedWindow({ permits: 5000, interval: hour }), 500, 80],
+] as const)
+  for (const number of [2, 4])
+    timed(
+      `permits of a ${limit.kind} of ${limit.permits} in ${limit.interval} ms that one of ${number} waiting clients refunds every ${every} ms reach all of them`,
+      async (clock) => {
+        const { refunding, grantedTo } = await usedUp(clock, limit, Array(number).fill(count));
+        for await (const _ of refunding(count, every));
+        await clock.tickAsync(3000);
+        const granted = grantedTo();
+        assert.is(sum(granted), count);
+        assert.ok(jain(granted) >= 0.9, `${granted}`);
+      },
+    );
+
+for (const [limit, every] of [
+  [slidingWindow({ permits: 1000, interval: 60_000 }), 10],
+  [fixedWindow({ permits: 5000, interval: hour }), 50],
+  [slidingWindow({ permits: 5000, interval: hour }), 500],
+] as const)
   timed(
-    `at low rates, permits that one of ${number} waiting clients refunds twice a second reach all of them`,
+    `permits of a ${limit.kind} of ${limit.permits} that a client without requests refunds every ${every} ms reach the only one that waits`,
     async (clock) => {
-      const limit = slidingWindow({ permits: 100, interval: 60_000 });
-      const { refunding, grantedTo } = await usedUp(clock, limit, number, 100);
-      for await (const _ of refunding(80, 500));
-      await clock.tickAsync(3000);
-      assert.is(sum(grantedTo()), 80);
-      assert.ok(jain(grantedTo()) >= 0.9, `${grantedTo()}`);
+      const { refunding, grantedTo } = await usedUp(clock, limit, [0, 2000]);
+      let before = 0;
+      for await (const ms of refunding(12_000 / every, every)) {
+        if (ms % 4000 > 0) continue;
+        const [, granted] = grantedTo();
+        assert.ok(granted > before, `${granted} after ${before}`);
+        before = granted;
+      }
+      await clock.tickAsync(3500);
+      assert.is(grantedTo()[1], Math.min(limit.permits, 12_000 / every));
     },
   );
+
+for (const [limit, back] of [
+  [slidingWindow({ permits: 1000, interval: 60_000 }), 9],
+  [fixedWindow({ permits: 5000, interval: hour }), 49],
+  [slidingWindow({ permits: 10_000, interval: 24 * hour }), 99],
+] as const)
+  for (const waiting of [1, 2])
+    timed(
+      `${back} permits of ${limit.permits} that another client refunds at once reach ${waiting} that wait`,
+      async (clock) => {
+        const { refunding, grantedTo } = await usedUp(clock, limit, [0, ...Array(waiting).fill(3)]);
+        for await (const _ of refunding(back, 0));
+        await clock.tickAsync(4000);
+        assert.is(sum(grantedTo()), 3 * waiting);
+      },
+    );
 
 timed('many waiting requests move up ten times a second at most', async (clock) => {
   const limit = slidingWindow({ permits: 100, interval: 10_000 });

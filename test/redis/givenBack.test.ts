@@ -115,16 +115,23 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok(moments(await clients.reserve(1001, 2, { last: void5000 }))[0] < 3000);
   });
 
-  test('at low rates, reservations move up if a hundredth of the interval was refunded', async () => {
+  test('reservations move up for any refund a second after they last did, and for a hundredth of the interval at once', async () => {
     const clients = await fleet({ ...window, permits: 200, interval: 20_000 });
     const { epoch } = await clients.reserve(0, 1, { count: 201 });
-    await clients.reserve(0, 2);
-    await clients.refund(1500, 1, { moment: 0, epoch, count: 1 });
-    assert.is((await clients.reserve(1500, 2, { count: 0, held: 100 })).epoch, epoch);
-    await clients.refund(1500, 1, { moment: 0, epoch, count: 1 }, 2);
-    const moved = await clients.reserve(1500, 1, { epoch });
-    assert.ok(moved.epoch > epoch);
-    assert.is(moved.voidAfter, 2000);
+    let sequence = 0;
+    const afterRefunds = async (at: number, count: number) => {
+      await clients.refund(at, 2, { moment: 0, epoch, count }, ++sequence);
+      return clients.reserve(at, 1, { count: 30, epoch });
+    };
+    const first = await afterRefunds(1500, 1);
+    assert.ok(first.epoch > epoch);
+    assert.is(first.voidAfter, 2000);
+    assert.is((await afterRefunds(2499, 1)).epoch, first.epoch);
+    // Two permits are a hundredth.
+    const second = await afterRefunds(2499, 1);
+    assert.ok(second.epoch > first.epoch);
+    assert.is((await afterRefunds(3498, 1)).epoch, second.epoch);
+    assert.ok((await afterRefunds(3499, 0)).epoch > second.epoch);
   });
 
   test('cancelled reservations leave a pace of a second at most, although most permits were refunded since', async () => {

@@ -54,7 +54,6 @@ const ofTwins = [
   'mostHold',
   'longPause',
   'turnsPeriod',
-  'largeLoad',
   'leastTurn',
   'mostTurn',
   'nextCall',

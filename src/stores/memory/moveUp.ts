@@ -2,7 +2,6 @@ import { noticePeriod, voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare } from './pace.ts';
-import { mayTakeTurns } from './turns.ts';
 
 /** The least time between two moves: milliseconds. */
 const leastPause = 100;
@@ -21,8 +20,7 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
     return;
   const shortest = Math.min(...limits.map(({ interval }) => interval));
-  const isSmall = freed < shortest * smallPart;
-  if (isSmall && (now >= ledger.pacedUntil || now < movedAt + longPause || !mayTakeTurns(ledger))) return;
+  if (freed < shortest * smallPart && now < movedAt + longPause) return;
   if (newestOf(ledger, undefined, false) <= now + noticePeriod) return;
   // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;

@@ -56,7 +56,7 @@ export function staysQueued(
 /** Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late. */
 export function queue(
   ledger: LedgerState,
-  { us, now }: Instant,
+  { us, now, at }: Instant,
   { count, cost, maxWait }: Run,
   reserved: Reservations,
   t: number,
@@ -71,7 +71,7 @@ export function queue(
     const until = now + contenderPeriod;
     const stride = loadOf(ledger, cost);
     // For two seconds, permits can only come back.
-    const inTurn = takesTurns || (t > now + noticePeriod && newestOf(ledger, cost, false) <= now);
+    const inTurn = takesTurns || (t > now + noticePeriod && newestOf(ledger, cost, false) <= at);
     reserved.inTurn ||= inTurn;
     const next = nextTurn(now, contenders, reserved.free);
     takeTicket(ledger, { client, due: takesTurns ? now : inTurn ? next : turn, until, stride });

@@ -62,7 +62,7 @@ function giveBack(
   const isAwaited = now < ledger.pacedUntil || newestOf(ledger, cost, false) > at;
   if ((back > 0 || areRare(ledger)) && !isAhead && isAwaited) {
     noteFreed(ledger, cost, count);
-    if (takeTurns(ledger, now)) ledger.movedAt = now;
+    if (now < ledger.pacedUntil && takeTurns(ledger, now)) ledger.movedAt = now;
   }
   return back > 0;
 }

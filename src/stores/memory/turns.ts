@@ -2,8 +2,6 @@ import type { LedgerState } from './ledgerState.ts';
 
 /** Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then. */
 const turnsPeriod = 3000;
-/** Clients do not take turns if a permit, or a request of theirs, takes so many milliseconds of the full rate. */
-const largeLoad = 100;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1000;
 /** The same for each contender, if permits are plentiful. */
@@ -15,15 +13,8 @@ const leastTurn = 100;
  * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
  * `lua/ledger/turns.lua`.
  */
-export function takeTurns(ledger: LedgerState, now: number): boolean {
-  return ledger.movedAt > 0 && now < ledger.movedAt + turnsPeriod && mayTakeTurns(ledger);
-}
-
-/** At low rates and among large requests, single permits decide who waits: `areRare` keeps their order instead. */
-export function mayTakeTurns({ limits, largest, largestUntil, seen }: LedgerState): boolean {
-  if (largest >= largeLoad && largestUntil > seen) return false;
-  if (limits.some(({ interval, permits }) => interval >= permits * largeLoad)) return false;
-  return limits.some(({ kind }) => kind !== 'tokenBucket');
+export function takeTurns({ movedAt, limits }: LedgerState, now: number): boolean {
+  return movedAt > 0 && now < movedAt + turnsPeriod && limits.some(({ kind }) => kind !== 'tokenBucket');
 }
 
 /**
