@@ -8,7 +8,7 @@ local takeTurns, nextTurn
 do
   -- Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then.
   local TURNS_PERIOD = 3000
-  -- The same for each contender, if permits are plentiful.
+  -- The most milliseconds between two calls for each contender, if permits are plentiful.
   local LEAST_TURN = 100
 
   -- Whether permits have been refunded to windows lately whose reservations were far ahead. Contenders then take
