@@ -1,6 +1,7 @@
 // `npm test` runs every `*.test.ts`, or the files whose path matches a pattern (`npm test -- limits 'redis/.*Lua'`).
 //
-// --slow   runs only the files of the folder `slow`, which are left out otherwise: `npm run test:slow`
+// --slow   runs only the files of the folder `slow`, which are left out otherwise, and all `cases` of the other files, of which
+//          a seventh is tried otherwise: `npm run test:slow`
 // --long   runs the files with random values repeatedly, each time with a new random seed: `npm run test:long`
 // --times  prints the time of each file at the end, the most processor time first
 // --bail   ends at the first file that fails
@@ -37,14 +38,20 @@ const patterns = process.argv
 const [slow, long] = [flags.has('--slow'), flags.has('--long')];
 const files = readdirSync(folder, { recursive: true })
   .map((file) => file.split(sep).join('/'))
-  .filter((file) => file.endsWith('.test.ts') && file.startsWith('slow/') === slow)
+  .filter((file) => file.endsWith('.test.ts') && (slow ? isSlow(file) : !file.startsWith('slow/')))
   .filter((file) => patterns.length === 0 || patterns.some((pattern) => pattern.test(`test/${file}`)))
   .filter((file) => !long || campaigns.test(readFileSync(folder + file, 'utf8')))
   // In the order in which they run.
   .sort((a, b) => Number(alone.test(a)) - Number(alone.test(b)) || (a < b ? -1 : 1));
+/** Whether --slow runs a file. */
+function isSlow(file) {
+  return file.startsWith('slow/') || readFileSync(folder + file, 'utf8').includes("/support/cases.ts'");
+}
+
 /** The scale of a property's runs: with --long the twins get most, since many defects show only there. */
 function scaleOf(name) {
   if (process.env.SLUICE_SCALE) return Number(process.env.SLUICE_SCALE);
+  if (slow) return 1;
   if (!long) return 0.07;
   return name.startsWith('redis/twins') ? 0.6 : 0.1;
 }

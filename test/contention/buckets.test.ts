@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
+import { cases } from '../support/cases.ts';
 import { contend, waits } from './contend.ts';
 
 const measured = { roundTrip: 2, warmUp: 3000, span: 20_000, seed: 1 };
@@ -18,41 +19,37 @@ function usedOf(permits: number, clients: number, waiting: number, refund: numbe
   return kept.reduce((sum, [n]) => sum + n, 0) / (permits * 20);
 }
 
-for (const [clients, waiting] of [
+const queues = [
   [16, 1],
   [10, 2],
   [16, 4],
-])
-  for (const refund of [0.45, 0.9])
-    test(`${clients} clients with ${waiting} queued requests that refund ${refund * 100} % keep the rate of a bucket of 50`, () => {
-      const used = usedOf(50, clients, waiting, refund);
-      assert.ok(used >= 0.95, `${used}`);
+] as const;
+for (const [[clients, waiting], refund] of cases(queues, [0.9, 0.45]))
+  test(`${clients} clients with ${waiting} queued requests that refund ${refund * 100} % keep the rate of a bucket of 50`, () => {
+    const used = usedOf(50, clients, waiting, refund);
+    assert.ok(used >= 0.95, `${used}`);
+  });
+
+for (const [clients, waiting, refundWithin] of cases([2, 4], [3, 5, 8], [1, 3]))
+  test(`${clients} clients with ${waiting} queued requests that refund at once, within ${refundWithin} ms, most permits use the whole rate, in fair shares`, () => {
+    const habits = { ...waits, waiting, costs: [[10]], refund: 1, refundWithin, part: 0.8 };
+    const { kept } = contend({
+      limits: [tokenBucket({ permits: 1000, interval: 1000 })],
+      clients: Array(clients).fill(habits),
+      ...measured,
     });
+    const permits = kept.map(([n]) => n);
+    const used = permits.reduce((sum, n) => sum + n, 0) / 20_000;
+    assert.ok(used >= 0.95, `${used}`);
+    // With fixed round trips, each client gets a whole number of requests in each.
+    assert.ok(jain(permits) >= 0.89, `${permits}`);
+  });
 
-test('clients that refund at once most permits of each request use the whole rate, in fair shares', () => {
-  for (const clients of [2, 4])
-    for (const waiting of [3, 5, 8])
-      for (const refundWithin of [1, 3]) {
-        const habits = { ...waits, waiting, costs: [[10]], refund: 1, refundWithin, part: 0.8 };
-        const { kept } = contend({
-          limits: [tokenBucket({ permits: 1000, interval: 1000 })],
-          clients: Array(clients).fill(habits),
-          ...measured,
-        });
-        const permits = kept.map(([n]) => n);
-        const used = permits.reduce((sum, n) => sum + n, 0) / 20_000;
-        assert.ok(used >= 0.95, `${used}`);
-        // With fixed round trips, each client gets a whole number of requests in each.
-        assert.ok(jain(permits) >= 0.89, `${permits}`);
-      }
-});
-
-test('as many reservations as a small bucket holds leave none of its rate unused', () => {
-  for (const refund of [0.45, 0.9]) {
+for (const [refund] of cases([0.9, 0.45]))
+  test(`as many reservations as a small bucket holds, ${refund * 100} % of them refunded, leave none of its rate unused`, () => {
     const used = usedOf(10, 10, 2, refund);
     assert.ok(used >= 0.9, `${used}`);
-  }
-});
+  });
 
 test('however many clients refund permits of a bucket, no request waits longer than the queue in front of it takes', () => {
   const habits = { ...waits, refund: 0.5, refundWithin: 500 };

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { cases } from '../support/cases.ts';
 import { againstIdeal, measured } from './againstIdeal.ts';
 import { contend, waits } from './contend.ts';
 
@@ -11,102 +12,86 @@ const keptOf = (limit: Limit, clients: number, refund: number, refundWithin: num
 
 const interval = 1000;
 
-for (const clients of [2, 4, 10])
-  for (const [kind, limit] of [
-    ['sliding window', slidingWindow({ permits: 10, interval })],
-    ['fixed window', fixedWindow({ permits: 10, interval })],
-  ] as const)
-    for (const refundWithin of [5, 500])
-      test(`${clients} clients keep a ${kind} of 10 a second whose permits are refunded within ${refundWithin} ms`, () => {
-        const { part, longest, calls } = keptOf(limit, clients, 0.6, refundWithin);
-        assert.ok(part >= 0.9, `${part} of the ideal`);
-        assert.ok(longest < 3000, `a request waited for ${longest} ms`);
-        assert.ok(calls < 2, `${calls} calls a permit`);
-      });
+type LimitOf = (permits: number) => Limit;
+const windows: [kind: string, limitOf: LimitOf][] = [
+  ['sliding window', (permits) => slidingWindow({ permits, interval })],
+  ['fixed window', (permits) => fixedWindow({ permits, interval })],
+];
+const kinds: typeof windows = [...windows, ['bucket', (permits) => tokenBucket({ permits, interval })]];
 
-for (const [permits, clients] of [
+for (const [clients, [kind, limitOf], refundWithin] of cases([2, 4, 10], windows, [5, 500]))
+  test(`${clients} clients keep a ${kind} of 10 a second whose permits are refunded within ${refundWithin} ms`, () => {
+    const { part, longest, calls } = keptOf(limitOf(10), clients, 0.6, refundWithin);
+    assert.ok(part >= 0.9, `${part} of the ideal`);
+    assert.ok(longest < 3000, `a request waited for ${longest} ms`);
+    assert.ok(calls < 2, `${calls} calls a permit`);
+  });
+
+const rare = [
   [10, 10],
   [2, 2],
   [2, 10],
   [1, 10],
-])
-  for (const [kind, limit] of [
-    ['sliding window', slidingWindow({ permits, interval })],
-    ['fixed window', fixedWindow({ permits, interval })],
-    ['bucket', tokenBucket({ permits, interval })],
-  ] as const)
-    for (const refund of [0.6, 0.9])
-      test(`${clients} clients keep a ${kind} of ${permits} a second and refund ${refund * 100} %`, () => {
-        const { part, longest, calls } = keptOf(limit, clients, refund, 5);
-        assert.ok(part >= 0.9, `${part} of the ideal`);
-        // A round of all clients, and the time for which one is overtaken.
-        const most = (clients * interval) / permits + 5000;
-        assert.ok(longest < most, `a request waited for ${longest} ms`);
-        assert.ok(calls < 5, `${calls} calls a permit`);
-      });
+] as const;
+for (const [[permits, clients], [kind, limitOf], refund] of cases(rare, kinds, [0.6, 0.9]))
+  test(`${clients} clients keep a ${kind} of ${permits} a second and refund ${refund * 100} %`, () => {
+    const { part, longest, calls } = keptOf(limitOf(permits), clients, refund, 5);
+    assert.ok(part >= 0.9, `${part} of the ideal`);
+    // A round of all clients, and the time for which one is overtaken.
+    const most = (clients * interval) / permits + 5000;
+    assert.ok(longest < most, `a request waited for ${longest} ms`);
+    assert.ok(calls < 5, `${calls} calls a permit`);
+  });
 
-test('clients keep most of the rare permits if refunds come late', () => {
-  for (const limit of [slidingWindow({ permits: 2, interval }), fixedWindow({ permits: 2, interval })])
-    for (const refund of [0.6, 0.9]) {
-      const { part } = keptOf(limit, 10, refund, 500);
-      assert.ok(part >= 0.75, `${part} of the ideal when ${refund * 100} % are refunded`);
-    }
-});
+for (const [[kind, limitOf], refund] of cases(windows, [0.6, 0.9]))
+  test(`clients keep most of the rare permits of a ${kind} if ${refund * 100} % are refunded late`, () => {
+    const { part } = keptOf(limitOf(2), 10, refund, 500);
+    assert.ok(part >= 0.75, `${part} of the ideal`);
+  });
 
-for (const [clients, least] of [
+const shares = [
   [2, 0.3],
   [10, 0.75],
-])
-  for (const [kind, limit] of [
-    ['sliding window', slidingWindow({ permits: 1, interval })],
-    ['fixed window', fixedWindow({ permits: 1, interval })],
-    ['bucket', tokenBucket({ permits: 1, interval })],
-  ] as const)
-    test(`a client that refunds all permits leaves ${clients - 1} others most of their share of a ${kind}`, () => {
-      const others = Array.from({ length: clients - 1 }, () => waits);
-      const { kept } = contend({
-        ...{
-          limits: [limit],
-          clients: [{ ...waits, refund: 1 }, ...others],
-          ...measured,
-          span: 60_000,
-          seed: 1,
-        },
-      });
-      const sum = kept.reduce((total, [n]) => total + n, 0);
-      assert.ok(sum >= least * 60, `${sum} of 60 permits`);
+] as const;
+for (const [[kind, limitOf], [clients, least]] of cases(kinds, shares))
+  test(`a client that refunds all permits leaves ${clients - 1} others most of their share of a ${kind}`, () => {
+    const others = Array.from({ length: clients - 1 }, () => waits);
+    const { kept } = contend({
+      ...{
+        limits: [limitOf(1)],
+        clients: [{ ...waits, refund: 1 }, ...others],
+        ...measured,
+        span: 60_000,
+        seed: 1,
+      },
     });
+    const sum = kept.reduce((total, [n]) => total + n, 0);
+    assert.ok(sum >= least * 60, `${sum} of 60 permits`);
+  });
 
 // The ideal queue does not fit buckets, as it keeps what overflows: the permits are counted.
-for (const [permits, clients] of [
+const buckets = [
   [2, 2],
   [2, 10],
   [3, 10],
   [10, 2],
   [10, 10],
   [50, 16],
-])
-  test(`${clients} clients keep a bucket of ${permits} a second whose permits are refunded soon`, () => {
-    for (const refund of [0.6, 0.9]) {
-      const ofAll = keptOf(tokenBucket({ permits, interval }), clients, refund, 5).rate / permits;
-      assert.ok(ofAll >= 0.9, `${ofAll} of the rate when ${refund * 100} % are refunded`);
-    }
+] as const;
+for (const [[permits, clients], refund] of cases(buckets, [0.6, 0.9]))
+  test(`${clients} clients keep a bucket of ${permits} a second and refund ${refund * 100} % soon`, () => {
+    const ofAll = keptOf(tokenBucket({ permits, interval }), clients, refund, 5).rate / permits;
+    assert.ok(ofAll >= 0.9, `${ofAll} of the rate`);
   });
 
-for (const [permits, clients] of [
-  [10, 2],
-  [10, 10],
-  [50, 16],
-])
-  test(`${clients} clients keep a bucket of ${permits} a second whose permits are refunded within half a second`, () => {
-    const limit = tokenBucket({ permits, interval });
-    for (const [refund, least] of [
-      [0.6, 0.95],
-      [0.9, 0.33],
-    ]) {
-      const ofAll = keptOf(limit, clients, refund, 500).rate / permits;
-      assert.ok(ofAll >= least, `${ofAll} of the rate when ${refund * 100} % are refunded`);
-    }
+const late = [
+  [0.6, 0.95],
+  [0.9, 0.33],
+] as const;
+for (const [[permits, clients], [refund, least]] of cases(buckets.slice(3), late))
+  test(`${clients} clients keep a bucket of ${permits} a second and refund ${refund * 100} % within half a second`, () => {
+    const ofAll = keptOf(tokenBucket({ permits, interval }), clients, refund, 500).rate / permits;
+    assert.ok(ofAll >= least, `${ofAll} of the rate`);
   });
 
 test.run();

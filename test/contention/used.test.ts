@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
 import { promise } from '../support/campaign.ts';
+import { cases } from '../support/cases.ts';
 import { contend, type Outcome, waits } from './contend.ts';
 import { ideal } from './ideal.ts';
 
@@ -27,7 +28,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0);
 }
 
-for (const [kind, limitOf] of Object.entries(all))
+for (const [[kind, limitOf]] of cases(Object.entries(all)))
   test(`a client that keeps reserving and cancelling leaves the other its fair share of ${kind}`, () => {
     const clients = [waits, { ...waits, cancel: 1, cancelWithin: 10 }];
     const outcome = contend({ limits: [limitOf(10)], clients, ...measured });
@@ -37,7 +38,7 @@ for (const [kind, limitOf] of Object.entries(all))
     assert.ok(outcome.longest < 2000, `a request waited for ${outcome.longest} ms`);
   });
 
-for (const [kind, limitOf] of Object.entries(all))
+for (const [[kind, limitOf]] of cases(Object.entries(all)))
   test(`with half of the requests cancelled, ${kind} is fully used, in fair shares`, () => {
     const clients = Array.from({ length: 8 }, () => ({ ...waits, cancel: 0.5, cancelWithin: 150 }));
     const kept = keptBy(contend({ limits: [limitOf(50)], clients, ...measured }));
@@ -45,49 +46,45 @@ for (const [kind, limitOf] of Object.entries(all))
     assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
   });
 
-for (const part of [0.5, 0.8])
-  for (const [kind, limitOf] of Object.entries(kinds))
-    test(`two clients fully use ${kind} when ${part * 100} % of the permits are refunded`, () => {
-      const habits = { ...waits, waiting: 5, costs: [[10]], refund: 1, refundWithin: 1, part };
-      const kept = keptBy(contend({ limits: [limitOf(1000)], clients: [habits, habits], ...measured }));
-      assert.ok(sum(kept) >= 950 * seconds, `${sum(kept)} of ${1000 * seconds} permits`);
-      assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
-    });
+for (const [part, [kind, limitOf]] of cases([0.5, 0.8], Object.entries(kinds)))
+  test(`two clients fully use ${kind} when ${part * 100} % of the permits are refunded`, () => {
+    const habits = { ...waits, waiting: 5, costs: [[10]], refund: 1, refundWithin: 1, part };
+    const kept = keptBy(contend({ limits: [limitOf(1000)], clients: [habits, habits], ...measured }));
+    assert.ok(sum(kept) >= 950 * seconds, `${sum(kept)} of ${1000 * seconds} permits`);
+    assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
+  });
 
-for (const refund of [0.45, 0.9])
-  for (const waiting of [1, 4])
-    for (const kind of ['a sliding window', 'a fixed window'])
-      test(`sixteen clients with ${waiting} queued requests that refund ${refund * 100} % use ${kind} in full`, () => {
-        const habits = { ...waits, waiting, refund, refundWithin: 2 };
-        const clients = Array.from({ length: 16 }, () => habits);
-        // Of fewer permits, chance alone keeps unequal parts.
-        const outcome = contend({ limits: [kinds[kind](50)], clients, ...measured, span: 24_000 });
-        const kept = keptBy(outcome);
-        assert.ok(sum(kept) >= 0.95 * 1200, `${sum(kept)} of 1200 permits`);
-        assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
-        const calls = outcome.calls / outcome.granted;
-        assert.ok(calls <= 1.5, `${calls} calls for each permit`);
-      });
+for (const [refund, waiting, kind] of cases([0.45, 0.9], [1, 4], ['a sliding window', 'a fixed window']))
+  test(`sixteen clients with ${waiting} queued requests that refund ${refund * 100} % use ${kind} in full`, () => {
+    const habits = { ...waits, waiting, refund, refundWithin: 2 };
+    const clients = Array.from({ length: 16 }, () => habits);
+    // Of fewer permits, chance alone keeps unequal parts.
+    const outcome = contend({ limits: [kinds[kind](50)], clients, ...measured, span: 24_000 });
+    const kept = keptBy(outcome);
+    assert.ok(sum(kept) >= 0.95 * 1200, `${sum(kept)} of 1200 permits`);
+    assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
+    const calls = outcome.calls / outcome.granted;
+    assert.ok(calls <= 1.5, `${calls} calls for each permit`);
+  });
 
-for (const [number, waiting] of [
+const few = [
   [1, 4],
   [1, 12],
   [2, 2],
   [2, 6],
   [3, 2],
-])
-  test(`few queued requests that refund 90 % keep what one queue would keep: ${waiting} each of ${number}`, () => {
+] as const;
+for (const [[number, waiting], [kind, limitOf]] of cases(few, Object.entries(kinds)))
+  test(`few queued requests that refund 90 % of ${kind} keep what one queue would keep: ${waiting} each of ${number}`, () => {
     const habits = { ...waits, waiting, refund: 0.9 };
     const clients = Array.from({ length: number }, () => habits);
-    for (const [kind, limitOf] of Object.entries(kinds)) {
-      const contention = { limits: [limitOf(50)], clients, ...measured, span: 20_000 };
-      const outcome = contend(contention);
-      const kept = sum(keptBy(outcome));
-      const best = Math.min(1000, ideal(contention)[0]);
-      assert.ok(kept >= 0.96 * best, `${kind}: ${kept} permits, and ${best} of one queue`);
-      const calls = outcome.calls / outcome.granted;
-      assert.ok(calls <= 1, `${kind}: ${calls} calls for each permit`);
-    }
+    const contention = { limits: [limitOf(50)], clients, ...measured, span: 20_000 };
+    const outcome = contend(contention);
+    const kept = sum(keptBy(outcome));
+    const best = Math.min(1000, ideal(contention)[0]);
+    assert.ok(kept >= 0.96 * best, `${kept} permits, and ${best} of one queue`);
+    const calls = outcome.calls / outcome.granted;
+    assert.ok(calls <= 1, `${calls} calls for each permit`);
   });
 
 test('permits that come back unused too late cause no further calls', () => {
@@ -104,18 +101,18 @@ test('without refunds, a permit takes one call', () => {
   assert.ok(calls <= 1.05 * granted, `${calls} calls for ${granted} permits`);
 });
 
-test('with a full window of queued requests, most of the limit is used, whatever is refunded', () => {
-  for (const [kind, refund, least] of [
-    ['a sliding window', 0.45, 190],
-    ['a sliding window', 0.9, 170],
-    ['a fixed window', 0.45, 195],
-    ['a fixed window', 0.9, 195],
-  ] as const) {
+const full = [
+  ['a sliding window', 0.9, 170],
+  ['a sliding window', 0.45, 190],
+  ['a fixed window', 0.45, 195],
+  ['a fixed window', 0.9, 195],
+] as const;
+for (const [[kind, refund, least]] of cases(full))
+  test(`with a full window of queued requests that refund ${refund * 100} %, most of ${kind} is used`, () => {
     const clients = Array.from({ length: 10 }, () => ({ ...waits, waiting: 2, refund }));
     const kept = keptBy(contend({ limits: [kinds[kind](10)], clients, ...measured, span: 20_000 }));
-    assert.ok(sum(kept) >= least, `${kind}, ${refund} refunded: ${sum(kept)} of 200 permits`);
-  }
-});
+    assert.ok(sum(kept) >= least, `${sum(kept)} of 200 permits`);
+  });
 
 /** Requests that cost more than a client's part of the horizon, and the part of each kind that is used beside small ones. */
 const large: [cost: number, used: Record<string, number>][] = [
@@ -126,57 +123,51 @@ const large: [cost: number, used: Record<string, number>][] = [
   [100, { 'a sliding window': 0.7 }],
 ];
 
-for (const [cost, used] of large)
-  for (const others of [1, 3])
-    test(`clients with requests of ${cost} and of 1 permit have fair shares: 1 and ${others} of them`, () => {
-      const small = Array.from({ length: others }, () => ({ ...waits, waiting: 100 }));
-      for (const [kind, limitOf] of Object.entries(kinds)) {
-        const clients = [{ ...waits, costs: [[cost]] }, ...small];
-        const { kept, calls, granted } = contend({
-          limits: [limitOf(100)],
-          clients,
-          ...measured,
-          span: 20_000,
-        });
-        const permits = kept.map(([n]) => n);
-        assert.ok(jain(permits) >= 0.98, `${kind}: ${permits} permits`);
-        assert.ok(sum(permits) >= (used[kind] ?? 0.95) * 2000, `${kind}: ${permits} of 2000 permits`);
-        assert.ok(calls <= 1.1 * granted, `${kind}: ${calls} calls for ${granted} requests`);
-      }
+for (const [[cost, used], [kind, limitOf], others] of cases(large, Object.entries(kinds), [1, 3]))
+  test(`clients with requests of ${cost} and of 1 permit have fair shares of ${kind}: 1 and ${others} of them`, () => {
+    const small = Array.from({ length: others }, () => ({ ...waits, waiting: 100 }));
+    const clients = [{ ...waits, costs: [[cost]] }, ...small];
+    const { kept, calls, granted } = contend({
+      limits: [limitOf(100)],
+      clients,
+      ...measured,
+      span: 20_000,
     });
+    const permits = kept.map(([n]) => n);
+    assert.ok(jain(permits) >= 0.98, `${permits} permits`);
+    assert.ok(sum(permits) >= (used[kind] ?? 0.95) * 2000, `${permits} of 2000 permits`);
+    assert.ok(calls <= 1.1 * granted, `${calls} calls for ${granted} requests`);
+  });
 
-test('beside a large request, many clients together reserve at most four seconds ahead', () => {
-  const small = Array.from({ length: 30 }, () => ({ ...waits, waiting: 20 }));
-  const clients = [{ ...waits, costs: [[50]] }, ...small];
-  for (const [kind, limitOf] of Object.entries(kinds)) {
+for (const [[kind, limitOf]] of cases(Object.entries(kinds)))
+  test(`beside a large request, many clients together reserve at most four seconds ahead of ${kind}`, () => {
+    const small = Array.from({ length: 30 }, () => ({ ...waits, waiting: 20 }));
+    const clients = [{ ...waits, costs: [[50]] }, ...small];
     const outcome = contend({ limits: [limitOf(100)], clients, ...measured, span: 20_000 });
     const [first, ...others] = keptBy(outcome);
     // Each of the 30 may reserve 13 permits for each 50 of the first.
-    assert.ok(Math.min(...others) >= 0.2 * first, `${kind}: ${first} permits, and ${others}`);
+    assert.ok(Math.min(...others) >= 0.2 * first, `${first} permits, and ${others}`);
     // 600 requests are waiting at any time.
-    assert.ok(outcome.longest < 12_500, `${kind}: a request waited for ${outcome.longest} ms`);
-  }
-});
+    assert.ok(outcome.longest < 12_500, `a request waited for ${outcome.longest} ms`);
+  });
 
 // A queue leaves a part of a window of 100 unused: it fits 50 and 50 together, but not 50, 5 and 50.
-test('clients with mixed costs keep what one queue would keep, in fair shares, whatever is refunded', () => {
-  for (const kind of ['a sliding window', 'a fixed window', 'a token bucket'])
-    for (const refund of [0, 0.5, 0.9]) {
-      const habits = { ...waits, waiting: 20, costs: [[1], [5], [50]], refund, refundWithin: 50 };
-      const contention = { limits: [kinds[kind](100)], clients: Array(4).fill(habits), ...measured };
-      const kept = [0, 0, 0, 0];
-      let best = 0;
-      for (let seed = 1; seed <= 12; seed++) {
-        keptBy(contend({ ...contention, seed })).forEach((permits, client) => {
-          kept[client] += permits;
-        });
-        // The queue keeps what overflows a bucket.
-        best += Math.min(ideal({ ...contention, seed })[0], 100 * seconds);
-      }
-      assert.ok(sum(kept) >= 0.92 * best, `${kind}, ${refund}: ${kept} permits, and ${best} of one queue`);
-      assert.ok(jain(kept) >= 0.95, `${kind}, ${refund}: ${kept} permits`);
+for (const [refund, kind] of cases([0.9, 0.5, 0], ['a sliding window', 'a fixed window', 'a token bucket']))
+  test(`clients with mixed costs that refund ${refund * 100} % keep what one queue would keep of ${kind}, in fair shares`, () => {
+    const habits = { ...waits, waiting: 20, costs: [[1], [5], [50]], refund, refundWithin: 50 };
+    const contention = { limits: [kinds[kind](100)], clients: Array(4).fill(habits), ...measured };
+    const kept = [0, 0, 0, 0];
+    let best = 0;
+    for (let seed = 1; seed <= 12; seed++) {
+      keptBy(contend({ ...contention, seed })).forEach((permits, client) => {
+        kept[client] += permits;
+      });
+      // The queue keeps what overflows a bucket.
+      best += Math.min(ideal({ ...contention, seed })[0], 100 * seconds);
     }
-});
+    assert.ok(sum(kept) >= 0.92 * best, `${kept} permits, and ${best} of one queue`);
+    assert.ok(jain(kept) >= 0.95, `${kept} permits`);
+  });
 
 test('two limits together are fully used, whatever is cancelled and refunded', () => {
   const limits = [
@@ -189,23 +180,18 @@ test('two limits together are fully used, whatever is cancelled and refunded', (
   assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
 });
 
-for (const kind of ['a sliding window', 'a fixed window', 'a token bucket'])
-  test(`large requests keep their fair share of ${kind}, whatever small ones refund`, () => {
-    for (const [permits, cost] of [
-      [10, 5],
-      [50, 25],
-    ])
-      for (const [refund, refundWithin] of [
-        [0.6, 300],
-        [0.9, 5],
-      ]) {
-        const small = { ...waits, refund, refundWithin };
-        const clients = [{ ...waits, costs: [[cost]] }, ...Array.from({ length: 9 }, () => small)];
-        const outcome = contend({ limits: [kinds[kind](permits)], clients, ...measured, span: 12_000 });
-        const [large] = keptBy(outcome);
-        assert.ok(large >= 1.2 * permits, `${large} of ${12 * permits} permits`);
-        assert.ok(outcome.longest < 5000, `a request waited for ${outcome.longest} ms`);
-      }
+const refunds = [
+  [0.6, 300],
+  [0.9, 5],
+] as const;
+for (const [kind, permits, [refund, refundWithin]] of cases(Object.keys(kinds), [10, 50], refunds))
+  test(`large requests keep their fair share of ${kind} of ${permits}, though small ones refund ${refund * 100} %`, () => {
+    const small = { ...waits, refund, refundWithin };
+    const clients = [{ ...waits, costs: [[permits / 2]] }, ...Array.from({ length: 9 }, () => small)];
+    const outcome = contend({ limits: [kinds[kind](permits)], clients, ...measured, span: 12_000 });
+    const [large] = keptBy(outcome);
+    assert.ok(large >= 1.2 * permits, `${large} of ${12 * permits} permits`);
+    assert.ok(outcome.longest < 5000, `a request waited for ${outcome.longest} ms`);
   });
 
 test('a window of minutes is granted in equal shares soon after it resets, a permit a second', () => {

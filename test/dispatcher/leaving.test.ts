@@ -37,7 +37,7 @@ for (const [order, pick] of [
   ['from the last on', (requests: unknown[]) => requests.reverse()],
 ] as const)
   timed(`each cancellation of a reservation, ${order}, costs the same however many there are`, (clock) => {
-    const ratio = growth([3_000, 24_000], (count) => {
+    const ratio = growth([2_000, 16_000], (count) => {
       const { line, requests } = bookedLine(clock, count);
       const leaving = pick(requests) as typeof requests;
       return () => {
@@ -49,7 +49,7 @@ for (const [order, pick] of [
   });
 
 timed('one signal of many requests, with and without reservations, is linear', async (clock) => {
-  const ratio = growth([4_000, 32_000], (count) => {
+  const ratio = growth([2_000, 16_000], (count) => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const controller = new AbortController();
     const { signal } = controller;

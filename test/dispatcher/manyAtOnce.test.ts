@@ -38,7 +38,7 @@ for (const [kind, limit] of limits)
   });
 
 timed('requests that expire in one turn cost the same however many there are', (clock) => {
-  const ratio = growth([12_500, 100_000], (count) => {
+  const ratio = growth([6_250, 50_000], (count) => {
     const line = openLine(limits[0][1], scriptedLedger(limits[0][1]));
     const recorded = recorder<number>();
     for (let i = 0; i < count; i++) line.ask(recorded, [1], 50 + ((i * 7919) % 50), i);
@@ -51,7 +51,7 @@ timed('requests that expire in one turn cost the same however many there are', (
 });
 
 timed('calls that fail quickly cost the same however many requests wait behind them', (clock) => {
-  const ratio = growth([8_000, 64_000], (count) => {
+  const ratio = growth([4_000, 32_000], (count) => {
     const ledger = scriptedLedger(limits[0][1]);
     const line = openLine(limits[0][1], ledger);
     const recorded = recorder<number>();
@@ -72,7 +72,7 @@ timed('calls that fail quickly cost the same however many requests wait behind t
 timed(
   'a full queue of prefetching waiters refuses others at the same cost however many there are',
   (clock) => {
-    const ratio = growth([2_000, 16_000], (count) => {
+    const ratio = growth([1_000, 8_000], (count) => {
       const line = openLine(limits[0][1], openLedger(memoryStore(), limits[0][1], 'one'), count);
       const recorded = recorder<number>();
       for (let i = 0; i < 100; i++) line.ask(recorded, [1], Infinity, i);
@@ -90,7 +90,7 @@ timed(
 
 timed('decisions between requests of one turn cost the same however many there are', (clock) => {
   const limit = slidingWindow({ permits: 1_600, interval: 10, resolution: 1 });
-  const ratio = growth([5_000, 40_000], (count) => {
+  const ratio = growth([2_500, 20_000], (count) => {
     const { line, recorded } = open(limit);
     let decided = 0;
     for (let i = 0; i < count; i++) {

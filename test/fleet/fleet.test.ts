@@ -4,6 +4,7 @@ import { breachesOf, countsOf } from '../history/check.ts';
 import type { ProcessHistory } from '../history/histories.ts';
 import type { PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
+import { cases } from '../support/cases.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { type Outcome, ProcessFleet } from './fleet.ts';
 import { jain, permitsWithin } from './measures.ts';
@@ -68,7 +69,7 @@ function keptBy({ requests }: ProcessHistory): PermitsAt[] {
   );
 }
 
-for (const limit of limits)
+for (const [limit] of cases(limits))
   test(`six processes under a ${limit.kind}, one killed: never exceed the limit, use all of it in fair shares, and lose nothing`, ({
     server,
   }) =>
@@ -106,7 +107,7 @@ for (const limit of limits)
       return { utilisation, fairness, starved: outcome.starved };
     }));
 
-for (const limit of limits)
+for (const [limit] of cases([...limits].reverse()))
   test(`six processes with one or two requests each that cancel and refund, under a ${limit.kind}: never exceed the limit, and use it`, ({
     server,
     // Reserved permits, and those about to be refunded, count meanwhile: a few of twelve requests.

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { StoreError, slidingWindow } from '../../src/index.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
 import { redisSuite } from '../redis/redisSuite.ts';
+import { cases } from '../support/cases.ts';
 import { fillLog, interval, longLedger, newest, worked } from './longLog.ts';
 
 const test = redisSuite('long logs');
@@ -64,7 +65,7 @@ const moments = {
 };
 
 // As many as an honest log may have, and as many as a damaged or hostile one.
-for (const entries of [3_048, 1_000_000])
+for (const [entries] of cases([3_048, 1_000_000]))
   test(`no call takes more than ${bound} ms of the server, or reads more entries than the bound, on a log of ${entries}`, async ({
     redis,
   }) => {
@@ -100,11 +101,12 @@ for (const entries of [3_048, 1_000_000])
       }
   });
 
-for (const [count, thousands, score] of [
-  ['a million', 1_000, '1'],
-  ['a hundred thousand', 100, String(newest + interval)],
+const contenders = [
   ['a hundred thousand', 100, 'inf'],
-] as const)
+  ['a hundred thousand', 100, String(newest + interval)],
+  ['a million', 1_000, '1'],
+] as const;
+for (const [[count, thousands, score]] of cases(contenders))
   test(`${count} contenders take no call more than ${bound} ms of the server, with scores of ${score}`, async ({
     redis,
   }) => {

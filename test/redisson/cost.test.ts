@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { RateType } from '../../src/index.ts';
+import { cases } from '../support/cases.ts';
 import { type Client, redissonSuite } from './redissonSuite.ts';
 import { fillLog, longestScript, serverNow, stateOf } from './state.ts';
 
@@ -24,7 +25,7 @@ const pauses: [string, number][] = [
   ['when half of it has expired', interval / 2],
 ];
 
-for (const [when, ago] of pauses)
+for (const [[when, ago]] of cases(pauses))
   test(`the first call after a window of 80,000 grants takes a fraction of the original's server time, ${when}`, async ({
     jvm,
     ours,

@@ -1,0 +1,13 @@
+/** The part of the cases that `npm test` tries: one of seven, so that each value of a shorter list has its turn. */
+const each = Number(process.env.SLUICE_SCALE ?? 1) < 1 ? 7 : 1;
+
+type OneOf<Lists extends readonly (readonly unknown[])[]> = {
+  -readonly [Key in keyof Lists]: Lists[Key][number];
+};
+
+/** Every combination of the values of some lists: all with `npm run test:slow`, and the same seventh of them with `npm test`. */
+export function cases<const Lists extends readonly (readonly unknown[])[]>(...lists: Lists): OneOf<Lists>[] {
+  let all: unknown[][] = [[]];
+  for (const list of lists) all = all.flatMap((row) => list.map((value) => [...row, value]));
+  return all.filter((_, i) => i % each === 0) as OneOf<Lists>[];
+}
