@@ -24,16 +24,23 @@ do
   -- Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
   -- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
   -- further ahead may make room. Reservations keep their moments. Returns whether the request was granted.
+  -- Without contention, only the permits for which reservations became void are granted: of a coarse slot only its
+  -- end is known, so a valid reservation might still be in it.
   function takeGap(ledger, instant, cost, hole)
     local now, load = instant.now, loadOf(ledger, cost)
-    if now >= ledger.pacedUntil or ledger.pausedUntil > now then return false end
-    local isFreed = ledger.freed >= load
+    local isPaced = now < ledger.pacedUntil
+    local isFreed = (isPaced and ledger.freed or ledger.credit) >= load
+    if not (isPaced or isFreed) or ledger.pausedUntil > now then return false end
     local isFree = hasGap(ledger, instant, cost, math.huge, isFreed)
     if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed)) then return false end
     commitAll(ledger, now, instant.at, cost, 1)
     if not isFree then bringForward(ledger, hole, now) end
     noteTaken(ledger, cost, 1)
-    noteGranted(ledger, cost, 1)
+    if isPaced then
+      noteGranted(ledger, cost, 1)
+    else
+      ledger.credit = ledger.credit - load
+    end
     return true
   end
 end

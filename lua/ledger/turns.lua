@@ -26,7 +26,7 @@ do
   -- If they were not enough for all contenders, permits come back so slowly that more calls would find none.
   function nextTurn(now, contenders, free)
     local longest = free < contenders and MOST_TURN or math.min(MOST_TURN, LEAST_TURN * contenders)
-    -- Different for each moment, so that no client always calls just after another one.
-    return now + math.ceil(longest * (50 + now * 37 % 50) / 100)
+    -- Different for each moment, and for each call in it, so that no client always calls just after another one.
+    return now + math.ceil(longest * (50 + math.fmod(now * 37 + free * 13, 50)) / 100)
   end
 end

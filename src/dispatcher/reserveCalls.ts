@@ -124,7 +124,9 @@ export class ReserveCalls {
     if (pausedUntil !== undefined) reservations.requeueFrom(({ due }) => due < pausedUntil);
     // Permits that were refunded since the call was sent may be available already.
     const waits = fairShare.takesTurns || call.version === refunds.version;
-    waitEstimate.retryAt = retryAfter !== undefined && waits ? received + retryAfter : 0;
+    // A turn is the moment at which a call arrives: otherwise those with the longest round trips come last, and less often.
+    const from = reply.inTurn ? call.sent : received;
+    waitEstimate.retryAt = retryAfter !== undefined && waits ? from + retryAfter : 0;
     waitEstimate.denyImmediate(received);
     hopeless.deny(received, call, reply);
     queue.settled.sort();

@@ -112,13 +112,24 @@ timed(
   },
 );
 
-/** Clients of a limit that the first of them has used up. Each waits with its number of requests of one permit. */
-async function usedUp(clock: SinonFakeTimers, limit: Limit, queued: readonly number[]) {
+/**
+ * Clients of a limit that the first of them has used up. Each waits with its number of requests of one permit, so many
+ * milliseconds from the store.
+ */
+async function usedUp(
+  clock: SinonFakeTimers,
+  limit: Limit,
+  queued: readonly number[],
+  away: readonly number[] = queued.map(() => 1),
+) {
   const store = memoryStore();
   // A server's time is hardly ever a whole number of milliseconds.
   await clock.tickAsync(0.4);
   const clients = queued.map((_, i) => ({
-    line: openLine(limit, slowLedger(openLedger(store, limit, `client ${i}`), { there: 1, back: 1 })),
+    line: openLine(
+      limit,
+      slowLedger(openLedger(store, limit, `client ${i}`), { there: away[i], back: away[i] }),
+    ),
     recorded: recorder<number>(),
   }));
   const [one] = clients;
@@ -178,6 +189,28 @@ for (const [kind, limit] of Object.entries({
       },
     );
 
+for (const number of [10, 30])
+  timed(`however many clients wait, here ${number}, each gets its part of what comes back`, async (clock) => {
+    const limit = slidingWindow({ permits: 1000, interval: 60_000 });
+    const { refunding, grantedTo } = await usedUp(clock, limit, Array(number).fill(100));
+    for await (const _ of refunding(400, 50));
+    await clock.tickAsync(3000);
+    const granted = grantedTo();
+    assert.is(sum(granted), 400);
+    // With equal round trips, clients that call in one order for ever would leave nothing to the last.
+    assert.ok(jain(granted) >= 0.93, `${granted}`);
+  });
+
+timed('the permits that come back are shared whatever the round trips of the clients', async (clock) => {
+  const limit = slidingWindow({ permits: 1000, interval: 60_000 });
+  const { refunding, grantedTo } = await usedUp(clock, limit, [700, 700, 700], [1, 25, 100]);
+  for await (const _ of refunding(1000, 10));
+  await clock.tickAsync(3000);
+  const granted = grantedTo();
+  assert.is(sum(granted), 1000);
+  assert.ok(jain(granted) >= 0.95, `${granted}`);
+});
+
 const hour = 3_600_000;
 
 for (const [limit, every, count] of [
@@ -204,21 +237,24 @@ for (const [limit, every, count] of [
 for (const [limit, every] of [
   [slidingWindow({ permits: 1000, interval: 60_000 }), 10],
   [fixedWindow({ permits: 5000, interval: hour }), 50],
+  // Their slots are 36 and 864 seconds long.
   [slidingWindow({ permits: 5000, interval: hour }), 500],
+  [slidingWindow({ permits: 10_000, interval: 24 * hour }), 500],
 ] as const)
   timed(
     `permits of a ${limit.kind} of ${limit.permits} that a client without requests refunds every ${every} ms reach the only one that waits`,
     async (clock) => {
       const { refunding, grantedTo } = await usedUp(clock, limit, [0, 2000]);
-      let before = 0;
-      for await (const ms of refunding(12_000 / every, every)) {
-        if (ms % 4000 > 0) continue;
+      const count = Math.min(limit.permits, 12_000 / every);
+      let refunded = 0;
+      for await (const ms of refunding(count, every)) {
+        if (ms % 2000 > 0) continue;
         const [, granted] = grantedTo();
-        assert.ok(granted > before, `${granted} after ${before}`);
-        before = granted;
+        assert.ok(granted >= refunded, `${granted} granted, and ${refunded} refunded two seconds before`);
+        refunded = ms / every;
       }
-      await clock.tickAsync(3500);
-      assert.is(grantedTo()[1], Math.min(limit.permits, 12_000 / every));
+      await clock.tickAsync(2000);
+      assert.is(grantedTo()[1], count);
     },
   );
 

@@ -101,6 +101,14 @@ inEachTwin('turns', (test, { fleet }) => {
       }
     });
 
+    test(`calls in the same millisecond are followed by calls in different ones: ${spec.kind}`, async () => {
+      const { call, refund } = await waiting(spec, 12);
+      await refund(1000, 6);
+      const waits = new Set<number>();
+      for (let client = 1; client <= 6; client++) waits.add((await call(1001, client, 1)).retryAfter!);
+      assert.is(waits.size, 6);
+    });
+
     test(`nothing is reserved more than two seconds ahead, and nearer moments are: ${spec.kind}`, async () => {
       const { call, refund } = await waiting(spec);
       await refund(3500, 2);

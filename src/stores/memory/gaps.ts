@@ -11,20 +11,24 @@ export const mostGaps = 64;
 /**
  * Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
  * otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
- * further ahead may make room. Reservations keep their moments. Returns whether the request was granted. The
- * twin of `lua/ledger/gaps.lua`.
+ * further ahead may make room. Reservations keep their moments. Returns whether the request was granted.
+ *
+ * Without contention, only the permits for which reservations became void are granted: of a coarse slot only its end is known,
+ * so a valid reservation might still be in it. The twin of `lua/ledger/gaps.lua`.
  */
 export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole: Hole | undefined): boolean {
   const { now, at } = instant;
   const load = loadOf(ledger, cost);
-  if (now >= ledger.pacedUntil || ledger.pausedUntil > now) return false;
-  const isFreed = ledger.freed >= load;
+  const isPaced = now < ledger.pacedUntil;
+  const isFreed = (isPaced ? ledger.freed : ledger.credit) >= load;
+  if (!(isPaced || isFreed) || ledger.pausedUntil > now) return false;
   const isFree = hasGap(ledger, instant, cost, Infinity, isFreed);
   if (!isFree && !(hole && hasGap(ledger, instant, cost, hole.moment, isFreed))) return false;
   commitAll(ledger, now, at, cost, 1);
   if (!isFree) bringForward(ledger, hole!, now);
   noteTaken(ledger, cost, 1);
-  noteGranted(ledger, cost, 1);
+  if (isPaced) noteGranted(ledger, cost, 1);
+  else ledger.credit -= load;
   return true;
 }
 

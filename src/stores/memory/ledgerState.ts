@@ -50,7 +50,7 @@ export interface LedgerState {
    */
   freed: number;
   movedAt: number;
-  /** Milliseconds by which the frontier need not move, as refunds have made room. */
+  /** Milliseconds of load for which reservations became void: by these, the frontier need not move. */
   credit: number;
   /** The load in milliseconds of the largest request that was reserved lately under contention, and until when it counts. */
   largest: number;

@@ -23,6 +23,6 @@ export function takeTurns({ movedAt, limits }: LedgerState, now: number): boolea
  */
 export function nextTurn(now: number, contenders: number, free: number): number {
   const longest = free < contenders ? mostTurn : Math.min(mostTurn, leastTurn * contenders);
-  // Different for each moment, so that no client always calls just after another one.
-  return now + Math.ceil((longest * (50 + ((now * 37) % 50))) / 100);
+  // Different for each moment, and for each call in it, so that no client always calls just after another one.
+  return now + Math.ceil((longest * (50 + ((now * 37 + free * 13) % 50))) / 100);
 }
