@@ -2,7 +2,7 @@ import type { SinonFakeTimers } from 'sinon';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
-import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { capacityOf, fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { jain } from '../fleet/measures.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
@@ -133,7 +133,7 @@ async function usedUp(
     recorded: recorder<number>(),
   }));
   const [one] = clients;
-  for (let i = 0; i < limit.permits; i++) one.line.ask(one.recorded, [1], Infinity, 0);
+  for (let i = 0; i < capacityOf(limit); i++) one.line.ask(one.recorded, [1], Infinity, 0);
   await clock.tickAsync(3000);
   const held = one.recorded.endings.splice(0);
   for (const [client, { line, recorded }] of clients.entries())
@@ -210,6 +210,29 @@ timed('the permits that come back are shared whatever the round trips of the cli
   assert.is(sum(granted), 1000);
   assert.ok(jain(granted) >= 0.95, `${granted}`);
 });
+
+for (const limit of [
+  tokenBucket({ permits: 10, interval: 1000, burst: 500 }),
+  tokenBucket({ permits: 100, interval: 60_000, burst: 1000 }),
+  tokenBucket({ permits: 1, interval: 1000, burst: 500 }),
+])
+  for (const number of [2, 3, 6])
+    timed(
+      `one of ${number} clients that refunds an earlier burst of ${limit.burst} leaves the others their fair share of a bucket of ${limit.permits} in ${limit.interval} ms`,
+      async (clock) => {
+        const { refunding, grantedTo } = await usedUp(clock, limit, Array(number).fill(700));
+        for await (const _ of refunding(400, 10));
+        await clock.tickAsync(3000);
+        const [own, ...others] = grantedTo();
+        const share = (9000 * limit.permits) / limit.interval / number;
+        assert.ok(
+          others.every((count) => count >= Math.floor(share)),
+          `${others}, where ${share} are fair`,
+        );
+        // All that came back is granted again.
+        assert.ok(own + sum(others) >= 400 + Math.floor(share) * number, `${own}, and ${others}`);
+      },
+    );
 
 const hour = 3_600_000;
 
