@@ -11,8 +11,9 @@ import * as check from '../validate.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquireOptions.ts';
 import { acquireFrom, tryAcquireFrom } from './acquisition.ts';
 import { decisionOf } from './decision.ts';
+import { KeyedLedger } from './keyedLedger.ts';
 import { LedgerLine } from './ledgerLine.ts';
-import { LimiterParts, partsOf } from './limiterParts.ts';
+import { type LimiterParts, partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
 import type { Decision, LimiterStats, LimitInForce } from './results.ts';
 import { toPromise } from './toPromise.ts';
@@ -51,8 +52,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @throws TypeError, RangeError for an invalid option
    */
   constructor(options: RateLimiterOptions<Name>) {
-    // A group creates its limiters from parts.
-    const parts = options instanceof LimiterParts ? options : partsOf(options, this);
+    // A group creates its limiters from their ledgers.
+    const parts: LimiterParts = options instanceof KeyedLedger ? options : partsOf(options, this);
     this.#named = parts.named;
     this.#ledger = parts.ledger;
     this.#line = new LedgerLine(parts);

@@ -1,12 +1,11 @@
 import { LimiterClosedError } from '../errors.ts';
 import type { NamedLimits, Permits } from '../limits/cost.ts';
 import { isLimit, type Limit } from '../limits/limit.ts';
-import { LimiterEvents } from '../port/events.ts';
 import type { LimiterGroup } from '../port/line.ts';
 import { invalid, show } from '../validate.ts';
 import { KeyedLedger } from './keyedLedger.ts';
 import { KeyedLimiters } from './keyedLimiters.ts';
-import { LimiterParts, openLedger, type SharedParts, sharedParts } from './limiterParts.ts';
+import { sharedParts } from './limiterParts.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { RateLimiter } from './RateLimiter.ts';
 
@@ -49,7 +48,6 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   readonly #named: NamedLimits | undefined;
   /** The limits that the function has returned. */
   readonly #returned = new WeakMap<object, NamedLimits>();
-  readonly #shared: SharedParts;
   readonly #limiters: KeyedLimiters<RateLimiter<Name>>;
 
   /**
@@ -64,11 +62,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
     this.name = name;
     this.#limit = limit;
     this.#named = typeof limit === 'function' ? undefined : namedLimits(limit);
-    const shared = sharedParts(options, this, true);
-    this.#shared = shared;
-    this.#limiters = new KeyedLimiters(name, ({ named, events, key }) =>
-      openLedger(shared, named, events, key),
-    );
+    this.#limiters = new KeyedLimiters(sharedParts(options, this, true));
   }
 
   /** The number of limiters in the group: the busy ones, and the idle ones that have not been evicted. */
@@ -119,11 +113,8 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
 
   #create(key: string): RateLimiter<Name> {
     const named = this.#named ?? this.#returnedFor(key);
-    const name = `${this.name}:${key}`;
-    const events = this.#shared.hasFallback ? new LimiterEvents(name) : undefined;
-    const ledger = new KeyedLedger(this.#limiters, key, named, events);
-    const parts = new LimiterParts(name, named, ledger, this.#shared, events);
-    const limiter = new RateLimiter<Name>(parts as never);
+    const ledger = new KeyedLedger(this.#limiters, key, named);
+    const limiter = new RateLimiter<Name>(ledger as never);
     ledger.limiter = limiter;
     this.#limiters.add(ledger);
     return limiter;

@@ -2,6 +2,7 @@ import { LimiterClosedError } from '../errors.ts';
 import type { Line } from '../port/line.ts';
 import type { ControlledLedger } from '../stores/store.ts';
 import type { KeyedLedger, KeyedOwner } from './keyedLedger.ts';
+import { openLedger, type SharedParts } from './limiterParts.ts';
 
 /** The part of a limiter that decides whether it can be evicted. */
 interface Evictable {
@@ -23,19 +24,19 @@ const visitsOfLookup = 1;
  * A dropped limiter that is used again is added again. If its key has another limiter by then, the group keeps both.
  */
 export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
-  readonly #name: string;
+  readonly shared: SharedParts;
   readonly #all = new Set<KeyedLedger<L>>();
   readonly #byKey = new Map<string, KeyedLedger<L>>();
   #hand = this.#all.values();
   /** Whether all requests are refused. */
   closed = false;
-  /** Opens the ledger of a key in the store of the group. */
-  readonly open: (ledger: KeyedLedger<L>) => ControlledLedger;
 
-  /** `name` is the group's, for error messages. */
-  constructor(name: string, open: (ledger: KeyedLedger<L>) => ControlledLedger) {
-    this.#name = name;
-    this.open = open;
+  constructor(shared: SharedParts) {
+    this.shared = shared;
+  }
+
+  open({ named, events, key }: KeyedLedger<L>): ControlledLedger {
+    return openLedger(this.shared, named, events, key);
   }
 
   get size(): number {
@@ -56,7 +57,7 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   }
 
   use(ledger: KeyedLedger<L>): Error | undefined {
-    if (this.closed) return new LimiterClosedError(this.#name);
+    if (this.closed) return new LimiterClosedError(this.shared.config.name);
     // A dropped limiter is not marked as used.
     if (!ledger.used) this.add(ledger);
     return undefined;

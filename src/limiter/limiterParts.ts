@@ -25,27 +25,8 @@ export interface SharedParts {
 }
 
 /** The parts of one limiter. */
-export class LimiterParts implements DispatcherOptions {
-  constructor(
-    readonly name: string,
-    readonly named: NamedLimits,
-    readonly ledger: ControlledLedger,
-    readonly shared: SharedParts,
-    /** Set if the ledger reports events, as with a fallback. Otherwise the limiter creates them when they are needed. */
-    readonly events: LimiterEvents | undefined,
-  ) {}
-
-  get clock(): Clock {
-    return this.shared.clock;
-  }
-
-  get maxQueue(): number {
-    return this.shared.maxQueue;
-  }
-
-  get alone(): boolean {
-    return this.shared.alone;
-  }
+export interface LimiterParts extends DispatcherOptions {
+  readonly ledger: ControlledLedger;
 }
 
 /** The shared parts of a limiter or group with these options. Without Redis, `owner` identifies the client. */
@@ -87,8 +68,9 @@ export function partsOf(options: RateLimiterOptions, owner: object): LimiterPart
   const { name } = options;
   const named = namedLimits(options.limit);
   const shared = sharedParts(options, owner, false);
+  const { clock, maxQueue, alone } = shared;
   const events = shared.hasFallback ? new LimiterEvents(name) : undefined;
-  return new LimiterParts(name, named, openLedger(shared, named, events), shared, events);
+  return { name, named, ledger: openLedger(shared, named, events), clock, maxQueue, alone, events };
 }
 
 /** The store of a limiter or group with these options. */

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { LimiterClosedError, PermitsExceedLimitError } from '../../src/errors.ts';
 import { KeyedLedger } from '../../src/limiter/keyedLedger.ts';
 import { KeyedLimiters, room } from '../../src/limiter/keyedLimiters.ts';
+import { sharedParts } from '../../src/limiter/limiterParts.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
@@ -160,16 +161,9 @@ timed('no limiter with waiting requests or reservations is evicted', async (cloc
 
 test('after a busy time, lookups of known keys evict the idle limiters beyond the room', () => {
   const line = { idle: false };
-  const limiters = new KeyedLimiters<{ line: typeof line }>('api', () => {
-    throw new Error('opened');
-  });
+  const limiters = new KeyedLimiters<{ line: typeof line }>(sharedParts({ name: 'api' }, {}, true));
   for (let i = 0; i < others; i++) {
-    const ledger = new KeyedLedger(
-      limiters,
-      `key ${i}`,
-      { record: false, names: [''], limits: [limit] },
-      undefined,
-    );
+    const ledger = new KeyedLedger(limiters, `key ${i}`, { record: false, names: [''], limits: [limit] });
     ledger.limiter = { line };
     limiters.add(ledger);
   }
