@@ -147,7 +147,7 @@ do
       local load = loadOf(ledger, run.cost)
       -- For two seconds, permits can only come back.
       inTurn = inTurn or t > now + NOTICE_PERIOD and newestOf(ledger, run.cost, false) <= instant.at
-      local next = nextTurn(now, contenders, quota.free)
+      local next = nextTurn(now, contenders, quota.free, client)
       takeTicket(ledger, { client = client, due = turns and now or inTurn and next or turn, till = till, stride = load })
       if load >= share then noteLarge(ledger, load, till, now) end
       ledger.pacedUntil = math.max(ledger.pacedUntil, till)
@@ -227,7 +227,7 @@ end
 
 if contenders > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + CONTENDER_PERIOD) end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn.
-if turns and quota.left then retryAt = nextTurn(now, contenders, quota.free) end
+if turns and quota.left then retryAt = nextTurn(now, contenders, quota.free, client) end
 if retryAt > 0 then
   local wait = math.floor(math.min(retryAt * 1000 - instant.us, MOST_WAIT))
   reply[6] = inTurn and -2 - wait or wait

@@ -10,8 +10,10 @@ local turnOf, takeTicket, dropTicket
 do
   -- For how long after its turn a client can be overtaken: milliseconds.
   local MOST_DELAY = 1000
-  -- For how long the others then leave free permits to the first client, whose request may need more: milliseconds.
-  local MOST_HOLD = 1000
+  -- For how long the others then leave free permits to the first client, whose request may need more: as long as its
+  -- permits take at the full rate, within these bounds in milliseconds.
+  local LEAST_HOLD = 1000
+  local MOST_HOLD = 4000
   -- The longest client name that is kept: bytes.
   local MOST_NAME = 2048
 
@@ -29,7 +31,10 @@ do
     ledger.tickets = tickets
     local first = tickets[1]
     -- Its request does not fit yet. It may be overtaken again, so that free permits are in use.
-    if first and first.due + MOST_DELAY + MOST_HOLD <= now then first.due = now end
+    if first then
+      local hold = math.min(MOST_HOLD, math.max(LEAST_HOLD, first.stride))
+      if first.due + MOST_DELAY + hold <= now then first.due = now end
+    end
     -- A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
     if own and own.due <= now and own.due < first.due + MOST_DELAY then delay = 0 end
     return delay, delay > 0 and first.due + MOST_DELAY <= now

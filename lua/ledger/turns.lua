@@ -10,6 +10,10 @@ do
   local TURNS_PERIOD = 3000
   -- The most milliseconds between two calls for each contender, if permits are plentiful.
   local LEAST_TURN = 100
+  -- The second half of that time is divided into so many parts, a prime number.
+  local PARTS = 499
+  -- Bytes of a client's name that count for the part.
+  local MIXED_IN = 64
 
   -- Whether permits have been refunded to windows lately whose reservations were far ahead. Contenders then take
   -- turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits
@@ -24,9 +28,11 @@ do
 
   -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call.
   -- If they were not enough for all contenders, permits come back so slowly that more calls would find none.
-  function nextTurn(now, contenders, free)
+  function nextTurn(now, contenders, free, client)
     local longest = free < contenders and MOST_TURN or math.min(MOST_TURN, LEAST_TURN * contenders)
-    -- Different for each moment, and for each call in it, so that no client always calls just after another one.
-    return now + math.ceil(longest * (50 + math.fmod(now * 37 + free * 13, 50)) / 100)
+    -- Different for each moment, call and client, so that no client always calls just after another one.
+    local mixed = now * 37 + free * 13
+    for i = math.max(1, #client - MIXED_IN + 1), #client do mixed = mixed + client:byte(i) end
+    return now + math.ceil(longest * (1 + math.fmod(mixed, PARTS) / PARTS) / 2)
   end
 end

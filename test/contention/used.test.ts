@@ -102,7 +102,7 @@ test('without refunds, a permit takes one call', () => {
 });
 
 const full = [
-  ['a sliding window', 0.9, 170],
+  ['a sliding window', 0.9, 175],
   ['a sliding window', 0.45, 190],
   ['a fixed window', 0.45, 195],
   ['a fixed window', 0.9, 195],
@@ -110,8 +110,10 @@ const full = [
 for (const [[kind, refund, least]] of cases(full))
   test(`with a full window of queued requests that refund ${refund * 100} %, most of ${kind} is used`, () => {
     const clients = Array.from({ length: 10 }, () => ({ ...waits, waiting: 2, refund }));
-    const kept = keptBy(contend({ limits: [kinds[kind](10)], clients, ...measured, span: 20_000 }));
-    assert.ok(sum(kept) >= least, `${sum(kept)} of 200 permits`);
+    const contention = { limits: [kinds[kind](10)], clients, ...measured, span: 20_000 };
+    // Of few permits, chance decides much.
+    const kept = [1, 2, 3].map((seed) => sum(keptBy(contend({ ...contention, seed }))));
+    assert.ok(sum(kept) >= 3 * least, `${kept} of 200 permits`);
   });
 
 /** Requests that cost more than a client's part of the horizon, and the part of each kind that is used beside small ones. */

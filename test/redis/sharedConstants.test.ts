@@ -51,6 +51,9 @@ const ofTwins = [
   'mostKept',
   'mostDelay',
   'mostTickets',
+  'leastHold',
+  'parts',
+  'mixedIn',
   'mostHold',
   'longPause',
   'turnsPeriod',
@@ -59,6 +62,12 @@ const ofTwins = [
   'nextCall',
   'mostBeside',
   'leastLife',
+  'purgeLimit',
+  'popLimit',
+  'releaseLimit',
+  'cutLimit',
+  'gapLimit',
+  'mostEntries',
 ];
 const ofBuckets = ['mostPast', 'keptPast', 'mostAhead', 'leastWait'];
 const ofAll = ['noticePeriod', 'leastPause'];

@@ -137,20 +137,28 @@ inEachTwin('turns', (test, { fleet }) => {
       assert.ok(moments(reply).every((moment) => moment >= 8000) && grantedIn(reply) > 0);
     });
 
-    test(`a client whose request is larger than what is free holds up the others for a second: ${spec.kind}`, async () => {
-      const { clients, epoch, call, refund } = await waiting({ ...spec, permits: 1000 });
-      const callLarge = async (at: number) =>
-        grantedIn(await clients.reserve(at, 1, { permits: 10, horizon, epoch }));
-      await refund(1000, 1);
-      assert.is(await callLarge(1001), 0);
-      const granted: number[] = [];
-      for (const at of [1500, 2001, 2002, 3000, 3001]) {
-        await callLarge(at - 1);
-        await refund(at, 1);
-        granted.push(grantedIn(await call(at, 2)));
+    test(`a client whose request is larger than what is free holds up the others for as long as its permits take: ${spec.kind}`, async () => {
+      // From one to four seconds.
+      for (const [permits, hold] of [
+        [10, 1000],
+        [250, 2000],
+        [1000, 4000],
+      ]) {
+        const { clients, epoch, call, refund } = await waiting({ ...spec, permits: 1000 });
+        const callLarge = async (at: number) =>
+          grantedIn(await clients.reserve(at, 1, { permits, horizon, epoch }));
+        await refund(1000, 1);
+        assert.is(await callLarge(1001), 0);
+        const grantedAt = async (at: number) => {
+          assert.is(await callLarge(at - 1), 0);
+          await refund(at, 1);
+          return grantedIn(await call(at, 2));
+        };
+        assert.is((await grantedAt(1500)) + (await grantedAt(2001)), 2);
+        for (let at = 2002; at < 2000 + hold; at += 998) assert.is(await grantedAt(at), 0);
+        assert.is(await grantedAt(2000 + hold), 0);
+        assert.ok((await grantedAt(2001 + hold)) > 0);
       }
-      // Held up until 3000. At 3001, it gets its part of three.
-      assert.equal(granted, [1, 1, 0, 0, 2]);
     });
 
     test(`each refund prolongs the turns: ${spec.kind}`, async () => {

@@ -29,21 +29,23 @@ function shorter(step: Step): Step {
  */
 export function thousandsOfEntries(): History {
   const limits: LimitSpec[] = [
-    { kind: 'slidingWindow', permits: 5000, interval: 4000, resolution: 1 },
+    // A thousandth of the interval is no whole number of milliseconds.
+    { kind: 'slidingWindow', permits: 5000, interval: 4100, resolution: 1 },
     // One grant a millisecond, so that each has its own entry.
     { kind: 'tokenBucket', permits: 1, interval: 1, burst: 1 },
   ];
-  const runs = [{ count: 3000, cost: [1, 1], maxWait: Infinity }];
-  const reserve: Step = { kind: 'reserve', client: 0, runs, horizon: 1e9, held: 0 };
+  // A call that reserves more than a second ahead reserves 512 moments.
+  const runs = [{ count: 512, cost: [1, 1], maxWait: Infinity }];
+  const reserve = Array<Step>(6).fill({ kind: 'reserve', client: 0, runs, horizon: 1e9, held: 0 });
   const cancel: Step = { kind: 'cancel', client: 0, every: 1, newestFirst: false, ahead: true };
   const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
   const peek: Step = { kind: 'peek', client: 1 };
   const steps = [
-    reserve,
+    ...reserve,
     wait(2500),
     cancel,
     peek,
-    reserve,
+    ...reserve,
     wait(3900),
     peek,
     peek,

@@ -95,6 +95,14 @@ export const equivalent = [
     why: 'an entry that has expired may stay in the log until the next call',
   },
   {
+    mutant: /sliding-window\/log\.lua state\.total, .* = 0, 0, «0 → 1», 0, 0$/,
+    why: 'there is no entry, and both moments are past',
+  },
+  {
+    mutant: /quick\/open\.lua if holds .* «<= → <» now /,
+    why: 'at that very moment, the whole way gives the same answer',
+  },
+  {
     mutant: /sliding-window\/search\.lua while oldest «< → <=» ahead do$/,
     why: 'the first reservation ahead is later than any window that ends before it',
   },

@@ -73,7 +73,7 @@ export function queue(
     // For two seconds, permits can only come back.
     const inTurn = takesTurns || (t > now + noticePeriod && newestOf(ledger, cost, false) <= at);
     reserved.inTurn ||= inTurn;
-    const next = nextTurn(now, contenders, reserved.free);
+    const next = nextTurn(now, contenders, reserved.free, client);
     takeTicket(ledger, { client, due: takesTurns ? now : inTurn ? next : turn, until, stride });
     if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
     ledger.pacedUntil = Math.max(ledger.pacedUntil, until);

@@ -54,7 +54,8 @@ export function reserve(
   if (contenders > 1 && reserved.last > 0)
     ledger.pacedUntil = Math.max(ledger.pacedUntil, reserved.last + contenderPeriod);
   // After its part of the free permits, the client leaves the rest to the others until its next turn.
-  if (takesTurns && reserved.quota !== undefined) reserved.retryAt = nextTurn(now, contenders, reserved.free);
+  if (takesTurns && reserved.quota !== undefined)
+    reserved.retryAt = nextTurn(now, contenders, reserved.free, client);
   const stays = reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
   const contendsUntil = stays ? Math.max(now, reserved.last) + contenderPeriod : 0;
   ledger.contenders = noteContender(ledger.contenders, client, contendsUntil, now);

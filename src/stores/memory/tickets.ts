@@ -10,8 +10,12 @@ export interface Turn {
 
 /** For how long after its turn a client can be overtaken: milliseconds. */
 const mostDelay = 1000;
-/** For how long the others then leave free permits to the first client, whose request may need more: milliseconds. */
-const mostHold = 1000;
+/**
+ * For how long the others then leave free permits to the first client, whose request may need more: as long as its permits take
+ * at the full rate, within these bounds in milliseconds.
+ */
+const leastHold = 1000;
+const mostHold = 4000;
 /** The most tickets. A client without one is behind all of them. */
 const mostTickets = 64;
 
@@ -21,7 +25,8 @@ export function turnOf(ledger: LedgerState, client: string, now: number): Turn {
   let delay = 0;
   const [first] = ledger.tickets;
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
-  if (first && first.due + mostDelay + mostHold <= now) first.due = now;
+  const hold = first && Math.min(mostHold, Math.max(leastHold, first.stride));
+  if (first && first.due + mostDelay + hold <= now) first.due = now;
   for (const { client: other, due, stride } of ledger.tickets) {
     if (other === client) {
       // A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.

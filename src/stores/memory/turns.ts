@@ -6,6 +6,10 @@ const turnsPeriod = 3000;
 export const mostTurn = 1000;
 /** The same for each contender, if permits are plentiful. */
 const leastTurn = 100;
+/** The second half of that time is divided into so many parts, a prime number. */
+const parts = 499;
+/** Characters of a client's name that count for the part. */
+const mixedIn = 64;
 
 /**
  * Whether permits have been refunded lately to windows whose reservations were far ahead. Contenders then take turns: they
@@ -21,8 +25,10 @@ export function takeTurns({ movedAt, limits }: LedgerState, now: number): boolea
  * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. If they
  * were not enough for all contenders, permits come back so slowly that more calls would find none.
  */
-export function nextTurn(now: number, contenders: number, free: number): number {
+export function nextTurn(now: number, contenders: number, free: number, client: string): number {
   const longest = free < contenders ? mostTurn : Math.min(mostTurn, leastTurn * contenders);
-  // Different for each moment, and for each call in it, so that no client always calls just after another one.
-  return now + Math.ceil((longest * (50 + ((now * 37 + free * 13) % 50))) / 100);
+  // Different for each moment, call and client, so that no client always calls just after another one.
+  let mixed = now * 37 + free * 13;
+  for (const character of client.slice(-mixedIn)) mixed += character.charCodeAt(0);
+  return now + Math.ceil((longest * (1 + (mixed % parts) / parts)) / 2);
 }
