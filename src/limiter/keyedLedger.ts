@@ -30,7 +30,7 @@ export interface KeyedOwner<L> {
 
 /**
  * The ledger of one limiter of a group. It is opened when it is first used, and each use keeps its limiter in the group. It is
- * also the options of the limiter's line, since a further object for each key would take a sixth of its memory.
+ * also the options of the limiter's line, so that a key needs no further object for them.
  *
  * A closed group refuses all calls but refunds.
  */

@@ -95,6 +95,16 @@ const stated = {
     mostDelay: 1000,
     mostBeside: 4000,
     leastLife: 1000,
+    leastHold: 1000,
+    mostHold: 4000,
+    parts: 499,
+    mixedIn: 64,
+    purgeLimit: 1024,
+    popLimit: 64,
+    releaseLimit: 1024,
+    cutLimit: 2048,
+    gapLimit: 256,
+    mostEntries: 2048,
   },
 };
 for (const [name, value] of Object.entries(stated))

@@ -161,6 +161,22 @@ inEachTwin('turns', (test, { fleet }) => {
       }
     });
 
+    test(`a client that was overtaken is granted its large request as soon as enough is free: ${spec.kind}`, async () => {
+      const { clients, epoch, call, refund } = await waiting({ ...spec, permits: 1000 });
+      const callLarge = async (at: number) =>
+        grantedIn(await clients.reserve(at, 1, { permits: 10, horizon, epoch }));
+      await refund(1000, 1);
+      assert.is(await callLarge(1001), 0);
+      assert.is(grantedIn(await call(1500, 2)), 1);
+      await refund(2001, 1);
+      assert.is(grantedIn(await call(2001, 2)), 1);
+      await refund(2100, 10);
+      assert.is(grantedIn(await call(2100, 2)), 0);
+      assert.is(await callLarge(2101), 1);
+      await refund(2200, 1);
+      assert.is(grantedIn(await call(2200, 2)), 1);
+    });
+
     test(`each refund prolongs the turns: ${spec.kind}`, async () => {
       const after = async (at: number) => {
         const { call, refund } = await waiting(spec);

@@ -1,4 +1,4 @@
-/** The part of the cases that `npm test` tries: one of seven, so that each value of a shorter list has its turn. */
+/** Of so many cases, `npm test` tries one: a prime number, so that it meets different values of every list. */
 const each = Number(process.env.SLUICE_SCALE ?? 1) < 1 ? 7 : 1;
 
 type OneOf<Lists extends readonly (readonly unknown[])[]> = {

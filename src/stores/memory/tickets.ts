@@ -25,8 +25,10 @@ export function turnOf(ledger: LedgerState, client: string, now: number): Turn {
   let delay = 0;
   const [first] = ledger.tickets;
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
-  const hold = first && Math.min(mostHold, Math.max(leastHold, first.stride));
-  if (first && first.due + mostDelay + hold <= now) first.due = now;
+  if (first) {
+    const hold = Math.min(mostHold, Math.max(leastHold, first.stride));
+    if (first.due + mostDelay + hold <= now) first.due = now;
+  }
   for (const { client: other, due, stride } of ledger.tickets) {
     if (other === client) {
       // A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
