@@ -12,7 +12,7 @@ export interface Comparison {
   rate: number;
   /** Their part of what the queue keeps. */
   part: number;
-  /** The longest wait in milliseconds. */
+  /** The longest wait in milliseconds, on average of the seeds. */
   longest: number;
   /** Calls for each granted permit. */
   calls: number;
@@ -27,7 +27,7 @@ export function againstIdeal(limit: Limit, clients: number, habits: Habits): Com
     const outcome = contend(contention);
     for (const [permits] of outcome.kept) kept += permits;
     best += ideal(contention)[0];
-    longest = Math.max(longest, outcome.longest);
+    longest += outcome.longest / seeds.length;
     granted += outcome.granted;
     calls += outcome.calls;
   }

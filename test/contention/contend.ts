@@ -1,13 +1,13 @@
-import sinon from 'sinon';
-import { monotonicClock } from '../../src/clock.ts';
+import type { Clock } from '../../src/clock.ts';
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
 import type { Request } from '../../src/dispatcher/request.ts';
 import type { Cost } from '../../src/limits/cost.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { Grant, Waiter } from '../../src/port/line.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import { VirtualTime } from '../../tools/simulate/virtualTime.ts';
+import { type Load, wired } from '../../tools/simulate/wire.ts';
 import { randomFrom } from '../support/seed.mjs';
-import { slowLedger } from '../support/slowLedger.ts';
 
 /** How one client treats its requests. Parts and chances are between 0 and 1, times in milliseconds. */
 export interface Habits {
@@ -30,7 +30,7 @@ export const waits: Habits = {
   ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 5, part: 1 },
 };
 
-/** Clients that share one limit on a fake clock, each with its own queue and connection. */
+/** Clients that share one limit in virtual time, each with its own queue and connection. */
 export interface Contention {
   limits: readonly Limit[];
   clients: readonly Habits[];
@@ -56,31 +56,37 @@ export interface Outcome {
 
 /** Lets the clients contend. Each makes a new request whenever one of its requests ends. */
 export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Contention): Outcome {
-  const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
+  const time = new VirtualTime();
+  // As those of Node, timers count whole milliseconds: at least one, and no fraction.
+  const after: Clock['after'] = (ms, work) => time.after(Math.max(1, Math.trunc(ms)), work);
+  const clock: Clock = {
+    origin: time.origin,
+    now: () => time.now(),
+    after: (ms, work) => after(Math.ceil(ms), work),
+  };
+  const load: Load = { reserves: 0, heartbeats: 0, refunds: 0, longest: 0 };
   const random = randomFrom(seed);
   const store = memoryStore();
   const names = limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`));
-  const start = Date.now() + warmUp;
+  const start = time.origin + warmUp;
   const standing: { client: number; grant: Grant; cost: number[] }[] = [];
-  let over = false;
   let longest = 0;
 
   const lines = clients.map((habits, client) => {
-    const trip = { there: roundTrip / 2, back: roundTrip / 2 };
-    const config = { name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits };
-    const ledger = slowLedger(store.open({ ...config, clock: monotonicClock() }), trip);
+    const config = { name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock };
+    const wire = { time, roundTrip, jitter: 0, random, load, alive: () => true };
+    const ledger = wired(store.open(config), wire);
     const named = { record: limits.length > 1, names, limits };
-    const line = new Dispatcher({ name: 'n', named, ledger, clock: monotonicClock(), maxQueue: Infinity });
+    const line = new Dispatcher({ name: 'n', named, ledger, clock, maxQueue: Infinity });
 
     function ask(): void {
-      if (over) return;
       let entry: Request | undefined;
       let ended = false;
-      const asked = performance.now();
+      const asked = time.now();
       const waiter: Waiter<undefined> = {
         granted(grant) {
           ended = true;
-          longest = Math.max(longest, performance.now() - asked);
+          longest = Math.max(longest, time.now() - asked);
           keep(grant);
           ask();
         },
@@ -89,12 +95,12 @@ export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Cont
       };
       const cost = habits.costs[Math.floor(random() * habits.costs.length)];
       if (random() < habits.cancel)
-        setTimeout(() => {
+        after(random() * habits.cancelWithin, () => {
           if (ended || !entry) return;
           ended = true;
           line.cancel(entry);
           ask();
-        }, random() * habits.cancelWithin);
+        });
       entry = line.ask(waiter, cost, Infinity, undefined);
     }
 
@@ -102,31 +108,25 @@ export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Cont
       const kept = { client, grant, cost: [...grant.cost] };
       standing.push(kept);
       if (random() >= habits.refund) return;
-      setTimeout(() => {
+      after(random() * habits.refundWithin, () => {
         const cost = grant.cost.map((n) => Math.ceil(n * habits.part));
         kept.cost = kept.cost.map((n, i) => n - cost[i]);
         line.refund({ ...grant, cost });
-      }, random() * habits.refundWithin);
+      });
     }
 
-    for (let i = 0; i < habits.waiting; i++) setTimeout(ask, random() * roundTrip);
+    for (let i = 0; i < habits.waiting; i++) after(random() * roundTrip, ask);
     return line;
   });
 
-  try {
-    // The end of a turn comes with the next timer or tick.
-    for (let ms = 0; ms < warmUp + span; ms++) clock.tick(1);
-    over = true;
-    const kept = clients.map(() => limits.map(() => 0));
-    for (const { client, grant, cost } of standing)
-      if (grant.moment > start && grant.moment <= start + span)
-        cost.forEach((n, i) => {
-          kept[client][i] += n;
-        });
-    const calls = lines.reduce((sum, { stats }) => sum + stats.calls, 0);
-    const moments = standing.map(({ grant, cost }) => ({ moment: grant.moment, cost }));
-    return { kept, standing: moments, longest, granted: standing.length, calls };
-  } finally {
-    sinon.restore();
-  }
+  time.runUntil(warmUp + span);
+  const kept = clients.map(() => limits.map(() => 0));
+  for (const { client, grant, cost } of standing)
+    if (grant.moment > start && grant.moment <= start + span)
+      cost.forEach((n, i) => {
+        kept[client][i] += n;
+      });
+  const calls = lines.reduce((sum, { stats }) => sum + stats.calls, 0);
+  const moments = standing.map(({ grant, cost }) => ({ moment: grant.moment, cost }));
+  return { kept, standing: moments, longest, granted: standing.length, calls };
 }
