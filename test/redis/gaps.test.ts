@@ -86,6 +86,14 @@ inEachTwin('gaps', (test, { fleet }) => {
     assert.ok(moment > 1000, `${moment}`);
   });
 
+  test('a reservation for the next millisecond takes no permit from the window that ends now', async () => {
+    const clients = await fleet({ ...kinds[0], permits: 3 });
+    const { epoch } = await clients.reserve(0, 1, { count: 4 });
+    await clients.reserve(0, 2);
+    await clients.refund(999, 1, { moment: 0, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(999, 3)), [999]);
+  });
+
   test('a hole in the later window frees the permit', async () => {
     const clients = await fleet(kinds[0]);
     const { epoch } = await clients.reserve(0, 1, { count: 20 });

@@ -81,6 +81,15 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(1000), [8]);
   });
 
+  test('a release takes the grants of a bucket, and none of its reservations', async () => {
+    const clients = await fleet({ ...bucket, permits: 2, burst: 2 });
+    assert.equal(moments(await clients.reserve(0, 1, { count: 3 })), [0, 0, 500]);
+    await clients.release(0, 1, 5);
+    // Of the two that were granted, the reservation takes one.
+    assert.equal(moments(await clients.reserve(0, 2)), [500]);
+    assert.equal(await clients.peek(1000), [1]);
+  });
+
   test('a refunded reservation that is not reused by its moment is restored', async () => {
     const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });

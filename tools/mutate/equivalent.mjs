@@ -106,4 +106,16 @@ export const equivalent = [
     mutant: /sliding-window\/search\.lua while oldest «< → <=» ahead do$/,
     why: 'the first reservation ahead is later than any window that ends before it',
   },
+  {
+    mutant: /sliding-window\/log\.lua local size = .* and LONG_CHUNK or CHUNK$/,
+    why: 'only the number of entries that are read together changes',
+  },
+  {
+    mutant: /quick\/reserve\.lua return .* ARGV\[first\] «\+ → -» 0, 0 }$/,
+    why: 'the reply holds the number, and 0 is added or subtracted',
+  },
+  {
+    mutant: /quick\/\S+\.lua .*newest «>= → >» 0 /,
+    why: 'the slow path gives the same answer',
+  },
 ];
