@@ -25,9 +25,12 @@ const visitsOfLookup = 1;
  */
 export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   readonly shared: SharedParts;
-  readonly #all = new Set<KeyedLedger<L>>();
   readonly #byKey = new Map<string, KeyedLedger<L>>();
-  #hand = this.#all.values();
+  /** Dropped limiters that are used again, and whose keys have others by now. */
+  readonly #others = new Set<KeyedLedger<L>>();
+  #hand = this.#byKey.values();
+  /** Whether the hand is among `#others`. */
+  #isAtOthers = false;
   /** Whether all requests are refused. */
   closed = false;
 
@@ -40,11 +43,11 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   }
 
   get size(): number {
-    return this.#all.size;
+    return this.#byKey.size + this.#others.size;
   }
 
   get limiters(): L[] {
-    return Array.from(this.#all, ({ limiter }) => limiter!);
+    return [...this.#byKey.values(), ...this.#others].map(({ limiter }) => limiter!);
   }
 
   /** Returns the limiter of a key, which counts as used. */
@@ -66,9 +69,13 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   /** Adds a limiter that is new, or was dropped and is used again. */
   add(ledger: KeyedLedger<L>): void {
     ledger.used = true;
-    if (this.#all.has(ledger)) return;
-    this.#all.add(ledger);
-    if (!this.#byKey.has(ledger.key)) this.#byKey.set(ledger.key, ledger);
+    const known = this.#byKey.get(ledger.key);
+    if (known === ledger) return;
+    if (known) this.#others.add(ledger);
+    else {
+      this.#others.delete(ledger);
+      this.#byKey.set(ledger.key, ledger);
+    }
     this.#moveHand(visits);
   }
 
@@ -79,22 +86,23 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   }
 
   clear(): void {
-    this.#all.clear();
     this.#byKey.clear();
+    this.#others.clear();
   }
 
   #moveHand(most: number): void {
-    for (let i = 0; i < most && this.#all.size > room; i++) {
+    for (let i = 0; i < most && this.size > room; i++) {
       const { done, value: ledger } = this.#hand.next();
-      if (done) this.#hand = this.#all.values();
-      else if (ledger.used) ledger.used = false;
+      if (done) {
+        this.#isAtOthers = !this.#isAtOthers;
+        this.#hand = (this.#isAtOthers ? this.#others : this.#byKey).values();
+      } else if (ledger.used) ledger.used = false;
       else if (ledger.limiter!.line.idle) this.#drop(ledger);
     }
   }
 
   #drop(ledger: KeyedLedger<L>): void {
     ledger.used = false;
-    this.#all.delete(ledger);
-    if (this.#byKey.get(ledger.key) === ledger) this.#byKey.delete(ledger.key);
+    if (!this.#others.delete(ledger)) this.#byKey.delete(ledger.key);
   }
 }

@@ -205,6 +205,30 @@ timed('an evicted limiter that is used again is that of its key', async () => {
   assert.instance(waits[1].reason, LimiterClosedError);
 });
 
+test('of two limiters of a key, the group counts each once, and finds the one that was there first', () => {
+  const line = { idle: true };
+  const limiters = new KeyedLimiters<{ line: typeof line }>(sharedParts({ name: 'api' }, {}, true));
+  const named = { record: false, names: [''], limits: [limit] };
+  const [first, second] = [0, 1].map(() => {
+    const ledger = new KeyedLedger(limiters, 'a', named);
+    ledger.limiter = { line: { ...line } };
+    return ledger;
+  });
+  limiters.add(first);
+  limiters.add(second);
+  limiters.add(second);
+  assert.is(limiters.size, 2);
+  assert.equal(limiters.limiters, [first.limiter, second.limiter]);
+  assert.is(limiters.find('a'), first.limiter);
+  limiters.forget('a');
+  assert.is(limiters.find('a'), undefined);
+  limiters.add(second);
+  assert.is(limiters.size, 1);
+  assert.is(limiters.find('a'), second.limiter);
+  limiters.forget('a');
+  assert.is(limiters.size, 0);
+});
+
 timed('closing the group closes the limiters of all keys, and leaves no timer', async (clock) => {
   const store = memoryStore();
   const group = new RateLimiterGroup({ name: 'api', limit, store });
