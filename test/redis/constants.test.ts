@@ -35,6 +35,14 @@ inEachTwin('constants', (test, { fleet }) => {
       assert.equal(moments(reply), [1000, 1080, 1160, 1240, 1320]);
     });
 
+  test('an entry of a log holds more permits than four bytes can count', async () => {
+    const most = 2 ** 33;
+    const clients = await fleet({ ...window, permits: most });
+    await clients.reserve(0, 1, { permits: 2 ** 32 });
+    for (const at of [10, 20]) await clients.reserve(at, 1);
+    assert.equal(await clients.peek(1005), [most - 2]);
+  });
+
   test('grants under contention are a second apart at most', async () => {
     const daily = 86_400_000;
     const clients = await fleet({ ...window, permits: 100, interval: daily });

@@ -1,12 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError, slidingWindow } from '../../src/index.ts';
+import { filesIn } from '../../tools/lua.mjs';
 import { withOptions } from '../support/anyClient.ts';
 import { ledgerOf, operations, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('errors');
 const limit = slidingWindow({ permits: 3, interval: 60_000, resolution: 1 });
+const lua = fileURLToPath(new URL('../../lua', import.meta.url));
 
 /** The error of a call: a StoreError with the name of the limiter and the error of Redis as its cause. */
 async function refused(call: Promise<unknown>, what: RegExp): Promise<StoreError> {
@@ -54,6 +58,13 @@ for (const [title, put] of others.slice(0, 4))
     const error = await refused(ledger.refund(refundsOf(reply, [1]), 2), /sequence/);
     assert.match(error.message, `the key ${key} holds no sequence of refunds`);
   });
+
+test('no error of a script names its place in the script', () => {
+  const lines = filesIn(lua).flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  const raising = lines.filter((line) => /\berror\(/.test(line));
+  assert.ok(raising.length > 20);
+  for (const line of raising) assert.match(line, /\berror\(.*, 0\)/);
+});
 
 test('a log of another type is refused while it is needed, and no limit is exceeded', async ({ redis }) => {
   for (const put of [

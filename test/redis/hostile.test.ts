@@ -89,12 +89,27 @@ for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_00
       }
   });
 
-test('a value that is not a string or not a ledger is refused by the fast and the slow path', async ({
-  redis,
-}) => {
+for (const limit of [
+  sliding,
+  { kind: 'fixedWindow', permits: 9, interval: 60_000, align: 'first' },
+  { kind: 'tokenBucket', permits: 9, interval: 60_000, burst: 9 },
+] as const)
+  test(`a ledger that was cut short is refused by the fast and the slow path: ${limit.kind}`, async ({
+    redis,
+  }) => {
+    const ofOne = ledgerOf(redis, { '': limitOf(limit) });
+    await ofOne.decide([1]);
+    const original = (await redis.getBuffer(ledger))!;
+    for (let length = 1; length < original.length; length++) {
+      await redis.set(ledger, original.subarray(0, length));
+      const error = await rejection(ofOne.decide([1]));
+      assert.instance(error, StoreError);
+      assert.match(error.message, `the key ${ledger} holds no ledger`);
+    }
+  });
+
+test('a value that is not a string or not a ledger is refused', async ({ redis }) => {
   const ofOne = ledgerOf(redis, { '': limitOf(sliding) });
-  await ofOne.decide([1]);
-  const original = (await redis.getBuffer(ledger))!;
   const refused = (key: string) =>
     ofOne.decide([1]).then(
       () => assert.unreachable(key),
@@ -103,11 +118,6 @@ test('a value that is not a string or not a ledger is refused by the fast and th
         assert.match(error.message, `the key ${key} holds no `);
       },
     );
-  for (let length = 1; length < original.length; length++) {
-    await redis.set(ledger, original.subarray(0, length));
-    await refused(ledger);
-  }
-  await redis.del(ledger);
   await redis.rpush(ledger, 'a list');
   await refused(ledger);
   await redis.del(ledger);

@@ -32,6 +32,10 @@ export const equivalent = [
     why: 'the list is cut to the length that it has',
   },
   {
+    mutant: /reserve\.lua local position, held, lastMoment, .* 9, 0, «0 → 1», 0, /,
+    why: 'a moment is 0, which means none, or one of the present time',
+  },
+  {
     mutant: /reserve\.lua .*addRun\(tonumber\(ARGV\[8\]\), -«1 → 2», /,
     why: 'every negative number stands for any wait',
   },
