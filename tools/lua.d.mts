@@ -8,3 +8,4 @@ export function assemble(
   options?: { plain?: boolean },
 ): { text: string; parts: LuaPart[] };
 export function scripts(root: string): string[];
+export function filesIn(root: string): string[];

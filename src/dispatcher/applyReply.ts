@@ -13,7 +13,8 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   const { last } = reservations.moments;
   // Void reservations first: their requests keep their places in front of those of this reply.
   const { voidAfter, paused } = reply;
-  if (voidAfter !== undefined) reservations.requeueFrom(isVoid(reply, received + voidAfter));
+  // From the earliest moment at which the store may have replied: a reservation that it counts no longer is not kept.
+  if (voidAfter !== undefined) reservations.requeueFrom(isVoid(reply, call.sent + voidAfter));
   if (paused !== undefined) reservations.requeueFrom(isPaused(reply, received + paused));
   eachSegment(runs, reply.segments, (run, segment) => {
     if (segment.delay >= 0) assign(parts, run, segment, reply, call.sent, received);

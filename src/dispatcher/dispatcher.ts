@@ -21,14 +21,14 @@ const closeTimeout = 1_000;
  */
 export class Dispatcher {
   readonly #passes: Passes;
-  readonly #loop: Loop;
+  readonly loop: Loop;
   readonly #queue: Queue;
   readonly #isSync: boolean;
 
   constructor(options: DispatcherOptions) {
     this.#passes = new Passes(options);
     const { loop, queue } = this.#passes.parts;
-    this.#loop = loop;
+    this.loop = loop;
     this.#queue = queue;
     this.#isSync = options.ledger.sync;
   }
@@ -55,7 +55,7 @@ export class Dispatcher {
   /** Whether a direct call to the store overtakes no request: no request waits, and no callback is being run. */
   get isClear(): boolean {
     // A synchronous store has replied to all calls.
-    return !this.#loop.isRunning && !this.#queue.first && (this.#isSync || this.idle);
+    return !this.loop.isRunning && !this.#queue.first && (this.#isSync || this.idle);
   }
 
   /** Whether the ledger's limits are known to be those in force. */
@@ -74,9 +74,9 @@ export class Dispatcher {
 
   /** The time of a request that is made now: one reading of the clock serves all requests until the end of this turn. */
   get requestTime(): number {
-    if (!this.#loop.isScheduled) return this.#now();
-    this.#loop.turnTime ??= this.#now();
-    return this.#loop.turnTime;
+    if (!this.loop.isScheduled) return this.#now();
+    this.loop.turnTime ??= this.#now();
+    return this.loop.turnTime;
   }
 
   /** Whether a new request would have to wait. While the store takes long to reply, this is assumed. */
@@ -91,16 +91,6 @@ export class Dispatcher {
 
   #now(): number {
     return this.#passes.parts.clock.now();
-  }
-
-  /** Grants a request whose permits are already taken. Requests that its callback makes are processed after it. */
-  handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
-    this.#loop.enter();
-    try {
-      waiter.granted(grant, data);
-    } finally {
-      this.#loop.leave();
-    }
   }
 
   /** Adds a request to the queue, perhaps in place of another one of the same waiter. */
@@ -119,10 +109,10 @@ export class Dispatcher {
     }
     // Removed only now: its reservation passes to the new request, which has joined.
     if (replaces && wasReserved) reservations.remove(replaces);
-    if (replaces || request.stage !== 'settled') this.#loop.wake();
+    if (replaces || request.stage !== 'settled') this.loop.wake();
     if (hasDeadline && (request.stage === 'queued' || request.stage === 'sent')) {
       expiry.watch(request, admission.mustWait);
-      this.#loop.settle();
+      this.loop.settle();
     }
     return request;
   }
@@ -134,7 +124,7 @@ export class Dispatcher {
     const request = new Request(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, data);
     if (admission.rejects(request) || this.#extend(waiter, cost, data)) return;
     this.#add(request);
-    this.#loop.wake();
+    this.loop.wake();
   }
 
   /** Counts the request in the last one, if that is of the same waiter and cost. */
@@ -156,7 +146,7 @@ export class Dispatcher {
     if (request.stage === 'settled') return;
     const { reservations, reporter } = this.#passes.parts;
     reservations.remove(request);
-    this.#loop.wake();
+    this.loop.wake();
     reporter.cancelled(request.cost, request.count);
   }
 
@@ -174,7 +164,7 @@ export class Dispatcher {
     }
     // A waiter that prefetches cannot tell the callbacks of these requests from those of its next ones.
     if (owner.prefetches) this.#queue.settled.forget(owner);
-    this.#loop.wake();
+    this.loop.wake();
     for (const { cost, count } of cancelled) reporter.cancelled(cost, count);
   }
 
@@ -184,13 +174,13 @@ export class Dispatcher {
     rescheduler.refunding();
     parts.refunds.add(grant, 1, done);
     if (!parts.fairShare.takesTurns) parts.waitEstimate.retryAt = 0;
-    this.#loop.wake();
+    this.loop.wake();
   }
 
   /** Charges permits that were used without a grant. `done` is called once the store has replied. */
   charge(grant: Grant, done: OnRefunded): void {
     this.#passes.parts.refunds.add({ ...grant, moment: debt }, 1, done);
-    this.#loop.wake();
+    this.loop.wake();
   }
 
   /** Sends a lookup after the requests in front of it; `fail` is called instead if the dispatcher is closed before. */
@@ -200,7 +190,7 @@ export class Dispatcher {
     if (this.closed) fail(new LimiterClosedError(name));
     else {
       lookups.add({ send: () => send(reservations.moments.last?.grant), fail, behind: this.#queue.last });
-      this.#loop.wake();
+      this.loop.wake();
     }
   }
 
@@ -229,7 +219,7 @@ export class Dispatcher {
       // If a store that does not reply has reserved permits, they are lost until the reservations expire.
       const cancel = clock.after(closeTimeout, resolve);
       this.#passes.whenIdle(cancel, resolve);
-      this.#loop.run();
+      this.loop.run();
     });
     return closed.then(() => events.close());
   }

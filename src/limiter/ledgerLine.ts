@@ -30,6 +30,8 @@ export class LedgerLine<P> implements Line<P> {
   #granted = 0;
   /** Lookups in flight. */
   #lookups = 0;
+  /** Whether a grant without the dispatcher is being handed out. */
+  #isHandingOut = false;
   /** Whether the last decision was a refusal. */
   #isRefusing = false;
   #closed = false;
@@ -55,6 +57,7 @@ export class LedgerLine<P> implements Line<P> {
     const { events } = this;
     const isBusy = () => this.#lookups > 0;
     this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events, isBusy });
+    if (this.#isHandingOut) this.#created.loop.enter();
     // A closed dispatcher refuses all requests.
     if (this.#closed) void this.#created.close();
     return this.#created;
@@ -62,7 +65,7 @@ export class LedgerLine<P> implements Line<P> {
 
   /** Whether a call to the ledger overtakes no request. */
   get #isClear(): boolean {
-    return !this.#closed && (this.#created?.isClear ?? true);
+    return !this.#closed && !this.#isHandingOut && (this.#created?.isClear ?? true);
   }
 
   /** The ledger, if it replies at once, no request waits, and no event is to be emitted. */
@@ -97,22 +100,34 @@ export class LedgerLine<P> implements Line<P> {
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
     const grant = replaces ? undefined : this.take(cost);
     if (!grant) return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
-    this.dispatcher.handOut(waiter, grant, data);
+    this.#handOut(waiter, grant, data);
     return settledRequest;
   }
 
   count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
     const grant = this.take(cost);
-    if (grant) this.dispatcher.handOut(waiter, grant, data as T);
+    if (grant) this.#handOut(waiter, grant, data as T);
     else this.dispatcher.count(waiter, cost, data);
   }
 
+  /** Grants a request whose permits are already taken. Requests that its callback makes are processed after it. */
+  #handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
+    this.#isHandingOut = true;
+    this.#created?.loop.enter();
+    try {
+      waiter.granted(grant, data);
+    } finally {
+      this.#isHandingOut = false;
+      this.#created?.loop.leave();
+    }
+  }
+
   cancel(request: Request): void {
-    this.dispatcher.cancel(request);
+    this.#created?.cancel(request);
   }
 
   cancelAll(waiter: Waiter<never>): void {
-    this.dispatcher.cancelAll(waiter);
+    this.#created?.cancelAll(waiter);
   }
 
   refund(grant: Grant): void {
@@ -124,7 +139,8 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited = requestedAt === undefined ? 0 : Math.max(0, this.dispatcher.grantTime - requestedAt);
+    const grantTime = this.#created?.grantTime ?? this.now();
+    const waited = requestedAt === undefined ? 0 : Math.max(0, grantTime - requestedAt);
     this.#settlement ??= {
       named: this.#options.named,
       refund: (granted, cost) =>

@@ -88,7 +88,7 @@ function halfStanding(clock: { tick(ms: number): unknown }) {
   line.cancelAll(a as Waiter<never>);
   clock.tick(2000);
   assert.equal(asked(), []);
-  answer([], { epoch: 2, voidAfter: 600 });
+  answer([], { epoch: 2, voidAfter: 1100 });
   assert.equal(counts(), [20, 20]);
   return { ...all, b };
 }

@@ -60,9 +60,9 @@ timed('a counted request that keeps part of its reservations in a new epoch keep
   ]);
   assert.equal(counts(), [0, 41]);
   clock.tick(2000);
-  // The heartbeat asks for nothing. Its reply says that another rate was stored: reservations within two seconds hold.
+  // The heartbeat of 1500 asks for nothing. Its reply says that another rate was stored: reservations within two seconds hold.
   assert.equal(asked(), []);
-  answer([], { epoch: 2, voidAfter: 2000 });
+  answer([], { epoch: 2, voidAfter: 2001 });
   assert.equal(counts(), [0, 36]);
   clock.tick(100);
   assert.equal(asked(), []);
@@ -71,6 +71,24 @@ timed('a counted request that keeps part of its reservations in a new epoch keep
     recorded.map(([name, at]) => `${name} ${at}`),
     ['a 1500', ...Array(4).fill('b 1500'), ...Array(16).fill('b 3500'), ...Array(20).fill('c 3500')],
   );
+});
+
+timed('a reservation is void by the time at which the store replied, however long the reply travelled', (clock) => {
+  const { line, recorded, counter, answer, counts } = writtenLine();
+  const a = counter('a');
+  for (let i = 0; i < 2; i++) line.count(a, [1]);
+  clock.tick(0);
+  answer([
+    [1, 3000],
+    [1, 3030],
+  ]);
+  clock.tick(1500);
+  // The heartbeat is under way. The store replies at once: what is due from 3020 on is void.
+  clock.tick(40);
+  answer([], { epoch: 2, voidAfter: 1520 });
+  assert.equal(counts(), [1, 1]);
+  clock.tick(1490);
+  assert.equal(recorded, [['a', 3000]]);
 });
 
 timed('reservations that are void in a new epoch are requested again, and the rest is kept', (clock) => {
@@ -86,8 +104,8 @@ timed('reservations that are void in a new epoch are requested again, and the re
   ]);
   clock.tick(2000);
   assert.equal(asked(), []);
-  answer([], { epoch: 2, voidAfter: 400 });
-  // Reservations from 2400 ms on are void: two remain.
+  answer([], { epoch: 2, voidAfter: 900 });
+  // The call was sent at 1500. Reservations from 2400 ms on are void: two remain.
   assert.equal(counts(), [30, 2]);
   assert.is(ledger.reserves.length, 3);
   assert.equal(asked(), [[30, 1]]);

@@ -1,6 +1,6 @@
 import { lift, noControl, pause, storeRate } from '../../src/stores/memory/control.ts';
 import { decide, decideReopened } from '../../src/stores/memory/decide.ts';
-import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
+import type { Instant, LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
 import { closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
@@ -46,12 +46,12 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       if (ifAbsent && control.limits) return false;
       storeRate(control, names, rate.map(limitOf), keepState, kept?.epoch ?? 0, serverUs);
     }
-    const quick = taken && kept && takeQuickly({ names, limits }, call, kept);
+    const quick = taken && takeQuickly({ names, limits }, call, whose);
     if (quick) {
       taken();
       return quick;
     }
-    const { ledger, instant } = openLedger(kept, names, limits, serverUs, control);
+    const { ledger, instant } = openLedger(ledgers.get(whose), names, limits, serverUs, control);
     ledgers.set(whose, ledger);
     const answer = (): CallReply => {
       if (call.kind === 'setRate') return true;
@@ -77,22 +77,29 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
     return reply;
   }
 
-  function takeQuickly({ names, limits }: Config, call: Call, ledger: LedgerState): CallReply {
+  function takeQuickly({ names, limits }: Config, call: Call, whose: number | undefined): CallReply {
     const { serverUs } = call;
+    const reopened = () => reopen(ledgers.get(whose), names, limits, serverUs, control);
+    const close = (ledger: LedgerState, instant: Instant) => {
+      closeLedger(ledger, instant);
+      ledgers.set(whose, ledger);
+    };
     if (call.kind === 'decide') {
-      if (!reopen(ledger, names, limits, serverUs, control)) return undefined;
+      const ledger = reopened();
+      if (!ledger) return undefined;
       const instant = instantOf(ledger, serverUs);
       const decision = decideReopened(ledger, instant, `client ${call.client}`, call.cost, call.last);
-      closeLedger(ledger, instant);
+      close(ledger, instant);
       return decision;
     }
     if (call.kind !== 'reserve' || call.request.last) return undefined;
     const { runs, held } = call.request;
     if (runs.length > 1 || runs[0].count > 1 || held > 0) return undefined;
-    if (!reopen(ledger, names, limits, serverUs, control)) return undefined;
+    const ledger = reopened();
+    if (!ledger) return undefined;
     const instant = instantOf(ledger, serverUs);
     if (!takeNow(ledger, instant, runs[0].cost)) return undefined;
-    closeLedger(ledger, instant);
+    close(ledger, instant);
     const segments = [{ count: 1, delay: 0, retryAfter: 0 }];
     return { now: serverUs / 1000, epoch: ledger.epoch, contenders: 1, segments };
   }

@@ -68,7 +68,7 @@ export class MemoryLedger implements ControlledLedger {
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
     if (!takeNow(ledger, instant, cost)) return undefined;
-    closeLedger(ledger, instant);
+    this.#close(ledger, instant);
     const grant: Grant = { cost, moment: Math.ceil(us / 1000), epoch: ledger.epoch, source: 'memory' };
     this.#places.repeats = new Repeats(this, ledger, instant, us, grant);
     return grant;
@@ -97,7 +97,7 @@ export class MemoryLedger implements ControlledLedger {
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
     const decision = decideReopened(ledger, instant, this.#config.clientId, cost, last);
-    closeLedger(ledger, instant);
+    this.#close(ledger, instant);
     return decision;
   }
 
@@ -186,13 +186,12 @@ export class MemoryLedger implements ControlledLedger {
     return us;
   }
 
-  /** The state at the server's time, if it can be reopened without conversion. */
+  /** The state at the server's time, if the fast path may use it. */
   #reopened(us: number): LedgerState | undefined {
-    const { ledger } = this.#place;
     const control = this.#control;
     const { names, limits } = this.#config;
-    if (!ledger || this.#misnamed(control) || !reopen(ledger, names, limits, us, control)) return undefined;
-    return ledger;
+    if (this.#misnamed(control)) return undefined;
+    return reopen(this.#place.ledger, names, limits, us, control, this.#places.lastEpoch);
   }
 
   #onLedger<T>(reply: Reply<T>, work: Work<T>): void {
@@ -207,11 +206,21 @@ export class MemoryLedger implements ControlledLedger {
       reply(new StoreError(name, wrong));
       return;
     }
-    const place = this.#place;
-    const { ledger, instant } = openLedger(place.ledger, names, limits, us, control, this.#places.lastEpoch);
-    place.ledger = ledger;
+    const { ledger, instant } = openLedger(
+      this.#place.ledger,
+      names,
+      limits,
+      us,
+      control,
+      this.#places.lastEpoch,
+    );
     const answer = work(ledger, instant, us);
-    closeLedger(ledger, instant);
+    this.#close(ledger, instant);
     reply(null, answer);
+  }
+
+  #close(ledger: LedgerState, instant: Instant): void {
+    closeLedger(ledger, instant);
+    this.#place.ledger = ledger;
   }
 }

@@ -2,33 +2,37 @@ import type { Cost } from '../../limits/cost.ts';
 import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { isCalm } from './contenders.ts';
-import type { Control } from './control.ts';
+import { type Control, isIdle } from './control.ts';
 import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { isUnder } from './openLedger.ts';
+import { isUnder, openLedger } from './openLedger.ts';
 
 /**
- * Brings a ledger up to the server's time if nothing else has to change: its clock has not stepped back, it
- * has not expired, there is no pause or hole, and the limits are the same. Otherwise leaves it unchanged for
- * `openLedger`. Returns whether the ledger was brought up to the time.
+ * The ledger at the server's time, if nothing else has to change: its clock has not stepped back, there is no pause or hole, and
+ * the limits are the same. If no grant counts any more, a new one. Otherwise undefined, and the ledger is left unchanged for
+ * `openLedger`.
  */
 export function reopen(
-  ledger: LedgerState,
+  kept: LedgerState | undefined,
   names: readonly string[],
   own: readonly Limit[],
   serverUs: number,
   control: Control,
-): boolean {
+  after = 0,
+): LedgerState | undefined {
   const serverMs = Math.floor(serverUs / 1000);
-  const now = serverMs + ledger.shift;
-  if (now < ledger.seen || ledger.expires <= now) return false;
-  if (control.pausedUntil > serverMs || ledger.pausedUntil > now || ledger.epoch < control.forgotten)
-    return false;
-  if (ledger.holes.length > 0 || !isUnder(ledger, names, control.limits ?? own)) return false;
-  ledger.seen = now;
-  ledger.pausedUntil = control.pausedUntil + ledger.shift;
-  for (const state of ledger.limits) algebraOf(state).roll(state, now, ledger.shift);
-  return true;
+  const now = serverMs + (kept?.shift ?? 0);
+  if (!kept || kept.expires <= now)
+    return isIdle(control, serverMs)
+      ? openLedger(kept, names, own, serverUs, control, after).ledger
+      : undefined;
+  if (now < kept.seen || control.pausedUntil > serverMs || kept.pausedUntil > now) return undefined;
+  if (kept.epoch < control.forgotten || kept.holes.length > 0) return undefined;
+  if (!isUnder(kept, names, control.limits ?? own)) return undefined;
+  kept.seen = now;
+  kept.pausedUntil = control.pausedUntil + kept.shift;
+  for (const state of kept.limits) algebraOf(state).roll(state, now, kept.shift);
+  return kept;
 }
 
 /**

@@ -230,6 +230,42 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
+test('a key whose values never wait takes little memory: no dispatcher of its own', () => {
+  const many = new RateLimiterGroup({ name: 'api', limit: tokenBucket({ permits: 9, interval: 1000 }) });
+  const source = new Subject<string>();
+  let seen = 0;
+  source.pipe(throttleDistributed(many, { key: (name) => name })).subscribe(() => seen++);
+  const keys = Array.from({ length: 5_000 }, (_, i) => `key ${i}`);
+  const before = heap();
+  for (let i = 0; i < 2; i++) for (const name of keys) source.next(name);
+  const each = (heap() - before) / keys.length;
+  assert.is(seen, 2 * keys.length);
+  assert.is(many.size, keys.length);
+  assert.ok(each < 2_500, `${each} bytes a key`);
+});
+
+test('values that the first value of a key causes come after it, and do not recurse', () => {
+  const fresh = new RateLimiterGroup({
+    name: 'api',
+    limit: tokenBucket({ permits: 99_999, interval: 1000 }),
+  });
+  const source = new Subject<number>();
+  const seen: number[] = [];
+  let depth = 0;
+  source.pipe(throttleDistributed(fresh, { key: () => 'new' })).subscribe((n) => {
+    seen.push(n);
+    assert.is(++depth, 1);
+    if (n === 0) for (let i = 1; i <= 3; i++) source.next(i);
+    else if (n < 9_000) source.next(n + 3);
+    depth--;
+  });
+  source.next(0);
+  assert.equal(
+    seen,
+    Array.from({ length: 9_003 }, (_, i) => i),
+  );
+});
+
 test('tens of thousands of keys over time leave nothing, while an early one still waits', () => {
   // On a clock of its own: sinon's is too slow. Only the slow one needs a timer.
   let time = 0;
