@@ -42,8 +42,8 @@
 -- @include "ledger/asked"
 
 local LEFT, NEVER = -1, -2
--- A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation
--- is due.
+-- A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation is due, or
+-- after the call that it has to make before.
 local CONTENDER_PERIOD = 2000
 -- No client reserves further ahead than this many milliseconds of load.
 local LONGEST_HORIZON = 1000
@@ -100,7 +100,7 @@ boundFrontier(ledger, now)
 
 local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
   share > horizon / contenders and math.floor(share * 1000) or -1 }
-local last, left, gaps, plain = 0, false, 0, contenders == 1 and reply[4] < 0
+local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
 -- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))
 -- When the client is to call again: milliseconds, or 0; whether it must not call before, even if it refunds permits; and
@@ -214,7 +214,7 @@ do
         if wait > 0 then
           held = held + load * granted
           if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
-          last, after = math.max(last, t), math.max(after, t)
+          after = math.max(after, t)
         end
         answer(granted, wait)
         remaining = remaining - granted
@@ -225,7 +225,9 @@ do
   for _, run in ipairs(runs) do serve(run) end
 end
 
-if contenders > 1 and last > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, last + CONTENDER_PERIOD) end
+-- A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
+local till = math.min(math.max(now, after), now + NOTICE_PERIOD) + CONTENDER_PERIOD
+if contenders > 1 and held > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn.
 if turns and quota.left then retryAt = nextTurn(now, contenders, quota.free, client) end
 if retryAt > 0 then
@@ -233,7 +235,7 @@ if retryAt > 0 then
   reply[6] = inTurn and -2 - wait or wait
 end
 local stays = held > 0 or left or retryAt > 0
-noteContender(ledger, KEYS[2], client, stays and math.max(now, last) + CONTENDER_PERIOD or 0, now)
+noteContender(ledger, KEYS[2], client, stays and till or 0, now)
 saveLedger(KEYS[1], ledger, instant)
 
 if plain and ledger.epoch == known then return serverUs end

@@ -73,23 +73,26 @@ timed('a counted request that keeps part of its reservations in a new epoch keep
   );
 });
 
-timed('a reservation is void by the time at which the store replied, however long the reply travelled', (clock) => {
-  const { line, recorded, counter, answer, counts } = writtenLine();
-  const a = counter('a');
-  for (let i = 0; i < 2; i++) line.count(a, [1]);
-  clock.tick(0);
-  answer([
-    [1, 3000],
-    [1, 3030],
-  ]);
-  clock.tick(1500);
-  // The heartbeat is under way. The store replies at once: what is due from 3020 on is void.
-  clock.tick(40);
-  answer([], { epoch: 2, voidAfter: 1520 });
-  assert.equal(counts(), [1, 1]);
-  clock.tick(1490);
-  assert.equal(recorded, [['a', 3000]]);
-});
+timed(
+  'a reservation is void by the time at which the store replied, however long the reply travelled',
+  (clock) => {
+    const { line, recorded, counter, answer, counts } = writtenLine();
+    const a = counter('a');
+    for (let i = 0; i < 2; i++) line.count(a, [1]);
+    clock.tick(0);
+    answer([
+      [1, 3000],
+      [1, 3030],
+    ]);
+    clock.tick(1500);
+    // The heartbeat is under way. The store replies at once: what is due from 3020 on is void.
+    clock.tick(40);
+    answer([], { epoch: 2, voidAfter: 1520 });
+    assert.equal(counts(), [1, 1]);
+    clock.tick(1490);
+    assert.equal(recorded, [['a', 3000]]);
+  },
+);
 
 timed('reservations that are void in a new epoch are requested again, and the rest is kept', (clock) => {
   const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();

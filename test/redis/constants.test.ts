@@ -19,10 +19,17 @@ inEachTwin('constants', (test, { fleet }) => {
     return clients;
   };
 
+  /** The heartbeat of a client that waits for its last reservation. */
+  const beat = async (clients: TimedFleet, at: number, client: number, moment = 10_000): Promise<void> => {
+    const { epoch } = await clients.reserve(at, 99, { count: 0 });
+    await clients.reserve(at, client, { count: 0, held: 1000, last: { moment, epoch } });
+  };
+
   /** The same, but another client has had one too, and both have finished. */
   const contended = async (): Promise<TimedFleet> => {
     const clients = await waiting();
     await clients.reserve(0, 2, { count: 1 });
+    for (const client of [1, 2]) await beat(clients, 8_500, client);
     for (const client of [1, 2]) await clients.finish(10_500, client);
     return clients;
   };
@@ -91,7 +98,25 @@ inEachTwin('constants', (test, { fleet }) => {
       [12_100, 1],
     ]) {
       const clients = await waiting();
+      await beat(clients, 8_500, 1);
       assert.is((await clients.reserve(at, 2)).contenders, contenders, `at ${at}`);
+    }
+  });
+
+  test('a client that calls no more counts for four seconds, however far its reservation is ahead', async () => {
+    for (const [at, contenders, granted] of [
+      [3_999, 3, [false, false]],
+      [4_000, 1, [true, true]],
+    ] as const) {
+      const clients = await waiting();
+      const { epoch } = await clients.reserve(0, 2, { count: 1 });
+      await clients.refund(at, 3, { moment: 0, epoch, count: 10 });
+      // Both reservations, too.
+      await clients.refund(at, 1, { moment: 10_000, epoch, count: 2 }, 2);
+      const taken: boolean[] = [];
+      for (let i = 0; i < 2; i++) taken.push(await clients.decide(at, 3));
+      assert.equal(taken, granted, `at ${at}`);
+      assert.is((await clients.reserve(at, 3)).contenders, contenders, `at ${at}`);
     }
   });
 
@@ -103,6 +128,8 @@ inEachTwin('constants', (test, { fleet }) => {
       const clients = await waiting();
       // Due at 10,000 and 10,800.
       await clients.reserve(0, 2, { count: 2 });
+      await beat(clients, 8_500, 1);
+      await beat(clients, 8_500, 2, 10_800);
       assert.is((await clients.reserve(at, 3)).contenders, contenders, `at ${at}`);
     }
   });
@@ -152,7 +179,7 @@ inEachTwin('constants', (test, { fleet }) => {
       const [due] = moments(await clients.reserve(0, 1, { permits: 10, horizon: 20 }));
       const at = due + after;
       // So that both are contenders for longer.
-      for (const client of [1, 2]) await clients.reserve(0, client, { count: 40, horizon: 2000 });
+      for (const client of [1, 2]) await beat(clients, at - 1000, client, at + 5000);
       assert.is((await clients.reserve(at, 2, { horizon: 20 })).share, share, `at ${at}`);
     }
   });

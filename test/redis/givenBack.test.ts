@@ -81,6 +81,17 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(1000), [8]);
   });
 
+  test('behind a cancelled reservation, those far ahead are void', async () => {
+    const clients = await fleet({ ...window, interval: 10_000 });
+    const { epoch } = await clients.reserve(0, 1);
+    await clients.reserve(0, 1, { permits: 10 });
+    assert.equal(moments(await clients.reserve(0, 2)), [20_000]);
+    await clients.refund(1000, 1, { moment: 10_000, epoch, count: 1, permits: 10 });
+    const last = { moment: 20_000, epoch };
+    assert.is((await clients.reserve(1500, 2, { count: 0, held: 1000, last, epoch })).voidAfter, 2000);
+    assert.equal(moments(await clients.reserve(1500, 2)), [1500]);
+  });
+
   test('a release takes the grants of a bucket, and none of its reservations', async () => {
     const clients = await fleet({ ...bucket, permits: 2, burst: 2 });
     assert.equal(moments(await clients.reserve(0, 1, { count: 3 })), [0, 0, 500]);
@@ -159,6 +170,9 @@ inEachTwin('given back', (test, { fleet }) => {
       clients.refund(500, 1, { moment, epoch, count }, ++sequence);
     await refund(0, 90);
     for (const moment of reserved.slice(1).reverse()) await refund(moment);
+    // The heartbeats of clients that still wait.
+    const waits = { count: 0, held: 1000, last: { moment: 150_000, epoch } };
+    for (const client of [1, 2]) await clients.reserve(99_900, client, waits);
     assert.is(await clients.decide(100_100, 3), false);
     assert.is(await clients.decide(101_100, 3), true);
   });

@@ -44,7 +44,7 @@ export const equivalent = [
     why: 'any later epoch does',
   },
   {
-    mutant: /reserve\.lua local last, .* reply\[4\] «< → <=» 0$/,
+    mutant: /reserve\.lua local left, .* reply\[4\] «< → <=» 0$/,
     why: 'the time until a pause ends is above 0, or -1',
   },
   {
@@ -57,7 +57,7 @@ export const equivalent = [
   },
   {
     mutant:
-      /dispatcher\.ts if \(«replaces \|\| request\.stage !== 'settled' → true»\) this\.#loop\.wake\(\);$/,
+      /dispatcher\.ts if \(«replaces \|\| request\.stage !== 'settled' → true»\) this\.loop\.wake\(\);$/,
     why: 'a pass after a rejected request finds nothing to do',
   },
   {

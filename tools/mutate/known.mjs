@@ -205,13 +205,13 @@ export const known = [
     changes: [
       {
         file: 'lua/reserve.lua',
-        find: 'stays and math.max(now, last) + CONTENDER_PERIOD or 0',
-        replace: 'math.max(now, last) + CONTENDER_PERIOD',
+        find: 'stays and till or 0',
+        replace: 'till',
       },
       {
         file: memory('reserve'),
-        find: 'stays ? Math.max(now, reserved.last) + contenderPeriod : 0',
-        replace: 'Math.max(now, line.last) + (stays ? 1 : 1) * contenderPeriod',
+        find: 'stays ? until : 0',
+        replace: 'stays ? until : until',
       },
     ],
   },

@@ -15,8 +15,8 @@ export interface Contenders {
 }
 
 /**
- * A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation
- * is due.
+ * A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation is due, or after
+ * the call that it has to make before.
  */
 export const contenderPeriod = 2000;
 

@@ -28,8 +28,6 @@ export interface Reservations extends Quota {
   held: number;
   /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
   after: number;
-  /** The newest moment that this call has reserved, or 0. */
-  last: number;
   /** The requests that this call has granted ahead of reservations. */
   gaps: number;
   /** Whether the remaining requests stay queued: nothing more may be reserved, or the client waits for its turn. */

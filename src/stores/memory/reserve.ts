@@ -1,6 +1,6 @@
 import type { ReserveReply, ReserveRequest, Segment } from '../store.ts';
 import { contenderPeriod, countContenders, noteContender } from './contenders.ts';
-import { lastOf } from './epochs.ts';
+import { lastOf, noticePeriod } from './epochs.ts';
 import { boundFrontier } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
@@ -44,21 +44,20 @@ export function reserve(
     share: shareOf(ledger, request.horizon, contenders, now),
     held: request.held,
     after: lastOf(ledger, request.last),
-    last: 0,
     gaps: 0,
     left: false,
   };
   const segments: Segment[] = [];
   for (const run of request.runs) serve(ledger, instant, run, reserved, paced, segments);
 
-  if (contenders > 1 && reserved.last > 0)
-    ledger.pacedUntil = Math.max(ledger.pacedUntil, reserved.last + contenderPeriod);
+  // A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
+  const until = Math.min(Math.max(now, reserved.after), now + noticePeriod) + contenderPeriod;
+  if (contenders > 1 && reserved.held > 0) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
   // After its part of the free permits, the client leaves the rest to the others until its next turn.
   if (takesTurns && reserved.quota !== undefined)
     reserved.retryAt = nextTurn(now, contenders, reserved.free, client);
   const stays = reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
-  const contendsUntil = stays ? Math.max(now, reserved.last) + contenderPeriod : 0;
-  ledger.contenders = noteContender(ledger.contenders, client, contendsUntil, now);
+  ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);

@@ -111,7 +111,6 @@ export function serve(
       reserved.held += load * granted;
       if (reserved.contenders > 1 && load >= reserved.share)
         noteLarge(ledger, load, t + contenderPeriod, now);
-      reserved.last = Math.max(reserved.last, t);
       reserved.after = Math.max(reserved.after, t);
     }
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
