@@ -125,10 +125,15 @@ export class StoreError extends SluiceError {
 
   constructor(limiter: string, cause: unknown) {
     super(
-      `limiter ${JSON.stringify(limiter)}: the store refused the call: ${messageOf(cause)}${hint(cause)}`,
+      `limiter ${JSON.stringify(limiter)}: the store refused the call: ${withoutScript(messageOf(cause))}${hint(cause)}`,
       { cause },
     );
   }
+}
+
+/** Leaves out what Redis adds to an error of a script: its hash and a line, which follow the advice. */
+function withoutScript(message: string): string {
+  return message.replace(/ script: \w+, on @user_script:\d+\.$/, '');
 }
 
 /** Says how to find a permission that the Redis user lacks: the error of a script may not name the denied command. */

@@ -28,6 +28,9 @@ export type PauseSelector<T = unknown> = (
   ...signal: [value: T, kind: 'value'] | [error: any, kind: 'error']
 ) => number | null | undefined;
 
+/** `T` as it is inferred elsewhere: TypeScript has its own `NoInfer` from 5.4 on only. */
+type NotInferred<T> = [T][T extends unknown ? 0 : never];
+
 /**
  * Mirrors the source, and pauses the whole fleet when a value or an error asks for it, such as a response with `Retry-After`.
  *
@@ -50,7 +53,7 @@ export type PauseSelector<T = unknown> = (
  */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: PauseSelector<NoInfer<T>>,
+  selector: PauseSelector<NotInferred<T>>,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
 /** The selector may also be a function of values only, if it accepts errors. */

@@ -4,7 +4,7 @@ import type { Limiter, LimiterGroup, Line } from './line.ts';
 
 /** Returns the line of a limiter. Throws for anything but a limiter, and for invalid permits. */
 export function lineOf<P>(limiter: Limiter<P>, permits: P): Line<P> {
-  if (!isLimiter(limiter)) throw check.invalid('limiter', 'a RateLimiter', limiter);
+  if (!isLimiter(limiter)) throw check.invalid('limiter', 'a RateLimiter or group.get()', limiter);
   checkPermits(limiter.line, permits);
   return limiter.line;
 }

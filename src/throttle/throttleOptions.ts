@@ -34,7 +34,8 @@ export interface ThrottleDistributedOptions<T, P = Permits, R = T> {
   onTimeout?: 'error' | 'drop' | undefined;
   /**
    * Values that may wait in this subscription: a positive integer, or Infinity. A value counts once it is known to have to
-   * wait; all values count while the store takes longer to reply than 100 ms and four mean round trips.
+   * wait; all values count while the store takes longer to reply than 100 ms, or than four mean round trips if these
+   * are longer.
    *
    * @default Infinity
    */

@@ -135,7 +135,7 @@ for (const [permits, options, type, message] of wrongAcquire) {
 test('it needs a limiter', () => {
   assert.throws(
     () => permits$(null as unknown as RateLimiter),
-    /^limiter: expected a RateLimiter, got null$/,
+    /^limiter: expected a RateLimiter or group\.get\(\), got null$/,
   );
 });
 

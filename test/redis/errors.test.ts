@@ -21,6 +21,7 @@ async function refused(call: Promise<unknown>, what: RegExp): Promise<StoreError
   assert.instance(error, StoreError);
   assert.is(error.code, 'ERR_SLUICE_STORE');
   assert.match(error.message, '"n"');
+  assert.not.match(error.message, /script: |user_script/);
   assert.instance(error.cause, Error);
   assert.match((error.cause as Error).message, what);
   return error;

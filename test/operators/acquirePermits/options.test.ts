@@ -16,7 +16,7 @@ for (const [permits, options, type, message] of wrongAcquire) {
 
 test('the operator needs a limiter', () => {
   const make = () => acquirePermits({} as RateLimiter);
-  assert.throws(make, /^limiter: expected a RateLimiter, got an object$/);
+  assert.throws(make, /^limiter: expected a RateLimiter or group\.get\(\), got an object$/);
 });
 
 test('the bounds themselves, and arguments left undefined, are accepted', () => {
