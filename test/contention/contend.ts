@@ -34,8 +34,10 @@ export const waits: Habits = {
 export interface Contention {
   limits: readonly Limit[];
   clients: readonly Habits[];
-  /** Milliseconds to the store and back: an even number, as timers count whole milliseconds. */
+  /** Milliseconds to the store and back. */
   roundTrip: number;
+  /** The part of a round trip by which it may be longer: none by default. */
+  jitter?: number;
   /** Milliseconds before the measurement, and of the measurement. */
   warmUp: number;
   span: number;
@@ -55,7 +57,8 @@ export interface Outcome {
 }
 
 /** Lets the clients contend. Each makes a new request whenever one of its requests ends. */
-export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Contention): Outcome {
+export function contend(contention: Contention): Outcome {
+  const { limits, clients, roundTrip, jitter = 0, warmUp, span, seed } = contention;
   const time = new VirtualTime();
   // As those of Node, timers count whole milliseconds: at least one, and no fraction.
   const after: Clock['after'] = (ms, work) => time.after(Math.max(1, Math.trunc(ms)), work);
@@ -74,7 +77,7 @@ export function contend({ limits, clients, roundTrip, warmUp, span, seed }: Cont
 
   const lines = clients.map((habits, client) => {
     const config = { name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock };
-    const wire = { time, roundTrip, jitter: 0, random, load, alive: () => true };
+    const wire = { time, roundTrip, jitter, random, load, alive: () => true };
     const ledger = wired(store.open(config), wire);
     const named = { record: limits.length > 1, names, limits };
     const line = new Dispatcher({ name: 'n', named, ledger, clock, maxQueue: Infinity });
