@@ -227,7 +227,7 @@ end
 
 -- A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
 local till = math.min(math.max(now, after), now + NOTICE_PERIOD) + CONTENDER_PERIOD
-if contenders > 1 and held > 0 then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
+if contenders > 1 and after > now then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn.
 if turns and quota.left then retryAt = nextTurn(now, contenders, quota.free, client) end
 if retryAt > 0 then

@@ -13,6 +13,7 @@ const helpers = [
   'KeyIsMissing',
   'Line',
   'NamedGroup',
+  'NotInferred',
   'OneLimitOptions',
   'PulledStream',
   'RequestEvent',

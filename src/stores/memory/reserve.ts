@@ -52,7 +52,7 @@ export function reserve(
 
   // A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
   const until = Math.min(Math.max(now, reserved.after), now + noticePeriod) + contenderPeriod;
-  if (contenders > 1 && reserved.held > 0) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
+  if (contenders > 1 && reserved.after > now) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
   // After its part of the free permits, the client leaves the rest to the others until its next turn.
   if (takesTurns && reserved.quota !== undefined)
     reserved.retryAt = nextTurn(now, contenders, reserved.free, client);
