@@ -25,10 +25,11 @@ do
       and algebraOf(state.kind).fits(state)
   end
 
-  -- The moment from which there are no contenders, reservations or pause, as far as is known now.
+  -- The moment from which there are no contenders, reservations or pause, as far as is known now. The slow path bounds a
+  -- frontier that is ahead.
   local function calmFrom(ledger)
     if #ledger.holes > 0 or ledger.shift > 0 then return LAST_MOMENT - 1 end
-    local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil)
+    local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil, math.ceil(ledger.frontier))
     return math.min(last, LAST_MOMENT - 1)
   end
 

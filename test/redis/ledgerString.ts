@@ -66,9 +66,9 @@ export function readLedger({ ledger, contenders, logs }: Held, now: number): Pic
   return { ...common, ...rare, spec, limits, crowd, kept };
 }
 
-function calmOf({ shift, holes, pausedUntil, soleUntil, crowdUntil, pacedUntil }: Rare): number {
+function calmOf({ shift, holes, pausedUntil, soleUntil, crowdUntil, pacedUntil, frontier }: Rare): number {
   if (shift > 0 || holes.length > 0) return 2 ** 48 - 1;
-  return Math.min(2 ** 48 - 1, Math.max(pausedUntil, soleUntil, crowdUntil, pacedUntil));
+  return Math.min(2 ** 48 - 1, Math.max(pausedUntil, soleUntil, crowdUntil, pacedUntil, Math.ceil(frontier)));
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {

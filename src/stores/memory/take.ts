@@ -41,7 +41,8 @@ export function reopen(
  */
 export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): boolean {
   const { limits } = ledger;
-  if (ledger.pacedUntil > now || !isCalm(ledger.contenders, now)) return false;
+  // The slow path bounds a frontier that is ahead.
+  if (Math.max(ledger.pacedUntil, ledger.frontier) > now || !isCalm(ledger.contenders, now)) return false;
   for (let i = 0; i < cost.length; i++) {
     const n = cost[i];
     if (n === 0) continue;
