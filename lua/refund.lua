@@ -58,10 +58,7 @@ local function giveBack(moment, epoch, cost, requests)
   if moment == NEWEST then closeHoles(ledger, now, instant.at) end
   if now < ledger.pacedUntil then
     -- A reservation made under another rate may exceed what this one allows, so it must not become a hole.
-    local newest = newestOf(ledger, cost, false)
-    local isInside = isAhead and epoch == ledger.epoch and t < newest
-    -- The reservations behind it move up, if they are far enough ahead.
-    if isInside and newest > now + NOTICE_PERIOD then noteFreed(ledger, cost, requests) end
+    local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)
     if isInside and addHole(ledger, t, cost, requests) then return 1 end
     noteReturned(ledger, now, cost, requests, isAhead)
   end

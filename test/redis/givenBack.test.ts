@@ -81,17 +81,6 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(1000), [8]);
   });
 
-  test('behind a cancelled reservation, those far ahead are void', async () => {
-    const clients = await fleet({ ...window, interval: 10_000 });
-    const { epoch } = await clients.reserve(0, 1);
-    await clients.reserve(0, 1, { permits: 10 });
-    assert.equal(moments(await clients.reserve(0, 2)), [20_000]);
-    await clients.refund(1000, 1, { moment: 10_000, epoch, count: 1, permits: 10 });
-    const last = { moment: 20_000, epoch };
-    assert.is((await clients.reserve(1500, 2, { count: 0, held: 1000, last, epoch })).voidAfter, 2000);
-    assert.equal(moments(await clients.reserve(1500, 2)), [1500]);
-  });
-
   test('a release takes the grants of a bucket, and none of its reservations', async () => {
     const clients = await fleet({ ...bucket, permits: 2, burst: 2 });
     assert.equal(moments(await clients.reserve(0, 1, { count: 3 })), [0, 0, 500]);

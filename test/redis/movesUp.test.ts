@@ -41,29 +41,6 @@ test('refunded permits reach the waiting requests of both processes, in a few ca
   await Promise.all([a.close(), b.close()]);
 });
 
-for (const how of ['is cancelled', 'leaves with its limiter'])
-  test(`a request moves up if a large one before it, of another process, ${how}`, async ({
-    redis,
-    connect,
-  }) => {
-    const [a, b] = [redis, connect()].map(
-      (connection) => new RateLimiter({ name: 'api', limit, redis: connection }),
-    );
-    await a.acquire();
-    const controller = new AbortController();
-    const large = a.acquire(10, { signal: controller.signal }).catch(() => {});
-    await a.decide();
-    const waits = b.acquire();
-    await b.decide();
-    // Both are reserved, for a minute and for two minutes later. Without the first, nine permits are free.
-    assert.equal([a.stats().reserved, b.stats().reserved], [1, 1]);
-    if (how === 'is cancelled') controller.abort();
-    else await a.close();
-    const ms = await after(waits);
-    assert.ok(ms < 5_000, `after ${ms} ms`);
-    await Promise.all([a.close(), b.close(), large]);
-  });
-
 test('permits used beyond an estimate count in Redis too', async ({ redis, connect }) => {
   const [a, b] = [redis, connect()].map(
     (connection) => new RateLimiter({ name: 'api', limit, redis: connection }),

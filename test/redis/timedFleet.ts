@@ -38,7 +38,7 @@ export interface TimedFleet {
   refund(
     at: number,
     client: number,
-    given: { moment: number; epoch: number; count: number; permits?: number },
+    given: { moment: number; epoch: number; count: number },
     sequence?: number,
   ): Promise<boolean>;
   /** Takes a permit if one is free now, and returns whether it did. */
@@ -90,8 +90,8 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     async finish(at, client) {
       await reserve(at, client, { count: 0 });
     },
-    async refund(at, client, { moment, epoch, count, permits = 1 }, sequence = 1) {
-      const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [permits], count }];
+    async refund(at, client, { moment, epoch, count }, sequence = 1) {
+      const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [1], count }];
       const reply = (await replyTo(at, client, { kind: 'refund', refunds, sequence })) as RefundReply;
       return reply.restored?.[0] ?? false;
     },

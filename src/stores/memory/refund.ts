@@ -1,7 +1,7 @@
 import { capacityOf } from '../../limits/limit.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
-import { noticePeriod, validUntil } from './epochs.ts';
+import { validUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -45,10 +45,7 @@ function giveBack(
   if (isNewest) closeHoles(ledger, now, at);
   if (now < ledger.pacedUntil) {
     // A reservation made under another rate may exceed what this one allows, so it must not become a hole.
-    const newest = newestOf(ledger, cost, false);
-    const isInside = isAhead && epoch === ledger.epoch && t < newest;
-    // The reservations behind it move up, if they are far enough ahead.
-    if (isInside && newest > now + noticePeriod) noteFreed(ledger, cost, count);
+    const isInside = isAhead && epoch === ledger.epoch && t < newestOf(ledger, cost, false);
     if (isInside && addHole(ledger, t, cost, count)) return true;
     noteReturned(ledger, now, cost, count, isAhead);
   }
