@@ -21,6 +21,7 @@ const closeTimeout = 1_000;
  */
 export class Dispatcher {
   readonly #passes: Passes;
+  /** Runs the passes. Entered while a grant is handed out without this dispatcher. */
   readonly loop: Loop;
   readonly #queue: Queue;
   readonly #isSync: boolean;

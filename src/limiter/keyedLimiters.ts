@@ -28,9 +28,7 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   readonly #byKey = new Map<string, KeyedLedger<L>>();
   /** Dropped limiters that are used again, and whose keys have others by now. */
   readonly #others = new Set<KeyedLedger<L>>();
-  #hand = this.#byKey.values();
-  /** Whether the hand is among `#others`. */
-  #isAtOthers = false;
+  #hand = this.#all();
   /** Whether all requests are refused. */
   closed = false;
 
@@ -47,7 +45,13 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   }
 
   get limiters(): L[] {
-    return [...this.#byKey.values(), ...this.#others].map(({ limiter }) => limiter!);
+    return Array.from(this.#all(), ({ limiter }) => limiter!);
+  }
+
+  *#all(): Generator<KeyedLedger<L>, undefined> {
+    yield* this.#byKey.values();
+    yield* this.#others;
+    return undefined;
   }
 
   /** Returns the limiter of a key, which counts as used. */
@@ -93,10 +97,8 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
   #moveHand(most: number): void {
     for (let i = 0; i < most && this.size > room; i++) {
       const { done, value: ledger } = this.#hand.next();
-      if (done) {
-        this.#isAtOthers = !this.#isAtOthers;
-        this.#hand = (this.#isAtOthers ? this.#others : this.#byKey).values();
-      } else if (ledger.used) ledger.used = false;
+      if (done) this.#hand = this.#all();
+      else if (ledger.used) ledger.used = false;
       else if (ledger.limiter!.line.idle) this.#drop(ledger);
     }
   }

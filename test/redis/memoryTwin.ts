@@ -1,6 +1,6 @@
 import { lift, noControl, pause, storeRate } from '../../src/stores/memory/control.ts';
 import { decide, decideReopened } from '../../src/stores/memory/decide.ts';
-import type { Instant, LedgerState } from '../../src/stores/memory/ledgerState.ts';
+import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
 import { closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
@@ -51,7 +51,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       taken();
       return quick;
     }
-    const { ledger, instant } = openLedger(ledgers.get(whose), names, limits, serverUs, control);
+    const { ledger, instant } = openLedger(kept, names, limits, serverUs, control);
     ledgers.set(whose, ledger);
     const answer = (): CallReply => {
       if (call.kind === 'setRate') return true;
@@ -78,30 +78,21 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
   }
 
   function takeQuickly({ names, limits }: Config, call: Call, whose: number | undefined): CallReply {
+    if (call.kind !== 'decide' && !isSingle(call)) return undefined;
     const { serverUs } = call;
-    const reopened = () => reopen(ledgers.get(whose), names, limits, serverUs, control);
-    const close = (ledger: LedgerState, instant: Instant) => {
-      closeLedger(ledger, instant);
-      ledgers.set(whose, ledger);
-    };
-    if (call.kind === 'decide') {
-      const ledger = reopened();
-      if (!ledger) return undefined;
-      const instant = instantOf(ledger, serverUs);
-      const decision = decideReopened(ledger, instant, `client ${call.client}`, call.cost, call.last);
-      close(ledger, instant);
-      return decision;
-    }
-    if (call.kind !== 'reserve' || call.request.last) return undefined;
-    const { runs, held } = call.request;
-    if (runs.length > 1 || runs[0].count > 1 || held > 0) return undefined;
-    const ledger = reopened();
+    const ledger = reopen(ledgers.get(whose), names, limits, serverUs, control);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, serverUs);
-    if (!takeNow(ledger, instant, runs[0].cost)) return undefined;
-    close(ledger, instant);
-    const segments = [{ count: 1, delay: 0, retryAfter: 0 }];
-    return { now: serverUs / 1000, epoch: ledger.epoch, contenders: 1, segments };
+    let reply: CallReply;
+    if (call.kind === 'decide')
+      reply = decideReopened(ledger, instant, `client ${call.client}`, call.cost, call.last);
+    else if (takeNow(ledger, instant, call.request.runs[0].cost)) {
+      const segments = [{ count: 1, delay: 0, retryAfter: 0 }];
+      reply = { now: serverUs / 1000, epoch: ledger.epoch, contenders: 1, segments };
+    } else return undefined;
+    closeLedger(ledger, instant);
+    ledgers.set(whose, ledger);
+    return reply;
   }
 
   return (config, call) => {
@@ -116,4 +107,11 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       control: controlPicture(control),
     };
   };
+}
+
+/** Whether a call reserves for one request of a client without reservations. */
+function isSingle(call: Call): call is Extract<Call, { kind: 'reserve' }> {
+  if (call.kind !== 'reserve' || call.request.last) return false;
+  const { runs, held } = call.request;
+  return runs.length === 1 && runs[0].count === 1 && held === 0;
 }

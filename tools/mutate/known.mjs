@@ -211,7 +211,7 @@ export const known = [
       {
         file: memory('reserve'),
         find: 'stays ? until : 0',
-        replace: 'stays ? until : until',
+        replace: 'until',
       },
     ],
   },
