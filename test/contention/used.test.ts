@@ -38,6 +38,21 @@ for (const [[kind, limitOf]] of cases(Object.entries(all)))
     assert.ok(outcome.longest < 2000, `a request waited for ${outcome.longest} ms`);
   });
 
+for (const limit of [slidingWindow, fixedWindow])
+  test(`a client that keeps cancelling leaves the others their shares of a minute, far ahead: ${limit.name}`, () => {
+    const limits = [limit({ permits: 60, interval: 60_000 })];
+    const others = Array.from({ length: 6 }, () => ({ ...waits, waiting: 10 }));
+    const clients = [{ ...waits, cancel: 1, cancelWithin: 500 }, ...others];
+    const kept = clients.map(() => 0);
+    for (let seed = 1; seed <= 4; seed++)
+      keptBy(contend({ limits, clients, roundTrip: 2, warmUp: 0, span: 120_000, seed })).forEach((n, i) => {
+        kept[i] += n;
+      });
+    assert.ok(sum(kept) >= 0.95 * 4 * 120, `${kept} permits`);
+    // A seventh is 69.
+    assert.ok(Math.min(...kept.slice(1)) >= 50, `${kept} permits`);
+  });
+
 for (const [[kind, limitOf]] of cases(Object.entries(all)))
   test(`with half of the requests cancelled, ${kind} is fully used, in fair shares`, () => {
     const clients = Array.from({ length: 8 }, () => ({ ...waits, cancel: 0.5, cancelWithin: 150 }));
