@@ -139,8 +139,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const grantTime = this.#created?.grantTime ?? this.now();
-    const waited = requestedAt === undefined ? 0 : Math.max(0, grantTime - requestedAt);
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.#grantTime - requestedAt);
     this.#settlement ??= {
       named: this.#options.named,
       refund: (granted, cost) =>
@@ -149,6 +148,10 @@ export class LedgerLine<P> implements Line<P> {
         new Promise((resolve) => this.dispatcher.charge({ ...granted, cost }, () => resolve())),
     };
     return new PermitHandle(grant, permits, waited, this.#settlement);
+  }
+
+  get #grantTime(): number {
+    return this.#created?.grantTime ?? this.now();
   }
 
   now(): number {
