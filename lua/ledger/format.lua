@@ -37,6 +37,7 @@ do
   local function isPlain(ledger, now, calm)
     return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
       and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.credit == 0 and #ledger.voids == 0
+      and ledger.largestUntil <= now
   end
 
   function packLedger(ledger, now, small)

@@ -169,6 +169,37 @@ tests('two grants of a bucket within a millisecond are the same in Lua and in Ty
   await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
 });
 
+tests(
+  'a request that does not fit is remembered in Lua and in TypeScript when its client no longer waits',
+  async () => {
+    const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
+    const ask = (client: number, count: number, maxWait: number): Step => ({
+      kind: 'reserve',
+      client,
+      runs: [{ count, cost: [1], maxWait }],
+      horizon: 0,
+      held: 0,
+    });
+    const refund = (client: number): Step => ({
+      kind: 'refund',
+      client,
+      picks: [{ place: 0, count: 1, parts: [100, 100, 100] }],
+    });
+    const limits = [{ kind: 'tokenBucket', permits: 1, interval: 2000, burst: 1 } as const];
+    const steps: Step[] = [
+      ask(0, 2, 2000),
+      ask(1, 1, Number.POSITIVE_INFINITY),
+      refund(1),
+      { kind: 'owe', client: 0, permits: [1] },
+      wait(4000),
+      refund(0),
+      wait(100_000),
+    ];
+    const history = { startUs: 0, limits, steps };
+    await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  },
+);
+
 tests('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();
   await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: history.limits }]);
