@@ -34,9 +34,11 @@ function overCarried(
   if (limit.kind !== 'slidingWindow' || counted.length === latest.length) return undefined;
   const momentOf = ({ ledgerMoment }: Grant) => ledgerMoment;
   const usOf = ({ trueUs }: Grant) => trueUs;
+  const inTruth = judgedInTruth(counted);
+  const latestInTruth = latest.filter((grant) => inTruth.includes(grant));
   return (
     overSliding(limit, permitsOf(counted, i, momentOf), permitsOf(latest, i, momentOf)) ??
-    overSliding(inMicroseconds(limit), permitsOf(counted, i, usOf), permitsOf(latest, i, usOf))
+    overSliding(inMicroseconds(limit), permitsOf(inTruth, i, usOf), permitsOf(latestInTruth, i, usOf))
   );
 }
 
@@ -49,9 +51,7 @@ function overCarried(
  */
 function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string | undefined {
   const byLedger = permitsOf(grants, i, ({ ledgerMoment }) => ledgerMoment);
-  const hasStepped = new Set(grants.map(({ trueUs, serverUs }) => trueUs - serverUs)).size > 1;
-  const inOrder = hasStepped ? grants.filter(({ takenOver }) => !takenOver) : grants;
-  const inTruth = permitsOf(inOrder, i, ({ trueUs }) => trueUs);
+  const inTruth = permitsOf(judgedInTruth(grants), i, ({ trueUs }) => trueUs);
   if (limit.kind === 'slidingWindow')
     return overSliding(limit, byLedger) ?? overSliding(inMicroseconds(limit), inTruth);
   if (limit.kind === 'tokenBucket')
@@ -71,6 +71,12 @@ function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string
     if (breach) return breach;
   }
   return overAnyRestarts(limit, byLedger);
+}
+
+/** The grants to check in true time: after a step of the clock, those at refunded moments are left out. */
+function judgedInTruth(grants: readonly Grant[]): readonly Grant[] {
+  const hasStepped = new Set(grants.map(({ trueUs, serverUs }) => trueUs - serverUs)).size > 1;
+  return hasStepped ? grants.filter(({ takenOver }) => !takenOver) : grants;
 }
 
 function inMicroseconds<L extends LimitSpec>(limit: L): L {
