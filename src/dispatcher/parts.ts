@@ -6,6 +6,7 @@ import { ClockOffset } from './clockOffset.ts';
 import { FairShare } from './fairShare.ts';
 import { HopelessRequests } from './hopelessRequests.ts';
 import type { Loop } from './loop.ts';
+import { Notice } from './notice.ts';
 import { Queue } from './queue.ts';
 import { Refunds } from './refunds.ts';
 import { Reporter } from './reporter.ts';
@@ -35,6 +36,7 @@ export interface Parts extends DispatcherOptions {
   readonly refunds: Refunds;
   readonly reservations: Reservations;
   readonly fairShare: FairShare;
+  readonly notice: Notice;
   readonly clockOffset: ClockOffset;
   readonly waitEstimate: WaitEstimate;
   readonly hopeless: HopelessRequests;
@@ -50,6 +52,7 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const fairShare = new FairShare(ledger);
   const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
   const hopeless = new HopelessRequests(ledger, queue, reservations, refunds);
+  const notice = new Notice(alone);
   const clockOffset = new ClockOffset();
   // Listed by name: with a spread, V8 takes many times as long.
   return {
@@ -67,6 +70,7 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
     refunds,
     reservations,
     fairShare,
+    notice,
     clockOffset,
     waitEstimate,
     hopeless,

@@ -23,6 +23,8 @@ export class Passes implements LoopPasses, Replies {
   readonly #timer: Timer;
   readonly #run: () => void;
   #whenIdle: (() => void)[] = [];
+  /** The number of calls when requests with reservations were last let expire. */
+  #watchedIn = -1;
   /** Number of granted requests. */
   granted = 0;
   /** The time of the grants that are being handed out. */
@@ -63,9 +65,10 @@ export class Passes implements LoopPasses, Replies {
   }
 
   settle(): void {
-    const { next } = this.rescheduler;
-    const due = this.changes.isPausing ? undefined : this.parts.reservations.moments.first?.due;
-    this.#timer.set(Math.min(due ?? Infinity, this.calls.next, next, this.expiry.next));
+    const { first } = this.parts.reservations.moments;
+    const isWatched = this.changes.isPausing || this.#watchedIn === this.calls.count;
+    const due = isWatched ? this.#due : (first?.due ?? Infinity);
+    this.#timer.set(Math.min(due, this.calls.next, this.rescheduler.next, this.expiry.next));
     this.reportIdle();
   }
 
@@ -92,6 +95,13 @@ export class Passes implements LoopPasses, Replies {
     for (const callback of this.#whenIdle.splice(0)) callback();
   }
 
+  /** When the first request can be granted, as far as is known. */
+  get #due(): number {
+    const { notice, reservations } = this.parts;
+    const { first } = reservations.moments;
+    return first && !this.changes.isPausing && notice.covers(first) ? first.due : Infinity;
+  }
+
   /** Grants the requests whose reservations are due, and reports those that have ended, in the order of the queue. */
   #report(): void {
     const { clock, queue, reservations, reporter } = this.parts;
@@ -101,13 +111,21 @@ export class Passes implements LoopPasses, Replies {
     const now = clock.now();
     this.grantingAt = now;
     for (;;) {
-      const isDue = !this.changes.isPausing && moments.first !== undefined && moments.first.due <= now;
+      const isDue = this.#due <= now;
       const ended = settled.first;
       if (ended && !(isDue && queue.first!.order < ended.order)) settled.reportFirst(reporter);
       else if (isDue) this.#grantFirst();
       else break;
     }
     this.grantingAt = undefined;
+    if (!this.changes.isPausing && moments.first && moments.first.due <= now) this.#watchDelayed(now);
+  }
+
+  /** Lets the requests that are due expire, but not before the reply that tells whether their reservations stand is overdue. */
+  #watchDelayed(now: number): void {
+    if (this.#watchedIn === this.calls.count) return;
+    this.#watchedIn = this.calls.count;
+    this.parts.queue.watchReserved(now + this.calls.replyAllowance);
   }
 
   #grantFirst(): void {

@@ -120,10 +120,11 @@ export class Queue {
     this.deadlines.remove(request);
   }
 
-  /** Lets requests with reservations expire too: a pause delays their moments. */
-  watchReserved(): void {
+  /** Lets requests with reservations expire too, at `least` or later: their moments are delayed. */
+  watchReserved(least = 0): void {
     for (const request of this.requests()) {
       if (request.stage !== 'reserved') return;
+      if (request.heapIndex < 0) request.expires = Math.max(request.deadline, least);
       this.deadlines.watch(request);
     }
   }

@@ -1,3 +1,4 @@
+import { noticePeriod } from '../stores/store.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
@@ -12,8 +13,6 @@ const shortPause = 20;
 const sharedPause = 1_000;
 /** A move takes time for every waiting request: the next one comes a millisecond later for each so many of them. */
 const queuedPerMs = 100;
-/** Milliseconds after which every client with waiting requests has called again, so that later reservations can become void. */
-const noticePeriod = 2_000;
 
 /** What the client has achieved. */
 interface Progress {

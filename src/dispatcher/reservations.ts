@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { sameCost } from '../limits/cost.ts';
+import type { Notice } from './notice.ts';
 import type { Queue } from './queue.ts';
 import type { Refunds } from './refunds.ts';
 import type { Reason, Request } from './request.ts';
@@ -66,23 +67,35 @@ export class Reservations {
     else for (const { grant, count } of left) this.#refunds.add(grant, count);
   }
 
-  /** Refunds the reservations from the first that matches on. Their requests stay in the queue. */
-  requeueFrom(matches: (reservation: Reservation) => boolean): void {
+  /** Refunds the reservations from the first that matches on, if not told otherwise. Their requests stay in the queue. */
+  requeueFrom(matches: (reservation: Reservation) => boolean, refunded = true): void {
     const count = this.moments.countFrom(matches);
     if (count === 0) return;
-    this.#refundLast(count);
+    this.#removeLast(count, refunded);
     this.#queue.requeueLast(count);
+  }
+
+  /** Fails the requests that are due, and wait for the reply that tells whether their reservations stand. */
+  failDelayed(notice: Notice, reason: Error): void {
+    const { first } = this.moments;
+    if (!first || notice.covers(first)) return;
+    for (let left = this.moments.countDue(this.#clock.now()); left > 0; ) {
+      const request = this.#queue.first!;
+      const front = left < request.count ? this.#queue.splitFront(request, left) : request;
+      left -= front.count;
+      this.settle(front, reason);
+    }
   }
 
   /** Refunds all reservations. */
   refundAll(): void {
-    this.#refundLast(this.moments.count);
+    this.#removeLast(this.moments.count);
   }
 
-  #refundLast(count: number): void {
+  #removeLast(count: number, refunded = true): void {
     for (let left = count; left > 0; )
       for (const taken of this.moments.takeLast(this.moments.lastBlock!, left)) {
-        this.#refunds.add(taken.grant, taken.count);
+        if (refunded) this.#refunds.add(taken.grant, taken.count);
         left -= taken.count;
       }
   }

@@ -97,18 +97,19 @@ export class ReserveCalls {
 
   /** Fails the requests of a call. After an overdue one, those that it left queued would each wait as long for their own. */
   #fail({ runs, last }: Call, error: Error): void {
-    const { queue, events } = this.#parts;
+    const { queue, events, reservations, notice } = this.#parts;
     for (const request of runs.length > 0 && this.isOverdue
       ? queue.requests()
       : runs.flatMap(({ requests }) => requests))
       if (request.stage === 'sent' || (request.stage === 'queued' && request.order <= last))
         queue.settle(request, error);
+    if (this.isOverdue) reservations.failDelayed(notice, error);
     events.emitError(error);
   }
 
   #apply(call: Call, reply: ReserveReply, received: number): void {
-    const { queue, ledger, fairShare, refunds, reservations, waitEstimate, hopeless, clockOffset } =
-      this.#parts;
+    const { queue, ledger, fairShare, refunds, reservations, notice } = this.#parts;
+    const { waitEstimate, hopeless, clockOffset } = this.#parts;
     const { now, epoch, retryAfter } = reply;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     fairShare.contenders = reply.contenders;
@@ -116,6 +117,9 @@ export class ReserveCalls {
     fairShare.takesTurns = reply.inTurn ?? false;
     this.#epoch = epoch;
     this.#repliedTo = call.sent;
+    // Not refunded: the permits of void reservations may have been granted to others.
+    if (notice.isLost(reply, received)) reservations.requeueFrom((one) => !notice.covers(one), false);
+    notice.replied(reply, call.sent);
     if (!this.#replies.grants(call, reply, received)) applyReply(this.#parts, call, reply, received);
     clockOffset.measure(epoch, now, received);
     // With one call at a time, this reply covers every request that joined before the call.

@@ -2,6 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
 
+/**
+ * Milliseconds from a call to the first reservation that it can make void. Clients with waiting requests call more often, and so
+ * receive the change before that moment.
+ */
+export const noticePeriod = 2000;
+
 /** The store that granted a permit: Redis, a store in this process, or the fallback while Redis was unavailable. */
 export type PermitSource = 'redis' | 'memory' | 'fallback';
 

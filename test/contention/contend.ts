@@ -5,6 +5,7 @@ import type { Cost } from '../../src/limits/cost.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { Grant, Waiter } from '../../src/port/line.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { Ledger } from '../../src/stores/store.ts';
 import { VirtualTime } from '../../tools/simulate/virtualTime.ts';
 import { type Load, wired } from '../../tools/simulate/wire.ts';
 import { randomFrom } from '../support/seed.mjs';
@@ -23,6 +24,9 @@ export interface Habits {
   refundWithin: number;
   /** The refunded part of its permits. */
   part: number;
+  /** Its event loop is blocked for the last `blocked` of every `period` milliseconds: never by default. */
+  blocked?: number;
+  period?: number;
 }
 
 /** Keeps one request of one permit in its queue, and all of its permits. */
@@ -56,6 +60,15 @@ export interface Outcome {
   calls: number;
 }
 
+/** The calls of a ledger whose replies are read when the event loop is not blocked. */
+function answeredWhen(awake: (work: () => void) => void, ledger: Ledger): Pick<Ledger, 'reserve' | 'refund'> {
+  return {
+    reserve: (request, reply) => ledger.reserve(request, (...answer) => awake(() => reply(...answer))),
+    refund: (refunds, sequence, reply) =>
+      ledger.refund(refunds, sequence, (...answer) => awake(() => reply(...answer))),
+  };
+}
+
 /** Lets the clients contend. Each makes a new request whenever one of its requests ends. */
 export function contend(contention: Contention): Outcome {
   const { limits, clients, roundTrip, jitter = 0, warmUp, span, seed } = contention;
@@ -80,7 +93,20 @@ export function contend(contention: Contention): Outcome {
     const wire = { time, roundTrip, jitter, random, load, alive: () => true };
     const ledger = wired(store.open(config), wire);
     const named = { record: limits.length > 1, names, limits };
-    const line = new Dispatcher({ name: 'n', named, ledger, clock, maxQueue: Infinity });
+    const { blocked = 0, period = Infinity } = habits;
+    /** Runs work now, or after the event loop's blockage. */
+    const awake = (work: () => void) => {
+      const left = period - (time.now() % period);
+      if (left > blocked) work();
+      else time.after(left, work);
+    };
+    const line = new Dispatcher({
+      name: 'n',
+      named,
+      ledger: blocked > 0 ? { ...ledger, ...answeredWhen(awake, ledger) } : ledger,
+      clock: blocked > 0 ? { ...clock, after: (ms, work) => clock.after(ms, () => awake(work)) } : clock,
+      maxQueue: Infinity,
+    });
 
     function ask(): void {
       let entry: Request | undefined;

@@ -2,22 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { fixedWindow, slidingWindow } from '../../src/limits/limit.ts';
-import { contend, type Outcome, waits } from './contend.ts';
+import { contend, waits } from './contend.ts';
+import { mostKept } from './mostKept.ts';
 
 const permits = 50;
 const interval = 1000;
-
-/** The most permits that were kept, in windows that end with one of them. */
-function mostKept({ standing }: Outcome, begins: (end: number) => number): number {
-  let most = 0;
-  for (const { moment: end } of standing) {
-    const from = begins(end);
-    let sum = 0;
-    for (const { moment, cost } of standing) if (moment >= from && moment <= end) sum += cost[0];
-    most = Math.max(most, sum);
-  }
-  return most;
-}
 
 const windows = [
   [

@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { timed } from '../support/fakeTime.ts';
+import { recorder } from '../support/lines.ts';
+import { replyTo } from '../support/scriptedLedger.ts';
 import { writtenLine } from './scriptedReplies.ts';
 
 timed(
@@ -66,7 +68,9 @@ timed('a counted request that keeps part of its reservations in a new epoch keep
   assert.equal(counts(), [0, 36]);
   clock.tick(100);
   assert.equal(asked(), []);
-  clock.tick(1400);
+  clock.tick(900);
+  answer([], { epoch: 2 });
+  clock.tick(500);
   assert.equal(
     recorded.map(([name, at]) => `${name} ${at}`),
     ['a 1500', ...Array(4).fill('b 1500'), ...Array(16).fill('b 3500'), ...Array(20).fill('c 3500')],
@@ -93,6 +97,108 @@ timed(
     assert.equal(recorded, [['a', 3000]]);
   },
 );
+
+timed(
+  'a reservation that may have become void since the last reply is granted after another one',
+  (clock) => {
+    const { line, recorded, counter, answer, asked, counts } = writtenLine();
+    const a = counter('a');
+    for (let i = 0; i < 3; i++) line.count(a, [1]);
+    clock.tick(0);
+    answer([
+      [1, 1900],
+      [1, 2100],
+      [1, 2200],
+    ]);
+    // The heartbeat of 1500 has no reply for two seconds.
+    clock.tick(3500);
+    assert.equal(recorded, [['a', 1900]]);
+    assert.equal(counts(), [0, 2]);
+    // The store replied when the heartbeat arrived: what is due from 2150 on is void.
+    answer([], { epoch: 2, now: Date.now() - 2000, voidAfter: 650 });
+    assert.equal(recorded, [
+      ['a', 1900],
+      ['a', 3500],
+    ]);
+    clock.tick(0);
+    assert.equal(asked(), [[1, 1]]);
+  },
+);
+
+timed(
+  'a reservation that is not confirmed expires, but not before the store has had time to reply',
+  (clock) => {
+    const { line, answer } = writtenLine();
+    const waiter = recorder<number>();
+    for (const timeout of [2150, 2600]) line.ask(waiter, [1], timeout, timeout);
+    clock.tick(0);
+    answer([
+      [1, 2120],
+      [1, 2120],
+    ]);
+    clock.tick(2119);
+    assert.equal(waiter.endings, []);
+    // They are due at 2120, and the store has a tenth of a second to reply.
+    clock.tick(5000);
+    assert.equal(
+      waiter.endings.map(({ what, data, at }) => [what, data, at]),
+      [
+        ['denied', 2150, 2220],
+        ['denied', 2600, 2600],
+      ],
+    );
+  },
+);
+
+timed('requests that are due and not confirmed fail with a call that has no reply in time', (clock) => {
+  const { ledger, line } = writtenLine();
+  const waiter = recorder<number>();
+  for (let i = 0; i < 4; i++) line.ask(waiter, [1], Infinity, i);
+  for (let i = 4; i < 8; i++) line.count(waiter, [1], i);
+  clock.tick(0);
+  const [first] = ledger.reserves;
+  const rows = [
+    [2, 1000],
+    [3, 2100],
+    [3, 7000],
+  ];
+  const segments = rows.map(([count, delay]) => ({ count, delay, retryAfter: 0 }));
+  first.reply(null, replyTo(first.request, [], { segments }));
+  clock.tick(3000);
+  const error = new Error('no reply');
+  ledger.reserves[1].reply(error);
+  assert.equal(
+    waiter.endings.map(({ what, data }) => `${data} ${what}`),
+    ['0 granted', '1 granted', '2 failed', '3 failed', '4 failed'],
+  );
+  const { queued, reserved } = line.stats;
+  assert.equal([queued, reserved], [0, 3]);
+  const refunded = ledger.refunds.flatMap(({ refunds }) => refunds);
+  assert.is(
+    refunded.reduce((sum, { count }) => sum + count, 0),
+    3,
+  );
+});
+
+timed('reservations of which the store may know no longer are requested again, and not refunded', (clock) => {
+  const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();
+  const a = counter('a');
+  for (let i = 0; i < 3; i++) line.count(a, [1]);
+  clock.tick(0);
+  answer([
+    [1, 1900],
+    [1, 2100],
+    [1, 9000],
+  ]);
+  clock.tick(4100);
+  // What became void before 100 is forgotten, and so is the change that made the second reservation void.
+  answer([], { epoch: 3, voidAfter: 8000 });
+  assert.equal(counts(), [2, 0]);
+  clock.tick(0);
+  assert.equal(asked(), [[2, 1]]);
+  assert.equal(ledger.refunds, []);
+  assert.equal(recorded, [['a', 1900]]);
+});
 
 timed('reservations that are void in a new epoch are requested again, and the rest is kept', (clock) => {
   const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();

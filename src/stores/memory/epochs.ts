@@ -1,12 +1,7 @@
 import { algebraOf } from '../../limits/states.ts';
-import type { LastMoment } from '../store.ts';
+import { type LastMoment, noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 
-/**
- * Every client with waiting requests calls again within this many milliseconds, so reservations further ahead
- * can be voided.
- */
-export const noticePeriod = 2000;
 /** The most changes that are kept. If there are more, the two oldest are merged. */
 const mostVoids = 8;
 

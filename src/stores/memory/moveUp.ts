@@ -1,4 +1,5 @@
-import { noticePeriod, voidReservations } from './epochs.ts';
+import { noticePeriod } from '../store.ts';
+import { voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare } from './pace.ts';

@@ -1,8 +1,9 @@
 import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, startWith } from '../../limits/states.ts';
+import { noticePeriod } from '../store.ts';
 import { nobody } from './contenders.ts';
 import { type Control, followPause } from './control.ts';
-import { changeEpoch, noticeEnd, noticePeriod, validUntil, voidReservations } from './epochs.ts';
+import { changeEpoch, noticeEnd, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 

@@ -1,6 +1,5 @@
-import { outcome, type Run, type Segment } from '../store.ts';
+import { noticePeriod, outcome, type Run, type Segment } from '../store.ts';
 import { contenderPeriod } from './contenders.ts';
-import { noticePeriod } from './epochs.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { loadOf } from './pace.ts';

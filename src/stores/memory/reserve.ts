@@ -1,6 +1,6 @@
-import type { ReserveReply, ReserveRequest, Segment } from '../store.ts';
+import { noticePeriod, type ReserveReply, type ReserveRequest, type Segment } from '../store.ts';
 import { contenderPeriod, countContenders, noteContender } from './contenders.ts';
-import { lastOf, noticePeriod } from './epochs.ts';
+import { lastOf } from './epochs.ts';
 import { boundFrontier } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
