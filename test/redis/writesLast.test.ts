@@ -100,10 +100,21 @@ for (const command of ['ltrim', 'lset', 'rpush', 'pexpire', 'del', 'lrange', 'se
     await redis.flushall();
   });
 
-test('a list that is missing, or shorter than the ledger states, frees no permit early', async ({
+test('a list that is missing, shorter than the ledger states, or another one, frees no permit early', async ({
   redis,
 }) => {
-  for (const spoil of [() => redis.del(log), () => redis.ltrim(log, 5, -1), () => redis.ltrim(log, 0, 5)]) {
+  const older = async () => {
+    const entry = await redis.lindexBuffer(log, 0);
+    entry!.writeDoubleLE(entry!.readDoubleLE(0) - 8, 0);
+    entry!.writeDoubleLE(40, 8);
+    await redis.lset(log, 0, entry!);
+  };
+  for (const spoil of [
+    () => redis.del(log),
+    () => redis.ltrim(log, 5, -1),
+    () => redis.ltrim(log, 0, 5),
+    older,
+  ]) {
     await redis.flushall();
     const ledger = timed(redis, exact);
     for (let i = 0; i < 25; i++) {

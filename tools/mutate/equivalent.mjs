@@ -103,7 +103,7 @@ export const equivalent = [
     why: 'there is no entry, and both moments are past',
   },
   {
-    mutant: /quick\/open\.lua if holds .* «<= → <» now /,
+    mutant: /quick\/(open\.lua if holds .*|sliding-window\.lua if taken and expires) «<= → <» now /,
     why: 'at that very moment, the whole way gives the same answer',
   },
   {
@@ -117,6 +117,22 @@ export const equivalent = [
   {
     mutant: /quick\/reserve\.lua return .* ARGV\[first\] «\+ → -» 0, 0 }$/,
     why: 'the reply holds the number, and 0 is added or subtracted',
+  },
+  {
+    mutant: /quick\/\S+\.lua .*total >= «0 → 1» /,
+    why: 'the slow path gives the same answer',
+  },
+  {
+    mutant: /reserve\.lua local mayOrder, delay, barred = .*, «0 → 1», false$/,
+    why: 'it is read only where clients wait in order, and is computed there',
+  },
+  {
+    mutant: /format\.lua .* ledger\.frontier «<= → <» now$/,
+    why: 'a frontier at the present time is past, whether it is stored or not',
+  },
+  {
+    mutant: /sliding-window\/search\.lua if state\.fitAt == 0 and t «> → >=» now /,
+    why: 'the search goes on from there in either direction',
   },
   {
     mutant: /quick\/\S+\.lua .*newest «>= → >» 0 /,
