@@ -53,4 +53,23 @@ timed('counted requests of which a part is in the call count as a whole for thos
   assert.equal(recorded.all('denied'), ['behind them']);
 });
 
+timed('only the permits that a reply grants at once count for the requests behind them', (clock) => {
+  const { line, answer, asked } = writtenLine();
+  const recorded = recorder<string>();
+  line.ask(recorded, [62], Infinity, 'granted');
+  line.ask(recorded, [1], 700, 'queued');
+  line.ask(recorded, [938], 500, 'behind them');
+  clock.tick(0);
+  assert.equal(asked(), [
+    [1, 62],
+    [1, 1],
+  ]);
+  answer([
+    [1, 0],
+    [1, outcome.queued],
+  ]);
+  assert.equal(recorded.all('granted'), ['granted']);
+  assert.equal(recorded.all('denied'), []);
+});
+
 test.run();

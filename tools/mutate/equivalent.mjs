@@ -119,6 +119,14 @@ export const equivalent = [
     why: 'the reply holds the number, and 0 is added or subtracted',
   },
   {
+    mutant: /queue\.ts if \(«request\.waiter\.cancelsAll → true»\) this\.waiters\.unlink\(request\);$/,
+    why: 'a waiter that is not linked has no entry to remove',
+  },
+  {
+    mutant: /hopelessRequests\.ts const earliest = Math\.max\(last\?\.earliestDue \?\? «0 → 1», since\);$/,
+    why: 'no request joins within the first millisecond of a process',
+  },
+  {
     mutant: /quick\/\S+\.lua .*total >= «0 → 1» /,
     why: 'the slow path gives the same answer',
   },
