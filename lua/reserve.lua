@@ -13,7 +13,8 @@
 -- ARGV[7]   how far ahead the client would like to reserve: milliseconds at the full rate
 -- ARGV[8]   0, or 3 if three numbers follow: the permits that the client has already reserved, in milliseconds at the full
 --           rate; the last moment that it has reserved, in milliseconds, or 0; and the epoch of that reservation. Nothing is
---           granted or reserved before that moment
+--           granted or reserved before that moment. Or 4 with the same numbers, if the requests have the client's first
+--           reservations, and ask for earlier ones: these are before that moment, and never in order, or in turns
 -- then      the runs. Each is: the number of requests, the longest wait in microseconds or -1 for any, and the cost in
 --           permits for each limit
 -- Most calls are shorter: ARGV[8] is the last one, the number of requests of one permit that wait as long as necessary, and
@@ -57,6 +58,7 @@ for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
 local client, known, horizon = ARGV[2]:sub(2), tonumber(ARGV[6]), tonumber(ARGV[7])
 
 local position, held, lastMoment, lastEpoch, runs, waits = 9, 0, 0, 0, {}, false
+local earlier = ARGV[10] and ARGV[8] == '4'
 do
   local function addRun(count, maxWait, cost)
     if not (count >= 1 and count < 2 ^ 53) then error('requests that are no number of them', 0) end
@@ -107,7 +109,9 @@ local sharesFree = contenders > 1 and (turns or areReturned(ledger))
 -- its part of the free permits: see `quotaOf`.
 local retryAt, inTurn, quota = 0, turns, { contenders = contenders, left = nil, free = 0 }
 -- Requests of one client keep their order.
-local after = lastOf(ledger, lastMoment, lastEpoch)
+local last, stays = lastOf(ledger, lastMoment, lastEpoch), held > 0
+local after = last
+if earlier then held, after = 0, 0 end
 local function answer(count, delay)
   reply[#reply + 1] = count
   reply[#reply + 1] = delay
@@ -160,6 +164,7 @@ do
   local function serve(run)
     local cost, remaining = run.cost, run.count
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
+    if earlier and ordered then return answer(remaining, LEFT) end
     local stride = 0
     if paced and not turns then stride = strideOf(ledger, cost) end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
@@ -193,7 +198,7 @@ do
         if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
         left = left or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
         if left then return answer(remaining, LEFT) end
-        local granted = hole and math.min(hole.count, remaining) or wait > 0 and fitAll(ledger, now, t, cost, remaining)
+        local granted = hole and math.min(roomIn(hole, cost), remaining) or wait > 0 and fitAll(ledger, now, t, cost, remaining)
           or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), remaining))
         -- A damaged key must not keep this loop, and so the server, busy for ever.
         if not (granted >= 1) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
@@ -203,7 +208,7 @@ do
           granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
         end
         if hole then
-          fillHole(ledger, hole, granted)
+          fillHole(ledger, hole, cost, granted, now)
         else
           granted = grantAll(ledger, instant, t, cost, stride, granted)
         end
@@ -226,15 +231,16 @@ do
 end
 
 -- A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
-local till = math.min(math.max(now, after), now + NOTICE_PERIOD) + CONTENDER_PERIOD
-if contenders > 1 and after > now then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
+local ahead = math.max(last, after)
+local till = math.min(math.max(now, ahead), now + NOTICE_PERIOD) + CONTENDER_PERIOD
+if contenders > 1 and ahead > now then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn.
 if turns and quota.left then retryAt = nextTurn(now, contenders, quota.free, client) end
 if retryAt > 0 then
   local wait = math.floor(math.min(retryAt * 1000 - instant.us, MOST_WAIT))
   reply[6] = inTurn and -2 - wait or wait
 end
-local stays = held > 0 or left or retryAt > 0
+stays = stays or held > 0 or left or retryAt > 0
 noteContender(ledger, KEYS[2], client, stays and till or 0, now)
 saveLedger(KEYS[1], ledger, instant)
 

@@ -34,7 +34,7 @@ do
     local isFree = hasGap(ledger, instant, cost, math.huge, isFreed)
     if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed)) then return false end
     commitAll(ledger, now, instant.at, cost, 1)
-    if not isFree then bringForward(ledger, hole, now) end
+    if not isFree then bringForward(ledger, hole, cost, now) end
     noteTaken(ledger, cost, 1)
     if isPaced then
       noteGranted(ledger, cost, 1)

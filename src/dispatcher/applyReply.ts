@@ -1,6 +1,6 @@
 import { exceedsError, shownOf } from '../limits/cost.ts';
 import { eachSegment, momentOf } from '../stores/segments.ts';
-import { outcome, type ReserveReply, type Segment } from '../stores/store.ts';
+import { outcome, type ReserveReply, type Run, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './gather.ts';
 import type { Parts } from './parts.ts';
 import { Reservation } from './reservation.ts';
@@ -17,7 +17,8 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   if (voidAfter !== undefined) reservations.requeueFrom(isVoid(reply, call.sent + voidAfter));
   if (paused !== undefined) reservations.requeueFrom(isPaused(reply, received + paused));
   eachSegment(runs, reply.segments, (run, segment) => {
-    if (segment.delay >= 0) assign(parts, run, segment, reply, call.sent, received);
+    if (segment.delay >= 0)
+      reservations.assign(reservationOf(parts, run, segment, reply, call.sent, received));
     else reject(parts, run, segment, call, reply, received);
   });
   for (const { requests } of runs)
@@ -25,21 +26,22 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   if (reservations.moments.last !== last) hopeless.reserved(reply, call);
 }
 
-function assign(
-  { reservations, ledger, fairShare, clockOffset }: Parts,
-  { cost }: SentRun,
+/** The reservation of a segment. */
+export function reservationOf(
+  { ledger, fairShare, clockOffset }: Parts,
+  { cost }: Run,
   { delay, count }: Segment,
   reply: ReserveReply,
   sent: number,
   received: number,
-): void {
+): Reservation {
   const earliestDue = sent + delay;
   const offset = clockOffset.least(reply.epoch);
   const due = Math.min(received + delay, Math.max(earliestDue, reply.now + delay + offset));
   // Without a measured offset, a moment counts as within the timeout if it may be.
   const nominalDue = offset === Infinity ? earliestDue : due;
   const grant = { cost, moment: momentOf(reply, delay), due, epoch: reply.epoch, source: ledger.source };
-  reservations.assign(new Reservation(grant, count, due, nominalDue, earliestDue, fairShare.loadOf(cost)));
+  return new Reservation(grant, count, due, nominalDue, earliestDue, fairShare.loadOf(cost));
 }
 
 /** Ends the requests of a run that were neither granted nor reserved, unless they stay in the queue. */

@@ -12,6 +12,8 @@ export interface SentRun extends Run {
 /** A reserve call in flight. */
 export interface Call {
   runs: SentRun[];
+  /** Set if the call asks for earlier moments for requests that have reservations. */
+  earlier?: Run | undefined;
   /** When it was sent, by the monotonic clock. */
   sent: number;
   /** The place of the last request that waited then. */

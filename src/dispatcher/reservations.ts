@@ -45,6 +45,11 @@ export class Reservations {
     return nominalDue > deadline && due > this.#clock.now();
   }
 
+  /** Lets the first requests have an earlier moment than those reserved, and refunds as many of the latter. */
+  bringForward(earlier: Reservation): void {
+    for (const { grant, count } of this.moments.bringForward(earlier)) this.#refunds.add(grant, count);
+  }
+
   /** Removes a request from the queue, and ends it without a grant. */
   settle(request: Request, reason: Reason): void {
     this.remove(request);

@@ -1,5 +1,6 @@
-import type { ReserveReply } from '../stores/store.ts';
+import type { ReserveReply, ReserveRequest } from '../stores/store.ts';
 import { applyReply } from './applyReply.ts';
+import { bringForward, earlierRun } from './earlier.ts';
 import { type Call, gather } from './gather.ts';
 import type { Parts } from './parts.ts';
 
@@ -79,12 +80,15 @@ export class ReserveCalls {
     const wanted = queue.firstUnreserved !== undefined && fairShare.isLow(held, count);
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
     const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
-    const call: Call = { runs, sent, last: queue.last!.order, version: refunds.version };
+    const earlier = wanted ? undefined : earlierRun(this.#parts, sent + heartbeat, sent);
+    const call: Call = { runs, earlier, sent, last: queue.last!.order, version: refunds.version };
     this.current = call;
     this.#heartbeatAt = alone ? Infinity : sent + heartbeat;
     this.count++;
     const { horizon } = fairShare;
-    const request = { runs, horizon, held, epoch: this.#epoch, ...(last ? { last: last.grant } : {}) };
+    const request: ReserveRequest = { runs, horizon, held, epoch: this.#epoch };
+    if (last) request.last = last.grant;
+    if (earlier) Object.assign(request, { runs: [earlier], earlier: true });
     ledger.reserve(request, (error, reply) => {
       const received = clock.now();
       this.#parts.loop.run(() => {
@@ -107,19 +111,21 @@ export class ReserveCalls {
     events.emitError(error);
   }
 
-  #apply(call: Call, reply: ReserveReply, received: number): void {
+  #apply(call: Call, answer: ReserveReply, received: number): void {
     const { queue, ledger, fairShare, refunds, reservations, notice } = this.#parts;
     const { waitEstimate, hopeless, clockOffset } = this.#parts;
-    const { now, epoch, retryAfter } = reply;
+    const { now, epoch, retryAfter } = answer;
     if (!ledger.sync) fairShare.measure(received - call.sent);
-    fairShare.contenders = reply.contenders;
-    fairShare.besideLarge = reply.share ?? 0;
-    fairShare.takesTurns = reply.inTurn ?? false;
+    fairShare.contenders = answer.contenders;
+    fairShare.besideLarge = answer.share ?? 0;
+    fairShare.takesTurns = answer.inTurn ?? false;
     this.#epoch = epoch;
     this.#repliedTo = call.sent;
     // Not refunded: the permits of void reservations may have been granted to others.
-    if (notice.isLost(reply, received)) reservations.requeueFrom((one) => !notice.covers(one), false);
-    notice.replied(reply, call.sent);
+    if (notice.isLost(answer, received)) reservations.requeueFrom((one) => !notice.covers(one), false);
+    notice.replied(answer, call.sent);
+    const { earlier } = call;
+    const reply = earlier ? bringForward(this.#parts, earlier, answer, call.sent, received) : answer;
     if (!this.#replies.grants(call, reply, received)) applyReply(this.#parts, call, reply, received);
     clockOffset.measure(epoch, now, received);
     // With one call at a time, this reply covers every request that joined before the call.

@@ -70,6 +70,30 @@ export class ReservedMoments {
     return taken;
   }
 
+  /**
+   * Puts an earlier reservation in front of those of the first requests that are due later, if they have its cost. Returns the
+   * moments that are not needed now.
+   */
+  bringForward(earlier: Reservation): Reservation[] {
+    const block = this.#blocks.first;
+    let next = this.first;
+    let later = block && sameCost(block.cost, earlier.grant.cost) ? block.count : 0;
+    for (; later > 0 && next!.due <= earlier.due; next = next!.next) later -= next!.count;
+    const count = Math.min(later, earlier.count);
+    const left = count < earlier.count ? [earlier.part(earlier.count - count)] : [];
+    if (!block || count === 0) return left;
+    this.count += count;
+    this.held += earlier.load * count;
+    block.count += count;
+    this.#list.add(earlier.part(count), next);
+    return [...this.takeLast(block, count), ...left];
+  }
+
+  /** Number of the first requests that have one cost. */
+  get firstAlike(): number {
+    return this.#blocks.first?.count ?? 0;
+  }
+
   /** When the moment after the first `count` ones is due; undefined if there is none. */
   dueAfter(count: number): number | undefined {
     let left = count;

@@ -33,6 +33,11 @@ export interface ReserveRequest {
   epoch: number;
   /** The client's last reservation. No request of this call is granted or reserved before its moment. */
   last?: LastMoment;
+  /**
+   * Whether the requests of the call have the client's first reservations, and ask for earlier ones: their moments are before
+   * {@link last}, and the client then refunds as many of those that it has. They never wait in order, or in turns.
+   */
+  earlier?: boolean;
 }
 
 /** The moment of a client's last reservation, and the epoch in which it was made. */

@@ -19,7 +19,7 @@ function open() {
   return { ledger, line, recorded, answer };
 }
 
-timed('a queue that waits for reservations sends an empty call every 1.5 s, and sets one timer', (clock) => {
+timed('a queue that waits for reservations sends a call every 1.5 s, and sets one timer', (clock) => {
   const { ledger, line, recorded, answer } = open();
   for (let i = 0; i < 50; i++) line.ask(recorded, [1], Infinity, i);
   clock.tick(0);
@@ -30,8 +30,10 @@ timed('a queue that waits for reservations sends an empty call every 1.5 s, and 
     assert.is(clock.countTimers(), 1);
     clock.tick(1);
     assert.is(ledger.reserves.length, beats + 1);
-    const { runs, held, epoch } = ledger.reserves[beats].request;
-    assert.equal({ runs, held, epoch }, { runs: [], held: 50, epoch: 1 });
+    const { runs, held, epoch, earlier } = ledger.reserves[beats].request;
+    // It asks for moments that are earlier by twenty milliseconds at least.
+    const run = { count: 50, cost: [1], maxWait: 60_000 - beats * 1500 - 20 };
+    assert.equal({ runs, held, epoch, earlier }, { runs: [run], held: 50, epoch: 1, earlier: true });
     answer();
   }
 });

@@ -15,7 +15,7 @@ function contending(clock: SinonFakeTimers, ahead: number) {
   const recorded = recorder<number>();
   const answer = (delay = ahead) => {
     const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
-    reply(null, replyTo(request, delay, { contenders: 2 }));
+    reply(null, replyTo(request, request.earlier ? [] : delay, { contenders: 2 }));
   };
   for (const delay of [0, ahead]) {
     line.ask(recorded, [1], Infinity, delay);

@@ -41,6 +41,7 @@ const reserve = record({
   runs: fc.array(run, { minLength: 1, maxLength: 3 }),
   horizon: fc.integer({ min: 0, max: 300 }),
   held: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200 })),
+  earlier: fc.boolean(),
 });
 
 const decide = record({ kind: fc.constant('decide' as const), client, cost: rawCost, inLine: fc.boolean() });

@@ -40,9 +40,9 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   const knows = knownBy(world, client);
   if (step.kind === 'reserve') {
-    const { runs, horizon, held } = step;
+    const { runs, horizon, held, earlier = false } = step;
     const last = held > 0 ? lastOf(world, client) : undefined;
-    const request = { runs, horizon, held, epoch: knows.epoch, ...(last ? { last } : {}) };
+    const request = { runs, horizon, held, epoch: knows.epoch, ...(last ? { last, earlier } : {}) };
     return { ...base, kind: 'reserve', request };
   }
   const trueUs = trueNow(world);

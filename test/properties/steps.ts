@@ -14,7 +14,15 @@ export type Step =
   | { kind: 'advance'; us: number }
   /** The server's clock is set back. */
   | { kind: 'stepBack'; ms: number }
-  | { kind: 'reserve'; client: number; runs: readonly Run[]; horizon: number; held: number }
+  | {
+      kind: 'reserve';
+      client: number;
+      runs: readonly Run[];
+      horizon: number;
+      held: number;
+      /** Asks for moments before the client's last reservation. */
+      earlier?: boolean;
+    }
   /** With `inLine`, after the client's last reservation. */
   | { kind: 'decide'; client: number; cost: readonly number[]; inLine?: boolean }
   | { kind: 'peek'; client: number }

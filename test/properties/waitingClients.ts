@@ -37,6 +37,7 @@ export function waitingClients({
     count: fc.integer({ min: 1, max: most }),
     horizon: fc.integer({ min: 0, max: 200 }),
     held,
+    earlier: fc.boolean(),
   });
   const cancel = record({
     kind: fc.constant('cancel' as const),

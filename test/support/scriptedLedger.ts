@@ -30,13 +30,17 @@ export function scriptedLedger(limit: Limit): ScriptedLedger {
   return ledger;
 }
 
-/** A reply with one delay in milliseconds for each run, or one for all. */
+/**
+ * A reply with one delay in milliseconds for each run, or one for all. Without one, requests with reservations get no earlier
+ * ones.
+ */
 export function replyTo(
   request: ReserveRequest,
   delays: readonly number[] | number,
   more?: Partial<ReserveReply>,
 ): ReserveReply {
-  const delayOf = (run: number) => (typeof delays === 'number' ? delays : delays[run]);
+  const delayOf = (run: number) =>
+    typeof delays === 'number' ? delays : (delays[run] ?? (request.earlier ? outcome.refused : Number.NaN));
   const segments = request.runs.map(({ count }, i) => ({ count, delay: delayOf(i), retryAfter: 0 }));
   return { now: Date.now(), epoch: 1, contenders: 1, segments, ...more };
 }

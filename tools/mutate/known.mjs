@@ -257,15 +257,16 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'permits refunded in the middle of a queue go to requests of any cost, in both twins',
+    title:
+      'permits refunded in the middle of a queue go to requests of any cost, even larger ones, in both twins',
     tests: givenBack,
     changes: [
       {
         file: 'lua/ledger/holes.lua',
-        find: 'hole.moment < before and sameCost(hole.cost, cost)',
+        find: 'hole.moment < before and fits(cost, hole.cost)',
         replace: 'hole.moment < before',
       },
-      { file: memory('holes'), find: 'moment < before && sameCost(own, cost)', replace: 'moment < before' },
+      { file: memory('holes'), find: 'moment < before && fits(cost, own)', replace: 'moment < before' },
     ],
   },
   {

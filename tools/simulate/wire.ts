@@ -48,7 +48,7 @@ export function wired(ledger: Ledger, wire: Wire): Ledger {
     limits: ledger.limits,
     reserve(request, reply) {
       load.reserves++;
-      if (request.runs.length === 0) load.heartbeats++;
+      if (request.runs.length === 0 || request.earlier) load.heartbeats++;
       over<ReserveReply>(
         (answer) => ledger.reserve(request, answer),
         (error, answer) => {

@@ -25,7 +25,7 @@ export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole:
   const isFree = hasGap(ledger, instant, cost, Infinity, isFreed);
   if (!isFree && !(hole && hasGap(ledger, instant, cost, hole.moment, isFreed))) return false;
   commitAll(ledger, now, at, cost, 1);
-  if (!isFree) bringForward(ledger, hole!, now);
+  if (!isFree) bringForward(ledger, hole!, cost, now);
   noteTaken(ledger, cost, 1);
   if (isPaced) noteGranted(ledger, cost, 1);
   else ledger.credit -= load;

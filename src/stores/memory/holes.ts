@@ -2,13 +2,14 @@ import { type Cost, sameCost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
 import type { Hole, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
+import { noteFreed } from './pace.ts';
 
 /** The most holes that are remembered, as every call that waits looks through them. */
 const mostHoles = 32;
 
 /**
- * Remembers a refunded reservation as a hole: it stays charged until the next request of the same cost takes
- * it over. Returns false if there are too many. The twin of `lua/ledger/holes.lua`.
+ * Remembers a refunded reservation as a hole: it stays charged until requests that fit into it take it over.
+ * Returns false if there are too many. The twin of `lua/ledger/holes.lua`.
  */
 export function addHole(ledger: LedgerState, moment: number, cost: Cost, count: number): boolean {
   const { holes } = ledger;
@@ -21,22 +22,37 @@ export function addHole(ledger: LedgerState, moment: number, cost: Cost, count: 
   return true;
 }
 
-/** The earliest hole of this cost from `from` on and before `before`. */
+/** The earliest hole from `from` on and before `before` that a request of this cost fits into. */
 export function holeFor({ holes }: LedgerState, from: number, before: number, cost: Cost): Hole | undefined {
-  return holes.find(({ moment, cost: own }) => moment >= from && moment < before && sameCost(own, cost));
+  return holes.find(({ moment, cost: own }) => moment >= from && moment < before && fits(cost, own));
 }
 
-/** Lets `count` requests take over a hole. */
-export function fillHole(ledger: LedgerState, hole: Hole, count: number): void {
-  hole.count -= count;
+function fits(cost: Cost, into: Cost): boolean {
+  return cost.every((n, i) => n <= into[i]);
+}
+
+/** The number of requests of this cost that a hole has room for: in one of its reservations, if these are larger. */
+export function roomIn(hole: Hole, cost: Cost): number {
+  if (sameCost(hole.cost, cost)) return hole.count;
+  return Math.min(...cost.map((n, i) => (n > 0 ? Math.floor(hole.cost[i] / n) : Infinity)));
+}
+
+/** Lets `count` requests of this cost take over a hole. Of a larger reservation, the rest stays a hole. */
+export function fillHole(ledger: LedgerState, hole: Hole, cost: Cost, count: number, now: number): void {
+  const isSame = sameCost(hole.cost, cost);
+  hole.count -= isSame ? count : 1;
   if (hole.count === 0) ledger.holes = ledger.holes.filter((other) => other !== hole);
+  if (isSame) return;
+  const rest = hole.cost.map((n, i) => n - cost[i] * count);
+  const { moment } = hole;
+  if (rest.some((n) => n > 0) && !addHole(ledger, moment, rest, 1))
+    giveHoleBack(ledger, { moment, cost: rest, count: 1 }, now);
 }
 
-/** Refunds one reservation of a hole, whose permits are granted at an earlier moment instead. */
-export function bringForward(ledger: LedgerState, hole: Hole, now: number): void {
-  const { moment, cost } = hole;
-  fillHole(ledger, hole, 1);
-  giveHoleBack(ledger, { moment, cost, count: 1 }, now);
+/** Refunds a part of a hole, whose permits are granted to a request of this cost at an earlier moment instead. */
+export function bringForward(ledger: LedgerState, hole: Hole, cost: Cost, now: number): void {
+  fillHole(ledger, hole, cost, 1, now);
+  giveHoleBack(ledger, { moment: hole.moment, cost, count: 1 }, now);
 }
 
 /** Refunds the reservations of a hole in every limit. */
@@ -46,12 +62,13 @@ function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, no
   });
 }
 
-/** Refunds the holes whose moment has come and that no request has taken over. */
+/** Refunds the holes whose moment has come and that no request has taken over: reservations may move up for them. */
 export function closeHoles(ledger: LedgerState, now: number, until: number): void {
   while (ledger.holes.length > 0 && ledger.holes[0].moment <= until) {
     const [due, ...rest] = ledger.holes;
     ledger.holes = rest;
     giveHoleBack(ledger, due, now);
+    noteFreed(ledger, due.cost, due.count);
   }
 }
 

@@ -37,8 +37,8 @@ export interface LedgerState {
   granted: number;
   returned: number;
   /**
-   * Refunded reservations whose moment is before the newest one, in order. The next request of the same cost
-   * takes one over.
+   * Refunded reservations whose moment is before the newest one, in order. The next requests that fit into one
+   * take it over.
    */
   holes: readonly Hole[];
   contenders: Contenders;
@@ -71,8 +71,8 @@ export interface LedgerState {
 }
 
 /**
- * A refunded reservation for `count` requests of one cost. It is still charged, and the next request of the
- * same cost takes it over.
+ * A refunded reservation for `count` requests of one cost. It is still charged, and the next requests that fit
+ * into it take it over.
  */
 export interface Hole {
   moment: number;

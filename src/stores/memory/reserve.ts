@@ -22,6 +22,8 @@ export function reserve(
   request: ReserveRequest,
 ): Omit<ReserveReply, 'now'> {
   const { now } = instant;
+  const { earlier = false } = request;
+  const last = lastOf(ledger, request.last);
   const waits = request.held > 0 || request.runs.some(({ maxWait }) => maxWait > 0);
   const contenders = countContenders(ledger.contenders, client, waits, now);
   const paced = contenders > 1 || now < ledger.pacedUntil;
@@ -42,8 +44,9 @@ export function reserve(
     horizon: request.horizon,
     retryAt: 0,
     share: shareOf(ledger, request.horizon, contenders, now),
-    held: request.held,
-    after: lastOf(ledger, request.last),
+    held: earlier ? 0 : request.held,
+    earlier,
+    after: earlier ? 0 : last,
     gaps: 0,
     left: false,
   };
@@ -51,12 +54,13 @@ export function reserve(
   for (const run of request.runs) serve(ledger, instant, run, reserved, paced, segments);
 
   // A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
-  const until = Math.min(Math.max(now, reserved.after), now + noticePeriod) + contenderPeriod;
-  if (contenders > 1 && reserved.after > now) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
+  const ahead = Math.max(last, reserved.after);
+  const until = Math.min(Math.max(now, ahead), now + noticePeriod) + contenderPeriod;
+  if (contenders > 1 && ahead > now) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
   // After its part of the free permits, the client leaves the rest to the others until its next turn.
   if (takesTurns && reserved.quota !== undefined)
     reserved.retryAt = nextTurn(now, contenders, reserved.free, client);
-  const stays = reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
+  const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
   ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);

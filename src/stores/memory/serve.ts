@@ -3,7 +3,7 @@ import { outcome, type Run, type Segment } from '../store.ts';
 import { contenderPeriod } from './contenders.ts';
 import { mostGaps, takeGap } from './gaps.ts';
 import { grantAll } from './grant.ts';
-import { fillHole, holeFor } from './holes.ts';
+import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
 import { loadOf, noteGranted, noteTaken, strideOf } from './pace.ts';
@@ -31,6 +31,10 @@ export function serve(
   const { now, at } = instant;
   if (exceeds(ledger.limits, cost)) {
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
+    return;
+  }
+  if (reserved.earlier && reserved.turn) {
+    segments.push({ count, delay: outcome.queued, retryAfter: 0 });
     return;
   }
   const stride = paced && !reserved.takesTurns ? strideOf(ledger, cost) : 0;
@@ -94,14 +98,14 @@ export function serve(
       return;
     }
     let granted = hole
-      ? Math.min(hole.count, remaining)
+      ? Math.min(roomIn(hole, cost), remaining)
       : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, remaining));
     // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
     if (wait > 0)
       granted = Math.min(granted, Math.max(1, Math.ceil((reserved.share - reserved.held) / load)));
-    if (hole) fillHole(ledger, hole, granted);
+    if (hole) fillHole(ledger, hole, cost, granted, now);
     else granted = grantAll(ledger, instant, t, cost, stride, granted);
     if (paced && stride === 0) noteGranted(ledger, cost, granted);
     if (quota < Infinity) spend(ledger, cost, granted, reserved);

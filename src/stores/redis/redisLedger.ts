@@ -65,10 +65,10 @@ export class RedisLedger implements ControlledLedger, Caller {
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
-    const { runs, horizon, held, epoch, last } = request;
+    const { runs, horizon, held, epoch, last, earlier } = request;
     const numbers = [epoch, horizon];
     // Few clients have reservations, and most calls are of requests of one permit: fewer arguments take less of the server.
-    if (held > 0 || last) numbers.push(3, held, last?.moment ?? 0, last?.epoch ?? 0);
+    if (held > 0 || last) numbers.push(earlier ? 4 : 3, held, last?.moment ?? 0, last?.epoch ?? 0);
     else if (!isUsual(runs)) numbers.push(0);
     if (numbers.length === 2) numbers.push(runs[0].count);
     else for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
