@@ -151,6 +151,8 @@ local function fixedWindow()
     -- The window before the forgotten ones counts as full, since how much of it is used is not known.
     state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
     state.stop = state.start + state.interval
+    -- The forgotten ones may have been off the grid.
+    if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
     state.used, state.newest, state.reserved = state.permits, after, state.permits
     forgetBefore(state)
   end

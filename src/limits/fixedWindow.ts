@@ -142,6 +142,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     // The window before the forgotten ones counts as full, since how much of it is used is not known.
     state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
     state.end = state.start + state.interval;
+    // The forgotten ones may have been off the grid.
+    if (state.align === 'epoch') state.end = alignUp(state, state.end);
     state.used = state.permits;
     state.newest = after;
     state.reserved = state.permits;

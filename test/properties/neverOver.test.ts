@@ -105,4 +105,32 @@ test('a step of the clock that moves the end of a pause does not lift it: reserv
   });
 });
 
+test('a window on the clock is not exceeded after a step of the clock and a move of reservations', () => {
+  const window = { kind: 'fixedWindow', permits: 3, interval: 41_000, align: 'epoch' } as const;
+  const reserve = { kind: 'reserve', held: 0 } as const;
+  const lasting = { count: 1, cost: [2], maxWait: Infinity };
+  neverOver({
+    startUs: 1_700_000_000_000_000,
+    limits: [window],
+    steps: [
+      {
+        ...reserve,
+        client: 1,
+        runs: [
+          { count: 1, cost: [1], maxWait: 1000 },
+          { ...lasting, count: 2 },
+        ],
+        horizon: 0,
+      },
+      { kind: 'cancel', client: 1, every: 2, newestFirst: false, ahead: false },
+      { kind: 'owe', client: 0, permits: [5] },
+      { kind: 'advance', us: 4_000_000 },
+      { kind: 'cancel', client: 0, every: 1, newestFirst: false, ahead: false },
+      { kind: 'stepBack', ms: 1000 },
+      { ...reserve, client: 0, runs: [{ count: 2, cost: [1], maxWait: Infinity }], horizon: 14_000 },
+      { ...reserve, client: 0, runs: [lasting], horizon: 0 },
+    ],
+  });
+});
+
 test.run();
