@@ -34,6 +34,18 @@ timed('the horizon is four round trips, and 20 ms at least', (clock) => {
   assert.ok(line.stats.roundTrip > 95 && line.stats.roundTrip <= 100);
 });
 
+timed('a client requests as many permits as two horizons have at the full rate', (clock) => {
+  const ledger = scriptedLedger(slidingWindow({ permits: 10, interval: 100 }));
+  const line = openLine(ledger.limits[0], ledger);
+  const waiter = recorder<number>();
+  for (let i = 0; i < 50; i++) line.count(waiter, [1], i);
+  clock.tick(0);
+  assert.equal(
+    ledger.reserves[0].request.runs.map(({ count }) => count),
+    [4],
+  );
+});
+
 timed('one long round trip does not move the horizon, and no horizon is longer than a second', (clock) => {
   const { recorded, line, last } = open(1);
   const horizons: number[] = [];

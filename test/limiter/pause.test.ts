@@ -30,6 +30,17 @@ for (const [kind, limit, moments] of limits)
     },
   );
 
+timed('a pause after a reset is reported again, even if it ends at the same time', async () => {
+  const limiter = open();
+  const paused: number[] = [];
+  limiter.events$.subscribe((event) => event.type === 'paused' && paused.push(event.ms));
+  for (let i = 0; i < 2; i++) {
+    await limiter.pauseFor(3000);
+    await limiter.reset();
+  }
+  assert.equal(paused, [3000, 3000]);
+});
+
 timed('reservations within a pause are made again after it, in their order', async (clock) => {
   const limiter = open();
   const fates = ask(limiter, 12);

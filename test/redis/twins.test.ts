@@ -200,6 +200,36 @@ tests(
   },
 );
 
+tests('a step back of the clock by a millisecond is the same in Lua and in TypeScript', async () => {
+  const take: Step = { kind: 'decide', client: 0, cost: [1] };
+  const limits = [{ kind: 'slidingWindow', permits: 5, interval: 1000, resolution: 1 } as const];
+  const steps: Step[] = [
+    take,
+    { kind: 'stepBack', ms: 1 },
+    take,
+    { kind: 'advance', us: 998_000 },
+    take,
+    take,
+  ];
+  const history = { startUs: 1_000_000, limits, steps };
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+});
+
+tests('a fixed window whose permits were all refunded is the same in Lua and in TypeScript', async () => {
+  const take: Step = {
+    ...{ kind: 'reserve', client: 0, runs: [{ count: 1, cost: [1], maxWait: Number.POSITIVE_INFINITY }] },
+    ...{ horizon: 20, held: 0 },
+  };
+  const refund: Step = {
+    ...{ kind: 'refund', client: 0, picks: [{ place: 0, count: 1, parts: [100, 100, 100] }] },
+  };
+  const wait: Step = { kind: 'advance', us: 400_000 };
+  const limits = [{ kind: 'fixedWindow', permits: 2, interval: 1000, align: 'first' } as const];
+  const steps = [take, refund, wait, take, wait, wait, take, take];
+  const history = { startUs: 1_000_000, limits, steps };
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+});
+
 tests('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();
   await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: history.limits }]);

@@ -174,6 +174,7 @@ const numbers: [string, number][] = [
   ['not a number', Number.NaN],
   ['infinite', Infinity],
   ['less than any', -Infinity],
+  ['out of range', 2 ** 61],
 ];
 /** The places of the doubles in a small ledger: those of the limit, and those of its kind. */
 const ofLimit = [36, 44, 52];

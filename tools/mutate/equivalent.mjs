@@ -4,7 +4,8 @@
  */
 export const equivalent = [
   {
-    mutant: /^lua\/\S+ (check(Finite|Small)\(.*«\+ → -»|«\+ → -» (openCount|reserved0)\)$)/,
+    mutant:
+      /^lua\/\S+ (if not inRange\(.*«\+ → -»|check(Finite|Small)\(.*«\+ → -»|«\+ → -» (openCount|reserved0)\)$)/,
     why: 'a number that is not finite, or far out of range, makes the sum so, whatever its sign',
   },
   {
@@ -125,6 +126,18 @@ export const equivalent = [
   {
     mutant: /hopelessRequests\.ts const earliest = Math\.max\(last\?\.earliestDue \?\? «0 → 1», since\);$/,
     why: 'no request joins within the first millisecond of a process',
+  },
+  {
+    mutant: /quick\/fixed-window\.lua taken = taken and used «> → >=» 0 /,
+    why: 'the slow path keeps an open window of which everything was refunded, too',
+  },
+  {
+    mutant: /dispatcher\.ts if \(«owner\.prefetches → true»\) this\.#queue\.settled\.forget\(owner\);$/,
+    why: 'a waiter that does not prefetch ignores callbacks after its end',
+  },
+  {
+    mutant: /heads\/common\.lua local MOST_SLACK = «2 → 3» \^ 32/,
+    why: 'the expiry of a key is renewed more often',
   },
   {
     mutant: /quick\/\S+\.lua .*total >= «0 → 1» /,
