@@ -164,7 +164,6 @@ do
   local function serve(run)
     local cost, remaining = run.cost, run.count
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
-    if earlier and ordered then return answer(remaining, LEFT) end
     local stride = 0
     if paced and not turns then stride = strideOf(ledger, cost) end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
@@ -227,7 +226,27 @@ do
     end
   end
 
-  for _, run in ipairs(runs) do serve(run) end
+  -- Lets requests that have reservations take over refunded ones with earlier moments. All other permits before their
+  -- moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
+  local function serveEarlier(run)
+    local cost, remaining, load = run.cost, run.count, loadOf(ledger, run.cost)
+    while remaining > 0 and not ordered and held < math.max(share, load) do
+      local hole = holeFor(ledger, math.max(now + 1, ledger.pausedUntil), math.huge, cost)
+      local wait = hole and hole.moment * 1000 - instant.us
+      if not hole or wait > run.maxWait then break end
+      local granted = math.min(roomIn(hole, cost), remaining, math.max(1, math.ceil((share - held) / load)))
+      fillHole(ledger, hole, cost, granted, now)
+      if paced and strideOf(ledger, cost) == 0 then noteGranted(ledger, cost, granted) end
+      held, after = held + load * granted, math.max(after, hole.moment)
+      answer(granted, wait)
+      remaining = remaining - granted
+    end
+    if remaining > 0 then answer(remaining, LEFT) end
+  end
+
+  for _, run in ipairs(runs) do
+    if earlier then serveEarlier(run) else serve(run) end
+  end
 end
 
 -- A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.

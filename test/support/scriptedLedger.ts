@@ -40,7 +40,7 @@ export function replyTo(
   more?: Partial<ReserveReply>,
 ): ReserveReply {
   const delayOf = (run: number) =>
-    typeof delays === 'number' ? delays : (delays[run] ?? (request.earlier ? outcome.refused : Number.NaN));
+    typeof delays === 'number' ? delays : (delays[run] ?? (request.earlier ? outcome.queued : Number.NaN));
   const segments = request.runs.map(({ count }, i) => ({ count, delay: delayOf(i), retryAfter: 0 }));
   return { now: Date.now(), epoch: 1, contenders: 1, segments, ...more };
 }

@@ -25,8 +25,6 @@ export interface Reservations extends Quota {
   share: number;
   /** Milliseconds of load that the client has reserved. */
   held: number;
-  /** Whether the requests have reservations, and ask for earlier ones. */
-  earlier: boolean;
   /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
   after: number;
   /** The requests that this call has granted ahead of reservations. */

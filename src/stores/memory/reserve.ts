@@ -1,5 +1,6 @@
 import { noticePeriod, type ReserveReply, type ReserveRequest, type Segment } from '../store.ts';
 import { contenderPeriod, countContenders, noteContender } from './contenders.ts';
+import { serveEarlier } from './earlier.ts';
 import { lastOf } from './epochs.ts';
 import { boundFrontier } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -45,13 +46,13 @@ export function reserve(
     retryAt: 0,
     share: shareOf(ledger, request.horizon, contenders, now),
     held: earlier ? 0 : request.held,
-    earlier,
     after: earlier ? 0 : last,
     gaps: 0,
     left: false,
   };
   const segments: Segment[] = [];
-  for (const run of request.runs) serve(ledger, instant, run, reserved, paced, segments);
+  const serveRun = earlier ? serveEarlier : serve;
+  for (const run of request.runs) serveRun(ledger, instant, run, reserved, paced, segments);
 
   // A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
   const ahead = Math.max(last, reserved.after);

@@ -33,10 +33,6 @@ export function serve(
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
-  if (reserved.earlier && reserved.turn) {
-    segments.push({ count, delay: outcome.queued, retryAfter: 0 });
-    return;
-  }
   const stride = paced && !reserved.takesTurns ? strideOf(ledger, cost) : 0;
   const { takesTurns, sharesFree } = reserved;
   // The pace divides the permits of windows. A request that may not wait for its client's next call is granted at once.

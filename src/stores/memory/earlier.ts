@@ -1,0 +1,36 @@
+import { outcome, type Run, type Segment } from '../store.ts';
+import { fillHole, holeFor, roomIn } from './holes.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
+import { loadOf, noteGranted, strideOf } from './pace.ts';
+import type { Reservations } from './queueing.ts';
+
+/**
+ * Lets requests that have reservations take over refunded ones with earlier moments. All other permits before their moments are
+ * reserved. Clients that wait in order, or take turns, reserve nothing far ahead. The twin of `serveEarlier` in
+ * `lua/reserve.lua`.
+ */
+export function serveEarlier(
+  ledger: LedgerState,
+  { us, now }: Instant,
+  { count, cost, maxWait }: Run,
+  reserved: Reservations,
+  paced: boolean,
+  segments: Segment[],
+): void {
+  const load = loadOf(ledger, cost);
+  let remaining = count;
+  while (remaining > 0 && !reserved.turn && reserved.held < Math.max(reserved.share, load)) {
+    const hole = holeFor(ledger, Math.max(now + 1, ledger.pausedUntil), Infinity, cost);
+    const wait = hole ? hole.moment * 1000 - us : Infinity;
+    if (!hole || wait > maxWait * 1000) break;
+    const most = Math.max(1, Math.ceil((reserved.share - reserved.held) / load));
+    const granted = Math.min(roomIn(hole, cost), remaining, most);
+    fillHole(ledger, hole, cost, granted, now);
+    if (paced && strideOf(ledger, cost) === 0) noteGranted(ledger, cost, granted);
+    reserved.held += load * granted;
+    reserved.after = Math.max(reserved.after, hole.moment);
+    segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
+    remaining -= granted;
+  }
+  if (remaining > 0) segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
+}
