@@ -230,6 +230,29 @@ tests('a fixed window whose permits were all refunded is the same in Lua and in 
   await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
 });
 
+tests('a slot that begins with the first void moment is the same in Lua and in TypeScript', async () => {
+  const window = { kind: 'slidingWindow', permits: 1, interval: 2500, resolution: 500 } as const;
+  const ask: Step = {
+    ...{ kind: 'reserve', client: 0, runs: [{ count: 2, cost: [1], maxWait: Number.POSITIVE_INFINITY }] },
+    ...{ horizon: 10_000, held: 0 },
+  };
+  const raise: Step = {
+    ...{ kind: 'setRate', client: 0, limits: [{ ...window, permits: 2 }], ifAbsent: false, keepState: true },
+  };
+  const history = { startUs: 1_000_000, limits: [window], steps: [ask, raise, ask] };
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: [window] }]);
+});
+
+tests('a fixed window whose only permit is released is the same in Lua and in TypeScript', async () => {
+  const take: Step = { kind: 'decide', client: 0, cost: [1] };
+  const release: Step = { kind: 'release', client: 0, permits: [1] };
+  const wait: Step = { kind: 'advance', us: 400_000 };
+  const limits = [{ kind: 'fixedWindow', permits: 2, interval: 1000, align: 'first' } as const];
+  const steps = [take, wait, wait, wait, take, wait, release, wait, take, wait, take];
+  const history = { startUs: 1_000_000, limits, steps };
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+});
+
 tests('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();
   await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: history.limits }]);

@@ -129,6 +129,20 @@ test('a list that is missing, shorter than the ledger states, or another one, fr
   }
 });
 
+test('requests go on after the list was lost', async ({ redis }) => {
+  const ledger = timed(redis, exact);
+  for (let i = 0; i < 25; i++) {
+    ledger.ms += 10;
+    assert.is(await ledger.take(1), 1);
+  }
+  assert.ok((await redis.del(log)) === 1);
+  for (let i = 0; i < 25; i++) {
+    ledger.ms += 10;
+    assert.is(await ledger.take(1), 1);
+  }
+  assert.is(await ledger.take(1), 0);
+});
+
 test('entries of a call that failed after pushing them do not count as granted', async ({
   server,
   connect,
