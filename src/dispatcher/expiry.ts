@@ -43,7 +43,7 @@ export class Expiry {
     const now = clock.now();
     const isLate = now - deadlines.next >= lateTimer;
     // After a blockage, the event loop runs timers before it reads the replies that have arrived.
-    if (isLate && deadlines.first!.stage === 'sent' && !this.#reading) {
+    if (isLate && deadlines.first!.stage !== 'queued' && !this.#reading) {
       this.#readReplies();
       return;
     }

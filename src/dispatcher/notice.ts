@@ -31,8 +31,20 @@ export class Notice {
     return due < this.#sent + noticePeriod;
   }
 
-  /** Whether the store may no longer know what became void before a reply that is received now: it does for two such periods. */
+  /** Whether a reply that is received now may leave out what became void: the store remembers it for two such periods. */
   isLost({ epoch }: ReserveReply, received: number): boolean {
-    return !this.#alone && epoch !== this.#epoch && received > this.#sent + 2 * noticePeriod;
+    return epoch !== this.#epoch && this.#isOld(received);
+  }
+
+  /**
+   * Whether a reservation is not to be refunded: it may have become void, its permits may have been granted to another client,
+   * and the store may no longer know.
+   */
+  isForgotten(reservation: Reservation, now: number): boolean {
+    return this.#isOld(now) && !this.covers(reservation);
+  }
+
+  #isOld(now: number): boolean {
+    return !this.#alone && now > this.#sent + 2 * noticePeriod;
   }
 }

@@ -48,11 +48,11 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const reporter = new Reporter(named, events, ledger);
   const queue = new Queue(named.limits.length);
   const refunds = new Refunds(ledger, reporter);
-  const reservations = new Reservations(queue, refunds, clock);
+  const notice = new Notice(alone);
+  const reservations = new Reservations(queue, refunds, clock, notice);
   const fairShare = new FairShare(ledger);
   const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
   const hopeless = new HopelessRequests(ledger, queue, reservations, refunds);
-  const notice = new Notice(alone);
   const clockOffset = new ClockOffset();
   // Listed by name: with a spread, V8 takes many times as long.
   return {

@@ -12,12 +12,14 @@ export class Reservations {
   readonly #queue: Queue;
   readonly #refunds: Refunds;
   readonly #clock: Clock;
+  readonly #notice: Notice;
   readonly moments = new ReservedMoments();
 
-  constructor(queue: Queue, refunds: Refunds, clock: Clock) {
+  constructor(queue: Queue, refunds: Refunds, clock: Clock, notice: Notice) {
     this.#queue = queue;
     this.#refunds = refunds;
     this.#clock = clock;
+    this.#notice = notice;
   }
 
   /** Assigns moments to the next requests of the same cost, and refunds the rest. */
@@ -37,7 +39,7 @@ export class Reservations {
       }
       request = this.#queue.firstUnreserved;
     }
-    if (left > 0) this.#refunds.add(grant, left);
+    if (left > 0) this.#refund(reservation.part(left));
   }
 
   /** A grant at once is in time, however long the reply took. */
@@ -47,7 +49,7 @@ export class Reservations {
 
   /** Lets the first requests have an earlier moment than those reserved, and refunds as many of the latter. */
   bringForward(earlier: Reservation): void {
-    for (const { grant, count } of this.moments.bringForward(earlier)) this.#refunds.add(grant, count);
+    for (const left of this.moments.bringForward(earlier)) this.#refund(left);
   }
 
   /** Removes a request from the queue, and ends it without a grant. */
@@ -69,21 +71,21 @@ export class Reservations {
     const isLast = block === this.moments.lastBlock;
     const left = this.moments.takeLast(block, request.count);
     if (isLast) for (const reservation of left.reverse()) this.assign(reservation);
-    else for (const { grant, count } of left) this.#refunds.add(grant, count);
+    else for (const reservation of left) this.#refund(reservation);
   }
 
-  /** Refunds the reservations from the first that matches on, if not told otherwise. Their requests stay in the queue. */
-  requeueFrom(matches: (reservation: Reservation) => boolean, refunded = true): void {
+  /** Refunds the reservations from the first that matches on. Their requests stay in the queue. */
+  requeueFrom(matches: (reservation: Reservation) => boolean): void {
     const count = this.moments.countFrom(matches);
     if (count === 0) return;
-    this.#removeLast(count, refunded);
+    this.#refundLast(count);
     this.#queue.requeueLast(count);
   }
 
   /** Fails the requests that are due, and wait for the reply that tells whether their reservations stand. */
-  failDelayed(notice: Notice, reason: Error): void {
+  failDelayed(reason: Error): void {
     const { first } = this.moments;
-    if (!first || notice.covers(first)) return;
+    if (!first || this.#notice.covers(first)) return;
     for (let left = this.moments.countDue(this.#clock.now()); left > 0; ) {
       const request = this.#queue.first!;
       const front = left < request.count ? this.#queue.splitFront(request, left) : request;
@@ -94,13 +96,18 @@ export class Reservations {
 
   /** Refunds all reservations. */
   refundAll(): void {
-    this.#removeLast(this.moments.count);
+    this.#refundLast(this.moments.count);
   }
 
-  #removeLast(count: number, refunded = true): void {
+  #refund(reservation: Reservation): void {
+    const { grant, count } = reservation;
+    if (!this.#notice.isForgotten(reservation, this.#clock.now())) this.#refunds.add(grant, count);
+  }
+
+  #refundLast(count: number): void {
     for (let left = count; left > 0; )
       for (const taken of this.moments.takeLast(this.moments.lastBlock!, left)) {
-        if (refunded) this.#refunds.add(taken.grant, taken.count);
+        this.#refund(taken);
         left -= taken.count;
       }
   }

@@ -101,13 +101,13 @@ export class ReserveCalls {
 
   /** Fails the requests of a call. After an overdue one, those that it left queued would each wait as long for their own. */
   #fail({ runs, last }: Call, error: Error): void {
-    const { queue, events, reservations, notice } = this.#parts;
+    const { queue, events, reservations } = this.#parts;
     for (const request of runs.length > 0 && this.isOverdue
       ? queue.requests()
       : runs.flatMap(({ requests }) => requests))
       if (request.stage === 'sent' || (request.stage === 'queued' && request.order <= last))
         queue.settle(request, error);
-    if (this.isOverdue) reservations.failDelayed(notice, error);
+    reservations.failDelayed(error);
     events.emitError(error);
   }
 
@@ -121,8 +121,7 @@ export class ReserveCalls {
     fairShare.takesTurns = answer.inTurn ?? false;
     this.#epoch = epoch;
     this.#repliedTo = call.sent;
-    // Not refunded: the permits of void reservations may have been granted to others.
-    if (notice.isLost(answer, received)) reservations.requeueFrom((one) => !notice.covers(one), false);
+    if (notice.isLost(answer, received)) reservations.requeueFrom((one) => !notice.covers(one));
     notice.replied(answer, call.sent);
     const { earlier } = call;
     const reply = earlier ? bringForward(this.#parts, earlier, answer, call.sent, received) : answer;

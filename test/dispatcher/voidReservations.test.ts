@@ -200,6 +200,45 @@ timed('reservations of which the store may know no longer are requested again, a
   assert.equal(recorded, [['a', 1900]]);
 });
 
+for (const how of ['cancelled', 'closed'])
+  for (const [after, refunded] of [
+    [3900, true],
+    [4100, false],
+  ] as const)
+    timed(
+      `a reservation that is ${how} ${after} ms after the last call with a reply is${refunded ? '' : ' not'} refunded`,
+      (clock) => {
+        const { ledger, line, answer } = writtenLine();
+        const waiter = recorder<number>();
+        const requests = [1, 2, 3].map((cost) => line.ask(waiter, [cost], Infinity, cost));
+        clock.tick(0);
+        answer([
+          [1, 1900],
+          [1, 7000],
+          [1, 8000],
+        ]);
+        clock.tick(after);
+        if (how === 'closed') void line.close();
+        else for (const request of requests.slice(1)) line.cancel(request);
+        clock.tick(0);
+        assert.is(ledger.refunds.length > 0, refunded);
+      },
+    );
+
+timed('a request that is due and not confirmed fails with the first call that fails', (clock) => {
+  const { ledger, line, answer } = writtenLine();
+  const waiter = recorder<string>();
+  line.ask(waiter, [1], Infinity, 'a');
+  clock.tick(0);
+  answer([[1, 2100]]);
+  clock.tick(1500);
+  ledger.reserves[1].reply(new Error('READONLY'));
+  clock.tick(1500);
+  assert.equal(waiter.endings, []);
+  ledger.reserves[2].reply(new Error('READONLY'));
+  assert.equal(waiter.all('failed'), ['a']);
+});
+
 timed('reservations that are void in a new epoch are requested again, and the rest is kept', (clock) => {
   const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();
   const [a, b] = ['a', 'b'].map(counter);
