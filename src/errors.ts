@@ -1,3 +1,14 @@
+/** The codes of this package's errors. They are stable. */
+export type SluiceErrorCode =
+  | 'ERR_SLUICE_TIMEOUT'
+  | 'ERR_SLUICE_LIMIT'
+  | 'ERR_SLUICE_PERMITS'
+  | 'ERR_SLUICE_QUEUE'
+  | 'ERR_SLUICE_UNAVAILABLE'
+  | 'ERR_SLUICE_STORE'
+  | 'ERR_SLUICE_NOT_INITIALIZED'
+  | 'ERR_SLUICE_CLOSED';
+
 /**
  * The base class of all errors of this package.
  *
@@ -10,7 +21,7 @@ export abstract class SluiceError extends Error {
   /** The name of the class, unchanged by minification. */
   abstract override readonly name: string;
   /** The stable code of the error, such as `ERR_SLUICE_TIMEOUT`. */
-  abstract readonly code: string;
+  abstract readonly code: SluiceErrorCode;
 }
 
 /** The permits of a request: a number, or a record for a limiter of several limits. */
@@ -40,12 +51,19 @@ export class AcquireTimeoutError extends SluiceError {
   /** The least number of milliseconds until the permits are available, if known. */
   readonly retryAfter: number | undefined;
 
-  constructor(limiter: string, permits: AskedPermits, timeout: number, retryAfter?: number) {
+  /** With `isUnanswered`, the message names the store instead of the limit. */
+  constructor(
+    limiter: string,
+    permits: AskedPermits,
+    timeout: number,
+    retryAfter?: number,
+    isUnanswered = false,
+  ) {
     const earliest = retryAfter === undefined ? '' : `, but in ${milliseconds(retryAfter)} at the earliest`;
-    super(
-      `limiter ${JSON.stringify(limiter)}: ${are(permits)} not available within ${timeout} ms${earliest}; ` +
-        'use a longer timeout or fewer permits, or raise the limit',
-    );
+    const reason = isUnanswered
+      ? ', as the store has not replied; check its connection, or use a longer timeout'
+      : `${earliest}; use a longer timeout or fewer permits, or raise the limit`;
+    super(`limiter ${JSON.stringify(limiter)}: ${are(permits)} not available within ${timeout} ms${reason}`);
     this.permits = permits;
     this.timeout = timeout;
     this.retryAfter = retryAfter;
@@ -61,9 +79,10 @@ export class RateLimitExceededError extends SluiceError {
   /** Milliseconds until the permits are available, if known. */
   readonly retryAfter: number | undefined;
 
-  constructor(limiter: string, permits: AskedPermits, retryAfter?: number) {
+  constructor(limiter: string, permits: AskedPermits, retryAfter?: number, timeout = 0) {
+    const within = timeout > 0 ? `within ${timeout} ms` : 'now';
     const when = retryAfter === undefined ? 'later' : `in ${milliseconds(retryAfter)}`;
-    super(`limiter ${JSON.stringify(limiter)}: ${are(permits)} not available now; try again ${when}`);
+    super(`limiter ${JSON.stringify(limiter)}: ${are(permits)} not available ${within}; try again ${when}`);
     this.permits = permits;
     this.retryAfter = retryAfter;
   }
@@ -111,7 +130,10 @@ export class StoreUnavailableError extends SluiceError {
   readonly code = 'ERR_SLUICE_UNAVAILABLE';
 
   constructor(limiter: string, cause: unknown) {
-    super(`limiter ${JSON.stringify(limiter)}: Redis cannot be reached: ${messageOf(cause)}`, { cause });
+    super(
+      `limiter ${JSON.stringify(limiter)}: Redis cannot be reached: ${messageOf(cause)}; check the connection, or use a fallback`,
+      { cause },
+    );
   }
 }
 

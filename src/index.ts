@@ -17,6 +17,7 @@ export {
   QueueOverflowError,
   RateLimitExceededError,
   SluiceError,
+  type SluiceErrorCode,
   StoreError,
   StoreUnavailableError,
 } from './errors.ts';

@@ -3,7 +3,7 @@ import type { Permits } from '../limits/cost.ts';
 import type { Limiter } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
-import { type KeyIsMissing, type NamedGroup, planOf } from '../throttle/throttleOptions.ts';
+import { type NamedGroup, planOf } from '../throttle/throttleOptions.ts';
 import * as check from '../validate.ts';
 import { BufferedPull } from './bufferedPull.ts';
 import { checkInput, type PulledInput } from './input.ts';
@@ -73,7 +73,6 @@ export function fromThrottled<T, P, R>(
   group: NamedGroup<P>,
   options: FromThrottledByKeyOptions<P, T, R>,
 ): Observable<R>;
-export function fromThrottled<T>(input: PulledInput<T>, group: KeyIsMissing): never;
 /**
  * Pulls values from an input as permits are granted, and emits them.
  *
@@ -136,11 +135,11 @@ export function fromThrottled<T, P, R>(
 ): Observable<R>;
 export function fromThrottled<T, P, R>(
   input: PulledInput<T>,
-  limiter: Limiter<P> | NamedGroup<P> | KeyIsMissing,
+  limiter: Limiter<P> | NamedGroup<P>,
   options: Partial<FromThrottledByKeyOptions<P, T, R>> = {},
 ): Observable<T | R> {
   checkInput(input);
-  const plan = planOf(limiter as Limiter<P> | NamedGroup<P>, options, allOptions);
+  const plan = planOf(limiter, options, allOptions);
   const { buffer, maxAge } = options;
   if (maxAge !== undefined) check.duration('maxAge', maxAge);
   if (plan.keyed) {

@@ -1,5 +1,5 @@
 import type { CancelTimer } from '../clock.ts';
-import { AcquireTimeoutError, type AskedPermits, QueueOverflowError } from '../errors.ts';
+import { QueueOverflowError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
@@ -154,7 +154,7 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
 
   denied(retryAfter: number | undefined): void {
     const { permits, timeout } = this.#plan;
-    this.#onError(new AcquireTimeoutError(this.#line.name, permits as AskedPermits, timeout, retryAfter));
+    this.#onError(this.#line.timeoutError(permits, timeout, retryAfter));
   }
 
   failed(error: Error, { position }: PrefetchedPermit<P>): void {

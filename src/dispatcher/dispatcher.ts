@@ -80,9 +80,14 @@ export class Dispatcher {
     return this.loop.turnTime;
   }
 
+  /** Whether the store takes longer to reply than it is given. */
+  get isOverdue(): boolean {
+    return this.#passes.calls.isOverdue;
+  }
+
   /** Whether a new request would have to wait. While the store takes long to reply, this is assumed. */
   get waits(): boolean {
-    return this.#passes.admission.mustWait || this.#passes.calls.isOverdue;
+    return this.#passes.admission.mustWait || this.isOverdue;
   }
 
   /** Changes of the limit for the whole fleet. */

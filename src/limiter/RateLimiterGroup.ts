@@ -43,6 +43,10 @@ type OneLimitOptions<Name extends string> = Omit<RateLimiterGroupOptions<Name>, 
 export class RateLimiterGroup<Name extends string = string> implements LimiterGroup<Permits<Name>> {
   /** The group's name. */
   readonly name: string;
+  /** There is none: where a limiter is needed, the compiler's error shows this type. */
+  declare readonly line?: {
+    readonly 'a group needs the option `key`; elsewhere, pass group.get(key)': never;
+  };
   readonly #limit: RateLimiterGroupOptions<Name>['limit'];
   /** The limits of every key, unless a function returns them. */
   readonly #named: NamedLimits | undefined;

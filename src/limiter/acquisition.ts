@@ -1,4 +1,4 @@
-import { AcquireTimeoutError, type AskedPermits } from '../errors.ts';
+import { AcquireTimeoutError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
@@ -73,10 +73,7 @@ class Acquisition<P> implements Waiter<undefined> {
   }
 
   protected timeoutError(timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
-    const { line, permits } = this;
-    return withoutStack(
-      () => new AcquireTimeoutError(line.name, permits as AskedPermits, timeout, retryAfter),
-    );
+    return withoutStack(() => this.line.timeoutError(this.permits, timeout, retryAfter));
   }
 }
 

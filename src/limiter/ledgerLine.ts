@@ -4,7 +4,7 @@ import { shortestInterval } from '../dispatcher/fairShare.ts';
 import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { OnRefunded } from '../dispatcher/refunds.ts';
 import { type Request, settledRequest } from '../dispatcher/request.ts';
-import { type AskedPermits, LimiterClosedError } from '../errors.ts';
+import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { type Cost, costOf, exceedsError } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
 import { LimiterEvents } from '../port/events.ts';
@@ -148,6 +148,11 @@ export class LedgerLine<P> implements Line<P> {
         new Promise((resolve) => this.dispatcher.charge({ ...granted, cost }, () => resolve())),
     };
     return new PermitHandle(grant, permits, waited, this.#settlement);
+  }
+
+  timeoutError(permits: P, timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
+    const isUnanswered = retryAfter === undefined && (this.#created?.isOverdue ?? false);
+    return new AcquireTimeoutError(this.name, permits as AskedPermits, timeout, retryAfter, isUnanswered);
   }
 
   get #grantTime(): number {

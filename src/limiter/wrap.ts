@@ -75,7 +75,7 @@ export function limitedFunction<P, This, Args extends unknown[], R>(
       await acquireFrom(line, asked, line.costOf(asked), { timeout, signal });
     } catch (error) {
       if (strategy === 'wait' || !(error instanceof AcquireTimeoutError)) throw error;
-      throw new RateLimitExceededError(line.name, asked as AskedPermits, error.retryAfter);
+      throw new RateLimitExceededError(line.name, asked as AskedPermits, error.retryAfter, timeout);
     }
     return await fn.apply(this, args);
   }

@@ -1,5 +1,6 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { tap } from 'rxjs/operators';
+import type { NotInferred } from '../port/notInferred.ts';
 import * as check from '../validate.ts';
 
 /** Options of {@link pauseOn}. */
@@ -28,9 +29,12 @@ export type PauseSelector<T = unknown> = (
   ...signal: [value: T, kind: 'value'] | [error: any, kind: 'error']
 ) => number | null | undefined;
 
-/** `T` as it is inferred elsewhere: TypeScript has its own `NoInfer` from 5.4 on only. */
-type NotInferred<T> = [T][T extends unknown ? 0 : never];
-
+/** The selector may also have two arguments: a value or an error of the source, and which of them it is. */
+export function pauseOn<T>(
+  limiter: PausableLimiter,
+  selector: PauseSelector<NotInferred<T>>,
+  options?: PauseOnOptions,
+): MonoTypeOperatorFunction<T>;
 /**
  * Mirrors the source, and pauses the whole fleet when a value or an error asks for it, such as a response with `Retry-After`.
  *
@@ -53,10 +57,10 @@ type NotInferred<T> = [T][T extends unknown ? 0 : never];
  */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: PauseSelector<NotInferred<T>>,
+  selector: (value: NotInferred<T>) => number | null | undefined,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
-/** The selector may also be a function of values only, if it accepts errors. */
+/** The type of the values may also be that of the selector's argument. */
 export function pauseOn<T>(
   limiter: PausableLimiter,
   selector: (value: T) => number | null | undefined,

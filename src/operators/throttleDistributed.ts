@@ -3,7 +3,6 @@ import type { Limiter } from '../port/line.ts';
 import { CountingSubscriber } from '../throttle/countingSubscriber.ts';
 import { RequestingSubscriber } from '../throttle/requestingSubscriber.ts';
 import {
-  type KeyIsMissing,
   type NamedGroup,
   planOf,
   type ThrottleDistributedByKeyOptions,
@@ -19,7 +18,6 @@ export function throttleDistributed<T, P, R>(
   group: NamedGroup<P>,
   options: ThrottleDistributedByKeyOptions<T, P, R>,
 ): OperatorFunction<T, R>;
-export function throttleDistributed(group: KeyIsMissing): never;
 /**
  * Emits the values of the source in their order, each when its permits are granted.
  *
@@ -60,10 +58,10 @@ export function throttleDistributed<T, P, R>(
   options: ThrottleDistributedOptions<T, P, R>,
 ): OperatorFunction<T, R>;
 export function throttleDistributed<T, P, R>(
-  limiter: Limiter<P> | NamedGroup<P> | KeyIsMissing,
+  limiter: Limiter<P> | NamedGroup<P>,
   options?: Partial<ThrottleDistributedByKeyOptions<T, P, R>>,
 ): OperatorFunction<T, R> {
-  const plan = planOf(limiter as Limiter<P> | NamedGroup<P>, options);
+  const plan = planOf(limiter, options);
   return (source) =>
     new Observable((output) =>
       source.subscribe(

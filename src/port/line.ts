@@ -1,4 +1,5 @@
 import type { CancelTimer } from '../clock.ts';
+import type { AcquireTimeoutError } from '../errors.ts';
 import type { Cost, Permits } from '../limits/cost.ts';
 import type { Grant } from '../stores/store.ts';
 import type { Permit } from './permit.ts';
@@ -68,6 +69,8 @@ export interface Line<P> {
   reportDropped(value: unknown, reason: DropReason): void;
   /** The permit of a grant. `requestedAt` is the time of the request by `now`. */
   permitOf(grant: Grant, permits: P, requestedAt: number): Permit<P>;
+  /** The error of a request that was denied. */
+  timeoutError(permits: P, timeout: number, retryAfter: number | undefined): AcquireTimeoutError;
   /** Monotonic milliseconds. */
   now(): number;
   /** The time of a request that is made now. Requests that are sent together at the end of a turn have the same time. */

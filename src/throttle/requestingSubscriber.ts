@@ -1,10 +1,5 @@
 import type { Subscriber } from 'rxjs';
-import {
-  AcquireTimeoutError,
-  type AskedPermits,
-  QueueOverflowError,
-  RateLimitExceededError,
-} from '../errors.ts';
+import { type AskedPermits, QueueOverflowError, RateLimitExceededError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import { Backlog, type Waiting } from './backlog.ts';
@@ -117,12 +112,11 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
     if (item.hasLeft || this.output.closed) return;
     this.#leave(item);
     const { strategy, onTimeout, timeout } = this.#plan;
-    const { line, value } = item;
-    const { name } = line;
-    const permits = item.permits as AskedPermits;
-    if (strategy === 'error') this.output.error(new RateLimitExceededError(name, permits, retryAfter));
+    const { line, value, permits } = item;
+    if (strategy === 'error')
+      this.output.error(new RateLimitExceededError(line.name, permits as AskedPermits, retryAfter, timeout));
     else if (strategy === 'wait' && onTimeout === 'error')
-      this.output.error(new AcquireTimeoutError(name, permits, timeout, retryAfter));
+      this.output.error(line.timeoutError(permits, timeout, retryAfter));
     else {
       line.reportDropped(value, strategy === 'drop' ? 'strategy' : 'timeout');
       this.completeIfDone();

@@ -67,11 +67,6 @@ export interface NamedGroup<P = Permits> extends LimiterGroup<P> {
   readonly name: string;
 }
 
-/** Matches no group: the compiler's error shows this property if a group is given without a key. */
-export interface KeyIsMissing {
-  readonly 'with a group, the option `key` says which limiter a value waits for': never;
-}
-
 /** The checked options with their defaults. */
 export interface ThrottlePlan<T, P, R> {
   /** The name of the limiter or group, for error messages. */

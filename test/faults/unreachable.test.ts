@@ -97,6 +97,10 @@ withOptions(test, queue)(
     ]);
     const busy = lost();
     assert.instance(late.error, AcquireTimeoutError);
+    assert.match(
+      (late.error as Error).message,
+      /is not available within \d+ ms, as the store has not replied; check its connection/,
+    );
     assert.ok(late.lasted >= 200 && late.lasted < 450 + busy, `it took ${late.lasted} ms`);
     assert.is(cancelled.error, 'no longer');
     assert.ok(cancelled.lasted < 350 + busy, `it took ${cancelled.lasted} ms`);

@@ -10,7 +10,6 @@ const helpers = [
   'BaseEvent',
   'Branded',
   'Cost',
-  'KeyIsMissing',
   'Line',
   'NamedGroup',
   'NotInferred',

@@ -1,6 +1,6 @@
 // Checked by `npm run types` only: rates, pauses and events.
 import { Redis } from 'ioredis';
-import { type Observable, of } from 'rxjs';
+import { type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
 import {
   type FallbackOptions,
   type Limit,
@@ -69,6 +69,13 @@ assert<Observable<Response>>()(
     pauseOn(two, (signal, kind) => (kind === 'error' ? signal.retryAfter : null)),
   ),
 );
+assert<Observable<Response>>()(
+  of(new Response()).pipe(pauseOn(one, (response) => (response.status === 429 ? 30_000 : undefined))),
+);
+const pause: MonoTypeOperatorFunction<Response> = pauseOn(one, (response: Response) => response.status);
+of(new Response()).pipe(pause);
+// @ts-expect-error a number has no such field
+of(1).pipe(pauseOn(one, (value: number) => value.status));
 // @ts-expect-error a limiter of Redisson cannot pause
 pauseOn(new RedissonRateLimiter(redis, 'a'), () => 1);
 // @ts-expect-error a pause is a number of milliseconds

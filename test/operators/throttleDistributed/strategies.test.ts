@@ -66,6 +66,16 @@ test(
   }),
 );
 
+test(
+  'its error names that timeout',
+  marbles(({ cold, limiter, expectObservable }) => {
+    const result = cold('(ab|)').pipe(
+      throttleDistributed(limiter(onePerThree), { strategy: 'error', timeout: 2 }),
+    );
+    expectObservable(result).toBe('(a#)', undefined, new RateLimitExceededError('api', 1, 3, 2));
+  }),
+);
+
 test('RateLimitExceededError has the name of the limiter and the time until the next try', () => {
   const error = new RateLimitExceededError('api', 2, 2.5);
   assert.instance(error, SluiceError);
@@ -74,6 +84,8 @@ test('RateLimitExceededError has the name of the limiter and the time until the 
   assert.is(error.permits, 2);
   assert.is(error.retryAfter, 2.5);
   assert.is(error.message, 'limiter "api": 2 permits are not available now; try again in 3 ms');
+  const late = new RateLimitExceededError('api', 1, 3, 2);
+  assert.is(late.message, 'limiter "api": 1 permit is not available within 2 ms; try again in 3 ms');
 });
 
 test(
