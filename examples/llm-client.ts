@@ -22,6 +22,9 @@ export interface Completion {
 /** About four characters are a token in English. The provider's tokenizer is more exact. */
 const tokensOf = (text: string) => Math.ceil(text.length / 4);
 
+/** Whether the provider has responded with an error: the clients of most providers then set the HTTP status. */
+const isRejection = (error: unknown) => (error as { status?: number } | undefined)?.status !== undefined;
+
 /** Returns a function that calls the provider within the limits of the account, which all processes share. */
 export function llmClient(
   limiter: RateLimiter<'requests' | 'tokens'>,
@@ -35,8 +38,9 @@ export function llmClient(
       await permit.settle({ tokens: completion.usedTokens }); // refunds the rest of the estimate, or charges the excess
       return completion;
     } catch (error) {
-      // The provider counts a call that it rejects as a request, but generates nothing.
-      await permit.settle({ tokens: tokensOf(prompt.prompt) });
+      // The provider counts a call that it rejects as a request, but generates nothing. A call that was aborted, or that has no
+      // response, keeps its estimate: the provider may have generated all of it.
+      if (isRejection(error)) await permit.settle({ tokens: tokensOf(prompt.prompt) });
       throw error;
     }
   };

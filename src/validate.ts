@@ -3,6 +3,7 @@ export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === 'bigint') return `${value}n (bigint)`;
   if (typeof value === 'symbol' || typeof value === 'function') return `a ${typeof value}`;
+  if (value instanceof Promise) return 'a promise';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   return String(value);
 }

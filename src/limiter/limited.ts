@@ -18,8 +18,13 @@ export interface LimitedByKeyOptions<
 type Suits<Method, Args extends unknown[]> = Method extends (...args: infer Given) => unknown
   ? Given extends [...Args, ...unknown[]]
     ? Method
-    : never
-  : never;
+    : NotSuitable
+  : NotSuitable;
+
+/** Matches no method: the compiler's error shows this property. */
+interface NotSuitable {
+  readonly 'the functions `permits` and `key` need arguments of the types that the method has': never;
+}
 
 /** The result of {@link limited}: a standard decorator of methods that return a promise. It keeps their type. */
 export type LimitedDecorator<This, Args extends unknown[], KeyArgs extends unknown[]> = <
@@ -84,6 +89,8 @@ export function limited<P, This, Args extends unknown[]>(
 /** Throws unless a method is decorated by a standard decorator: TypeScript's legacy decorators have no context. */
 function assertMethod(context: { kind?: string } | undefined): void {
   if (context?.kind === 'method') return;
-  const got = context?.kind ?? 'no context of a standard decorator';
+  const got =
+    context?.kind ??
+    'no context of a standard decorator; turn off experimentalDecorators, or use limiter.wrap(fn)';
   throw new TypeError(`limited: expected a method to decorate, got ${got}`);
 }

@@ -40,7 +40,7 @@ export function costOf({ record, names }: NamedLimits, permits: unknown): Cost {
     return n;
   });
   if (cost.every((n) => n === 0))
-    throw new RangeError(`permits: expected a cost in one of ${listOf(names)}, got none`);
+    throw new RangeError(`permits: expected some of ${listOf(names)}, got none`);
   return cost;
 }
 

@@ -45,12 +45,21 @@ timed('the limit of requests applies as well', async (clock) => {
   assert.equal(seconds, [0, 0, 0, 61]);
 });
 
-test('a call that fails is charged for its prompt only', async () => {
+test('a call that the provider rejects is charged for its prompt only', async () => {
   const limiter = limiterOf();
-  const complete = llmClient(limiter, () => Promise.reject(new Error('overloaded')));
+  const overloaded = Object.assign(new Error('overloaded'), { status: 529 });
+  const complete = llmClient(limiter, () => Promise.reject(overloaded));
   const error = await complete(promptOf(700)).catch((reason) => reason);
   assert.is(error.message, 'overloaded');
   assert.equal(await left(limiter), { requests: 2, tokens: 900 });
+});
+
+test('a call without a response keeps its estimate', async () => {
+  const limiter = limiterOf();
+  const complete = llmClient(limiter, () => Promise.reject(new Error('aborted')));
+  const error = await complete(promptOf(700)).catch((reason) => reason);
+  assert.is(error.message, 'aborted');
+  assert.equal(await left(limiter), { requests: 2, tokens: 200 });
 });
 
 timed('a signal ends a waiting call, which is then not charged', async (clock) => {

@@ -41,7 +41,7 @@ for (const method of [...askers, 'decide'] as const) {
     for (const permits of [{}, { requests: 0 }, { requests: 0, tokens: undefined }]) {
       const error = await rejection(pair()[method](permits));
       assert.instance(error, RangeError);
-      assert.match(error.message, /^permits: expected a cost in one of "requests", "tokens", got none$/);
+      assert.match(error.message, /^permits: expected some of "requests", "tokens", got none$/);
     }
   });
 

@@ -442,7 +442,8 @@ test("TypeScript's older decorators are refused", () => {
     () => decorator({}, 'get', { value: async () => {} }),
     (error: unknown) =>
       error instanceof TypeError &&
-      error.message === 'limited: expected a method to decorate, got no context of a standard decorator',
+      error.message ===
+        'limited: expected a method to decorate, got no context of a standard decorator; turn off experimentalDecorators, or use limiter.wrap(fn)',
   );
 });
 

@@ -66,8 +66,8 @@ const wrongRecords: [permits: unknown, type: typeof Error, message: string][] = 
   [{ token: 1 }, RangeError, `permits: expected names among ${known}, got "token"`],
   [{ tokens: -1 }, RangeError, 'permits.tokens: expected a positive safe integer, got -1'],
   [{ tokens: '1' }, TypeError, 'permits.tokens: expected a positive safe integer, got "1"'],
-  [{ requests: 0, tokens: 0 }, RangeError, `permits: expected a cost in one of ${known}, got none`],
-  [{}, RangeError, `permits: expected a cost in one of ${known}, got none`],
+  [{ requests: 0, tokens: 0 }, RangeError, `permits: expected some of ${known}, got none`],
+  [{}, RangeError, `permits: expected some of ${known}, got none`],
 ];
 for (const [permits, type, message] of wrongRecords) {
   test(`with a record of limits, invalid permits throw: ${message}`, () => {
