@@ -48,6 +48,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   readonly #line: LedgerLine<Permits<Name>>;
 
   /**
+   * Creates a limiter. Makes no call: the state is created with the first request.
+   *
    * @param options the limit, its name, and where its state is kept
    * @throws TypeError, RangeError for an invalid option
    */

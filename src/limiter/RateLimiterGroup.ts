@@ -55,6 +55,8 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   readonly #limiters: KeyedLimiters<RateLimiter<Name>>;
 
   /**
+   * Creates a group without limiters. Makes no call.
+   *
    * @param options the limit or a function that returns it, the group's name, and where its state is kept
    * @throws TypeError, RangeError for an invalid option
    */

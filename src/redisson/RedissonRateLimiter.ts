@@ -54,6 +54,8 @@ export class RedissonRateLimiter implements Limiter<number> {
   readonly #deadlines: DeadlineTimer;
 
   /**
+   * Creates a limiter on the keys of a `RRateLimiter`. Makes no call: `trySetRate` stores a rate if there is none.
+   *
    * @param redis an ioredis `Redis` or `Cluster`, or the adapter of another client ({@link nodeRedis}, {@link valkeyGlide}); the limiter does not close it
    * @param name the limiter's name, as the JVM services give it to `getRateLimiter`
    * @param options `clientId`: the client that owns the permits with `RateType.PER_CLIENT`; `storeTimeout`: milliseconds that one call
