@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { type AskedPermits, LimiterClosedError } from '../errors.ts';
-import { type Cost, exceedsError, type NamedLimits, type Permits, shownOf } from '../limits/cost.ts';
+import { type Cost, exceedsError, type Permits, shownOf } from '../limits/cost.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
@@ -11,9 +11,9 @@ import * as check from '../validate.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquireOptions.ts';
 import { acquireFrom, tryAcquireFrom } from './acquisition.ts';
 import { decisionOf } from './decision.ts';
-import { KeyedLedger } from './keyedLedger.ts';
+import { KeyedLine } from './keyedLine.ts';
 import { LedgerLine } from './ledgerLine.ts';
-import { type LimiterParts, partsOf } from './limiterParts.ts';
+import { partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
 import type { Decision, LimiterStats, LimitInForce } from './results.ts';
 import { toPromise } from './toPromise.ts';
@@ -29,6 +29,8 @@ export interface SetRateOptions {
   keepState?: boolean | undefined;
 }
 
+type ControlledLine<P> = LedgerLine<P> & { readonly ledger: ControlledLedger };
+
 /**
  * One rate limit, shared by all limiters of the same name: requests wait in one queue, first come, first served.
  *
@@ -43,9 +45,7 @@ export interface SetRateOptions {
  * await limiter.acquire();
  */
 export class RateLimiter<Name extends string = string> implements Limiter<Permits<Name>> {
-  readonly #named: NamedLimits;
-  readonly #ledger: ControlledLedger;
-  readonly #line: LedgerLine<Permits<Name>>;
+  readonly #line: ControlledLine<Permits<Name>>;
 
   /**
    * Creates a limiter. Makes no call: the state is created with the first request.
@@ -54,11 +54,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * @throws TypeError, RangeError for an invalid option
    */
   constructor(options: RateLimiterOptions<Name>) {
-    // A group creates its limiters from their ledgers.
-    const parts: LimiterParts = options instanceof KeyedLedger ? options : partsOf(options, this);
-    this.#named = parts.named;
-    this.#ledger = parts.ledger;
-    this.#line = new LedgerLine(parts);
+    // A group creates its limiters from their lines.
+    const line = options instanceof KeyedLine ? options : new LedgerLine(partsOf(options, this));
+    this.#line = line as ControlledLine<Permits<Name>>;
   }
 
   /** The limiter's name; that of a group's limiter is `name:key`. */
@@ -144,9 +142,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   }
 
   #decisionOf(permits: Permits<Name>, cost: Cost, reply: DecideReply): Decision {
-    const { limits } = this.#ledger;
+    const { limits } = this.#line.ledger;
     if (reply.retryAfter < Infinity) return decisionOf(limits, cost, reply);
-    throw exceedsError(this.name, this.#named, limits, permits as AskedPermits);
+    throw exceedsError(this.name, this.#line.named, limits, permits as AskedPermits);
   }
 
   /**
@@ -168,7 +166,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     check.oneOf('detail', detail, [true, false]);
     const available = await toPromise<number[]>((reply) => this.#line.peek(reply));
     if (!detail) return Math.min(...available);
-    return shownOf({ ...this.#named, record: true }, available) as Record<Name, number>;
+    return shownOf({ ...this.#line.named, record: true }, available) as Record<Name, number>;
   }
 
   /**
@@ -186,7 +184,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async release(permits: Permits<Name>): Promise<void> {
     if (permits === undefined) throw check.invalid('permits', 'a number or a record of permits', permits);
-    const { names, record } = this.#named;
+    const { names, record } = this.#line.named;
     const most = names.map(() => Number.MAX_SAFE_INTEGER);
     const cost = unusedCost(names, record, most, permits, 'permits');
     if (cost.every((n) => n === 0)) return;
@@ -240,8 +238,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   async getRate(): Promise<LimitInForce<Name>> {
     if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
-    const { limits, stored } = await toPromise<Rate>((reply) => this.#ledger.getRate(reply));
-    return { limit: shownOf(this.#named, limits) as LimitInForce<Name>['limit'], stored };
+    const { limits, stored } = await toPromise<Rate>((reply) => this.#line.ledger.getRate(reply));
+    return { limit: shownOf(this.#line.named, limits) as LimitInForce<Name>['limit'], stored };
   }
 
   /**
@@ -262,7 +260,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   async pauseFor(ms: number): Promise<void> {
     check.pauseLength('ms', ms);
     await toPromise<number>((reply) =>
-      this.#line.dispatcher.changes.pause((done) => this.#ledger.pause(ms, done), reply),
+      this.#line.dispatcher.changes.pause((done) => this.#line.ledger.pause(ms, done), reply),
     );
   }
 
@@ -358,15 +356,18 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     limit: RateLimiterOptions<Name>['limit'],
     how: { ifAbsent: boolean; keepState: boolean },
   ): Promise<boolean> {
-    const { limits } = sameNames(this.#named, namedLimits(limit));
+    const { limits } = sameNames(this.#line.named, namedLimits(limit));
     return toPromise((reply) =>
-      this.#line.dispatcher.changes.send((done) => this.#ledger.setRate({ limits, ...how }, done), reply),
+      this.#line.dispatcher.changes.send(
+        (done) => this.#line.ledger.setRate({ limits, ...how }, done),
+        reply,
+      ),
     );
   }
 
   #forget(what: { rate: boolean }): Promise<void> {
     return toPromise((reply) =>
-      this.#line.dispatcher.changes.forget((done) => this.#ledger.forget(what, done), reply),
+      this.#line.dispatcher.changes.forget((done) => this.#line.ledger.forget(what, done), reply),
     );
   }
 

@@ -3,8 +3,8 @@ import type { NamedLimits, Permits } from '../limits/cost.ts';
 import { isLimit, type Limit } from '../limits/limit.ts';
 import type { LimiterGroup } from '../port/line.ts';
 import { invalid, show } from '../validate.ts';
-import { KeyedLedger } from './keyedLedger.ts';
 import { KeyedLimiters } from './keyedLimiters.ts';
+import { KeyedLine } from './keyedLine.ts';
 import { sharedParts } from './limiterParts.ts';
 import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
 import { RateLimiter } from './RateLimiter.ts';
@@ -119,10 +119,10 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
 
   #create(key: string): RateLimiter<Name> {
     const named = this.#named ?? this.#returnedFor(key);
-    const ledger = new KeyedLedger(this.#limiters, key, named);
-    const limiter = new RateLimiter<Name>(ledger as never);
-    ledger.limiter = limiter;
-    this.#limiters.add(ledger);
+    const line = new KeyedLine<Permits<Name>, RateLimiter<Name>>(this.#limiters, key, named);
+    const limiter = new RateLimiter<Name>(line as never);
+    line.limiter = limiter;
+    this.#limiters.add(line);
     return limiter;
   }
 

@@ -1,13 +1,7 @@
-import { LimiterClosedError } from '../errors.ts';
-import type { Line } from '../port/line.ts';
+import type { Clock } from '../clock.ts';
 import type { ControlledLedger } from '../stores/store.ts';
-import type { KeyedLedger, KeyedOwner } from './keyedLedger.ts';
+import type { KeyedLine, KeyedOwner } from './keyedLine.ts';
 import { openLedger, type SharedParts } from './limiterParts.ts';
-
-/** The part of a limiter that decides whether it can be evicted. */
-interface Evictable {
-  readonly line: Pick<Line<never>, 'idle'>;
-}
 
 /** Up to so many limiters, none is dropped, so that keys in frequent use are not created again. */
 export const room = 32_768;
@@ -23,21 +17,34 @@ const visitsOfLookup = 1;
  *
  * A dropped limiter that is used again is added again. If its key has another limiter by then, the group keeps both.
  */
-export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
-  readonly shared: SharedParts;
-  readonly #byKey = new Map<string, KeyedLedger<L>>();
+export class KeyedLimiters<L> implements KeyedOwner<L> {
+  readonly #shared: SharedParts;
+  readonly #byKey = new Map<string, KeyedLine<unknown, L>>();
   /** Dropped limiters that are used again, and whose keys have others by now. */
-  readonly #others = new Set<KeyedLedger<L>>();
+  readonly #others = new Set<KeyedLine<unknown, L>>();
   #hand = this.#all();
   /** Whether all requests are refused. */
   closed = false;
 
   constructor(shared: SharedParts) {
-    this.shared = shared;
+    this.#shared = shared;
   }
 
-  open({ named, events, key }: KeyedLedger<L>): ControlledLedger {
-    return openLedger(this.shared, named, events, key);
+  get name(): string {
+    return this.#shared.config.name;
+  }
+
+  get clock(): Clock {
+    return this.#shared.clock;
+  }
+
+  get maxQueue(): number {
+    return this.#shared.maxQueue;
+  }
+
+  open(line: KeyedLine<unknown, L>): ControlledLedger {
+    const { hasFallback } = this.#shared;
+    return openLedger(this.#shared, line.named, hasFallback ? line.events : undefined, line.key);
   }
 
   get size(): number {
@@ -48,7 +55,7 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
     return Array.from(this.#all(), ({ limiter }) => limiter!);
   }
 
-  *#all(): Generator<KeyedLedger<L>, undefined> {
+  *#all(): Generator<KeyedLine<unknown, L>, undefined> {
     yield* this.#byKey.values();
     yield* this.#others;
     return undefined;
@@ -56,37 +63,34 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
 
   /** Returns the limiter of a key, which counts as used. */
   find(key: string): L | undefined {
-    const ledger = this.#byKey.get(key);
-    if (!ledger) return undefined;
-    ledger.used = true;
+    const line = this.#byKey.get(key);
+    if (!line) return undefined;
+    line.used = true;
     this.#moveHand(visitsOfLookup);
-    return ledger.limiter;
+    return line.limiter;
   }
 
-  use(ledger: KeyedLedger<L>): Error | undefined {
-    if (this.closed) return new LimiterClosedError(this.shared.config.name);
-    // A dropped limiter is not marked as used.
-    if (!ledger.used) this.add(ledger);
-    return undefined;
+  use(line: KeyedLine<unknown, L>): void {
+    if (!this.closed) this.add(line);
   }
 
   /** Adds a limiter that is new, or was dropped and is used again. */
-  add(ledger: KeyedLedger<L>): void {
-    ledger.used = true;
-    const known = this.#byKey.get(ledger.key);
-    if (known === ledger) return;
-    if (known) this.#others.add(ledger);
+  add(line: KeyedLine<unknown, L>): void {
+    line.used = true;
+    const known = this.#byKey.get(line.key);
+    if (known === line) return;
+    if (known) this.#others.add(line);
     else {
-      this.#others.delete(ledger);
-      this.#byKey.set(ledger.key, ledger);
+      this.#others.delete(line);
+      this.#byKey.set(line.key, line);
     }
     this.#moveHand(visits);
   }
 
   /** Drops the limiter of a key. */
   forget(key: string): void {
-    const ledger = this.#byKey.get(key);
-    if (ledger) this.#drop(ledger);
+    const line = this.#byKey.get(key);
+    if (line) this.#drop(line);
   }
 
   clear(): void {
@@ -96,15 +100,15 @@ export class KeyedLimiters<L extends Evictable> implements KeyedOwner<L> {
 
   #moveHand(most: number): void {
     for (let i = 0; i < most && this.size > room; i++) {
-      const { done, value: ledger } = this.#hand.next();
+      const { done, value: line } = this.#hand.next();
       if (done) this.#hand = this.#all();
-      else if (ledger.used) ledger.used = false;
-      else if (ledger.limiter!.line.idle) this.#drop(ledger);
+      else if (line.used) line.used = false;
+      else if (line.idle) this.#drop(line);
     }
   }
 
-  #drop(ledger: KeyedLedger<L>): void {
-    ledger.used = false;
-    if (!this.#others.delete(ledger)) this.#byKey.delete(ledger.key);
+  #drop(line: KeyedLine<unknown, L>): void {
+    line.used = false;
+    if (!this.#others.delete(line)) this.#byKey.delete(line.key);
   }
 }

@@ -1,11 +1,11 @@
-import type { CancelTimer } from '../clock.ts';
+import type { CancelTimer, Clock } from '../clock.ts';
 import { Dispatcher } from '../dispatcher/dispatcher.ts';
 import { shortestInterval } from '../dispatcher/fairShare.ts';
 import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { OnRefunded } from '../dispatcher/refunds.ts';
 import { type Request, settledRequest } from '../dispatcher/request.ts';
 import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
-import { type Cost, costOf, exceedsError } from '../limits/cost.ts';
+import { type Cost, costOf, exceedsError, type NamedLimits } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
 import { LimiterEvents } from '../port/events.ts';
 import type { DropReason, Grant, Line, Waiter } from '../port/line.ts';
@@ -14,17 +14,23 @@ import { type DecideReply, type Ledger, newestGrants, type Reply } from '../stor
 import { PermitHandle, type Settlement } from './permitHandle.ts';
 import type { LimiterStats } from './results.ts';
 
+/** The options of a line. The lines of a group share theirs, which have neither limits nor a ledger. */
+export interface LineOptions extends Partial<DispatcherOptions> {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly maxQueue: number;
+}
+
 /**
  * The line of a limiter over a ledger: converts permits to costs, and grants to permits.
  *
  * As long as nothing waits, calls go directly to the ledger. The dispatcher is created for the first request that may have to
  * wait.
  */
-export class LedgerLine<P> implements Line<P> {
-  readonly #options: DispatcherOptions;
+export class LedgerLine<P, Options extends LineOptions = LineOptions> implements Line<P>, Settlement {
+  protected readonly options: Options;
   #created: Dispatcher | undefined;
   #events: LimiterEvents | undefined;
-  #settlement: Settlement | undefined;
   /** Calls and granted requests without the dispatcher. */
   #calls = 0;
   #granted = 0;
@@ -36,13 +42,21 @@ export class LedgerLine<P> implements Line<P> {
   #isRefusing = false;
   #closed = false;
 
-  constructor(options: DispatcherOptions) {
-    this.#options = options;
+  constructor(options: Options) {
+    this.options = options;
     this.#events = options.events;
   }
 
   get name(): string {
-    return this.#options.name;
+    return this.options.name;
+  }
+
+  get named(): NamedLimits {
+    return this.options.named!;
+  }
+
+  get ledger(): Ledger {
+    return this.options.ledger!;
   }
 
   get events(): LimiterEvents {
@@ -52,25 +66,27 @@ export class LedgerLine<P> implements Line<P> {
 
   /** The dispatcher, which is created if necessary. */
   get dispatcher(): Dispatcher {
-    if (this.#created) return this.#created;
-    const { name, named, ledger, clock, maxQueue, alone = false } = this.#options;
-    const { events } = this;
-    const isBusy = () => this.#lookups > 0;
-    this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events, isBusy });
-    if (this.#isHandingOut) this.#created.loop.enter();
+    const { ledger } = this;
+    if (!this.#created) {
+      const { name, named, events } = this;
+      const { clock, maxQueue, alone = false } = this.options;
+      const isBusy = () => this.#lookups > 0;
+      this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events, isBusy });
+      if (this.#isHandingOut) this.#created.loop.enter();
+    }
     // A closed dispatcher refuses all requests.
-    if (this.#closed) void this.#created.close();
+    if (this.closed && !this.#created.closed) void this.#created.close();
     return this.#created;
   }
 
   /** Whether a call to the ledger overtakes no request. */
   get #isClear(): boolean {
-    return !this.#closed && !this.#isHandingOut && (this.#created?.isClear ?? true);
+    return !this.closed && !this.#isHandingOut && (this.#created?.isClear ?? true);
   }
 
   /** The ledger, if it replies at once, no request waits, and no event is to be emitted. */
   get #quickLedger(): Ledger | undefined {
-    const { ledger } = this.#options;
+    const { ledger } = this;
     return ledger.sync && this.#isClear && !this.#events?.observed ? ledger : undefined;
   }
 
@@ -85,16 +101,16 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   costOf(permits: P): Cost {
-    const { named, ledger } = this.#options;
+    const { named } = this;
     const cost = costOf(named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (permits !== 1 && exceeds(ledger.limits, cost) && this.#knowsLimits)
-      throw exceedsError(this.name, named, ledger.limits, permits as AskedPermits);
+    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.#knowsLimits)
+      throw exceedsError(this.name, named, this.ledger.limits, permits as AskedPermits);
     return cost;
   }
 
   get #knowsLimits(): boolean {
-    return this.#created?.knowsLimits ?? this.#options.ledger.sync;
+    return this.#created?.knowsLimits ?? this.ledger.sync;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
@@ -140,14 +156,15 @@ export class LedgerLine<P> implements Line<P> {
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
     const waited = requestedAt === undefined ? 0 : Math.max(0, this.#grantTime - requestedAt);
-    this.#settlement ??= {
-      named: this.#options.named,
-      refund: (granted, cost) =>
-        new Promise((resolve) => this.dispatcher.refund({ ...granted, cost }, () => resolve())),
-      charge: (granted, cost) =>
-        new Promise((resolve) => this.dispatcher.charge({ ...granted, cost }, () => resolve())),
-    };
-    return new PermitHandle(grant, permits, waited, this.#settlement);
+    return new PermitHandle(grant, permits, waited, this);
+  }
+
+  refundPart(grant: Grant, cost: Cost): Promise<void> {
+    return new Promise((resolve) => this.dispatcher.refund({ ...grant, cost }, () => resolve()));
+  }
+
+  charge(grant: Grant, cost: Cost): Promise<void> {
+    return new Promise((resolve) => this.dispatcher.charge({ ...grant, cost }, () => resolve()));
   }
 
   timeoutError(permits: P, timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
@@ -160,7 +177,7 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   now(): number {
-    return this.#options.clock.now();
+    return this.options.clock.now();
   }
 
   get requestTime(): number {
@@ -168,11 +185,11 @@ export class LedgerLine<P> implements Line<P> {
   }
 
   after(ms: number, work: () => void): CancelTimer {
-    return this.#options.clock.after(ms, work);
+    return this.options.clock.after(ms, work);
   }
 
   get shortestInterval(): number {
-    return shortestInterval(this.#options.ledger.limits);
+    return shortestInterval(this.ledger.limits);
   }
 
   get waits(): boolean {
@@ -184,7 +201,7 @@ export class LedgerLine<P> implements Line<P> {
    * and needs no refusal to be remembered.
    */
   get isQuiet(): boolean {
-    return this.idle && !this.#created && !this.#isRefusing && !this.#closed && !this.#events?.observed;
+    return this.idle && !this.#created && !this.#isRefusing && !this.closed && !this.#events?.observed;
   }
 
   /** The fast path: the decision of a store that replies at once. */
@@ -202,7 +219,7 @@ export class LedgerLine<P> implements Line<P> {
   /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
     this.#lookUp<DecideReply>(
-      (done, last) => this.#options.ledger.decide(cost, done, last),
+      (done, last) => this.ledger.decide(cost, done, last),
       (error, decision) => {
         if (decision) this.#note(decision);
         // A subscriber may have been added during the call.
@@ -214,7 +231,7 @@ export class LedgerLine<P> implements Line<P> {
 
   /** Replies with the permits of each limit that are available now, after all earlier requests. */
   peek(reply: Reply<number[]>): void {
-    this.#lookUp<number[]>((done) => this.#options.ledger.peek(done), reply);
+    this.#lookUp<number[]>((done) => this.ledger.peek(done), reply);
   }
 
   #lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
@@ -233,7 +250,7 @@ export class LedgerLine<P> implements Line<P> {
 
   /** Refunds the newest grants; `settled` is called once the store has replied. */
   release(cost: Cost, settled: OnRefunded): void {
-    const { source } = this.#options.ledger;
+    const { source } = this.ledger;
     if (this.closed) settled(new LimiterClosedError(this.name));
     else this.dispatcher.refund({ cost, moment: newestGrants, epoch: 0, source }, settled);
   }

@@ -8,7 +8,7 @@ import type { PermitSource } from '../stores/store.ts';
 export interface Settlement {
   readonly named: NamedLimits;
   /** Refunds a part of a grant. */
-  refund(grant: Grant, cost: Cost): Promise<void>;
+  refundPart(grant: Grant, cost: Cost): Promise<void>;
   /** Charges permits that were used beyond a grant. */
   charge(grant: Grant, cost: Cost): Promise<void>;
 }
@@ -53,7 +53,7 @@ export class PermitHandle<P> implements Permit<P> {
     this.#isSettled = true;
     const isSome = (cost: Cost) => cost.some((n) => n > 0);
     await Promise.all([
-      isSome(unused) && this.#settlement.refund(this.#grant, unused),
+      isSome(unused) && this.#settlement.refundPart(this.#grant, unused),
       isSome(excess) && this.#settlement.charge(this.#grant, excess),
     ]);
   }

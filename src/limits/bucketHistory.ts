@@ -72,8 +72,14 @@ export function join(
 ): void {
   const { steps, lastAt } = history;
   if (t > newestIn(history) && moment !== lastAt) {
-    steps.unshift({ since: t, until: t, held: n });
+    const step = { since: t, until: t, held: n };
     history.lastAt = moment;
+    if (steps.length === 0) {
+      // An array of its length: `unshift` would make room for 16 more.
+      history.steps = [step];
+      return;
+    }
+    steps.unshift(step);
     if (steps.length > 2 && heldBy(steps, 2) * (steps[1].until > now ? 8 : 2) <= burst) merge(steps, 2);
     limitSteps(steps, now, burst);
     return;

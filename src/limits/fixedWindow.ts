@@ -1,17 +1,13 @@
 import type { Algebra } from './algebra.ts';
 import type { FixedWindow } from './limit.ts';
 
-/** The last window in use and the one in use before it. All earlier windows are past or full. */
-export interface FixedWindowState {
-  kind: 'fixedWindow';
-  permits: number;
-  interval: number;
-  align: 'first' | 'epoch';
-  /** The moment at which the last window starts. */
+/** A window in use. */
+interface Window {
+  /** The moment at which it starts. */
   start: number;
   /** The next window may not start before this moment. A step of the clock never makes it earlier. */
   end: number;
-  /** Permits granted and reserved in the last window. */
+  /** Permits granted and reserved in it. */
   used: number;
   /** The newest moment granted or reserved in it. */
   newest: number;
@@ -20,15 +16,19 @@ export interface FixedWindowState {
    * moment has come since.
    */
   reserved: number;
+}
+
+/** The last window in use. All earlier windows are past or full, except the one before it. */
+export interface FixedWindowState extends Window {
+  kind: 'fixedWindow';
+  permits: number;
+  interval: number;
+  align: 'first' | 'epoch';
   /**
-   * The same for the window before it, which becomes the last one again if all reservations in the last one
-   * are refunded.
+   * The window before it, unless that is past. It becomes the last one again if all reservations in the last one are
+   * refunded.
    */
-  start0: number;
-  end0: number;
-  used0: number;
-  newest0: number;
-  reserved0: number;
+  previous: Window | undefined;
   /**
    * Milliseconds by which the state's clock is ahead of the server's. Windows are aligned to the server's
    * clock.
@@ -51,11 +51,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     used: 0,
     newest: 0,
     reserved: 0,
-    start0: 0,
-    end0: 0,
-    used0: 0,
-    newest0: 0,
-    reserved0: 0,
+    previous: undefined,
     shift: 0,
   }),
 
@@ -73,64 +69,43 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   hasGap(state, now, at, n, before) {
-    const { permits, start, end, used, start0, end0, used0, align } = state;
+    const { permits, start, end, used, previous, align } = state;
     if (used === 0 && now >= end) return true;
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
+    if (!previous) return false;
     // After a step of the clock, a window may be off the grid.
-    if (align === 'epoch' && alignDown(state, start0) !== start0) return false;
+    if (align === 'epoch' && alignDown(state, previous.start) !== previous.start) return false;
     // After the interval was shortened, the window may overlap the last one, and moments from the start of
     // the last one count there.
-    const stop = Math.min(end0, start);
-    return start0 <= now && at < stop && (before < stop || used0 + n <= permits);
+    const stop = Math.min(previous.end, start);
+    return previous.start <= now && at < stop && (before < stop || previous.used + n <= permits);
   },
 
   commit(state, now, t, n) {
+    let window: Window = state;
     // A grant ahead of the reservations in the last window.
-    if (state.used > 0 && t < state.start) {
-      state.used0 += n;
-      if (t > now) state.reserved0 = (state.newest0 > now ? state.reserved0 : 0) + n;
-      state.newest0 = Math.max(state.newest0, t);
-      return;
-    }
-    if (state.used === 0 || t >= state.end) open(state, t);
-    state.used += n;
-    if (t > now) state.reserved = (state.newest > now ? state.reserved : 0) + n;
-    state.newest = Math.max(state.newest, t);
+    if (state.used > 0 && t < state.start && state.previous) window = state.previous;
+    else if (state.used === 0 || t >= state.end) open(state, now, t);
+    window.used += n;
+    if (t > now) window.reserved = (window.newest > now ? window.reserved : 0) + n;
+    window.newest = Math.max(window.newest, t);
   },
 
   refund(state, now, t, n) {
-    const { start, newest, used, start0, end0, used0 } = state;
-    if (t >= start && t <= newest) {
-      const back = Math.min(n, used);
-      state.used -= back;
-      if (t > now) state.reserved = Math.max(0, state.reserved - n);
-      if (back > 0 && state.used === 0) close(state, now);
-      return back;
-    }
-    if (t < start0 || t >= start || now >= end0) return 0;
-    const back = Math.min(n, used0);
-    state.used0 -= back;
-    if (t > now) state.reserved0 = Math.max(0, state.reserved0 - n);
-    if (state.used0 === 0) state.end0 = start0;
-    return back;
+    const { start, newest, previous } = state;
+    if (t >= start && t <= newest) return take(state, state, now, t, n);
+    if (!previous || t < previous.start || t >= start || now >= previous.end) return 0;
+    return take(state, previous, now, t, n);
   },
 
   release(state, now, at, n) {
-    const { start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0 } = state;
+    const { start, previous } = state;
+    const window = start <= at ? state : previous;
+    if (!window || now >= window.end || window.start > at) return 0;
     // The state does not tell which reservations have come due. While one is ahead, all that were made with it
     // stay reserved.
-    if (start <= at) {
-      const granted = newest > at ? Math.max(0, used - reserved) : used;
-      const back = now < end ? Math.min(n, granted) : 0;
-      state.used -= back;
-      if (back > 0 && state.used === 0) close(state, now);
-      return back;
-    }
-    const granted = newest0 > at ? Math.max(0, used0 - reserved0) : used0;
-    const back = now < end0 && start0 <= at ? Math.min(n, granted) : 0;
-    state.used0 -= back;
-    if (state.used0 === 0) state.end0 = start0;
-    return back;
+    const { used, newest, reserved } = window;
+    return take(state, window, now, now, Math.min(n, newest > at ? Math.max(0, used - reserved) : used));
   },
 
   cut(state, now, after) {
@@ -164,8 +139,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.shift = shift;
     // After a step of the clock, a window may be off the grid. The next one starts on the grid.
     if (state.align === 'epoch') state.end = alignUp(state, state.end);
-    if (state.end0 > 0 && now >= state.end0)
-      Object.assign(state, { start0: 0, end0: 0, used0: 0, newest0: 0, reserved0: 0 });
+    if (state.previous && now >= state.previous.end) state.previous = undefined;
     if (now < state.end) return;
     state.used = 0;
     // After a later step of the clock, no window may start before the present one.
@@ -176,8 +150,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     Object.assign(state, { permits, interval, align });
     // Earlier grants count in the window in which they were made, so the next one starts after the newest of
     // them.
-    if (state.used > 0) state.end = Math.max(state.start + interval, state.newest + 1);
-    if (state.used0 > 0) state.end0 = Math.max(state.start0 + interval, state.newest0 + 1);
+    for (const window of [state, state.previous])
+      if (window && window.used > 0) window.end = Math.max(window.start + interval, window.newest + 1);
     if (align === 'epoch') state.end = alignUp(state, state.end);
   },
 
@@ -185,25 +159,29 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 };
 
 /** Opens a window at the moment `t`. */
-function open(state: FixedWindowState, t: number): void {
-  state.start0 = state.start;
-  state.end0 = state.end;
-  state.used0 = state.used;
-  state.newest0 = state.newest;
-  state.reserved0 = state.reserved;
+function open(state: FixedWindowState, now: number, t: number): void {
+  const { start, end, used, newest, reserved } = state;
+  state.previous = end > now ? { start, end, used, newest, reserved } : undefined;
   state.start = state.align === 'epoch' ? alignDown(state, t) : t;
   state.end = state.start + state.interval;
   state.used = 0;
   state.reserved = 0;
 }
 
+/** Takes up to `n` permits granted at `t` out of a window. Returns how many. */
+function take(state: FixedWindowState, window: Window, now: number, t: number, n: number): number {
+  const back = Math.min(n, window.used);
+  window.used -= back;
+  if (t > now) window.reserved = Math.max(0, window.reserved - n);
+  if (window !== state) {
+    if (window.used === 0) window.end = window.start;
+  } else if (back > 0 && window.used === 0) close(state, now);
+  return back;
+}
+
 /** The last window has become empty. The one before it becomes the last, unless it has ended. */
 function close(state: FixedWindowState, now: number): void {
-  state.start = state.start0;
-  state.end = state.end0;
-  state.used = state.used0;
-  state.newest = state.newest0;
-  state.reserved = state.reserved0;
+  Object.assign(state, state.previous ?? { start: 0, end: 0, used: 0, newest: 0, reserved: 0 });
   forgetBefore(state);
   fixedWindowAlgebra.roll(state, now, state.shift);
 }
@@ -213,11 +191,8 @@ function close(state: FixedWindowState, now: number): void {
  * start where it did.
  */
 function forgetBefore(state: FixedWindowState): void {
-  state.start0 = state.start;
-  state.end0 = state.start;
-  state.used0 = 0;
-  state.newest0 = state.newest;
-  state.reserved0 = 0;
+  const { start, newest } = state;
+  state.previous = { start, end: start, used: 0, newest, reserved: 0 };
 }
 
 /** The start of the last window if it is in use, otherwise the earliest start of the next one. */

@@ -85,7 +85,11 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     // After a change of resolution, the last slot may be later than this one.
     const slot = last < state.head ? own : Math.max(own, state.times[last]);
     if (last >= state.head && state.times[last] === slot) state.counts[last] += n;
-    else {
+    else if (last < 0) {
+      // Arrays of their length: `push` would make room for 16 more.
+      state.times = [slot];
+      state.counts = [n];
+    } else {
       state.times.push(slot);
       state.counts.push(n);
     }

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LimiterClosedError, PermitsExceedLimitError } from '../../src/errors.ts';
-import { KeyedLedger } from '../../src/limiter/keyedLedger.ts';
 import { KeyedLimiters, room } from '../../src/limiter/keyedLimiters.ts';
+import { KeyedLine } from '../../src/limiter/keyedLine.ts';
 import { sharedParts } from '../../src/limiter/limiterParts.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
@@ -160,15 +160,16 @@ timed('no limiter with waiting requests or reservations is evicted', async (cloc
 });
 
 test('after a busy time, lookups of known keys evict the idle limiters beyond the room', () => {
-  const line = { idle: false };
-  const limiters = new KeyedLimiters<{ line: typeof line }>(sharedParts({ name: 'api' }, {}, true));
+  let isIdle = false;
+  const limiters = new KeyedLimiters<number>(sharedParts({ name: 'api' }, {}, true));
   for (let i = 0; i < others; i++) {
-    const ledger = new KeyedLedger(limiters, `key ${i}`, { record: false, names: [''], limits: [limit] });
-    ledger.limiter = { line };
-    limiters.add(ledger);
+    const line = new KeyedLine(limiters, `key ${i}`, { record: false, names: [''], limits: [limit] });
+    Object.defineProperty(line, 'idle', { get: () => isIdle });
+    line.limiter = i + 1;
+    limiters.add(line);
   }
   assert.is(limiters.size, others);
-  line.idle = true;
+  isIdle = true;
   for (let i = 0; i < 4 * room; i++) assert.ok(limiters.find('key 0'));
   assert.is(limiters.size, room);
 });
@@ -206,14 +207,11 @@ timed('an evicted limiter that is used again is that of its key', async () => {
 });
 
 test('of two limiters of a key, the group counts each once, and finds the one that was there first', () => {
-  const line = { idle: true };
-  const limiters = new KeyedLimiters<{ line: typeof line }>(sharedParts({ name: 'api' }, {}, true));
+  const limiters = new KeyedLimiters<number>(sharedParts({ name: 'api' }, {}, true));
   const named = { record: false, names: [''], limits: [limit] };
-  const [first, second] = [0, 1].map(() => {
-    const ledger = new KeyedLedger(limiters, 'a', named);
-    ledger.limiter = { line: { ...line } };
-    return ledger;
-  });
+  const [first, second] = [1, 2].map((limiter) =>
+    Object.assign(new KeyedLine<unknown, number>(limiters, 'a', named), { limiter }),
+  );
   limiters.add(first);
   limiters.add(second);
   limiters.add(second);

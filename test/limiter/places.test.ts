@@ -18,7 +18,7 @@ function keysInUse() {
   return {
     use(key: string): Place {
       places.called(++ms);
-      const place = places.of({ prefix: 'sluice', name: 'api', key } as never);
+      const place = places.of('api', key);
       const { ledger, instant } = openLedger(place.ledger, names, limits, ms * 1000, noControl());
       closeLedger(ledger, instant);
       if (!place.ledger) all.push(place);

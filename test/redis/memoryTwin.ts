@@ -1,4 +1,5 @@
 import { lift, noControl, pause, storeRate } from '../../src/stores/memory/control.ts';
+import { expand } from '../../src/stores/memory/createLedger.ts';
 import { decide, decideReopened } from '../../src/stores/memory/decide.ts';
 import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
@@ -38,7 +39,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
     if (call.kind === 'forget') {
       lift(control, call.rate, serverUs);
       // In Redis, only the sequences remain, which have their own keys.
-      if (kept) ledgers.set(whose, { ...kept, epoch: 0, shift: 0, seen: 0, expires: 0 });
+      if (kept) ledgers.set(whose, { ...expand(kept), epoch: 0, shift: 0, seen: 0, expires: 0 });
       return undefined;
     }
     if (call.kind === 'setRate') {
@@ -103,7 +104,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
     const isThere = ledger && ledger.expires > 0;
     return {
       reply,
-      state: isThere ? pictureOf(ledger, now) : undefined,
+      state: isThere ? pictureOf(expand(ledger), now) : undefined,
       control: controlPicture(control),
     };
   };

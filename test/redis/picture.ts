@@ -82,9 +82,14 @@ function limitPicture(state: LimitState): LimitPicture {
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0, shift } =
-      state;
-    const windows = [start, end, used, newest, reserved, start0, end0, used0, newest0, reserved0];
+    const { align, shift, previous = { start: 0, end: 0, used: 0, newest: 0, reserved: 0 } } = state;
+    const windows = [state, previous].flatMap(({ start, end, used, newest, reserved }) => [
+      start,
+      end,
+      used,
+      newest,
+      reserved,
+    ]);
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
@@ -131,7 +136,7 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
     const kept = [...numbers.slice(0, 4), total - expired, numbers[5], past.at(-1)?.[0] ?? purged];
     return { kind, numbers: kept, log: log.slice(past.length) };
   }
-  // Of a fixed window: start0, end0, used0, newest0 and reserved0.
+  // Of a fixed window: the window before the last.
   if (kind === 'f' && numbers[9] <= now)
     return { kind, numbers: [...numbers.slice(0, 8), 0, 0, 0, 0, 0, ...numbers.slice(13)], log };
   if (kind === 't') {

@@ -6,13 +6,13 @@ import { lastOf } from './epochs.ts';
 import { boundFrontier, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { offer } from './offer.ts';
-import { availableNow, fullAt } from './openLedger.ts';
+import { availableNow, closeLedger } from './openLedger.ts';
 import { areRare, loadOf, strideOf } from './pace.ts';
 import { takeNow } from './take.ts';
 import { turnOf } from './tickets.ts';
 import { takeTurns } from './turns.ts';
 
-/** Grants the cost if its permits are free now, and returns what is left. The twin of `lua/decide.lua`. */
+/** Grants the cost if its permits are free now, closes the ledger, and returns what is left. The twin of `lua/decide.lua`. */
 export function decide(
   ledger: LedgerState,
   instant: Instant,
@@ -49,7 +49,7 @@ export function decideReopened(
 }
 
 function replyOf(ledger: LedgerState, instant: Instant, granted: boolean, retryAfter: number): DecideReply {
-  const full = Math.max(fullAt(ledger, instant.now), ledger.pausedUntil);
+  const full = Math.max(closeLedger(ledger, instant), ledger.pausedUntil);
   const resetAfter = Math.max(0, full - instant.us / 1000);
   return { granted, available: availableNow(ledger, instant), retryAfter, resetAfter };
 }

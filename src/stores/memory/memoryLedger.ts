@@ -7,7 +7,6 @@ import type {
   DecideReply,
   Grant,
   LastMoment,
-  LedgerConfig,
   Rate,
   RateChange,
   Refund,
@@ -21,10 +20,11 @@ import { decide, decideReopened } from './decide.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
 import { closeLedger, instantOf, openLedger } from './openLedger.ts';
-import type { Place, Places } from './places.ts';
+import type { Place } from './places.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { Repeats } from './repeats.ts';
 import { reserve } from './reserve.ts';
+import type { Setting } from './setting.ts';
 import { reopen, takeNow } from './take.ts';
 
 /** The control of a limiter without a stored rate or pause. Never changed. */
@@ -36,54 +36,59 @@ type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
  * The ledger of one limiter. Each operation opens the state at the clock's time, works on it, and closes it.
  */
 export class MemoryLedger implements ControlledLedger {
-  readonly sync = true;
-  readonly source = 'memory';
-  readonly #config: LedgerConfig;
-  readonly #origin: number;
-  readonly #places: Places;
+  readonly #setting: Setting;
+  readonly #key: string;
   /** The limiter's place. With the scope `client`, it holds the control that all clients share. */
   #limiter: Place | undefined;
   /** This client's own place, with the scope `client`. */
   #own: Place | undefined;
   #limiterId: string | undefined;
 
-  /** `origin` is the clock's zero in epoch milliseconds. */
-  constructor(config: LedgerConfig, origin: number, places: Places) {
-    this.#config = config;
-    this.#origin = origin;
-    this.#places = places;
+  constructor(setting: Setting, key: string) {
+    this.#setting = setting;
+    this.#key = key;
+  }
+
+  get sync(): boolean {
+    return true;
+  }
+
+  get source(): 'memory' {
+    return 'memory';
   }
 
   get limits(): readonly Limit[] {
     const { limits } = this.#control;
-    return limits && !this.#misnamed(this.#control) ? limits : this.#config.limits;
+    return limits && !this.#misnamed(this.#control) ? limits : this.#setting.config.limits;
   }
 
   take(cost: Cost): Grant | undefined {
     const us = this.#clockUs();
-    const { repeats } = this.#places;
+    const { repeats } = this.#setting.places;
     if (repeats?.of === this && repeats.take(us, cost)) return repeats.grant;
-    this.#places.called(us / 1000);
-    const ledger = this.#reopened(us);
+    this.#setting.places.called(us / 1000);
+    const place = this.#place;
+    const ledger = this.#reopened(place, us);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
     if (!takeNow(ledger, instant, cost)) return undefined;
-    this.#close(ledger, instant);
+    place.ledger = ledger;
+    closeLedger(ledger, instant);
     const grant: Grant = { cost, moment: Math.ceil(us / 1000), epoch: ledger.epoch, source: 'memory' };
-    this.#places.repeats = new Repeats(this, ledger, instant, us, grant);
+    this.#setting.places.repeats = new Repeats(this, ledger, instant, us, grant);
     return grant;
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     this.#onLedger(reply, (ledger, instant, us) => {
       moveUp(ledger, instant.now, us);
-      return { now: us / 1000, ...reserve(ledger, instant, this.#config.clientId, request) };
+      return { now: us / 1000, ...reserve(ledger, instant, this.#setting.config.clientId, request) };
     });
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     // Each limiter object counts its sequence from 1, so two of the same client need different names here.
-    this.#limiterId ??= `${this.#config.clientId}:${globalThis.crypto.randomUUID()}`;
+    this.#limiterId ??= `${this.#setting.config.clientId}:${globalThis.crypto.randomUUID()}`;
     const limiterId = this.#limiterId;
     this.#onLedger(reply, (ledger, instant) => {
       const answer = refund(ledger, instant, limiterId, refunds, sequence);
@@ -93,12 +98,12 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   decideNow(cost: Cost, last?: LastMoment, us = this.#serverUs()): DecideReply | undefined {
-    const ledger = this.#reopened(us);
+    const place = this.#place;
+    const ledger = this.#reopened(place, us);
     if (!ledger) return undefined;
+    place.ledger = ledger;
     const instant = instantOf(ledger, us);
-    const decision = decideReopened(ledger, instant, this.#config.clientId, cost, last);
-    this.#close(ledger, instant);
-    return decision;
+    return decideReopened(ledger, instant, this.#setting.config.clientId, cost, last);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
@@ -107,12 +112,12 @@ export class MemoryLedger implements ControlledLedger {
     if (decision) reply(null, decision);
     else
       this.#onLedgerAt(us, reply, (ledger, instant) =>
-        decide(ledger, instant, this.#config.clientId, cost, last),
+        decide(ledger, instant, this.#setting.config.clientId, cost, last),
       );
   }
 
   peek(reply: Reply<number[]>): void {
-    const nothing = this.#config.names.map(() => 0);
+    const nothing = this.#setting.config.names.map(() => 0);
     this.decide(nothing, (error, decision) => reply(error, decision?.available));
   }
 
@@ -124,15 +129,15 @@ export class MemoryLedger implements ControlledLedger {
       reply(null, false);
       return;
     }
-    storeRate(control, this.#config.names, limits, keepState, this.#place.ledger?.epoch ?? 0, us);
+    storeRate(control, this.#setting.config.names, limits, keepState, this.#place.ledger?.epoch ?? 0, us);
     this.#onLedger(reply, () => true);
   }
 
   getRate(reply: Reply<Rate>): void {
     const { limits } = this.#control;
     const wrong = this.#misnamed(this.#control);
-    if (wrong) reply(new StoreError(this.#config.name, wrong));
-    else reply(null, { limits: limits ?? this.#config.limits, stored: limits !== undefined });
+    if (wrong) reply(new StoreError(this.#setting.config.name, wrong));
+    else reply(null, { limits: limits ?? this.#setting.config.limits, stored: limits !== undefined });
   }
 
   pause(ms: number, reply: Reply<number>): void {
@@ -150,14 +155,15 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   get #limiterPlace(): Place {
-    if (!this.#limiter?.isKept) this.#limiter = this.#places.of(this.#config);
+    const { places, family } = this.#setting;
+    if (!this.#limiter?.isKept) this.#limiter = places.of(family, this.#key);
     return this.#limiter;
   }
 
   get #place(): Place {
-    const { clientId, scope } = this.#config;
-    if (scope !== 'client') return this.#limiterPlace;
-    if (!this.#own?.isKept) this.#own = this.#places.of(this.#config, clientId);
+    const { places, own } = this.#setting;
+    if (own === undefined) return this.#limiterPlace;
+    if (!this.#own?.isKept) this.#own = places.of(own, this.#key);
     return this.#own;
   }
 
@@ -173,25 +179,26 @@ export class MemoryLedger implements ControlledLedger {
 
   /** The error if the stored rate has other limit names than this limiter. No operation is possible then. */
   #misnamed({ limits, names }: Control): TypeError | undefined {
-    return limits && otherNames(this.#config.names, names);
+    return limits && otherNames(this.#setting.config.names, names);
   }
 
   #clockUs(): number {
-    return Math.round((this.#origin + this.#config.clock.now()) * 1000);
+    return Math.round((this.#setting.origin + this.#setting.config.clock.now()) * 1000);
   }
 
   #serverUs(): number {
     const us = this.#clockUs();
-    this.#places.called(us / 1000);
+    this.#setting.places.called(us / 1000);
     return us;
   }
 
   /** The state at the server's time, if the fast path may use it. */
-  #reopened(us: number): LedgerState | undefined {
+  #reopened(place: Place, us: number): LedgerState | undefined {
     const control = this.#control;
-    const { names, limits } = this.#config;
+    const { config, places } = this.#setting;
+    const { names, limits } = config;
     if (this.#misnamed(control)) return undefined;
-    return reopen(this.#place.ledger, names, limits, us, control, this.#places.lastEpoch);
+    return reopen(place.ledger, names, limits, us, control, places.lastEpoch);
   }
 
   #onLedger<T>(reply: Reply<T>, work: Work<T>): void {
@@ -201,26 +208,17 @@ export class MemoryLedger implements ControlledLedger {
   #onLedgerAt<T>(us: number, reply: Reply<T>, work: Work<T>): void {
     const control = this.#control;
     const wrong = this.#misnamed(control);
-    const { name, names, limits } = this.#config;
+    const { config, places } = this.#setting;
+    const { name, names, limits } = config;
     if (wrong) {
       reply(new StoreError(name, wrong));
       return;
     }
-    const { ledger, instant } = openLedger(
-      this.#place.ledger,
-      names,
-      limits,
-      us,
-      control,
-      this.#places.lastEpoch,
-    );
+    const place = this.#place;
+    const { ledger, instant } = openLedger(place.ledger, names, limits, us, control, places.lastEpoch);
+    place.ledger = ledger;
     const answer = work(ledger, instant, us);
-    this.#close(ledger, instant);
-    reply(null, answer);
-  }
-
-  #close(ledger: LedgerState, instant: Instant): void {
     closeLedger(ledger, instant);
-    this.#place.ledger = ledger;
+    reply(null, answer);
   }
 }

@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts';
 import { MemoryLedger } from './memoryLedger.ts';
 import { Places } from './places.ts';
+import { Setting } from './setting.ts';
 
 /**
  * A store in this process. Limiters with the same store and name share one limit.
@@ -14,13 +15,13 @@ import { Places } from './places.ts';
  */
 export function memoryStore(): Store {
   const places = new Places();
-  let origin: number | undefined;
+  let last: Setting | undefined;
   return {
     open(config) {
       // All limiters use one origin, so that a limiter created after a step of the wall clock agrees with the
       // older ones.
-      origin ??= config.clock.origin;
-      return new MemoryLedger(config, origin, places);
+      if (!last?.suits(config)) last = new Setting(config, last?.origin ?? config.clock.origin, places);
+      return new MemoryLedger(last, config.key ?? config.name);
     },
   };
 }

@@ -1,14 +1,12 @@
 import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, startWith } from '../../limits/states.ts';
 import { noticePeriod } from '../store.ts';
-import { nobody } from './contenders.ts';
 import { type Control, followPause } from './control.ts';
+import { createLedger, expand, none } from './createLedger.ts';
 import { changeEpoch, noticeEnd, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
-/** The list of a ledger without entries. */
-const none: readonly never[] = [];
 /** The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call. */
 const leastLife = 1000;
 
@@ -26,15 +24,7 @@ export function openLedger(
   after = 0,
 ): { ledger: LedgerState; instant: Instant } {
   const limits = control.limits ?? own;
-  let ledger = kept;
-  // Compared before the clock is followed, as a step back changes the epoch.
-  const isForgotten = kept !== undefined && kept.epoch < control.forgotten;
-  if (ledger) followClock(ledger, serverUs);
-  if (!ledger || ledger.expires <= ledger.seen || isForgotten) {
-    // Later than the epoch of an expired ledger, even if the clock has stepped back since.
-    const epoch = Math.max((kept?.epoch ?? after) + 1, control.forgotten, serverUs);
-    ledger = createLedger(names, limits, epoch, serverUs, kept?.sequences);
-  }
+  const ledger = expand(renew(kept, names, limits, serverUs, control, after));
   const { shift } = ledger;
   const serverMs = Math.floor(serverUs / 1000);
   const now = serverMs + shift;
@@ -52,6 +42,24 @@ export function openLedger(
   return { ledger, instant: instantOf(ledger, serverUs) };
 }
 
+/** The ledger at the server's time; a new one if no grant counts any more. */
+export function renew(
+  kept: LedgerState | undefined,
+  names: readonly string[],
+  limits: readonly Limit[],
+  serverUs: number,
+  control: Control,
+  after: number,
+): LedgerState {
+  // Compared before the clock is followed, as a step back changes the epoch.
+  const isForgotten = kept !== undefined && kept.epoch < control.forgotten;
+  const ledger = kept && followClock(kept, serverUs);
+  if (ledger && ledger.expires > ledger.seen && !isForgotten) return ledger;
+  // Later than the epoch of an expired ledger, even if the clock has stepped back since.
+  const epoch = Math.max((ledger?.epoch ?? after) + 1, control.forgotten, serverUs);
+  return createLedger(names, limits, epoch, Math.floor(serverUs / 1000), ledger?.sequences);
+}
+
 /** The server's time by the clock of an open ledger. */
 export function instantOf({ shift }: LedgerState, serverUs: number): Instant {
   return {
@@ -61,50 +69,19 @@ export function instantOf({ shift }: LedgerState, serverUs: number): Instant {
   };
 }
 
-function createLedger(
-  names: readonly string[],
-  limits: readonly Limit[],
-  epoch: number,
-  serverUs: number,
-  sequences: LedgerState['sequences'],
-): LedgerState {
-  return {
-    epoch,
-    born: epoch,
-    refundable: epoch,
-    shift: 0,
-    seen: Math.floor(serverUs / 1000),
-    expires: 0,
-    frontier: 0,
-    pacedUntil: 0,
-    granted: 0,
-    returned: 0,
-    holes: none,
-    contenders: nobody,
-    voids: none,
-    freed: 0,
-    movedAt: 0,
-    credit: 0,
-    largest: 0,
-    largestUntil: 0,
-    tickets: none,
-    pausedUntil: 0,
-    names,
-    limits: limits.map((limit) => algebraOf(limit).create(limit)),
-    under: limits,
-    sequences,
-  };
-}
-
-function followClock(ledger: LedgerState, serverUs: number): void {
-  const now = Math.floor(serverUs / 1000) + ledger.shift;
-  if (now < ledger.seen) {
-    ledger.shift += ledger.seen - now;
-    changeEpoch(ledger, serverUs);
-    ledger.refundable = ledger.epoch;
-    // The grid of windows moves with the clock, so earlier reservations no longer fit it.
-    ledger.holes = none;
-  } else ledger.seen = now;
+function followClock(kept: LedgerState, serverUs: number): LedgerState {
+  const now = Math.floor(serverUs / 1000) + kept.shift;
+  if (now >= kept.seen) {
+    kept.seen = now;
+    return kept;
+  }
+  const ledger = expand(kept);
+  ledger.shift += ledger.seen - now;
+  changeEpoch(ledger, serverUs);
+  ledger.refundable = ledger.epoch;
+  // The grid of windows moves with the clock, so earlier reservations no longer fit it.
+  ledger.holes = none;
+  return ledger;
 }
 
 /**
@@ -170,14 +147,11 @@ export function pausedFor({ pausedUntil }: LedgerState, { us }: Instant): number
 
 /** The permits of each limit that are free now. */
 export function availableNow({ limits, pausedUntil }: LedgerState, { now, at }: Instant): number[] {
-  const available: number[] = [];
-  for (const state of limits)
-    available.push(pausedUntil > now ? 0 : algebraOf(state).available(state, now, at));
-  return available;
+  return limits.map((state) => (pausedUntil > now ? 0 : algebraOf(state).available(state, now, at)));
 }
 
 /** The moment at which all permits will be free again. */
-export function fullAt(ledger: LedgerState, now: number): number {
+function fullAt(ledger: LedgerState, now: number): number {
   let full = now;
   for (const state of ledger.limits) full = Math.max(full, algebraOf(state).full(state, now));
   return full;
@@ -185,9 +159,11 @@ export function fullAt(ledger: LedgerState, now: number): number {
 
 /**
  * Sets how long the ledger is needed: until all grants have expired, all clients have received the last
- * change, and no client waits for rare permits.
+ * change, and no client waits for rare permits. Returns the moment at which all permits will be free again.
  */
-export function closeLedger(ledger: LedgerState, { now }: Instant): void {
+export function closeLedger(ledger: LedgerState, { now }: Instant): number {
+  const full = fullAt(ledger, now);
   const orderedUntil = ledger.tickets.length > 0 ? ledger.pacedUntil : 0;
-  ledger.expires = Math.max(now + leastLife, fullAt(ledger, now), noticeEnd(ledger), orderedUntil);
+  ledger.expires = Math.max(now + leastLife, full, noticeEnd(ledger), orderedUntil);
+  return full;
 }

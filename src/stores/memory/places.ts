@@ -1,4 +1,3 @@
-import type { LedgerConfig } from '../store.ts';
 import { type Control, isIdle } from './control.ts';
 import type { LedgerState } from './ledgerState.ts';
 import type { Repeats } from './repeats.ts';
@@ -9,8 +8,6 @@ export class Place {
   ledger: LedgerState | undefined;
   /** Whether the store still holds this place. If it was dropped, it must be looked up again. */
   isKept = true;
-
-  constructor(readonly text: string) {}
 }
 
 /** Calls between two searches for idle places. */
@@ -21,12 +18,13 @@ const visits = 8;
 const visitsPerAdded = 2;
 
 /**
- * The places of a store, by key. One call in a few visits some of them in turn and drops the idle ones, so that
- * no timer is needed and no call visits all.
+ * The places of a store, by family and key: the keys of a group are a family, so that a place needs no name of its own. One call
+ * in a few visits some places in turn and drops the idle ones, so that no timer is needed and no call visits all.
  */
 export class Places {
-  readonly #all = new Map<string, Place>();
-  #hand = this.#all.values();
+  readonly #families = new Map<string, Map<string, Place>>();
+  #hand = this.#search();
+  #size = 0;
   #calls = 0;
   #added = 0;
   /** The latest epoch of any dropped ledger. */
@@ -34,14 +32,15 @@ export class Places {
   /** The last grant, as far as it can be repeated. */
   repeats: Repeats | undefined;
 
-  /** The place of a limiter, or of one of its clients with the scope `client`. */
-  of({ prefix, name, key }: LedgerConfig, clientId?: string): Place {
-    // Joined, as a concatenated string would keep each of its parts for as long as the place lives.
-    const text = [prefix, name, key, clientId].map(textOf).join('');
-    const known = this.#all.get(text);
+  /** The place of a key. */
+  of(family: string, key: string): Place {
+    const places = this.#families.get(family) ?? new Map<string, Place>();
+    const known = places.get(key);
     if (known) return known;
-    const place = new Place(text);
-    this.#all.set(text, place);
+    const place = new Place();
+    this.#families.set(family, places);
+    places.set(key, place);
+    this.#size++;
     this.#added++;
     return place;
   }
@@ -56,21 +55,23 @@ export class Places {
   #look(serverMs: number): void {
     const most = visits + visitsPerAdded * this.#added;
     this.#added = 0;
-    for (let left = Math.min(most, this.#all.size); left > 0; left--) {
-      const { done, value: place } = this.#hand.next();
-      if (done) this.#hand = this.#all.values();
-      else if (isOver(place, serverMs)) {
+    for (let left = Math.min(most, this.#size); left > 0; left--)
+      if (this.#hand.next(serverMs).done) this.#hand = this.#search();
+  }
+
+  /** Visits one place for each time that it receives, and drops it if it is idle. */
+  *#search(): Generator<undefined, void, number> {
+    for (const [family, places] of this.#families) {
+      for (const [key, place] of places) {
+        if (!isOver(place, yield)) continue;
         place.isKept = false;
         this.lastEpoch = Math.max(this.lastEpoch, place.ledger?.epoch ?? 0);
-        this.#all.delete(place.text);
+        places.delete(key);
+        this.#size--;
       }
+      if (places.size === 0) this.#families.delete(family);
     }
   }
-}
-
-/** One part of a place's key. The length prefix keeps the parts unambiguous. */
-function textOf(part: string | undefined): string {
-  return part === undefined ? '-' : `${part.length}:${part}`;
 }
 
 function isOver({ ledger, control }: Place, serverMs: number): boolean {

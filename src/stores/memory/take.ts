@@ -5,7 +5,7 @@ import { isCalm } from './contenders.ts';
 import { type Control, isIdle } from './control.ts';
 import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { isUnder, openLedger } from './openLedger.ts';
+import { isUnder, renew } from './openLedger.ts';
 
 /**
  * The ledger at the server's time, if nothing else has to change: its clock has not stepped back, there is no pause or hole, and
@@ -22,17 +22,21 @@ export function reopen(
 ): LedgerState | undefined {
   const serverMs = Math.floor(serverUs / 1000);
   const now = serverMs + (kept?.shift ?? 0);
-  if (!kept || kept.expires <= now)
-    return isIdle(control, serverMs)
-      ? openLedger(kept, names, own, serverUs, control, after).ledger
-      : undefined;
-  if (now < kept.seen || control.pausedUntil > serverMs || kept.pausedUntil > now) return undefined;
-  if (kept.epoch < control.forgotten || kept.holes.length > 0) return undefined;
-  if (!isUnder(kept, names, control.limits ?? own)) return undefined;
-  kept.seen = now;
-  kept.pausedUntil = control.pausedUntil + kept.shift;
-  for (const state of kept.limits) algebraOf(state).roll(state, now, kept.shift);
-  return kept;
+  let ledger = kept;
+  if (!ledger || ledger.expires <= now) {
+    if (!isIdle(control, serverMs)) return undefined;
+    ledger = renew(kept, names, own, serverUs, control, after);
+  } else {
+    if (now < ledger.seen || control.pausedUntil > serverMs || ledger.pausedUntil > now) return undefined;
+    if (ledger.epoch < control.forgotten || ledger.holes.length > 0) return undefined;
+    if (!isUnder(ledger, names, control.limits ?? own)) return undefined;
+    ledger.seen = now;
+    for (const state of ledger.limits) algebraOf(state).roll(state, now, ledger.shift);
+  }
+  const pausedUntil = control.pausedUntil + ledger.shift;
+  // Compared, as most ledgers have no such field of their own.
+  if (ledger.pausedUntil !== pausedUntil) ledger.pausedUntil = pausedUntil;
+  return ledger;
 }
 
 /**
