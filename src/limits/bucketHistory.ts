@@ -70,20 +70,17 @@ export function join(
   n: number,
   burst: number,
 ): void {
-  const { steps, lastAt } = history;
+  const { lastAt } = history;
   if (t > newestIn(history) && moment !== lastAt) {
-    const step = { since: t, until: t, held: n };
+    // A new array of its length: `unshift` would make room for 16 more in every bucket.
+    const steps = [{ since: t, until: t, held: n }, ...history.steps];
+    history.steps = steps;
     history.lastAt = moment;
-    if (steps.length === 0) {
-      // An array of its length: `unshift` would make room for 16 more.
-      history.steps = [step];
-      return;
-    }
-    steps.unshift(step);
     if (steps.length > 2 && heldBy(steps, 2) * (steps[1].until > now ? 8 : 2) <= burst) merge(steps, 2);
     limitSteps(steps, now, burst);
     return;
   }
+  const { steps } = history;
   const place = t > newestIn(history) ? 0 : steps.findIndex(({ since }) => since <= t);
   const step = steps[place];
   if (step && (place === 0 || t <= step.until)) {
@@ -109,7 +106,8 @@ function merge(steps: Step[], i: number): void {
 
 /** Keeps the number of steps within its bounds. The newest step stays as it is. */
 function limitSteps(steps: Step[], now: number, burst: number): void {
-  const ahead = steps.filter(({ until }) => until > now).length;
+  let ahead = 0;
+  while (ahead < steps.length && steps[ahead].until > now) ahead++;
   if (ahead > mostAhead) {
     let place = 2;
     for (let i = 3; i < ahead; i++) if (heldBy(steps, i) < heldBy(steps, place)) place = i;

@@ -80,6 +80,7 @@ export function shownOf<T>(
 
 /** The index of the limit with the smallest fraction available, among those that a cost charges. */
 export function leastShare(limits: readonly Limit[], available: readonly number[], cost: Cost): number {
+  if (limits.length === 1) return 0;
   let least = -1;
   for (let i = 0; i < limits.length; i++) {
     if (cost[i] === 0) continue;

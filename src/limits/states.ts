@@ -7,15 +7,23 @@ import { owe, type TokenBucketState, tokenBucketAlgebra } from './tokenBucket.ts
 /** The state of a limit of any kind, with the numbers of that limit. */
 export type LimitState = SlidingWindowState | FixedWindowState | TokenBucketState;
 
-/** The functions of this kind of limit. They are compared, since V8 looks up a property by a variable name slowly. */
+/** The functions of a kind of limit. Compared, since a property with a variable name takes longer. */
+function algebraOfKind(kind: Limit['kind']): Algebra<Limit, LimitState> {
+  const windows = kind === 'slidingWindow' ? slidingWindowAlgebra : fixedWindowAlgebra;
+  return (kind === 'tokenBucket' ? tokenBucketAlgebra : windows) as Algebra<Limit, LimitState>;
+}
+
+/** The functions of a state's kind of limit. Limits have other shapes: V8 reads a property of three shapes fast. */
 export function algebraOf({ kind }: { kind: Limit['kind'] }): Algebra<Limit, LimitState> {
-  const algebra =
-    kind === 'slidingWindow'
-      ? slidingWindowAlgebra
-      : kind === 'fixedWindow'
-        ? fixedWindowAlgebra
-        : tokenBucketAlgebra;
-  return algebra as Algebra<Limit, LimitState>;
+  return algebraOfKind(kind);
+}
+
+/** A new state at `now`. `shift` is how far its clock is ahead of the server's. */
+export function startState(limit: Limit, now: number, shift: number): LimitState {
+  const algebra = algebraOfKind(limit.kind);
+  const state = algebra.create(limit);
+  algebra.roll(state, now, shift);
+  return state;
 }
 
 /** Whether a state was kept under exactly this limit. */
@@ -38,12 +46,10 @@ export function startWith(
   now: number,
   shift: number,
 ): LimitState {
-  const algebra = algebraOf(limit);
-  const state = algebra.create(limit);
+  const state = startState(limit, now, shift);
   const at = Math.max(now, newest);
-  algebra.roll(state, now, shift);
   const taken = limit.kind === 'tokenBucket' ? Math.min(permits, limit.burst) : permits;
-  if (taken > 0) algebra.commit(state, now, at, taken);
+  if (taken > 0) algebraOf(state).commit(state, now, at, taken);
   // The full bucket would lose its refill until `at`. That refill covers a part of the other permits instead.
   const owed = (permits - taken) * limit.interval - (at - now) * limit.permits;
   if (limit.kind === 'tokenBucket' && owed > 0) owe(state as TokenBucketState, owed);

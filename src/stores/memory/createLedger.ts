@@ -1,5 +1,5 @@
 import type { Limit } from '../../limits/limit.ts';
-import { algebraOf, type LimitState } from '../../limits/states.ts';
+import { type LimitState, startState } from '../../limits/states.ts';
 import { nobody } from './contenders.ts';
 import type { LedgerState } from './ledgerState.ts';
 
@@ -62,8 +62,7 @@ export function createLedger(
   now: number,
   sequences: LedgerState['sequences'],
 ): LedgerState {
-  const states = limits.map((limit) => algebraOf(limit).create(limit));
-  for (const state of states) algebraOf(state).roll(state, now, 0);
+  const states = limits.map((limit) => startState(limit, now, 0));
   const ledger = new SmallLedger(epoch, now, names, limits, states) as unknown as LedgerState;
   if (sequences) ledger.sequences = sequences;
   return ledger;

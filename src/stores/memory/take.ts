@@ -51,7 +51,8 @@ export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): 
     const n = cost[i];
     if (n === 0) continue;
     const state = limits[i];
-    if (n > capacityOf(state) || algebraOf(state).earliest(state, now, at, n) > now) return false;
+    // Every limit can grant a single permit.
+    if ((n > 1 && n > capacityOf(state)) || algebraOf(state).earliest(state, now, at, n) > now) return false;
   }
   commitAll(ledger, now, at, cost, 1);
   return true;
