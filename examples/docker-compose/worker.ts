@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Redis } from 'ioredis';
 import { fromThrottled, RateLimiter, slidingWindow } from 'rxjs-sluice';
 
-const { REDIS_URL = 'redis://127.0.0.1:6379', PERMITS = '5', INTERVAL = '1000' } = process.env;
+const { REDIS_URL = 'redis://127.0.0.1:6379', PERMITS = '6', INTERVAL = '1000' } = process.env;
 
 const redis = new Redis(REDIS_URL);
 redis.on('error', (error) => console.error(error.message));
@@ -11,7 +11,7 @@ const limiter = new RateLimiter({
   name: 'api',
   limit: slidingWindow({ permits: Number(PERMITS), interval: Number(INTERVAL) }),
   redis,
-  fallback: 'local', // without Redis, each process grants a part of the limit on its own
+  fallback: { ratio: 1 / 3 }, // without Redis, each of the three processes grants a third of the limit
 });
 
 /** In place of the work of a service. */
