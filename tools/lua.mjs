@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { constantsOf, inlined } from './luaConstants.mjs';
-import { minify, shortNames } from './luaMinify.mjs';
+import { minify } from './luaMinify.mjs';
+import { shortNames } from './luaNames.mjs';
 
 const include = /^\s*--\s*@include\s+"([^"]+)"\s*$/;
 const inline = /^\s*--\s*@inline\s+"([^"]+)"\s*$/;
@@ -79,14 +80,12 @@ const folders = new Map();
 function shortened(text, root) {
   let folder = folders.get(root);
   if (!folder) {
-    const parts = scripts(root).flatMap((script) => assemble(script, root, { plain: true }).parts);
-    const texts = [...new Set(parts.map((part) => part.text))];
-    const constants = constantsOf(texts);
-    folder = {
-      constants,
-      names: shortNames(texts.map((text) => inlined(text, constants))),
-      texts: new Map(),
-    };
+    const texts = scripts(root).map((script) =>
+      assemble(script, root, { plain: true }).parts.map((part) => part.text),
+    );
+    const constants = constantsOf([...new Set(texts.flat())]);
+    const names = shortNames(texts.map((parts) => parts.map((text) => inlined(text, constants))));
+    folder = { constants, names, texts: new Map() };
     folders.set(root, folder);
   }
   if (!folder.texts.has(text)) folder.texts.set(text, minify(inlined(text, folder.constants), folder.names));

@@ -1,4 +1,4 @@
-import { tokensOf } from './luaMinify.mjs';
+import { tokensOf } from './luaTokens.mjs';
 
 const constant = /^[A-Z][A-Z\d_]*$/;
 /** A token that continues an expression or a list. */

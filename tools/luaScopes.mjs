@@ -3,11 +3,11 @@ const unary = new Set(['not', '-', '#']);
 const binary = new Set('+ - * / % ^ .. < <= > >= == ~= and or'.split(' '));
 
 /**
- * Returns the tokens that name the variables which a text declares inside its blocks and functions. Calls `visit` for each,
- * with its name, and the names of all such variables that are in force there.
+ * Returns the tokens that name the variables which a text declares inside its blocks and functions. Calls `visit` for each use
+ * of a variable, of these and of the others, with the inner variables that would hide it there if they had its name.
  *
  * @param {{ kind: string, text: string }[]} tokens a whole chunk of Lua 5.1
- * @param {(name: string, inForce: readonly string[]) => void} visit
+ * @param {(token: { text: string }, isInner: boolean, hiding: readonly string[]) => void} visit
  */
 export function innerVariables(tokens, visit = () => {}) {
   const found = new Set();
@@ -31,14 +31,14 @@ export function innerVariables(tokens, visit = () => {}) {
     inForce.length = length;
   };
   const declare = (token) => {
-    if (depth === 0) return;
-    inForce.push(token.text);
+    if (depth > 0) inForce.push(token.text);
     use(token);
   };
   const use = (token) => {
-    if (!inForce.includes(token.text)) return;
-    found.add(token);
-    visit(token.text, inForce);
+    const declared = inForce.lastIndexOf(token.text);
+    const isInner = declared >= 0;
+    if (isInner) found.add(token);
+    visit(token, isInner, inForce.slice(declared + 1));
   };
 
   const block = () => {

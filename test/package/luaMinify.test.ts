@@ -1,9 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { minify, shortNames } from '../../tools/luaMinify.mjs';
+import { minify } from '../../tools/luaMinify.mjs';
+import { shortNames } from '../../tools/luaNames.mjs';
 
 const minified = (...texts: string[]) => {
-  const names = shortNames(texts);
+  const names = shortNames([texts]);
   return texts.map((text) => minify(text, names));
 };
 
@@ -18,8 +19,8 @@ test('drops comments and white space, and shortens variables and fields', () => 
 
 test('two files have one name for one variable, so that they can follow each other in a script', () => {
   assert.equal(minified('local function first(value) return value end', 'return first(KEYS[1])'), [
-    'local function t(e)return e end',
-    'return t(KEYS[1])',
+    'local function e(e)return e end',
+    'return e(KEYS[1])',
   ]);
 });
 
@@ -45,7 +46,7 @@ test('keeps apart what would be another token', () => {
   ]);
 });
 
-test('variables inside blocks share names unless they are in force together', () => {
+test('variables share a name where neither hides the other', () => {
   const text = `
     local outer = 1
     local function sum(list)
@@ -56,36 +57,54 @@ test('variables inside blocks share names unless they are in force together', ()
     local function product(first, second) return first * second end
     local product = product(sum(KEYS), sum(ARGV))`;
   assert.equal(minified(text), [
-    'local s=1 local function n(a)local e=s for t,o in ipairs(a)do e=e+o*t end return e end ' +
-      'local function i(e,t)return e*t end local i=i(n(KEYS),n(ARGV))',
+    'local a=1 local function t(t)local e=a for t,a in ipairs(t)do e=e+a*t end return e end ' +
+      'local function e(e,t)return e*t end local e=e(t(KEYS),t(ARGV))',
   ]);
 });
 
-test('a variable is not in force in its own values, in the bounds of its loop, or after its block', () => {
-  const text = `
-    local a = 1
-    do local a = a end
-    for a = a, a + 1 do a = a end
-    repeat local a = a until a > 1
-    if a then local a = a elseif a then a = 2 else local function a() return a end end
-    while a do local a = { a = a, [a] = a, (a):b('c', function(a) return a end) } end
-    return a`;
-  assert.equal(minified(text), [
-    'local t=1 do local e=t end for e=t,t+1 do e=e end repeat local e=t until e>1 ' +
-      'if t then local e=t elseif t then t=2 else local function e()return e end end ' +
-      "while t do local e={e=t,[t]=t,(t):b('c',function(e)return e end)}end return t",
+const hiding: [string, string][] = [
+  // Not in force: in its own values, in the bounds of its loop, after its block.
+  ['local a = 1 do local b = a end', 'local e=1 do local e=e end'],
+  ['local a = 1 for b = a, a + 1 do b = 2 end', 'local e=1 for e=e,e+1 do e=2 end'],
+  [
+    'local a = 1 if a then local b = 1 elseif a then a = 2 end',
+    'local e=1 if e then local e=1 elseif e then e=2 end',
+  ],
+  ['local a = 1 while a do local b = a end return a', 'local e=1 while e do local e=e end return e'],
+  ['local a = 1 local c = { function(b) return b end, a }', 'local e=1 local t={function(e)return e end,e}'],
+  ['local a = 1 do local b, c = a, 2 return c end', 'local e=1 do local e,e=e,2 return e end'],
+  // In force: until the end of its block, in its own function, and in the functions inside.
+  ['local a = 1 do local b = 1 a = b end', 'local e=1 do local t=1 e=t end'],
+  ['local a = 1 repeat local b = 1 until a', 'local e=1 repeat local t=1 until e'],
+  ['local a = 1 for b = 1, 2 do a = 2 end', 'local e=1 for t=1,2 do e=2 end'],
+  ['local a = 1 do local function b() return a end end', 'local e=1 do local function t()return e end end'],
+  [
+    'local a = 1 do local b = 1 KEYS[1](function() return a end) end',
+    'local e=1 do local t=1 KEYS[1](function()return e end)end',
+  ],
+  ['local function a(b) return a end', 'local function e(t)return e end'],
+  ['local function a(b, c) return b end', 'local function e(e,t)return e end'],
+];
+for (const [text, expected] of hiding)
+  test(`shortens ${text}`, () => assert.equal(minified(text), [expected]));
+
+test('variables of whole chunks share a name where no script has both', () => {
+  const names = shortNames([
+    ['local shared = 1', 'local first = shared'],
+    ['local shared = 1', 'local second = shared'],
   ]);
+  assert.equal(Object.fromEntries(names.outer), { shared: 'e', first: 't', second: 't' });
 });
 
 test('a table of short names gives none twice, whatever their number', () => {
   const names = Array.from({ length: 5_000 }, (_, i) => `variable${i}`);
-  const short = [...shortNames([names.map((name) => `local ${name}`).join('\n')]).outer.values()];
+  const short = [...shortNames([[names.map((name) => `local ${name}`).join('\n')]]).outer.values()];
   assert.is(new Set(short).size, names.length);
   for (const word of ['do', 'if', 'in', 'or', 'end', 'bit']) assert.not(short.includes(word));
 });
 
 test('rejects a variable that no file declares', () => {
-  assert.throws(() => shortNames(['local count = 1 return coutn']), /no script declares coutn/);
+  assert.throws(() => shortNames([['local count = 1 return coutn']]), /no script declares coutn/);
 });
 
 for (const text of [
@@ -95,6 +114,6 @@ for (const text of [
   'local a = 1 ~ 2',
   'local a = "open',
 ])
-  test(`rejects ${text}`, () => assert.throws(() => shortNames([text]), /Lua that is not known here/));
+  test(`rejects ${text}`, () => assert.throws(() => shortNames([[text]]), /Lua that is not known here/));
 
 test.run();

@@ -23,8 +23,10 @@ const cache =
   fileURLToPath(new URL('../../node_modules/.cache/rxjs-sluice', import.meta.url));
 const lua = fileURLToPath(new URL('../../lua', import.meta.url));
 const own = [
-  ...['./compiled.mjs', '../../tools/lua.mjs', '../../tools/luaConstants.mjs', '../../tools/luaMinify.mjs'],
-  '../../tools/luaScopes.mjs',
+  './compiled.mjs',
+  ...readdirSync(new URL('../../tools/', import.meta.url))
+    .filter((name) => /^lua\w*\.mjs$/.test(name))
+    .map((name) => `../../tools/${name}`),
   '../../node_modules/esbuild/package.json',
 ];
 const version = digest(own.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')));
