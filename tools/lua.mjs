@@ -73,23 +73,32 @@ export function filesIn(root) {
     .map((name) => join(root, name));
 }
 
-/** By folder: the short names that its scripts share, and each text with them. */
+/** By folder: its texts, minified. */
 const folders = new Map();
 
 /** A part with short names: minified once for all scripts. */
 function shortened(text, root) {
-  let folder = folders.get(root);
-  if (!folder) {
-    const texts = scripts(root).map((script) =>
-      assemble(script, root, { plain: true }).parts.map((part) => part.text),
-    );
-    const constants = constantsOf([...new Set(texts.flat())]);
-    const names = shortNames(texts.map((parts) => parts.map((text) => inlined(text, constants))));
-    folder = { constants, names, texts: new Map() };
-    folders.set(root, folder);
+  if (!folders.has(root)) folders.set(root, minified(root));
+  return folders.get(root).get(text);
+}
+
+/** Each text of the scripts, minified. The scripts of one folder share their short names, and no part with others. */
+function minified(root) {
+  const groups = new Map();
+  for (const script of scripts(root)) {
+    const texts = assemble(script, root, { plain: true }).parts.map((part) => part.text);
+    groups.set(dirname(script), [...(groups.get(dirname(script)) ?? []), texts]);
   }
-  if (!folder.texts.has(text)) folder.texts.set(text, minify(inlined(text, folder.constants), folder.names));
-  return folder.texts.get(text);
+  const constants = constantsOf([...new Set([...groups.values()].flat(2))]);
+  const short = new Map();
+  for (const [folder, texts] of groups) {
+    const names = shortNames(texts.map((parts) => parts.map((text) => inlined(text, constants))));
+    for (const text of new Set(texts.flat())) {
+      if (short.has(text)) throw new Error(`a script of ${folder} shares a part with one of another folder`);
+      short.set(text, minify(inlined(text, constants), names));
+    }
+  }
+  return short;
 }
 
 function luaRoot(file) {
