@@ -6,13 +6,14 @@ import typescript from '@rollup/plugin-typescript';
 import { transform } from 'esbuild';
 import { dts } from 'rollup-plugin-dts';
 import { assemble, scripts } from './tools/lua.mjs';
+import { sectionsOf } from './tools/luaSections.mjs';
 
 const { peerDependencies } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
 const external = [...Object.keys(peerDependencies), /^rxjs\//, /^node:/];
 const luaFolder = fileURLToPath(new URL('./lua', import.meta.url));
 
-/** What an imported file of Lua gives to a script, as a module of its own: what many scripts share is there once. */
-const part = '\0lua:';
+/** A section of a script, as a module of its own: what many scripts share is there once. */
+const section = '\0lua:';
 
 /** Inlines `lua/*.lua` as strings, and fails when a script is missing or is imported by nobody. */
 function lua({ complete }) {
@@ -20,16 +21,18 @@ function lua({ complete }) {
   const texts = new Map();
   return {
     name: 'lua',
-    resolveId: (id) => (id.startsWith(part) ? id : null),
+    resolveId: (id) => (id.startsWith(section) ? id : null),
     load(id) {
-      if (id.startsWith(part)) return `export default ${JSON.stringify(texts.get(id.slice(part.length)))};`;
+      if (id.startsWith(section))
+        return `export default ${JSON.stringify(texts.get(id.slice(section.length)))};`;
       if (!id.endsWith('.lua')) return null;
-      const { parts, files } = assemble(id, luaFolder);
+      const { files } = assemble(id, luaFolder);
+      const sections = sectionsOf(id, luaFolder);
       imported.add(id);
       for (const file of files) this.addWatchFile(file);
-      for (const { file, text } of parts) texts.set(file, text);
-      const named = parts.map(({ file }) => [relative(luaFolder, file).replace(/\W/g, '_'), file]);
-      const imports = named.map(([name, file]) => `import ${name} from ${JSON.stringify(part + file)};\n`);
+      for (const { file, text } of sections) texts.set(file, text);
+      const named = sections.map(({ file }) => [relative(luaFolder, file).replace(/\W/g, '_'), file]);
+      const imports = named.map(([name, file]) => `import ${name} from ${JSON.stringify(section + file)};\n`);
       const names = named.map(([name]) => name).join(', ');
       // A call that is marked as pure: a bundler drops the text of a script that is not used, which it would not for `+`.
       const whole = `/* @__PURE__ */ [${names}].join('\\n')`;
