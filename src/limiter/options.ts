@@ -46,7 +46,8 @@ export interface RateLimiterOptions<Name extends string = string> {
   fallback?: FallbackOptions | 'local' | 'reject' | 'allow' | undefined;
   /**
    * Milliseconds that one call to Redis may take without a fallback: may be fractional, or Infinity, which waits as long as
-   * the Redis client does. After that, the call fails with `StoreUnavailableError`; the reservations of a later reply are
+   * the Redis client does. It is counted from when the call is sent: of a burst, 1,024 calls of a limiter or a
+   * group are in progress at a time. After that, the call fails with `StoreUnavailableError`; the reservations of a later reply are
    * refunded. With a fallback, the fallback's own `timeout` counts.
    *
    * @default 5_000

@@ -225,4 +225,46 @@ for (const [name, make] of Object.entries(limiters))
     for (const ms of [0, 0.5, Infinity]) assert.not.throws(() => make(ms));
   });
 
+const burst = 3_000;
+
+timed('a burst of calls that the store answers one by one is no outage, however long it takes', (clock) => {
+  const { ledger, remote } = setUpTimed(timeout);
+  const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
+  for (let i = 0; i < burst; i++) {
+    clock.tick(4);
+    remote.calls[i].reply(null, [i]);
+  }
+  assert.equal(
+    answers.map(({ value }) => value),
+    answers.map((_, i) => [i]),
+  );
+  assert.ok(performance.now() > 2 * timeout);
+  assertNoCalls(clock, timeout);
+});
+
+timed('a burst of calls to a store that does not answer fails after storeTimeout', (clock) => {
+  const { ledger, remote } = setUpTimed(timeout);
+  const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
+  assert.ok(remote.calls.length < burst);
+  clock.tick(timeout / 2);
+  const later = answerOf((reply) => ledger.peek(reply));
+  clock.tick(timeout / 2 + 2);
+  for (const { error, at } of answers) assert.ok(error instanceof StoreUnavailableError && at === over);
+  assert.is(later.at, undefined);
+  remote.last.reply(null, [5]);
+  assert.equal(later.value, [5], 'a call of its own time is sent then');
+  assertNoCalls(clock, timeout);
+});
+
+timed('a burst of calls that waits for a lost connection is sent when it is back', (clock) => {
+  const { ledger, remote, redis } = setUpTimed(timeout);
+  const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
+  redis.become('close');
+  clock.tick(10);
+  redis.become('ready');
+  for (let i = 0; i < burst; i++) remote.calls[i].reply(null, [i]);
+  assert.equal(answers[burst - 1].value, [burst - 1]);
+  assertNoCalls(clock, timeout);
+});
+
 test.run();

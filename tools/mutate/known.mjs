@@ -516,8 +516,8 @@ export const known = [
     changes: [
       {
         file: window,
-        find: 'Math.max(state.start + interval, state.newest + 1)',
-        replace: 'state.start + interval',
+        find: 'Math.max(window.start + interval, window.newest + 1)',
+        replace: 'window.start + interval',
       },
     ],
   },
@@ -528,8 +528,8 @@ export const known = [
     changes: [
       {
         file: window,
-        find: 'Math.max(state.start0 + interval, state.newest0 + 1)',
-        replace: 'state.start0 + interval',
+        find: 'of [state, state.previous])\n      if',
+        replace: 'of [state])\n      if',
       },
     ],
   },

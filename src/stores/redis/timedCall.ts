@@ -8,8 +8,8 @@ import { isMoving } from './errors.ts';
 export interface PendingCalls {
   /** Calls `work` after some time. Returns a function that cancels it. */
   retryLater(work: () => void): CancelTimer;
-  /** Removes a call that has ended. */
-  remove(call: AnyCall): void;
+  /** Removes a call that has ended, by a reply or without one. */
+  remove(call: AnyCall, replied: boolean): void;
 }
 
 /** A call to Redis that has no reply yet. */
@@ -29,7 +29,7 @@ export class TimedCall<T> implements Link<AnyCall> {
   /** When the call times out, by the clock. */
   due: number;
   isSent = false;
-  /** Whether the connection has been ready since the call was made: ioredis has written it. */
+  /** Whether the connection has been ready since the call was sent: ioredis has written it. */
   isOnWay = false;
 
   constructor(
@@ -50,15 +50,14 @@ export class TimedCall<T> implements Link<AnyCall> {
     this.#retries = retries;
   }
 
-  sendOnce(): void {
-    if (this.isSent) return;
+  send(): void {
     this.isSent = true;
     this.#attempt();
   }
 
   fail(reason: Error): void {
     if (this.#ended) return;
-    this.#end();
+    this.#end(false);
     this.#reply(this.#refusal ?? new StoreUnavailableError(this.#limiter, reason));
   }
 
@@ -70,16 +69,16 @@ export class TimedCall<T> implements Link<AnyCall> {
         this.#refusal = error;
         this.#cancelRetry = this.#calls.retryLater(() => this.#attempt());
       } else {
-        this.#end();
+        this.#end(true);
         this.#reply(error, value);
       }
     });
   }
 
-  #end(): void {
+  #end(replied: boolean): void {
     this.#ended = true;
     this.#cancelRetry?.();
-    this.#calls.remove(this);
+    this.#calls.remove(this, replied);
   }
 }
 
@@ -88,6 +87,6 @@ export interface AnyCall extends Link<AnyCall> {
   due: number;
   readonly isSent: boolean;
   isOnWay: boolean;
-  sendOnce(): void;
+  send(): void;
   fail(reason: Error): void;
 }

@@ -8,6 +8,12 @@ import { type AnyCall, type PendingCalls, TimedCall } from './timedCall.ts';
 /** Milliseconds after which a call is sent again while its slot moves from one node of a cluster to another. */
 const retryDelay = 100;
 
+/**
+ * The most calls that are sent and have no reply: the others wait here. A call is timed from when it is sent, so that a burst of
+ * calls is not taken for a store that does not reply.
+ */
+const mostSent = 1_024;
+
 /** How the calls of a store reach Redis. */
 export interface CallOptions {
   clock: Clock;
@@ -33,6 +39,10 @@ export class TimedCalls implements Watcher, PendingCalls {
   readonly #watches: boolean;
   /** In the order in which they were made. */
   readonly #pending = new Chain<AnyCall>();
+  /** The first call that is not sent yet: all before it are. */
+  #unsent: AnyCall | undefined;
+  /** Number of calls that are sent and have no reply. */
+  #sent = 0;
   /** The timer stays set when no call is pending: to set it for each call would cost more than to let it fire. */
   #hasTimer = false;
 
@@ -63,18 +73,16 @@ export class TimedCalls implements Watcher, PendingCalls {
       this.#setTimer(timeout);
     }
     this.#pending.add(call);
-    call.isOnWay = connection.ready;
+    this.#unsent ??= call;
     // Watched so that the error of a failed call says why Redis cannot be reached.
-    if (!call.isOnWay) connection.watch(this);
-    if (!failsFast || call.isOnWay) call.sendOnce();
+    if (!connection.ready) connection.watch(this);
+    this.#send();
   }
 
   /** The connection is ready: sends the calls that wait for it. */
   ready(): void {
-    for (const call of this.#all) {
-      call.isOnWay = true;
-      call.sendOnce();
-    }
+    for (const call of this.#all) call.isOnWay = call.isSent;
+    this.#send();
   }
 
   /** The connection is lost: fails all calls except those that ioredis still queues. */
@@ -82,6 +90,20 @@ export class TimedCalls implements Watcher, PendingCalls {
     const { failsFast } = this.#options;
     if (!this.#watches) return;
     for (const call of this.#all) if (failsFast || call.isOnWay) call.fail(reason);
+    this.#send();
+  }
+
+  /** Sends the calls that may be sent now. */
+  #send(): void {
+    const { connection, failsFast } = this.#options;
+    if (failsFast && !connection.ready) return;
+    while (this.#unsent && this.#sent < mostSent) {
+      const call = this.#unsent;
+      this.#unsent = call.next;
+      this.#sent++;
+      call.isOnWay = connection.ready;
+      call.send();
+    }
   }
 
   get #all(): AnyCall[] {
@@ -94,9 +116,16 @@ export class TimedCalls implements Watcher, PendingCalls {
     return this.#options.clock.after(retryDelay, work);
   }
 
-  remove(call: AnyCall): void {
+  remove(call: AnyCall, replied: boolean): void {
+    const { clock, connection, timeout } = this.#options;
+    if (call === this.#unsent) this.#unsent = call.next;
     this.#pending.remove(call);
-    if (!this.#pending.first) this.#options.connection.unwatch(this);
+    if (call.isSent) this.#sent--;
+    if (replied && this.#unsent) {
+      this.#unsent.due = clock.now() + timeout;
+      this.#send();
+    }
+    if (!this.#pending.first) connection.unwatch(this);
   }
 
   #setTimer(ms: number): void {
@@ -121,9 +150,10 @@ export class TimedCalls implements Watcher, PendingCalls {
     for (let call = this.#pending.first; call; call = this.#pending.first) {
       if (call.due > now) {
         this.#setTimer(call.due - now);
-        return;
+        break;
       }
-      call.fail(call.isSent && connection.ready ? slow : connection.reason);
+      call.fail(connection.ready ? slow : connection.reason);
     }
+    this.#send();
   }
 }
