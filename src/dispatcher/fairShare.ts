@@ -47,9 +47,9 @@ export class FairShare {
     this.#ledger = ledger;
   }
 
-  /** Whether all limits are windows. A refund to a bucket is already available to the reservations after it. */
-  get hasOnlyWindows(): boolean {
-    return this.#ledger.limits.every(({ kind }) => kind !== 'tokenBucket');
+  /** Whether a limit is a window. A refund to a bucket is already available to the reservations after it. */
+  get hasWindow(): boolean {
+    return this.#ledger.limits.some(({ kind }) => kind !== 'tokenBucket');
   }
 
   /** Whether so few reservations are left that it is time to call again. */

@@ -36,8 +36,8 @@ interface Move {
  * Moves reservations to earlier moments after refunds.
  *
  * Without contenders, the client refunds its reservations before the refund that makes room, and then asks for new ones on the
- * same connection. With contenders, the store gives the returned permits to the next call, of any client. If all limits are
- * windows, or requests are rare, the client moves its reservations then, too. Otherwise it only calls soon, because the store
+ * same connection. With contenders, the store gives the returned permits to the next call, of any client. If a limit is a
+ * window, or requests are rare, the client moves its reservations then, too. Otherwise it only calls soon, because the store
  * makes reservations void that are far ahead.
  *
  * Moves follow each other the faster, the fewer reservations they concern, so that refunded permits are soon in use again. After
@@ -76,9 +76,9 @@ export class Rescheduler {
    */
   get #pause(): number {
     const { fairShare, queue, reservations } = this.#parts;
-    const { contenders, hasOnlyWindows } = fairShare;
+    const { contenders, hasWindow } = fairShare;
     if (!this.#moves) return leastPause;
-    if (hasOnlyWindows && !this.#isRare && this.#isVoidable) return sharedPause;
+    if (hasWindow && !this.#isRare && this.#isVoidable) return sharedPause;
     const longest = contenders > 1 && this.#isRare ? shortPause : leastPause;
     const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
     return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
@@ -93,9 +93,9 @@ export class Rescheduler {
 
   /** Whether the client moves its reservations itself. */
   get #moves(): boolean {
-    const { contenders, hasOnlyWindows } = this.#parts.fairShare;
+    const { contenders, hasWindow } = this.#parts.fairShare;
     // Buckets hand refunded permits to new requests, which come often enough unless requests are rare.
-    return contenders === 1 || hasOnlyWindows || this.#isRare;
+    return contenders === 1 || hasWindow || this.#isRare;
   }
 
   /** Whether a request takes `leastPause` milliseconds or more of the limit's full rate. */
@@ -123,7 +123,7 @@ export class Rescheduler {
     const far = now + Math.max(leastGain, tripsGained * fairShare.roundTrip);
     const kept = moments.countDue(far);
     const due = moments.dueAfter(kept);
-    if (due !== undefined && this.#moves && (kept === 0 || fairShare.hasOnlyWindows)) {
+    if (due !== undefined && this.#moves && (kept === 0 || fairShare.hasWindow)) {
       this.#movedAt = now;
       this.#move = { calls: this.#calls.count, granted: this.#progress.granted, kept, due };
       reservations.requeueFrom((reservation) => reservation.due > far);

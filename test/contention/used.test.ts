@@ -197,6 +197,15 @@ test('two limits together are fully used, whatever is cancelled and refunded', (
   assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
 });
 
+for (const kind of Object.keys(kinds).slice(0, 2))
+  test(`a bucket beside ${kind} costs nothing, although 90 % is refunded`, () => {
+    const limits = [kinds[kind](100), tokenBucket({ permits: 100, interval: 1000 })];
+    const habits = { ...waits, waiting: 100, refund: 0.9, refundWithin: 5 };
+    const kept = keptBy(contend({ limits, clients: Array.from({ length: 8 }, () => habits), ...measured }));
+    assert.ok(sum(kept) >= 0.9 * 100 * seconds, `${sum(kept)} of ${100 * seconds} permits`);
+    assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
+  });
+
 const refunds = [
   [0.6, 300],
   [0.9, 5],
