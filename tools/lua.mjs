@@ -78,7 +78,8 @@ const folders = new Map();
 
 /** A part with short names: minified once for all scripts. */
 function shortened(text, root) {
-  if (!folders.has(root)) folders.set(root, minified(root));
+  // Again when a file has changed, as while a build watches.
+  if (!folders.get(root)?.has(text)) folders.set(root, minified(root));
   return folders.get(root).get(text);
 }
 
