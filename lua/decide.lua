@@ -7,8 +7,8 @@
 --
 -- ARGV[1]   the limits that the client expects to be in force, as in reserve.lua
 -- ARGV[2]   1 if these were stored, 0 if they are the client's own; then the client
--- ARGV[3…5] the three numbers of a single unnamed limit, as in reserve.lua
--- ARGV[6…]  the cost in permits for each limit; only zeros to learn what is left
+-- ARGV[3…]  the cost in permits for each limit; only zeros to learn what is left. Left out in most calls: one permit of the only
+--           limit
 -- then, if the client has a reservation: the last moment it has reserved, in milliseconds, and the epoch of that
 --           reservation; nothing is granted before that moment
 -- last, in tests only: the server's time in microseconds
@@ -25,19 +25,18 @@
 -- @include "ledger/grant"
 -- @include "ledger/tickets"
 -- @include "ledger/turns"
--- @include "ledger/asked"
 
 local logs, cost = {}, {}
 for i = 4, #KEYS do
   logs[i - 3] = KEYS[i]
-  cost[i - 3] = askedPermits(ARGV[i + 2])
+  cost[i - 3] = askedPermits(ARGV[i - 1] or '1')
 end
-local position, lastMoment, lastEpoch = 6 + #logs, 0, 0
+local position, lastMoment, lastEpoch = 3 + #logs, 0, 0
 if #ARGV > position then
   lastMoment, lastEpoch, position = tonumber(ARGV[position]), tonumber(ARGV[position + 1]), position + 2
 end
 local serverUs = serverTime(ARGV[position])
-local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
+local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
 local paced = countContenders(ledger, KEYS[2], ARGV[2]:sub(2), false, now) > 1 or now < ledger.pacedUntil

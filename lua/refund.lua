@@ -7,9 +7,8 @@
 --
 -- ARGV[1]   the limits that the client expects to be in force, as in reserve.lua
 -- ARGV[2]   1 if these were stored, 0 if they are the client's own; then the client
--- ARGV[3…5] not used: every script that grants or refunds takes the same five first arguments
--- ARGV[6]   the sequence number of this call
--- ARGV[7]   the number of refunds that follow. Each is: the granted moment in milliseconds, or NEWEST for the newest grants,
+-- ARGV[3]   the sequence number of this call
+-- ARGV[4]   the number of refunds that follow. Each is: the granted moment in milliseconds, or NEWEST for the newest grants,
 --           or DEBT to charge permits that were used without a grant; the epoch; the number of requests; and the cost in
 --           permits for each limit
 -- last, in tests only: the server's time in microseconds
@@ -33,10 +32,10 @@ local DEBT_PARTS = 100
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
-local sequence, count, position = tonumber(ARGV[6]), tonumber(ARGV[7]), 8
+local sequence, count, position = tonumber(ARGV[3]), tonumber(ARGV[4]), 5
 local serverUs = serverTime(ARGV[position + count * (3 + #logs)])
 
-local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
+local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local known = readString('sequence of refunds', KEYS[2])
 local fresh = not known

@@ -6,19 +6,19 @@
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
 --
--- ARGV[1]   the limits that the client expects to be in force: JSON, [[name, kind, permits, interval, extra], …]
+-- ARGV[1]   the limits that the client expects to be in force: JSON, [[name, kind, permits, interval, extra], …]. A single
+--           unnamed limit without what is the same for all of these: its kind, then the numbers; see `limitsIn`
 -- ARGV[2]   1 if these were stored, 0 if they are the client's own; then the client
--- ARGV[3…5] permits, interval and third number (extra) of a single unnamed limit; otherwise zeros
--- ARGV[6]   the epoch that the client knows, or 0
--- ARGV[7]   how far ahead the client would like to reserve: milliseconds at the full rate
--- ARGV[8]   0, or 3 if three numbers follow: the permits that the client has already reserved, in milliseconds at the full
+-- ARGV[3]   the epoch that the client knows, or 0
+-- ARGV[4]   how far ahead the client would like to reserve: milliseconds at the full rate
+-- ARGV[5]   0, or 3 if three numbers follow: the permits that the client has already reserved, in milliseconds at the full
 --           rate; the last moment that it has reserved, in milliseconds, or 0; and the epoch of that reservation. Nothing is
 --           granted or reserved before that moment. Or 4 with the same numbers, if the requests have the client's first
 --           reservations, and ask for earlier ones: these are before that moment, and never in order, or in turns
 -- then      the runs. Each is: the number of requests, the longest wait in microseconds or -1 for any, and the cost in
 --           permits for each limit
--- Most calls are shorter: ARGV[8] is the last one, the number of requests of one permit that wait as long as necessary, and
--- the client has reserved nothing.
+-- Most calls are shorter: ARGV[5] is the last one, the number of requests of one permit that wait as long as necessary, and
+-- the client has reserved nothing. It is left out for one request.
 -- last, in tests only: the server's time in microseconds
 --
 -- Reply: the limits in force as text, if they differ from ARGV[1]; nothing was changed then. If all requests were granted now
@@ -40,7 +40,6 @@
 -- @include "ledger/quota"
 -- @include "ledger/tickets"
 -- @include "ledger/turns"
--- @include "ledger/asked"
 
 local LEFT, NEVER = -1, -2
 -- A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation is due, or
@@ -55,10 +54,10 @@ local NEXT_CALL = 2
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
-local client, known, horizon = ARGV[2]:sub(2), tonumber(ARGV[6]), tonumber(ARGV[7])
+local client, known, horizon = ARGV[2]:sub(2), tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local position, held, lastMoment, lastEpoch, runs, waits = 9, 0, 0, 0, {}, false
-local earlier = ARGV[10] and ARGV[8] == '4'
+local position, held, lastMoment, lastEpoch, runs, waits = 6, 0, 0, 0, {}, false
+local earlier = ARGV[7] and ARGV[5] == '4'
 do
   local function addRun(count, maxWait, cost)
     if not (count >= 1 and count < 2 ^ 53) then error('requests that are no number of them', 0) end
@@ -66,11 +65,11 @@ do
     waits = waits or maxWait > 0
     runs[#runs + 1] = { count = count, maxWait = maxWait, cost = cost }
   end
-  if not ARGV[10] then
-    if ARGV[8] ~= '0' then addRun(tonumber(ARGV[8]), -1, { 1 }) end
+  if not ARGV[7] then
+    if ARGV[5] ~= '0' then addRun(tonumber(ARGV[5] or 1), -1, { 1 }) end
   else
-    if ARGV[8] ~= '0' then
-      position, held, lastMoment, lastEpoch = 12, tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+    if ARGV[5] ~= '0' then
+      position, held, lastMoment, lastEpoch = 9, tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
       waits = held > 0
     end
     while ARGV[position + 1] do
@@ -83,7 +82,7 @@ do
 end
 
 local serverUs = serverTime(ARGV[position])
-local ledger, instant = openLedger(KEYS, ARGV[1], ARGV[2], logs, serverUs)
+local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
 moveUp(ledger, now, serverUs)

@@ -25,8 +25,18 @@ local function openControl(key)
   }
 end
 
+-- The fast path does not read the control of the fleet's ledger, so a change of the control changes this ledger, too: it is not
+-- calm before a call has taken the slow path. Its key is that of the control, without ':control'.
+local function endCalm(key)
+  local ledger = key:sub(1, -9)
+  local head = redis.pcall('GETRANGE', ledger, '0', '20')
+  local isSmall = #head == 21 and head:byte(2) == VERSION and head:byte(1) ~= WHOLE_KIND
+  if isSmall then writeLater('SETRANGE', ledger, CALM_AT, ('\255'):rep(6)) end
+end
+
 -- A stored rate has no expiry. A pause alone expires when it ends, or LIFT_NOTICE milliseconds after it was lifted.
 local function saveControl(key, control, now)
+  endCalm(key)
   local data = struct.pack(CONTROL, CONTROL_VERSION, control.pausedSince, control.pausedUntil, control.liftedUntil,
     control.forgotten, control.changed, #control.spec, control.spec)
   local ends = math.max(control.pausedUntil, control.liftedUntil)

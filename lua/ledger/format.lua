@@ -1,5 +1,6 @@
 -- @include "heads/common"
 -- @include "ledger/reading"
+-- @include "ledger/asked"
 -- @include "ledger/algebras"
 -- @include "ledger/rare"
 
@@ -11,26 +12,28 @@ local LEDGER_SAYS = 'ledger of version ' .. VERSION
 local isSmall, packLedger, readLedger
 
 do
-  local WHOLE_KIND = 119
   local WHOLE = '<BBdddI4Ic0Ic0'
   -- No limiter has this many limits: a bound for a damaged ledger.
   local MOST_LIMITS = 1024
-  -- Moments in a small ledger are below this.
-  local LAST_MOMENT = 2 ^ 48
 
   -- Whether the ledger has one unnamed limit, and its numbers fit into the head.
   function isSmall(ledger)
     local state = ledger.limits[1]
-    return #ledger.limits == 1 and ledger.spec:sub(1, 6) == '[["","' and ledger.expires < LAST_MOMENT
+    return #ledger.limits == 1 and ledger.spec:sub(1, 6) == '[["","' and ledger.epoch < EPOCH_BOUND and ledger.kept < TIME_BOUND
       and algebraOf(state.kind).fits(state)
+  end
+
+  -- The text of a single unnamed limit, as in ARGV[1].
+  local function textOf(kind, permits, interval, extra)
+    return string.format('%s%.0f,%.0f,%.0f', kind, permits, interval, extra)
   end
 
   -- The moment from which there are no contenders, reservations or pause, as far as is known now. The slow path bounds a
   -- frontier that is ahead.
   local function calmFrom(ledger)
-    if #ledger.holes > 0 or ledger.shift > 0 then return LAST_MOMENT - 1 end
+    if #ledger.holes > 0 or ledger.shift > 0 then return TIME_BOUND - 1 end
     local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil, math.ceil(ledger.frontier))
-    return math.min(last, LAST_MOMENT - 1)
+    return math.min(last, TIME_BOUND - 1)
   end
 
   -- Whether no rare field of the ledger is set. Its limit may have some.
@@ -41,18 +44,16 @@ do
   end
 
   function packLedger(ledger, now, small)
-    local slack = math.max(0, ledger.kept - ledger.expires)
     if small then
       local state, calm = ledger.limits[1], calmFrom(ledger)
       local algebra = algebraOf(state.kind)
-      local permits, interval, extra = algebra.numbers(state)
-      local head = struct.pack(HEAD, state.kind:byte(), VERSION, ledger.epoch, ledger.seen, ledger.expires, calm, slack, permits,
-        interval, extra) .. algebra.packHead(state)
+      local head = struct.pack(HEAD, state.kind:byte(), VERSION, ledger.epoch, calm, ledger.kept, ledger.seen, ledger.expires)
+        .. algebra.packHead(state, textOf(state.kind, algebra.numbers(state)))
       local rare, isRare = algebra.packRare(state, now)
       if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
       return isRare and head .. rare or head
     end
-    local kinds, parts = '', { '' }
+    local kinds, parts, slack = '', { '' }, math.max(0, ledger.kept - ledger.expires)
     for i = 1, #ledger.limits do
       local state = ledger.limits[i]
       kinds, parts[i + 1] = kinds .. state.kind, algebraOf(state.kind).encode(state)
@@ -77,14 +78,16 @@ do
 
   -- Reads a small ledger. `log` is the key of its log.
   local function unpackSmall(data, algebra, log)
-    local letter, version, epoch, seen, expires, calm, slack, permits, interval, extra, behind = struct.unpack(HEAD, data)
-    if not inRange(math.min(epoch, seen, expires), epoch + seen + expires) then error('a number that is out of range', 0) end
-    local state, position = algebra.unpackHead(data, behind, permits, interval, extra, seen, log)
+    local letter, version, epoch, calm, kept, seen, expires, behind = struct.unpack(HEAD, data)
+    local state, position = algebra.unpackHead(data, behind, seen, log)
+    local text = textOf(state.kind, algebra.numbers(state))
+    if data:sub(position, position + #text - 1) ~= text then error('limits that differ from their states', 0) end
+    position = algebra.unpackRest(state, data, position + #text)
     local ledger = {
-      epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = expires + slack,
+      epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = kept,
       pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
       movedAt = 0, credit = 0, largest = 0, largestUntil = 0, sole = '', limits = { state }, voids = {}, holes = {}, tickets = {},
-      spec = string.format('[["","%s",%.0f,%.0f,%.0f]]', state.kind, algebra.numbers(state)),
+      spec = limitsIn(text),
     }
     if position <= #data then position = algebra.unpackRare(state, data, position) end
     if position <= #data then position = unpackRare(ledger, data, position, 1) end

@@ -1,4 +1,5 @@
 -- The arguments of decide.lua that the fast path needs; see there.
 
-local asked, ownUs, exact, known, lastMoment = ARGV[6] + 0, ARGV[7], true, 0, 0
-if ARGV[8] then lastMoment, ownUs = ARGV[7] + 0, ARGV[9] end
+local asked, ownUs, exact, known, lastMoment = 1, ARGV[4], true, 0, 0
+if ARGV[3] then asked = ARGV[3] + 0 end
+if ARGV[5] then lastMoment, ownUs = ARGV[4] + 0, ARGV[6] end

@@ -1,14 +1,16 @@
 -- The arguments of reserve.lua that the fast path needs; see there. It serves like requests of a client
 -- without reservations.
 
-local asked, ownUs, exact, known, lastMoment, first = 0, nil, false, ARGV[6] + 0, 0, 8
-if not ARGV[10] then
-  asked, ownUs = ARGV[8] + 0, ARGV[9]
-else
-  first = 9
-  if ARGV[8] ~= '0' then
-    first = 12
-    if ARGV[9] == '0' then lastMoment = ARGV[10] + 0 else first = #ARGV end
+local asked, ownUs, exact, known, lastMoment, requests = 1, nil, false, ARGV[3] + 0, 0, 1
+if ARGV[7] then
+  local first = 6
+  asked = 0
+  if ARGV[5] ~= '0' then
+    first = 9
+    if ARGV[6] == '0' then lastMoment = ARGV[7] + 0 else first = #ARGV end
   end
-  if ARGV[first + 2] and not ARGV[first + 4] then asked, ownUs = ARGV[first] * ARGV[first + 2], ARGV[first + 3] end
+  requests = ARGV[first]
+  if ARGV[first + 2] and not ARGV[first + 4] then asked, ownUs = requests * ARGV[first + 2], ARGV[first + 3] end
+elseif ARGV[5] then
+  asked, ownUs, requests = ARGV[5] + 0, ARGV[6], ARGV[5]
 end

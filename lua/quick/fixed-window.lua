@@ -3,38 +3,36 @@
 -- The fast path of lua/limits/fixed-window.lua.
 
 if kind == FIXED_KIND then
-  -- The format of the head and of the kind's numbers, and its size.
-  local SMALL, SMALL_SIZE = '<BBdddI6I4dddddddd', 100
-  local letter, version, p, i, x, start, stop, used, newest, reserved, behind
-  -- An aligned window opens at its first millisecond, not at the fraction before it.
-  local rest, edge = '', extra == 1 and math.floor(at / interval) * interval or now
-  if not fresh and #data >= SMALL_SIZE then
-    letter, version, epoch, seen, expires, calm, slack, p, i, x, start, stop, used, newest, reserved, behind =
-      struct.unpack(SMALL, data)
+  -- The format of the head and of the kind's numbers, and the bytes before the text.
+  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6I6I7I7I7', 86
+  local letter, version, used, newest, reserved, start, stop
+  if not fresh and #data >= TEXT_AT then
+    letter, version, epoch, calm, kept, seen, expires, used, newest, reserved, start, stop, permits, interval, extra =
+      struct.unpack(NUMBERS, data)
     -- @inline "quick/check"
-    taken = taken and start >= 0 and stop >= 0 and used >= 0 and newest >= 0 and reserved >= 0
-      and start + stop + used + newest + reserved < 2 ^ 60
-    if taken and expires <= now then
-      fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
-    else
-      taken = taken and used > 0 and used + asked <= permits and start <= at and at < stop
-        and edge <= now
-      if #data >= behind then rest = string.sub(data, behind) end
-    end
+    taken = taken and used > 0 and used + asked <= permits and start <= at and at < stop
   end
+  -- An aligned window opens at its first millisecond, not at the fraction before it.
+  local edge = extra == 1 and math.floor(at / interval) * interval or now
   if fresh and asked <= permits and edge <= now then
-    taken, epoch, rest = true, math.max(forgotten, us), ''
-    start = extra == 1 and edge or at
+    epoch, start = math.max(forgotten, us), extra == 1 and edge or at
     stop, used, newest, reserved = start + interval, asked, at, at > now and asked or 0
-  elseif taken then
+    taken = stop < TIME_BOUND
+  elseif taken and edge <= now then
     used = used + asked
     if at > now then reserved = (newest > now and reserved or 0) + asked end
-    newest = at > newest and at or newest
+    if at > newest then newest = at end
+  else
+    taken = false
   end
-  full, left = stop, used and permits - used
   if taken then
+    full, left = stop, permits - used
     -- @inline "quick/renew"
-    taken = struct.pack(SMALL, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, start, stop,
-      used, newest, reserved) .. rest
+    if renewed then
+      whole = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, used, newest, reserved, start, stop, permits,
+        interval, extra) .. (fresh and text or string.sub(data, TEXT_AT + 1))
+    else
+      changed = struct.pack('<I6I6I7I6I7', now, till, used, newest, reserved)
+    end
   end
 end

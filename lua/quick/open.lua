@@ -6,14 +6,17 @@
 -- written then. The fast path replies and writes what the slow path would, except that it leaves expired
 -- entries in the log. Its formats are in lua/heads.
 --
--- It serves a single unnamed limit, whose numbers are ARGV[3…5].
+-- It serves a single unnamed limit, whose text is in ARGV[1]. Text in the form of JSON is that of other limits.
+--
+-- A ledger is of the limits in force and of no pause, unless its head says so: each change of the control changes the head of
+-- the ledger, too. So the control is read for a new ledger only, or if the ledger is one of several that share the control.
 
--- The first byte of ARGV[2] if the limits are the client's own.
-local OWN = 48
-local spec, permits, interval, extra = ARGV[1], ARGV[3] + 0, ARGV[4] + 0, ARGV[5] + 0
-local us, now, at, kind, data, forgotten, fresh, taken, epoch, seen, expires, calm, slack, renewed, full, left
-if asked > 0 and permits > 0 then
-  local control = redis.pcall('GETRANGE', KEYS[3], '0', LAST_BYTE)
+-- The first byte of ARGV[1] if it is JSON, and of ARGV[2] if the limits are the client's own.
+local JSON, OWN = 91, 48
+local text = ARGV[1]
+local kind = string.byte(text)
+local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, epoch, seen, expires, calm, kept, renewed, full, left, whole, changed
+if asked > 0 and kind ~= JSON then
   data, forgotten = redis.pcall('GETRANGE', KEYS[1], '0', LAST_BYTE), 0
   if not ownUs then
     local time = redis.call('TIME')
@@ -24,16 +27,29 @@ if asked > 0 and permits > 0 then
   local rest = us % 1000
   now = (us - rest) / 1000
   at = rest == 0 and now or now + 1
-  if control == '' then
-    if string.byte(ARGV[2]) == OWN then kind = string.byte(spec, 7) end
-  elseif string.byte(ARGV[2]) ~= OWN and not control.err and string.sub(control, 53) == spec then
-    local version, since, till, lifted, changed, length
-    version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
-    local holds = version == 2 and length == #spec and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0
-    if holds and since <= now and till <= now and lifted <= now and forgotten < 2 ^ 60 then kind = string.byte(spec, 7) end
+  fresh = data == ''
+  if fresh then
+    expires, calm, kept = 0, 0, 0
+    permits, interval, extra = string.match(text, '^.(%d+),(%d+),(%d+)$')
+    if extra then permits, interval, extra = permits + 0, interval + 0, extra + 0 else kind = nil end
+  end
+  -- The key of one client's ledger is longer than that of the control.
+  if fresh or #KEYS[1] > #KEYS[3] then
+    local control = redis.pcall('GETRANGE', KEYS[3], '0', LAST_BYTE)
+    local isOwn, holds = string.byte(ARGV[2]) == OWN, false
+    if control == '' then
+      holds = isOwn
+    elseif not isOwn and not control.err
+      and string.sub(control, 53) == '[["","' .. string.sub(text, 1, 1) .. '",' .. string.sub(text, 2) .. ']]' then
+      local version, since, till, lifted, changed, length
+      version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
+      holds = version == 2 and length == #control - 52 and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0
+        and since <= now and till <= now and lifted <= now and forgotten < EPOCH_BOUND
+    end
+    if not holds then kind = nil end
   end
   -- A request is not granted before the client's own reservations.
-  if lastMoment > now or data.err then kind = nil end
-  fresh = data == ''
-  if fresh then expires, calm, slack = 0, 0, -1 end
+  if lastMoment > now then kind = nil end
+else
+  kind = nil
 end

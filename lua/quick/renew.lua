@@ -3,8 +3,7 @@
 
 local till = full > expires and full or expires
 if till < now + LEAST_LIFE then till = now + LEAST_LIFE end
-slack = slack - (till - expires)
-if slack < 0 then
-  slack = math.min(till - now, MOST_SLACK)
-  renewed = till - now + slack
+if till > kept then
+  renewed = till - now + math.min(till - now, MOST_SLACK, TIME_BOUND - 1 - till)
+  kept = now + renewed
 end

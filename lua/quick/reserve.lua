@@ -7,5 +7,5 @@
 
 if taken then
   if known == epoch then return us end
-  return { us, epoch, 1, -1, known > 0 and known < epoch and 0 or -1, -1, -1, ARGV[first] + 0, 0 }
+  return { us, epoch, 1, -1, known > 0 and known < epoch and 0 or -1, -1, -1, requests + 0, 0 }
 end

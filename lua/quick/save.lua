@@ -1,4 +1,4 @@
--- Writes the ledger after a grant of the fast path.
+-- Writes the ledger after a grant of the fast path: all of it, or only the numbers from `seen` on that a grant changes.
 
 if taken and pushed then
   local length = redis.pcall('RPUSH', KEYS[4], pushed)
@@ -10,10 +10,11 @@ if taken and pushed then
 end
 if taken then
   if renewed then
-    renewed = string.format('%.0f', renewed)
     if pushed then redis.call('PEXPIRE', KEYS[4], renewed) end
-    redis.call('SET', KEYS[1], taken, 'PX', renewed)
+    redis.call('SET', KEYS[1], whole, 'PX', renewed)
+  elseif whole then
+    redis.call('SET', KEYS[1], whole, 'KEEPTTL')
   else
-    redis.call('SET', KEYS[1], taken, 'KEEPTTL')
+    redis.call('SETRANGE', KEYS[1], '21', changed)
   end
 end

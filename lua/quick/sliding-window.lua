@@ -4,59 +4,74 @@
 
 local pushed, lengthBefore
 if kind == WINDOW_KIND then
-  -- The format of the head and of the kind's numbers, and its size.
-  local SMALL, SMALL_SIZE = '<BBdddI6I4ddddddddB', 101
-  local letter, version, p, i, x, total, newest, purged, openTime, openCount, entries, behind
-  local rest, oldest, gone = '', 0, now - interval
-  if not fresh and #data >= SMALL_SIZE then
-    letter, version, epoch, seen, expires, calm, slack, p, i, x, total, newest, purged, openTime, openCount, entries, behind =
-      struct.unpack(SMALL, data)
+  -- The format of the head and of the kind's numbers, the first byte that no grant changes, and the bytes before the text.
+  local NUMBERS, CONSTANT, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6BI6I7I7I7', 61, 87
+  local letter, version, total, newest, openCount, openTime, entries, purged
+  local behind = TEXT_AT + #text + 1
+  -- A new entry, and the bytes before it and behind it.
+  local entry, stop, after
+  if not fresh and #data >= TEXT_AT then
+    letter, version, epoch, calm, kept, seen, expires, total, newest, openCount, openTime, entries, purged, permits, interval, extra =
+      struct.unpack(NUMBERS, data)
     -- @inline "quick/check"
-    taken = taken and total >= 0 and newest >= 0 and purged >= -1 and openTime >= 0 and openCount >= 0
-      and total + newest + purged + openTime + openCount < 2 ^ 60
-    if taken and expires <= now then
-      fresh, taken, forgotten, expires, calm, slack = true, false, math.max(forgotten, epoch + 1), 0, 0, -1
-    elseif taken and entries == IN_LIST then
+    local oldest, gone = openTime, now - interval
+    if taken and entries == IN_LIST then
       taken = #data >= behind + ENTRY_SIZE - 1
       if taken then oldest, lengthBefore = struct.unpack(ENTRY, data, behind) end
     elseif taken and entries > 0 then
       taken = entries <= MOST_INLINE and #data >= behind + entries * ENTRY_SIZE - 1
       if taken then oldest = struct.unpack('<I6', data, behind) end
-    else
-      oldest = openTime
     end
     -- The slow path removes expired entries. It is needed for any of them if the count must be exact,
     -- otherwise for those that expired more than an eighth of the interval ago.
     taken = taken and total + asked <= permits and newest <= at and openTime > gone
       and oldest > (exact and gone or gone - interval / 8)
-  end
-  local slot = math.ceil(at / extra) * extra
-  if fresh and asked <= permits then
-    taken, epoch = true, math.max(forgotten, us)
-    total, newest, purged, openTime, openCount, entries = asked, at, -1, slot, asked, 0
-  elseif taken then
-    total = total + asked
-    newest = at > newest and at or newest
-    if slot <= openTime then
-      openCount = openCount + asked
-      if #data >= behind then rest = string.sub(data, behind) end
-    elseif entries == IN_LIST and lengthBefore < MOST_ENTRIES - 1 then
-      pushed = struct.pack('<dd', openTime, openCount)
-      rest = struct.pack(ENTRY, oldest, lengthBefore + 1) .. string.sub(data, behind + ENTRY_SIZE)
-      openTime, openCount = slot, asked
-    elseif entries < MOST_INLINE and openCount < COUNT_BOUND then
-      local stop = behind + entries * ENTRY_SIZE
-      rest = string.sub(data, behind, stop - 1) .. struct.pack(ENTRY, openTime, openCount) .. string.sub(data, stop)
-      entries, openTime, openCount = entries + 1, slot, asked
-    else
-      taken = false
+    if taken then
+      total = total + asked
+      if at > newest then newest = at end
+      local slot = at + -at % extra
+      if slot <= openTime then
+        openCount = openCount + asked
+      else
+        if entries == IN_LIST and lengthBefore < MOST_ENTRIES - 1 then
+          pushed, entry = struct.pack('<dd', openTime, openCount), struct.pack(ENTRY, oldest, lengthBefore + 1)
+          stop, after = behind, behind + ENTRY_SIZE
+        elseif entries < MOST_INLINE and openCount < COUNT_BOUND then
+          entry, stop = struct.pack(ENTRY, openTime, openCount), behind + entries * ENTRY_SIZE
+          after, entries = stop, entries + 1
+        else
+          taken = false
+        end
+        openTime, openCount = slot, asked
+      end
     end
   end
-  full, left = openTime and openTime + interval, total and permits - total
-  taken = taken and full < TIME_BOUND
+  if fresh and asked <= permits then
+    taken, epoch = true, math.max(forgotten, us)
+    total, newest, openTime, openCount, entries, purged = asked, at, at + -at % extra, asked, 0, 0
+  end
+  if taken then
+    full, left = openTime + interval, permits - total
+    taken = full < TIME_BOUND
+  end
   if taken then
     -- @inline "quick/renew"
-    taken = struct.pack(SMALL, kind, VERSION, epoch, now, till, calm, slack, permits, interval, extra, total, newest,
-      purged, openTime, openCount, entries) .. rest
+    if renewed then
+      whole = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, total, newest, openCount, openTime, entries,
+        purged, permits, interval, extra)
+      if fresh then
+        whole = whole .. text
+      elseif entry then
+        whole = whole .. string.sub(data, TEXT_AT + 1, stop - 1) .. entry .. string.sub(data, after)
+      else
+        whole = whole .. string.sub(data, TEXT_AT + 1)
+      end
+    else
+      changed = struct.pack('<I6I6I7I6I7I6B', now, till, total, newest, openCount, openTime, entries)
+      if entry then
+        whole = string.sub(data, 1, 21) .. changed .. string.sub(data, CONSTANT, stop - 1) .. entry
+        if #data >= after then whole = whole .. string.sub(data, after) end
+      end
+    end
   end
 end

@@ -13,10 +13,10 @@ const prefix = 'long';
 const key = `{${prefix}:log}`;
 
 /**
- * The places of the numbers in a ledger of one sliding window whose log has a key of its own
- * (lua/heads/sliding-window.lua).
+ * The places of the total and of the limit's text in a ledger of one sliding window. If its log has a key of its own, the time of
+ * the oldest entry and the length follow the text (lua/heads/sliding-window.lua).
  */
-const at = { total: 60, oldest: 101, length: 107 };
+const at = { total: 33, text: 87 };
 
 /**
  * The ledger of one client of a sliding window with as many permits as its log may have entries, at times set by the
@@ -42,7 +42,9 @@ export async function fillLog(redis: Redis, entries: number, permits: number): P
     await new Promise((resolve) => ledger.decide([1], resolve));
   const held = (await redis.getBuffer(key))!;
   const own = await redis.llen(`${key}:log:`);
-  const oldest = held.readUIntLE(at.oldest, 6);
+  // Behind the text.
+  const list = at.text + `s${permits},${interval},1`.length;
+  const [oldest, length] = [held.readUIntLE(list, 6), held.readUInt32LE(list + 6)];
   const more = entries - own - 1;
   const add = `for i = 1, tonumber(ARGV[1]), 1000 do
       local entries = {}
@@ -50,9 +52,9 @@ export async function fillLog(redis: Redis, entries: number, permits: number): P
       redis.call('LPUSH', KEYS[1], unpack(entries))
     end`;
   await redis.eval(add, 1, `${key}:log:`, more, oldest);
-  held.writeDoubleLE(held.readDoubleLE(at.total) + more, at.total);
-  held.writeUIntLE(oldest - more, at.oldest, 6);
-  held.writeUInt32LE(held.readUInt32LE(at.length) + more, at.length);
+  held.writeUIntLE(held.readUIntLE(at.total, 6) + more, at.total, 6);
+  held.writeUIntLE(oldest - more, list, 6);
+  held.writeUInt32LE(length + more, list + 6);
   await redis.set(key, held, 'KEEPTTL');
 }
 

@@ -29,6 +29,9 @@ const calls: Record<string, (limiter: RateLimiter) => Promise<unknown>> = {
   delete: (limiter) => limiter.delete(),
 };
 
+/** The calls that may take the fast path. */
+const fast = ['acquire', 'tryAcquire', 'decide'];
+
 const others: [string, (redis: Redis) => Promise<unknown>, RegExp][] = [
   ['a list', (redis) => redis.lpush(control, 'x'), /WRONGTYPE/],
   ['a hash', (redis) => redis.hset(control, 'a', 1), /WRONGTYPE/],
@@ -39,7 +42,8 @@ const others: [string, (redis: Redis) => Promise<unknown>, RegExp][] = [
 for (const [title, put, what] of others)
   for (const [method, call] of Object.entries(calls))
     test(`${method} says that the control's key holds ${title}, and changes nothing`, async ({ redis }) => {
-      await open(redis).acquire(2);
+      // With a ledger, the fast path does not read the control.
+      if (!fast.includes(method)) await open(redis).acquire(2);
       await put(redis);
       const before = await dumps(redis);
       const error = (await rejection(call(open(redis)))) as StoreError;

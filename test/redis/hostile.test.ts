@@ -64,36 +64,53 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 9`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 10`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
 
-for (const limit of [sliding, { kind: 'fixedWindow', permits: 9, interval: 60_000, align: 'first' }] as const)
-  test(`the fast path does not grant from an invalid number: ${limit.kind}`, async ({ redis }) => {
+/** One limit of each kind, and the place of its three numbers in the ledger. */
+const ofEachKind = [
+  [sliding, 66],
+  [{ kind: 'fixedWindow', permits: 9, interval: 60_000, align: 'first' }, 65],
+  [{ kind: 'tokenBucket', permits: 9, interval: 60_000, burst: 9 }, 66],
+] as const;
+
+for (const [limit, numbers] of ofEachKind)
+  test(`a limit that differs from its text, and a text from the limit, are refused: ${limit.kind}`, async ({
+    redis,
+  }) => {
     const ofOne = ledgerOf(redis, { '': limitOf(limit) });
     await ofOne.decide([1]);
     const original = (await redis.getBuffer(ledger))!;
-    for (let at = 2; at < original.length - 1; at += at === 18 ? 18 : 8)
-      for (const number of wrong) {
-        const held = Buffer.from(original);
-        held.writeDoubleLE(number, at);
-        // -1: nothing has been purged; a long window may have started before time 0.
-        if (number === -1 && at === (limit.kind === 'slidingWindow' ? 76 : 60)) continue;
-        await redis.set(ledger, held);
-        await ofOne.decide([1]).then(
-          () => assert.unreachable(`${number} at ${at}`),
-          (error) => assert.match(error.message, `the key ${ledger} holds no ledger of version 9`),
-        );
-        assert.ok(held.equals((await redis.getBuffer(ledger))!));
-      }
+    const text = numbers + 3 * 7;
+    assert.match(original.toString('latin1', text), /^[sft]\d+,\d+,\d+$/);
+    for (let at = numbers; at < original.length; at++) {
+      const held = Buffer.from(original);
+      held[at] ^= 1;
+      await redis.set(ledger, held);
+      // The fast path compares the text with that of its limit, and the slow path with the numbers.
+      const error = await rejection(at < text ? ofOne.peek() : ofOne.decide([1]));
+      assert.match(error.message, `the key ${ledger} holds no ledger of version 10: found`);
+      assert.ok(held.equals((await redis.getBuffer(ledger))!));
+    }
   });
 
-for (const limit of [
-  sliding,
-  { kind: 'fixedWindow', permits: 9, interval: 60_000, align: 'first' },
-  { kind: 'tokenBucket', permits: 9, interval: 60_000, burst: 9 },
-] as const)
+test('the fast path does not grant from an invalid level of a bucket', async ({ redis }) => {
+  const ofOne = ledgerOf(redis, { '': limitOf(ofEachKind[2][0]) });
+  await ofOne.decide([1]);
+  const original = (await redis.getBuffer(ledger))!;
+  for (const number of [NaN, Infinity, -Infinity, 1e300]) {
+    const held = Buffer.from(original);
+    held.writeDoubleLE(number, 33);
+    await redis.set(ledger, held);
+    const error = await rejection(ofOne.decide([1]));
+    assert.match(error.message, `the key ${ledger} holds no ledger of version 10`);
+    assert.ok(held.equals((await redis.getBuffer(ledger))!));
+  }
+});
+
+for (const [limit] of ofEachKind)
   test(`a ledger that was cut short is refused by the fast and the slow path: ${limit.kind}`, async ({
     redis,
   }) => {
@@ -160,10 +177,10 @@ test('a ledger with more entries than it holds itself is refused, without the pl
   await ofOne.decide([1]);
   const held = (await redis.getBuffer(ledger))!;
   // The number of entries.
-  held[100] = 9;
+  held[59] = 9;
   await redis.set(ledger, held);
   const { message } = await rejection(ofOne.decide([1]));
-  assert.match(message, `the key ${ledger} holds no ledger of version 9: found an invalid log; reset()`);
+  assert.match(message, `the key ${ledger} holds no ledger of version 10: found an invalid log; reset()`);
 });
 
 test('a ledger with more changes or refunded reservations than are kept is refused', async ({ redis }) => {

@@ -16,9 +16,16 @@ class Reader {
     return unsigned(this.data.readDoubleLE(this.at - 8));
   };
 
+  /** A whole number of up to seven bytes, without a sign. */
   integer(size: number): number {
     this.at += size;
-    return this.data.readUIntLE(this.at - size, size);
+    const low = Math.min(size, 6);
+    const high = size > low ? this.data[this.at - 1] * 2 ** 48 : 0;
+    return high + this.data.readUIntLE(this.at - size, low);
+  }
+
+  integers(...sizes: number[]): number[] {
+    return sizes.map((size) => this.integer(size));
   }
 
   /** A moment of six bytes, or -1. */
@@ -45,25 +52,44 @@ class Reader {
 type Numbers = Pick<Picture, 'epoch' | 'seen' | 'expires' | 'spec' | 'limits'> & { calm?: number };
 type Rare = Omit<Picture, keyof Numbers | 'crowd'>;
 
-/** Reads the string of `lua/ledger/format.lua`: a head of `lua/heads` and the rare part, or the full form. */
-export function readLedger({ ledger, contenders, logs }: Held, now: number): Picture & { kept: number } {
+/**
+ * Reads the string of `lua/ledger/format.lua`: a head of `lua/heads` and the rare part, or the full form. It may be marked as not
+ * calm after a change of the control.
+ */
+export function readLedger(
+  { ledger, contenders, logs }: Held,
+  now: number,
+  mayBeMarked = false,
+): Picture & { kept: number } {
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 9) throw new Error(`a ledger of version ${version}`);
-  const [epoch, seen, expires] = reader.doubles(3);
+  if (version !== 10) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
-  const calm = isWhole ? undefined : reader.integer(6);
-  const kept = expires + reader.integer(4);
-  const common = { epoch, seen, expires };
+  const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
+  const { epoch, seen } = common;
   const { spec, limits, rare } = isWhole
     ? readWhole(reader, logs)
-    : readSmall(kind, reader, logs[0] ?? [], common);
+    : readSmall(kind, reader, logs[0] ?? [], { epoch, seen });
   if (!reader.isAtEnd) throw new Error(`${ledger.length - reader.at} bytes too many in the ledger`);
-  if (calm !== undefined && Math.max(calm, seen) !== Math.max(calmOf(rare), seen))
+  const isMarked = mayBeMarked && calm === 2 ** 48 - 1;
+  if (calm !== undefined && !isMarked && Math.max(calm, seen) !== Math.max(calmOf(rare), seen))
     throw new Error(`a ledger that is calm from ${calm}, not ${calmOf(rare)}`);
   const crowd = rare.crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
   return { ...common, ...rare, spec, limits, crowd, kept };
+}
+
+type Head = Pick<Picture, 'epoch' | 'seen' | 'expires'> & { calm?: number; kept: number };
+
+function headOfWhole(reader: Reader): Head {
+  const [epoch, seen, expires] = reader.doubles(3);
+  return { epoch, seen, expires, kept: expires + reader.integer(4) };
+}
+
+function headOfSmall(reader: Reader): Head {
+  const epoch = reader.integer(7);
+  const [calm, kept, seen, expires] = reader.integers(6, 6, 6, 6);
+  return { epoch, seen, expires, calm, kept };
 }
 
 function calmOf({ shift, holes, pausedUntil, soleUntil, crowdUntil, pacedUntil, frontier }: Rare): number {
@@ -82,38 +108,47 @@ function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: Li
   return { spec, limits, rare: readRare(reader, limits.length) };
 }
 
-type Common = Pick<Picture, 'epoch' | 'seen' | 'expires'>;
-
 function readSmall(
   kind: string,
   reader: Reader,
   log: Buffer[],
-  { epoch, seen }: Common,
+  { epoch, seen }: Pick<Picture, 'epoch' | 'seen'>,
 ): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const limit = reader.doubles(3);
-  const spec = JSON.stringify([['', kind, ...limit]]);
   const rareOf = (count: number) => (reader.isAtEnd ? undefined : reader.doubles(count));
-  const restOf = () => (reader.isAtEnd ? nothingRare(epoch) : readRare(reader, 1));
-  const picture = (numbers: number[], entries: [number, number][] = []) => {
-    const rare = restOf();
+  /** The numbers of the limit, and its text. */
+  const limitIn = () => {
+    const limit = reader.integers(7, 7, 7);
+    const text = `${kind}${limit}`;
+    const found = reader.data.toString('latin1', reader.at, reader.at + text.length);
+    if (found !== text) throw new Error(`the text ${found} of the limit ${text}`);
+    reader.at += text.length;
+    return limit;
+  };
+  const picture = (limit: number[], numbers: number[], entries: [number, number][] = []) => {
+    const spec = JSON.stringify([['', kind, ...limit]]);
+    const rare = reader.isAtEnd ? nothingRare(epoch) : readRare(reader, 1);
     // A fixed window stores the shift of its ledger.
     const own = kind === 'f' ? [...limit, ...numbers, rare.shift] : [...limit, ...numbers];
     return { spec, limits: [{ kind, numbers: own, log: entries }], rare };
   };
   if (kind === 'f') {
-    const last = reader.doubles(5);
-    return picture([...last, ...(rareOf(5) ?? [0, 0, 0, 0, 0])]);
+    const [used, newest, reserved, start, stop] = reader.integers(7, 6, 7, 6, 6);
+    const limit = limitIn();
+    return picture(limit, [start, stop, used, newest, reserved, ...(rareOf(5) ?? [0, 0, 0, 0, 0])]);
   }
   if (kind === 't') {
     const units = reader.double();
     const lastAt = reader.moment();
     const count = reader.integer(1);
-    const steps = Array.from({ length: 3 * count }, () => reader.integer(6));
+    const newest = reader.integers(6, 6, 6);
+    const limit = limitIn();
+    const earlier = Array.from({ length: Math.max(0, count - 1) }, () => reader.integers(6, 6, 6));
+    const steps = count > 0 ? [newest, ...earlier.reverse()].flat() : [];
     const [owedUntil, unsureUntil, sameSince] = rareOf(3) ?? [0, 0, 0];
-    return picture([units, seen, owedUntil, lastAt, unsureUntil, sameSince, ...steps]);
+    return picture(limit, [units, seen, owedUntil, lastAt, unsureUntil, sameSince, ...steps]);
   }
-  const [total, newest, purged, openTime, openCount] = reader.doubles(5);
-  const count = reader.integer(1);
+  const [total, newest, openCount, openTime, count, purged] = reader.integers(7, 6, 7, 6, 1, 6);
+  const limit = limitIn();
   const pairs = Array.from({ length: count === 255 ? 1 : count }, (): [number, number] => [
     reader.integer(6),
     reader.integer(4),
@@ -122,7 +157,7 @@ function readSmall(
   const [oldest, length] = count === 255 ? pairs[0] : [0, 0];
   const entries = count === 255 ? listOf(log, oldest, length) : pairs;
   if (openTime > 0) entries.push([openTime, openCount]);
-  return picture([coarsest, total, newest, purged], entries);
+  return picture(limit, [coarsest, total, newest, purged - 1], entries);
 }
 
 function nothingRare(epoch: number): Rare {

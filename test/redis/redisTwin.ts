@@ -47,12 +47,12 @@ export function redisTwin(
     const { held, ttl, control, wasQuick } = watch.look!;
     const outcome = { reply, control: readControl(control), wasQuick };
     if (!held.ledger) return { ...outcome, state: undefined };
-    const { shift } = readLedger(held, 0);
+    const saves = ['reserve', 'decide', 'refund', 'peek'].includes(call.kind);
+    const { shift } = readLedger(held, 0, !saves);
     const now = Math.floor(call.serverUs / 1000) + shift;
-    const { kept, ...state } = readLedger(held, now);
+    const { kept, ...state } = readLedger(held, now, !saves);
     // A little less on a slow server. A call that does not renew the key leaves it persistent.
     const isKept = ttl === -1 ? kept >= state.expires : ttl <= kept - now && ttl >= kept - now - 1000;
-    const saves = ['reserve', 'decide', 'refund', 'peek'].includes(call.kind);
     if (saves && !isKept) throw new Error(`the ledger's key lives for ${ttl} ms, not ${kept - now}`);
     const need = state.expires - now;
     if (saves && !wasQuick && kept - now > Math.max(2, 5 * need))

@@ -190,13 +190,12 @@ const numbers: [string, number][] = [
   ['less than any', -Infinity],
   ['out of range', 2 ** 61],
 ];
-/** The places of the doubles in a small ledger: those of the limit, and those of its kind. */
-const ofLimit = [36, 44, 52];
-const ofWindow = [...ofLimit, 60, 68, 76, 84, 92];
-const limits: [string, Limit, number[]][] = [
-  ['a sliding window', exact, ofWindow],
-  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 }), ofWindow],
-  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 }), [...ofLimit, 60]],
+/** Where the numbers of its kind begin in a small ledger. */
+const ofKind = 33;
+const limits: [string, Limit][] = [
+  ['a sliding window', exact],
+  ['a fixed window', fixedWindow({ permits: 50, interval: 1000 })],
+  ['a token bucket', tokenBucket({ permits: 50, interval: 1000 })],
 ];
 
 /** A ledger with fifty permits taken, and a number at a place of its text. */
@@ -212,19 +211,18 @@ async function withNumber(redis: Redis, limit: Limit, number: number, place: num
   return ledger;
 }
 
-for (const [title, limit, places] of limits)
-  test(`${title} grants nothing if a number in its ledger is NaN or infinite`, async ({ redis }) => {
-    for (const place of places)
-      for (const [what, number] of numbers) {
-        const ledger = await withNumber(redis, limit, number, place);
-        assert.is(await ledger.take(50), -1, `${place} is ${what}`);
-        assert.is(await ledger.reserve(1), -1, `${place} is ${what}`);
-      }
-  });
+// All other numbers of a small ledger are whole.
+test('a token bucket grants nothing if its level is NaN or infinite', async ({ redis }) => {
+  for (const [what, number] of numbers) {
+    const ledger = await withNumber(redis, limits[2][1], number, ofKind);
+    assert.is(await ledger.take(50), -1, what);
+    assert.is(await ledger.reserve(1), -1, what);
+  }
+});
 
-for (const [title, limit, places] of limits)
+for (const [title, limit] of limits)
   test(`${title} answers soon, whatever numbers its ledger holds`, async ({ redis }) => {
-    for (const place of places)
+    for (let place = 2; place < ofKind + 50; place += 3)
       for (const number of [1e300, -1e300, 2 ** 60, -1, 0.5]) {
         const ledger = await withNumber(redis, limit, number, place);
         const began = performance.now();

@@ -31,28 +31,31 @@ local function fixedFormat()
   end
 
   -- Whether the state fits into the format of lua/heads.
-  local function fits()
-    return true
+  local function fits(state)
+    return state.start >= 0 and state.stop < TIME_BOUND and state.newest < TIME_BOUND
   end
 
   local function numbers(state)
     return state.permits, state.interval, state.epoch
   end
 
-  local function packHead(state)
-    return struct.pack(FIXED, state.start, state.stop, state.used, state.newest, state.reserved)
+  local function packHead(state, text)
+    return struct.pack(FIXED, state.used, state.newest, state.reserved, state.start, state.stop, state.permits, state.interval,
+      state.epoch) .. text
   end
 
-  local function unpackHead(data, position, permits, interval, epoch)
-    local start, stop, used, newest, reserved, after = struct.unpack(FIXED, data, position)
-    checkSmall(permits + interval + epoch + start + stop + used + newest + reserved)
+  local function unpackHead(data, position)
+    local used, newest, reserved, start, stop, permits, interval, epoch, after = struct.unpack(FIXED, data, position)
     checkRate(permits, interval, epoch)
-    checkCounts(used, reserved, 0)
-    checkCounts(stop, newest, 0)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
       newest = newest, reserved = reserved, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
     }, after
+  end
+
+  -- All of the state is in the head.
+  local function unpackRest(state, data, position)
+    return position
   end
 
   -- The window before the last, if it has not ended.
@@ -72,6 +75,6 @@ local function fixedFormat()
 
   return {
     create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
-    unpackHead = unpackHead, packRare = packRare, unpackRare = unpackRare, save = save,
+    unpackHead = unpackHead, unpackRest = unpackRest, packRare = packRare, unpackRare = unpackRare, save = save,
   }
 end

@@ -33,48 +33,55 @@ local function slidingFormat(attach)
   end
 
   -- Whether the state fits into the format of lua/heads.
-  local function fits()
-    return true
+  local function fits(state)
+    return math.max(state.newest, state.openTime) < TIME_BOUND
   end
 
   local function numbers(state)
     return state.permits, state.interval, state.resolution
   end
 
-  local function packHead(state)
+  local function packHead(state, text)
     local entries, parts = #state.pushed, {}
     if state.len > 0 then
       entries, parts[1] = IN_LIST, struct.pack(ENTRY, state.oldest, state.len)
     else
       for i = 1, entries do parts[i] = struct.pack(ENTRY, state.pushed[i][1], state.pushed[i][2]) end
     end
-    return struct.pack(WINDOW, state.total, state.newest, state.purged, state.openTime, state.openCount, entries)
-      .. table.concat(parts)
+    return struct.pack(WINDOW, state.total, state.newest, state.openCount, state.openTime, entries, state.purged + 1,
+      state.permits, state.interval, state.resolution) .. text .. table.concat(parts)
   end
 
-  local function unpackHead(data, position, permits, interval, resolution, seen, log)
-    local total, newest, purged, openTime, openCount, entries
-    total, newest, purged, openTime, openCount, entries, position = struct.unpack(WINDOW, data, position)
-    checkSmall(permits + interval + resolution + total + newest + purged + openTime + openCount)
+  local function unpackHead(data, position, seen, log)
+    local total, newest, openCount, openTime, entries, purged, permits, interval, resolution
+    total, newest, openCount, openTime, entries, purged, permits, interval, resolution, position =
+      struct.unpack(WINDOW, data, position)
     checkRate(permits, interval, resolution - 1)
-    checkCounts(total, openCount, openTime)
-    checkCounts(newest, purged + 1, 0)
     if entries > 0 and openTime == 0 or entries > MOST_INLINE and entries ~= IN_LIST then
       error('an invalid log', 0)
     end
-    local state = {
+    return {
       kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = resolution, total = total,
-      newest = newest, purged = purged, oldest = openTime, len = 0, openTime = openTime, openCount = openCount,
-    }
-    if entries == IN_LIST then state.oldest, state.len, position = struct.unpack(ENTRY, data, position) end
-    attach(state, log)
-    for i = 1, entries == IN_LIST and 0 or entries do
+      newest = newest, purged = purged - 1, oldest = openTime, len = 0, openTime = openTime, openCount = openCount,
+      log = log, entries = entries,
+    }, position
+  end
+
+  -- Reads the entries, or what is known of their list.
+  local function unpackRest(state, data, position)
+    local entries = state.entries
+    if entries == IN_LIST then
+      state.oldest, state.len, position = struct.unpack(ENTRY, data, position)
+      entries = 0
+    end
+    attach(state, state.log)
+    for i = 1, entries do
       local time, count
       time, count, position = struct.unpack(ENTRY, data, position)
       state.pushed[i] = { time, count }
     end
     if state.pushed[1] then state.oldest = state.pushed[1][1] end
-    return state, position
+    return position
   end
 
   -- The coarsest resolution, if it differs from the present one.
@@ -90,6 +97,6 @@ local function slidingFormat(attach)
 
   return {
     create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
-    unpackHead = unpackHead, packRare = packRare, unpackRare = unpackRare,
+    unpackHead = unpackHead, unpackRest = unpackRest, packRare = packRare, unpackRare = unpackRare,
   }
 end

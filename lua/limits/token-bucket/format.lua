@@ -12,22 +12,27 @@ local function bucketFormat()
     }
   end
 
-  -- Reads `count` steps in a format. Returns them and the position after them.
-  local function unpackSteps(data, position, count, format)
+  local function checkSteps(count)
     if not (count >= 0 and count <= MOST_PAST + MOST_AHEAD) then error('a history of too many steps', 0) end
-    local steps, since, stop, held = {}, nil, nil, nil
-    for i = 1, count do
+  end
+
+  -- Reads steps in a format, those with the numbers `from` to `till`, with `by` between two of them. Returns the position after them.
+  local function unpackSteps(steps, from, till, by, format, data, position)
+    local since, stop, held
+    for i = from, till, by do
       since, stop, held, position = struct.unpack(format, data, position)
       checkSmall(since + stop + held)
       checkCounts(since, stop, held)
       steps[i] = { since = since, stop = stop, held = held }
     end
-    return steps, position
+    return position
   end
 
-  local function packSteps(steps, format)
-    local parts = {}
-    for i, step in ipairs(steps) do parts[i] = struct.pack(format, step.since, step.stop, step.held) end
+  local function packSteps(steps, from, till, by, format)
+    local parts = { '' }
+    for i = from, till, by do
+      parts[#parts + 1] = struct.pack(format, steps[i].since, steps[i].stop, steps[i].held)
+    end
     return table.concat(parts)
   end
 
@@ -38,8 +43,9 @@ local function bucketFormat()
     checkSmall(units)
     checkRate(permits, interval, burst - 1)
     checkCounts(ts, owedUntil, unsureUntil)
-    local steps
-    steps, after = unpackSteps(data, after, count, '<ddd')
+    checkSteps(count)
+    local steps = {}
+    after = unpackSteps(steps, 1, count, 1, '<ddd', data, after)
     return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, owedUntil = owedUntil,
       steps = steps, lastAt = lastAt, unsureUntil = unsureUntil, sameSince = sameSince,
@@ -48,7 +54,7 @@ local function bucketFormat()
 
   local function encode(state)
     return struct.pack('<dddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.owedUntil,
-      state.lastAt, state.unsureUntil, state.sameSince, #state.steps) .. packSteps(state.steps, '<ddd')
+      state.lastAt, state.unsureUntil, state.sameSince, #state.steps) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
   end
 
   -- Whether the state fits into the format of lua/heads.
@@ -63,20 +69,27 @@ local function bucketFormat()
     return state.permits, state.interval, state.burst
   end
 
-  local function packHead(state)
-    return struct.pack(BUCKET, state.units, state.lastAt, #state.steps) .. packSteps(state.steps, STEP)
+  local function packHead(state, text)
+    local newest = state.steps[1] or { since = 0, stop = 0, held = 0 }
+    return struct.pack(BUCKET, state.units, state.lastAt, #state.steps, newest.since, newest.stop, newest.held, state.permits,
+      state.interval, state.burst) .. text .. packSteps(state.steps, #state.steps, 2, -1, STEP)
   end
 
-  local function unpackHead(data, position, permits, interval, burst, seen)
-    local units, lastAt, count, steps
-    units, lastAt, count, position = struct.unpack(BUCKET, data, position)
-    checkSmall(permits + interval + burst + units + lastAt)
+  local function unpackHead(data, position, seen)
+    local units, lastAt, count, since, stop, held, permits, interval, burst
+    units, lastAt, count, since, stop, held, permits, interval, burst, position = struct.unpack(BUCKET, data, position)
+    checkSmall(units)
     checkRate(permits, interval, burst - 1)
-    steps, position = unpackSteps(data, position, count, STEP)
+    checkSteps(count)
     return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, owedUntil = 0, steps = steps,
-      lastAt = lastAt, unsureUntil = 0, sameSince = 0,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, owedUntil = 0,
+      steps = count > 0 and { { since = since, stop = stop, held = held } } or {}, count = count, lastAt = lastAt,
+      unsureUntil = 0, sameSince = 0,
     }, position
+  end
+
+  local function unpackRest(state, data, position)
+    return unpackSteps(state.steps, state.count, 2, -1, STEP, data, position)
   end
 
   -- Fields that are set only after the limit was changed, or reservations became void.
@@ -96,6 +109,6 @@ local function bucketFormat()
 
   return {
     create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
-    unpackHead = unpackHead, packRare = packRare, unpackRare = unpackRare, save = save,
+    unpackHead = unpackHead, unpackRest = unpackRest, packRare = packRare, unpackRare = unpackRare, save = save,
   }
 end

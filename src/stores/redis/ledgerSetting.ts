@@ -2,17 +2,14 @@ import type { Limit } from '../../limits/limit.ts';
 import type { LedgerConfig } from '../store.ts';
 import { escaped, KeySpace } from './keys.ts';
 import type { Scripts } from './scripts.ts';
-import { numbersOf, specOf } from './spec.ts';
+import { argumentOf, specOf } from './spec.ts';
 import { type Words, wordsOf } from './words.ts';
 
 type Config = Omit<LedgerConfig, 'clock'>;
 
 /** Limits that a client expects to be in force. */
 export class KnownRate {
-  /**
-   * The first arguments of the scripts: these limits, whether they were stored, and the client; then the numbers of a single
-   * limit.
-   */
+  /** The first arguments of the scripts: these limits, whether they were stored, and the client. */
   readonly words: Words;
 
   constructor(
@@ -21,7 +18,7 @@ export class KnownRate {
     readonly spec: string,
     readonly isStored: boolean,
   ) {
-    this.words = wordsOf([spec, (isStored ? '1' : '0') + client, ...numbersOf(spec, limits)]);
+    this.words = wordsOf([argumentOf(spec), (isStored ? '1' : '0') + client]);
   }
 }
 

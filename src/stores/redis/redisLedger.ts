@@ -22,11 +22,16 @@ import { sendScript } from './sendScript.ts';
 import { limitsOf, specOf } from './spec.ts';
 import { KeyWords, microseconds, type Words } from './words.ts';
 
+/** Whether a cost is one permit of the only limit. */
+function isOne(cost: Cost): boolean {
+  return cost.length === 1 && cost[0] === 1;
+}
+
 /** Whether these are requests of one permit that wait as long as necessary. */
 function isUsual(runs: readonly Run[]): boolean {
-  if (runs.length !== 1) return false;
+  if (runs.length !== 1) return runs.length === 0;
   const [{ count, maxWait, cost }] = runs;
-  return count > 0 && maxWait === Infinity && cost.length === 1 && cost[0] === 1;
+  return count > 0 && maxWait === Infinity && isOne(cost);
 }
 
 /** The ledger of one limiter in Redis. It takes little memory, as a group has many that are called once. */
@@ -70,8 +75,10 @@ export class RedisLedger implements ControlledLedger, Caller {
     // Few clients have reservations, and most calls are of requests of one permit: fewer arguments take less of the server.
     if (held > 0 || last) numbers.push(earlier ? 4 : 3, held, last?.moment ?? 0, last?.epoch ?? 0);
     else if (!isUsual(runs)) numbers.push(0);
-    if (numbers.length === 2) numbers.push(runs[0].count);
-    else for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
+    if (numbers.length === 2) {
+      const count = runs[0]?.count ?? 0;
+      if (count !== 1 || this.setting.serverTime) numbers.push(count);
+    } else for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
     this.#keys ??= this.#sharedKeys;
     const { scripts } = this.setting;
     this.#call(scripts.reserve, this.#keys, numbers, (answer) => reserveReplyOf(answer, request), reply);
@@ -88,8 +95,9 @@ export class RedisLedger implements ControlledLedger, Caller {
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
-    const { scripts, names } = this.setting;
-    const numbers = last ? [...cost, last.moment, last.epoch] : cost;
+    const { scripts, names, serverTime } = this.setting;
+    const isUsual = isOne(cost) && !serverTime;
+    const numbers = last ? [...cost, last.moment, last.epoch] : isUsual ? [] : cost;
     const read = (answer: number[] | number) => {
       // The limits may have changed since the call was made.
       const most = names.length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0];

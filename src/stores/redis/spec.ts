@@ -25,11 +25,10 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
   );
 }
 
-/** Permits, interval and the further number of a single limit without a name; zeros for other limits. */
-export function numbersOf(spec: string, limits: readonly Limit[]): readonly number[] {
-  if (limits.length !== 1 || !spec.startsWith('[["",')) return [0, 0, 0];
-  const [limit] = limits;
-  return [limit.permits, limit.interval, extraOf(limit)];
+/** The text of limits as an argument: that of a single limit without a name is short, as the ledger contains it. */
+export function argumentOf(spec: string): string {
+  const [, kind, numbers] = /^\[\["","([sft])",(\d+,\d+,\d+)\]\]$/.exec(spec) ?? [];
+  return kind ? kind + numbers : spec;
 }
 
 /**
