@@ -1,5 +1,7 @@
 -- The arguments of decide.lua that the fast path needs; see there.
 
-local asked, ownUs, exact, known, lastMoment = 1, ARGV[4], true, 0, 0
-if ARGV[3] then asked = ARGV[3] + 0 end
-if ARGV[5] then lastMoment, ownUs = ARGV[4] + 0, ARGV[6] end
+local asked, ownUs, exact, known, lastMoment = 1, nil, true, 0, 0
+if ARGV[3] then
+  asked, ownUs = ARGV[3] + 0, ARGV[4]
+  if ARGV[5] then lastMoment, ownUs = ARGV[4] + 0, ARGV[6] end
+end

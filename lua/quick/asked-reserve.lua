@@ -1,7 +1,7 @@
 -- The arguments of reserve.lua that the fast path needs; see there. It serves like requests of a client
 -- without reservations.
 
-local asked, ownUs, exact, known, lastMoment, requests = 1, nil, false, ARGV[3] + 0, 0, 1
+local asked, ownUs, exact, known, lastMoment, requests = 1, nil, false, ARGV[3] + 0, 0, ARGV[5] or 1
 if ARGV[7] then
   local first = 6
   asked = 0
@@ -11,6 +11,6 @@ if ARGV[7] then
   end
   requests = ARGV[first]
   if ARGV[first + 2] and not ARGV[first + 4] then asked, ownUs = requests * ARGV[first + 2], ARGV[first + 3] end
-elseif ARGV[5] then
-  asked, ownUs, requests = ARGV[5] + 0, ARGV[6], ARGV[5]
+else
+  asked, ownUs = requests + 0, ARGV[6]
 end

@@ -29,10 +29,10 @@ if kind == FIXED_KIND then
     full, left = stop, permits - used
     -- @inline "quick/renew"
     if renewed then
-      whole = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, used, newest, reserved, start, stop, permits,
-        interval, extra) .. (fresh and text or string.sub(data, TEXT_AT + 1))
+      taken = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, used, newest, reserved, start, stop, permits,
+        interval, extra)
     else
-      changed = struct.pack('<I6I6I7I6I7', now, till, used, newest, reserved)
+      taken = struct.pack('<I6I6I7I6I7', now, till, used, newest, reserved)
     end
   end
 end

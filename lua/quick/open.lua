@@ -15,7 +15,9 @@
 local JSON, OWN = 91, 48
 local text = ARGV[1]
 local kind = string.byte(text)
-local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, epoch, seen, expires, calm, kept, renewed, full, left, whole, changed
+local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, epoch, seen, expires, calm, kept, renewed, full, left
+-- An entry or a step to be added to the ledger, and the first bytes behind its place, and behind what it replaces.
+local added, place, after
 if asked > 0 and kind ~= JSON then
   data, forgotten = redis.pcall('GETRANGE', KEYS[1], '0', LAST_BYTE), 0
   if not ownUs then

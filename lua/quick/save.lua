@@ -1,4 +1,4 @@
--- Writes the ledger after a grant of the fast path: all of it, or only the numbers from `seen` on that a grant changes.
+-- Writes the ledger after a grant of the fast path.
 
 if taken and pushed then
   local length = redis.pcall('RPUSH', KEYS[4], pushed)
@@ -9,12 +9,26 @@ if taken and pushed then
   end
 end
 if taken then
+  -- `taken` has all numbers if the key is renewed, otherwise those from `seen` on that a grant changes. What follows them stays,
+  -- except for the place of what is added.
+  if fresh then
+    taken = taken .. text
+  elseif added then
+    local rest = #data >= after and string.sub(data, after) or ''
+    if renewed then
+      taken = taken .. string.sub(data, #taken + 1, place - 1) .. added .. rest
+    else
+      taken = string.sub(data, 1, 21) .. taken .. string.sub(data, 22 + #taken, place - 1) .. added .. rest
+    end
+  elseif renewed then
+    taken = taken .. string.sub(data, #taken + 1)
+  end
   if renewed then
     if pushed then redis.call('PEXPIRE', KEYS[4], renewed) end
-    redis.call('SET', KEYS[1], whole, 'PX', renewed)
-  elseif whole then
-    redis.call('SET', KEYS[1], whole, 'KEEPTTL')
+    redis.call('SET', KEYS[1], taken, 'PX', renewed)
+  elseif added then
+    redis.call('SET', KEYS[1], taken, 'KEEPTTL')
   else
-    redis.call('SETRANGE', KEYS[1], '21', changed)
+    redis.call('SETRANGE', KEYS[1], '21', taken)
   end
 end

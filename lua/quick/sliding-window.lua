@@ -4,12 +4,10 @@
 
 local pushed, lengthBefore
 if kind == WINDOW_KIND then
-  -- The format of the head and of the kind's numbers, the first byte that no grant changes, and the bytes before the text.
-  local NUMBERS, CONSTANT, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6BI6I7I7I7', 61, 87
+  -- The format of the head and of the kind's numbers, and the bytes before the text.
+  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6BI6I7I7I7', 87
   local letter, version, total, newest, openCount, openTime, entries, purged
   local behind = TEXT_AT + #text + 1
-  -- A new entry, and the bytes before it and behind it.
-  local entry, stop, after
   if not fresh and #data >= TEXT_AT then
     letter, version, epoch, calm, kept, seen, expires, total, newest, openCount, openTime, entries, purged, permits, interval, extra =
       struct.unpack(NUMBERS, data)
@@ -34,11 +32,11 @@ if kind == WINDOW_KIND then
         openCount = openCount + asked
       else
         if entries == IN_LIST and lengthBefore < MOST_ENTRIES - 1 then
-          pushed, entry = struct.pack('<dd', openTime, openCount), struct.pack(ENTRY, oldest, lengthBefore + 1)
-          stop, after = behind, behind + ENTRY_SIZE
+          pushed, added = struct.pack('<dd', openTime, openCount), struct.pack(ENTRY, oldest, lengthBefore + 1)
+          place, after = behind, behind + ENTRY_SIZE
         elseif entries < MOST_INLINE and openCount < COUNT_BOUND then
-          entry, stop = struct.pack(ENTRY, openTime, openCount), behind + entries * ENTRY_SIZE
-          after, entries = stop, entries + 1
+          added, place = struct.pack(ENTRY, openTime, openCount), behind + entries * ENTRY_SIZE
+          after, entries = place, entries + 1
         else
           taken = false
         end
@@ -57,21 +55,10 @@ if kind == WINDOW_KIND then
   if taken then
     -- @inline "quick/renew"
     if renewed then
-      whole = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, total, newest, openCount, openTime, entries,
+      taken = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, total, newest, openCount, openTime, entries,
         purged, permits, interval, extra)
-      if fresh then
-        whole = whole .. text
-      elseif entry then
-        whole = whole .. string.sub(data, TEXT_AT + 1, stop - 1) .. entry .. string.sub(data, after)
-      else
-        whole = whole .. string.sub(data, TEXT_AT + 1)
-      end
     else
-      changed = struct.pack('<I6I6I7I6I7I6B', now, till, total, newest, openCount, openTime, entries)
-      if entry then
-        whole = string.sub(data, 1, 21) .. changed .. string.sub(data, CONSTANT, stop - 1) .. entry
-        if #data >= after then whole = whole .. string.sub(data, after) end
-      end
+      taken = struct.pack('<I6I6I7I6I7I6B', now, till, total, newest, openCount, openTime, entries)
     end
   end
 end
