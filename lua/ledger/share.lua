@@ -1,16 +1,18 @@
 -- How far ahead a client may reserve. The twin of src/stores/memory/share.ts.
 
-local shareOf, noteLarge
+local shareOf, noteLarge, noteHorizon
 
 do
   -- Milliseconds of load that all contenders but one may reserve beside a large request.
   local MOST_BESIDE = 4000
 
-  -- Contenders share the horizon of the client. Each may reserve as much as the largest request of another, or
-  -- small requests would be granted one at a time between large ones.
+  -- Contenders share the longest horizon of any of them, or those with short round trips would get less. Each may reserve
+  -- as much as the largest request of another, or small requests would be granted one at a time between large ones.
   function shareOf(ledger, horizon, contenders, now)
     local share = horizon / contenders
-    if contenders == 1 or ledger.largestUntil <= now then return share end
+    if contenders == 1 then return share end
+    if ledger.farthestUntil > now then share = math.max(horizon, ledger.farthest) / contenders end
+    if ledger.largestUntil <= now then return share end
     return math.max(share, math.min(ledger.largest, math.max(ledger.largest, MOST_BESIDE) / (contenders - 1)))
   end
 
@@ -18,5 +20,11 @@ do
   function noteLarge(ledger, load, till, now)
     if load < ledger.largest and ledger.largestUntil > now then return end
     ledger.largest, ledger.largestUntil = load, till
+  end
+
+  -- A contender has this horizon. The longest one counts until a moment.
+  function noteHorizon(ledger, horizon, till, now)
+    if horizon < ledger.farthest and ledger.farthestUntil > now then return end
+    ledger.farthest, ledger.farthestUntil = horizon, till
   end
 end

@@ -27,6 +27,8 @@ export interface Habits {
   /** Its event loop is blocked for the last `blocked` of every `period` milliseconds: never by default. */
   blocked?: number;
   period?: number;
+  /** Milliseconds to the store and back, unless they are those of all. */
+  roundTrip?: number;
 }
 
 /** Keeps one request of one permit in its queue, and all of its permits. */
@@ -90,7 +92,7 @@ export function contend(contention: Contention): Outcome {
 
   const lines = clients.map((habits, client) => {
     const config = { name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock };
-    const wire = { time, roundTrip, jitter, random, load, alive: () => true };
+    const wire = { time, roundTrip: habits.roundTrip ?? roundTrip, jitter, random, load, alive: () => true };
     const ledger = wired(store.open(config), wire);
     const named = { record: limits.length > 1, names, limits };
     const { blocked = 0, period = Infinity } = habits;

@@ -197,6 +197,19 @@ test('two limits together are fully used, whatever is cancelled and refunded', (
   assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
 });
 
+const trips = [
+  [0.3, 40],
+  [0.3, 200],
+  [2, 2, 2, 200],
+] as const;
+for (const [kind, permits, roundTrips] of cases(Object.keys(all) as (keyof typeof all)[], [100, 1000], trips))
+  test(`clients with round trips of ${roundTrips.join(', ')} ms have fair shares of ${kind} of ${permits}`, () => {
+    const clients = roundTrips.map((roundTrip) => ({ ...waits, waiting: permits / 2, roundTrip }));
+    const kept = keptBy(contend({ limits: [all[kind](permits)], clients, ...measured }));
+    assert.ok(sum(kept) >= 0.98 * permits * seconds, `${sum(kept)} of ${permits * seconds} permits`);
+    assert.ok(jain(kept) >= 0.95, `${kept} permits`);
+  });
+
 for (const kind of Object.keys(kinds).slice(0, 2))
   test(`a bucket beside ${kind} costs nothing, although 90 % is refunded`, () => {
     const limits = [kinds[kind](100), tokenBucket({ permits: 100, interval: 1000 })];

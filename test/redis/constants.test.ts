@@ -20,9 +20,15 @@ inEachTwin('constants', (test, { fleet }) => {
   };
 
   /** The heartbeat of a client that waits for its last reservation. */
-  const beat = async (clients: TimedFleet, at: number, client: number, moment = 10_000): Promise<void> => {
+  const beat = async (
+    clients: TimedFleet,
+    at: number,
+    client: number,
+    moment = 10_000,
+    horizon = 1e9,
+  ): Promise<void> => {
     const { epoch } = await clients.reserve(at, 99, { count: 0 });
-    await clients.reserve(at, client, { count: 0, held: 1000, last: { moment, epoch } });
+    await clients.reserve(at, client, { count: 0, held: 1000, last: { moment, epoch }, horizon });
   };
 
   /** The same, but another client has had one too, and both have finished. */
@@ -179,8 +185,22 @@ inEachTwin('constants', (test, { fleet }) => {
       const [due] = moments(await clients.reserve(0, 1, { permits: 10, horizon: 20 }));
       const at = due + after;
       // So that both are contenders for longer.
-      for (const client of [1, 2]) await beat(clients, at - 1000, client, at + 5000);
+      for (const client of [1, 2]) await beat(clients, at - 1000, client, at + 5000, 20);
       assert.is((await clients.reserve(at, 2, { horizon: 20 })).share, share, `at ${at}`);
+    }
+  });
+
+  test('the longest horizon of a contender counts for two seconds after its call, and at most one second of it', async () => {
+    for (const [horizon, after, share] of [
+      [200, 1999, 100],
+      [200, 2000, undefined],
+      [5000, 1999, 500],
+    ] as const) {
+      const clients = await fleet({ ...long, permits: 1 });
+      await clients.reserve(0, 1, { horizon: 20 });
+      await clients.reserve(0, 2, { horizon: 20 });
+      await clients.reserve(0, 1, { count: 0, held: 1000, horizon });
+      assert.is((await clients.reserve(after, 2, { count: 0, held: 1000, horizon: 20 })).share, share);
     }
   });
 

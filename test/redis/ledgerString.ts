@@ -162,7 +162,17 @@ function readSmall(
 
 function nothingRare(epoch: number): Rare {
   const none = { shift: 0, pausedUntil: 0, soleUntil: 0, crowdUntil: 0, frontier: 0, pacedUntil: 0 };
-  const counts = { granted: 0, returned: 0, freed: 0, movedAt: 0, credit: 0, largest: 0, largestUntil: 0 };
+  const counts = {
+    granted: 0,
+    returned: 0,
+    freed: 0,
+    movedAt: 0,
+    credit: 0,
+    largest: 0,
+    largestUntil: 0,
+    farthest: 0,
+    farthestUntil: 0,
+  };
   return { born: epoch, refundable: epoch, ...none, ...counts, sole: '', voids: [], holes: [], tickets: [] };
 }
 
@@ -170,7 +180,7 @@ function readRare(reader: Reader, limits: number): Rare {
   const { double } = reader;
   const [born, refundable, shift, pausedUntil, soleUntil, crowdUntil] = reader.doubles(6);
   const [frontier, pacedUntil, granted, returned, freed, movedAt, credit] = reader.doubles(7);
-  const [largest, largestUntil] = reader.doubles(2);
+  const [largest, largestUntil, farthest, farthestUntil] = reader.doubles(4);
   const [voidCount, holeCount, ticketCount] = reader.doubles(3);
   const sole = reader.text();
   const voids = Array.from({ length: voidCount }, () => ({ epoch: double(), from: double() }));
@@ -184,7 +194,21 @@ function readRare(reader: Reader, limits: number): Rare {
   });
   return {
     ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil },
-    ...{ granted, returned, freed, movedAt, credit, largest, largestUntil, sole, voids, holes, tickets },
+    ...{
+      granted,
+      returned,
+      freed,
+      movedAt,
+      credit,
+      largest,
+      largestUntil,
+      farthest,
+      farthestUntil,
+      sole,
+      voids,
+      holes,
+      tickets,
+    },
   };
 }
 

@@ -32,6 +32,8 @@ export interface Picture {
   credit: number;
   largest: number;
   largestUntil: number;
+  farthest: number;
+  farthestUntil: number;
   voids: Void[];
   holes: Hole[];
   tickets: Ticket[];
@@ -43,7 +45,19 @@ export interface Picture {
 /** The state of a memory ledger in this form. */
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
   const { epoch, born, refundable, shift, seen, expires, pausedUntil } = ledger;
-  const { frontier, pacedUntil, granted, returned, freed, movedAt, credit, largest, largestUntil } = ledger;
+  const {
+    frontier,
+    pacedUntil,
+    granted,
+    returned,
+    freed,
+    movedAt,
+    credit,
+    largest,
+    largestUntil,
+    farthest,
+    farthestUntil,
+  } = ledger;
   const voids = ledger.voids.map((one) => ({ ...one }));
   const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
   const tickets = ledger.tickets.map((one) => ({ ...one }));
@@ -62,6 +76,8 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
       credit,
       largest,
       largestUntil,
+      farthest,
+      farthestUntil,
       voids,
       holes,
       tickets,
@@ -116,12 +132,13 @@ export function withoutPast(picture: Picture): Picture {
   const now = picture.seen;
   const ahead = (moment: number) => (moment > now ? moment : 0);
   const { soleUntil, sole, crowdUntil, frontier, pacedUntil, pausedUntil, limits, crowd } = picture;
-  const { largest, largestUntil } = picture;
+  const { largest, largestUntil, farthest, farthestUntil } = picture;
   return {
     ...picture,
     ...{ soleUntil: ahead(soleUntil), sole: soleUntil > now ? sole : '', crowdUntil: ahead(crowdUntil) },
     ...{ frontier: ahead(frontier), pacedUntil: ahead(pacedUntil), pausedUntil: ahead(pausedUntil) },
     ...{ largest: largestUntil > now ? largest : 0, largestUntil: ahead(largestUntil) },
+    ...{ farthest: farthestUntil > now ? farthest : 0, farthestUntil: ahead(farthestUntil) },
     crowd: crowdUntil > now ? crowd : [],
     tickets: picture.tickets.filter(({ until }) => until > now),
     limits: limits.map((limit) => withoutExpired(limit, now)),

@@ -21,6 +21,8 @@ const untouched = {
   credit: 0,
   largest: 0,
   largestUntil: 0,
+  farthest: 0,
+  farthestUntil: 0,
   tickets: none,
   pausedUntil: 0,
   sequences: undefined,

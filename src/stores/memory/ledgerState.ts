@@ -55,6 +55,9 @@ export interface LedgerState {
   /** The load in milliseconds of the largest request that was reserved lately under contention, and until when it counts. */
   largest: number;
   largestUntil: number;
+  /** The longest horizon in milliseconds of a contender that called lately, and until when it counts. */
+  farthest: number;
+  farthestUntil: number;
   /** The clients that wait for rare permits, in order. */
   tickets: readonly Ticket[];
   /** The end of the pause in the limiter's control. */

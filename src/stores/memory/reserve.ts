@@ -8,7 +8,7 @@ import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { areRare, areReturned } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 import { serve } from './serve.ts';
-import { shareOf } from './share.ts';
+import { longestHorizon, noteHorizon, shareOf } from './share.ts';
 import { turnOf } from './tickets.ts';
 import { nextTurn, takeTurns } from './turns.ts';
 
@@ -63,6 +63,8 @@ export function reserve(
     reserved.retryAt = nextTurn(now, contenders, reserved.free, client);
   const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
   ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
+  if (stays && contenders > 1)
+    noteHorizon(ledger, Math.min(request.horizon, longestHorizon), now + contenderPeriod, now);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);

@@ -9,11 +9,9 @@ import { fitAll, offer } from './offer.ts';
 import { loadOf, noteGranted, noteTaken, strideOf } from './pace.ts';
 import { goBehind, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
-import { noteLarge } from './share.ts';
+import { longestHorizon, noteLarge } from './share.ts';
 import { mostTurn } from './turns.ts';
 
-/** No client reserves further ahead than this many milliseconds of load. */
-const longestHorizon = 1_000;
 /** To a client that would, a reply with so many segments reserves no more moments. */
 const mostSegments = 512;
 /** Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits. */
