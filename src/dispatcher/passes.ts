@@ -67,7 +67,7 @@ export class Passes implements LoopPasses, Replies {
   settle(): void {
     const { first } = this.parts.reservations.moments;
     const isWatched = this.changes.isPausing || this.#watchedIn === this.calls.count;
-    const due = isWatched ? this.#due : (first?.due ?? Infinity);
+    const due = isWatched ? this.#due() : (first?.due ?? Infinity);
     this.#timer.set(Math.min(due, this.calls.next, this.rescheduler.next, this.expiry.next));
     this.reportIdle();
   }
@@ -96,7 +96,7 @@ export class Passes implements LoopPasses, Replies {
   }
 
   /** When the first request can be granted, as far as is known. */
-  get #due(): number {
+  #due(): number {
     const { notice, reservations } = this.parts;
     const { first } = reservations.moments;
     return first && !this.changes.isPausing && notice.covers(first) ? first.due : Infinity;
@@ -111,7 +111,7 @@ export class Passes implements LoopPasses, Replies {
     const now = clock.now();
     this.grantingAt = now;
     for (;;) {
-      const isDue = this.#due <= now;
+      const isDue = this.#due() <= now;
       const ended = settled.first;
       if (ended && !(isDue && queue.first!.order < ended.order)) settled.reportFirst(reporter);
       else if (isDue) this.#grantFirst();
@@ -128,14 +128,24 @@ export class Passes implements LoopPasses, Replies {
     this.parts.queue.watchReserved(now + this.calls.replyAllowance);
   }
 
+  /** Grants the first request, and those after it that nothing tells apart from it. */
   #grantFirst(): void {
     const { queue, reservations, reporter } = this.parts;
+    const { moments } = reservations;
+    const { first } = moments;
     const request = queue.first!;
-    const grant = reservations.moments.shift();
-    const data = request.dataOf(0);
-    queue.removeOne(request);
-    this.granted++;
-    reporter.granted(request.waiter, grant, data);
+    do {
+      const grant = moments.shift();
+      const data = request.dataOf(0);
+      queue.removeOne(request);
+      this.granted++;
+      reporter.granted(request.waiter, grant, data);
+    } while (
+      queue.first === request &&
+      moments.first === first &&
+      queue.settled.isEmpty &&
+      !this.changes.isPausing
+    );
   }
 
   #sendLookups(): void {

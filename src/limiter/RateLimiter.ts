@@ -11,7 +11,6 @@ import * as check from '../validate.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquireOptions.ts';
 import { acquireFrom, tryAcquireFrom } from './acquisition.ts';
 import { decisionOf } from './decision.ts';
-import { KeyedLine } from './keyedLine.ts';
 import { LedgerLine } from './ledgerLine.ts';
 import { partsOf } from './limiterParts.ts';
 import { namedLimits, type RateLimiterOptions, sameNames } from './options.ts';
@@ -55,7 +54,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    */
   constructor(options: RateLimiterOptions<Name>) {
     // A group creates its limiters from their lines.
-    const line = options instanceof KeyedLine ? options : new LedgerLine(partsOf(options, this));
+    const line: unknown = options instanceof LedgerLine ? options : new LedgerLine(partsOf(options, this));
     this.#line = line as ControlledLine<Permits<Name>>;
   }
 

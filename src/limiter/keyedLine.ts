@@ -1,3 +1,4 @@
+import type { Dispatcher } from '../dispatcher/dispatcher.ts';
 import type { NamedLimits } from '../limits/cost.ts';
 import type { ControlledLedger } from '../stores/store.ts';
 import { LedgerLine, type LineOptions } from './ledgerLine.ts';
@@ -41,13 +42,22 @@ export class KeyedLine<P, L> extends LedgerLine<P, KeyedOwner<L>> {
   }
 
   override get ledger(): ControlledLedger {
-    // A line that the group has dropped is not marked as used.
-    if (!this.used) this.options.use(this);
+    this.#use();
     this.#opened ??= this.options.open(this);
     return this.#opened;
   }
 
+  override get dispatcher(): Dispatcher {
+    this.#use();
+    return super.dispatcher;
+  }
+
   override get closed(): boolean {
     return super.closed || this.options.closed;
+  }
+
+  /** A line that the group has dropped is not marked as used. */
+  #use(): void {
+    if (!this.used) this.options.use(this);
   }
 }

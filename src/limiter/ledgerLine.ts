@@ -66,10 +66,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   /** The dispatcher, which is created if necessary. */
   get dispatcher(): Dispatcher {
-    const { ledger } = this;
+    if (this.#created && !this.closed) return this.#created;
     if (!this.#created) {
-      const { name, named, events } = this;
-      const { clock, maxQueue, alone = false } = this.options;
+      const { name, named, ledger, events } = this;
+      const { clock, maxQueue, alone } = this.options;
       const isBusy = () => this.#lookups > 0;
       this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events, isBusy });
       if (this.#isHandingOut) this.#created.loop.enter();
@@ -80,19 +80,19 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   /** Whether a call to the ledger overtakes no request. */
-  get #isClear(): boolean {
+  #isClear(): boolean {
     return !this.closed && !this.#isHandingOut && (this.#created?.isClear ?? true);
   }
 
   /** The ledger, if it replies at once, no request waits, and no event is to be emitted. */
-  get #quickLedger(): Ledger | undefined {
+  #quickLedger(): Ledger | undefined {
     const { ledger } = this;
-    return ledger.sync && this.#isClear && !this.#events?.observed ? ledger : undefined;
+    return ledger.sync && this.#isClear() && !this.#events?.observed ? ledger : undefined;
   }
 
   /** The fast path: takes permits that are available now. */
   take(cost: Cost): Grant | undefined {
-    const grant = this.#quickLedger?.take?.(cost);
+    const grant = this.#quickLedger()?.take?.(cost);
     if (grant) {
       this.#calls++;
       this.#granted++;
@@ -104,12 +104,12 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     const { named } = this;
     const cost = costOf(named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.#knowsLimits)
+    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.#knowsLimits())
       throw exceedsError(this.name, named, this.ledger.limits, permits as AskedPermits);
     return cost;
   }
 
-  get #knowsLimits(): boolean {
+  #knowsLimits(): boolean {
     return this.#created?.knowsLimits ?? this.ledger.sync;
   }
 
@@ -155,7 +155,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited = requestedAt === undefined ? 0 : Math.max(0, this.#grantTime - requestedAt);
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.#grantTime() - requestedAt);
     return new PermitHandle(grant, permits, waited, this);
   }
 
@@ -172,7 +172,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     return new AcquireTimeoutError(this.name, permits as AskedPermits, timeout, retryAfter, isUnanswered);
   }
 
-  get #grantTime(): number {
+  #grantTime(): number {
     return this.#created?.grantTime ?? this.now();
   }
 
@@ -206,7 +206,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   /** The fast path: the decision of a store that replies at once. */
   decideNow(cost: Cost): DecideReply | undefined {
-    const decision = this.#quickLedger?.decideNow?.(cost);
+    const decision = this.#quickLedger()?.decideNow?.(cost);
     if (decision) this.#note(decision);
     return decision;
   }
@@ -244,7 +244,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
       this.#lookups++;
       call(done, last);
     };
-    if (this.#isClear) send();
+    if (this.#isClear()) send();
     else this.dispatcher.lookUp(send, reply);
   }
 

@@ -79,14 +79,14 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
   }
 
   function takeQuickly({ names, limits }: Config, call: Call, whose: number | undefined): CallReply {
+    if (call.kind === 'decide' && call.last) return undefined;
     if (call.kind !== 'decide' && !isSingle(call)) return undefined;
     const { serverUs } = call;
     const ledger = reopen(ledgers.get(whose), names, limits, serverUs, control);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, serverUs);
     let reply: CallReply;
-    if (call.kind === 'decide')
-      reply = decideReopened(ledger, instant, `client ${call.client}`, call.cost, call.last);
+    if (call.kind === 'decide') reply = decideReopened(ledger, instant, `client ${call.client}`, call.cost);
     else if (takeNow(ledger, instant, call.request.runs[0].cost)) {
       const segments = [{ count: 1, delay: 0, retryAfter: 0 }];
       reply = { now: serverUs / 1000, epoch: ledger.epoch, contenders: 1, segments };

@@ -30,7 +30,7 @@ const untouched = {
 
 /**
  * A ledger in which nothing has waited yet. A store may hold millions of these, so they share their untouched fields as
- * properties of the prototype.
+ * properties of the prototype. Its epoch never changes, so that it needs no `born` and no `refundable`.
  */
 const SmallLedger = /* @__PURE__ */ (() => {
   class SmallLedger {
@@ -43,14 +43,6 @@ const SmallLedger = /* @__PURE__ */ (() => {
       readonly under: readonly Limit[],
       readonly limits: LimitState[],
     ) {}
-
-    get born(): number {
-      return this.epoch;
-    }
-
-    get refundable(): number {
-      return this.epoch;
-    }
   }
   Object.assign(SmallLedger.prototype, untouched);
   return SmallLedger;

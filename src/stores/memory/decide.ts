@@ -36,16 +36,15 @@ export function decide(
   return reply;
 }
 
-/** The same for a reopened ledger, and quicker if nobody waits. */
+/** The same for a reopened ledger and a client without reservations, and quicker if nobody waits. */
 export function decideReopened(
   ledger: LedgerState,
   instant: Instant,
   client: string,
   cost: Cost,
-  last?: LastMoment,
 ): DecideReply {
-  if (!last && takeNow(ledger, instant, cost)) return replyOf(ledger, instant, true, 0);
-  return decide(ledger, instant, client, cost, last);
+  if (takeNow(ledger, instant, cost)) return replyOf(ledger, instant, true, 0);
+  return decide(ledger, instant, client, cost);
 }
 
 function replyOf(ledger: LedgerState, instant: Instant, granted: boolean, retryAfter: number): DecideReply {

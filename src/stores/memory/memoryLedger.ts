@@ -58,8 +58,8 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   get limits(): readonly Limit[] {
-    const { limits } = this.#control;
-    return limits && !this.#misnamed(this.#control) ? limits : this.#setting.config.limits;
+    const { limits } = this.#control();
+    return limits && !this.#misnamed(this.#control()) ? limits : this.#setting.config.limits;
   }
 
   take(cost: Cost): Grant | undefined {
@@ -67,7 +67,7 @@ export class MemoryLedger implements ControlledLedger {
     const { repeats } = this.#setting.places;
     if (repeats?.of === this && repeats.take(us, cost)) return repeats.grant;
     this.#setting.places.called(us / 1000);
-    const place = this.#place;
+    const place = this.#place();
     const ledger = this.#reopened(place, us);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
@@ -97,28 +97,26 @@ export class MemoryLedger implements ControlledLedger {
     });
   }
 
-  decideNow(cost: Cost, last?: LastMoment, us = this.#serverUs()): DecideReply | undefined {
-    const place = this.#place;
+  decideNow(cost: Cost): DecideReply | undefined {
+    const us = this.#serverUs();
+    const place = this.#place();
     const ledger = this.#reopened(place, us);
     if (!ledger) return undefined;
     place.ledger = ledger;
-    const instant = instantOf(ledger, us);
-    return decideReopened(ledger, instant, this.#setting.config.clientId, cost, last);
+    return decideReopened(ledger, instantOf(ledger, us), this.#setting.config.clientId, cost);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
-    const us = this.#serverUs();
-    const decision = this.decideNow(cost, last, us);
-    if (decision) reply(null, decision);
-    else
-      this.#onLedgerAt(us, reply, (ledger, instant) =>
-        decide(ledger, instant, this.#setting.config.clientId, cost, last),
-      );
+    this.#onLedger(reply, (ledger, instant) =>
+      decide(ledger, instant, this.#setting.config.clientId, cost, last),
+    );
   }
 
   peek(reply: Reply<number[]>): void {
     const nothing = this.#setting.config.names.map(() => 0);
-    this.decide(nothing, (error, decision) => reply(error, decision?.available));
+    const known = this.decideNow(nothing);
+    if (known) reply(null, known.available);
+    else this.decide(nothing, (error, decision) => reply(error, decision?.available));
   }
 
   setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
@@ -129,13 +127,13 @@ export class MemoryLedger implements ControlledLedger {
       reply(null, false);
       return;
     }
-    storeRate(control, this.#setting.config.names, limits, keepState, this.#place.ledger?.epoch ?? 0, us);
+    storeRate(control, this.#setting.config.names, limits, keepState, this.#place().ledger?.epoch ?? 0, us);
     this.#onLedger(reply, () => true);
   }
 
   getRate(reply: Reply<Rate>): void {
-    const { limits } = this.#control;
-    const wrong = this.#misnamed(this.#control);
+    const { limits } = this.#control();
+    const wrong = this.#misnamed(this.#control());
     if (wrong) reply(new StoreError(this.#setting.config.name, wrong));
     else reply(null, { limits: limits ?? this.#setting.config.limits, stored: limits !== undefined });
   }
@@ -148,31 +146,31 @@ export class MemoryLedger implements ControlledLedger {
   forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
     const us = this.#serverUs();
     // The ledger is expired but kept: the next one gets a later epoch, even at the same time.
-    const { ledger } = this.#place;
+    const { ledger } = this.#place();
     if (ledger) ledger.expires = 0;
     lift(this.#controlled(), rate, us);
     reply(null);
   }
 
-  get #limiterPlace(): Place {
+  #limiterPlace(): Place {
     const { places, family } = this.#setting;
     if (!this.#limiter?.isKept) this.#limiter = places.of(family, this.#key);
     return this.#limiter;
   }
 
-  get #place(): Place {
+  #place(): Place {
     const { places, own } = this.#setting;
-    if (own === undefined) return this.#limiterPlace;
+    if (own === undefined) return this.#limiterPlace();
     if (!this.#own?.isKept) this.#own = places.of(own, this.#key);
     return this.#own;
   }
 
-  get #control(): Control {
-    return this.#limiterPlace.control ?? unsteered;
+  #control(): Control {
+    return this.#limiterPlace().control ?? unsteered;
   }
 
   #controlled(): Control {
-    const place = this.#limiterPlace;
+    const place = this.#limiterPlace();
     place.control ??= noControl();
     return place.control;
   }
@@ -183,7 +181,8 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   #clockUs(): number {
-    return Math.round((this.#setting.origin + this.#setting.config.clock.now()) * 1000);
+    const { places, config } = this.#setting;
+    return Math.round((places.origin! + config.clock.now()) * 1000);
   }
 
   #serverUs(): number {
@@ -194,7 +193,7 @@ export class MemoryLedger implements ControlledLedger {
 
   /** The state at the server's time, if the fast path may use it. */
   #reopened(place: Place, us: number): LedgerState | undefined {
-    const control = this.#control;
+    const control = this.#control();
     const { config, places } = this.#setting;
     const { names, limits } = config;
     if (this.#misnamed(control)) return undefined;
@@ -202,11 +201,8 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   #onLedger<T>(reply: Reply<T>, work: Work<T>): void {
-    this.#onLedgerAt(this.#serverUs(), reply, work);
-  }
-
-  #onLedgerAt<T>(us: number, reply: Reply<T>, work: Work<T>): void {
-    const control = this.#control;
+    const us = this.#serverUs();
+    const control = this.#control();
     const wrong = this.#misnamed(control);
     const { config, places } = this.#setting;
     const { name, names, limits } = config;
@@ -214,7 +210,7 @@ export class MemoryLedger implements ControlledLedger {
       reply(new StoreError(name, wrong));
       return;
     }
-    const place = this.#place;
+    const place = this.#place();
     const { ledger, instant } = openLedger(place.ledger, names, limits, us, control, places.lastEpoch);
     place.ledger = ledger;
     const answer = work(ledger, instant, us);

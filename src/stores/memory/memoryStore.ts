@@ -18,9 +18,8 @@ export function memoryStore(): Store {
   let last: Setting | undefined;
   return {
     open(config) {
-      // All limiters use one origin, so that a limiter created after a step of the wall clock agrees with the
-      // older ones.
-      if (!last?.suits(config)) last = new Setting(config, last?.origin ?? config.clock.origin, places);
+      places.origin ??= config.clock.origin;
+      if (!last?.suits(config)) last = new Setting(config, places);
       return new MemoryLedger(last, config.key ?? config.name);
     },
   };

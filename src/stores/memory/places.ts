@@ -27,6 +27,11 @@ export class Places {
   #size = 0;
   #calls = 0;
   #added = 0;
+  /**
+   * The clock's zero in epoch milliseconds. All limiters use that of the first, so that a limiter created after a step of the
+   * wall clock agrees with the older ones.
+   */
+  origin: number | undefined;
   /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
   /** The last grant, as far as it can be repeated. */

@@ -4,19 +4,16 @@ import type { Places } from './places.ts';
 /** The data that the ledgers of a group's keys share, so that each of them is small. */
 export class Setting {
   readonly config: LedgerConfig;
-  /** The clock's zero in epoch milliseconds. */
-  readonly origin: number;
   readonly places: Places;
   /** The family of the limiters' places. With the scope `client`, these hold the control that all clients share. */
   readonly family: string;
   /** The family of this client's own places, with the scope `client`. */
   readonly own: string | undefined;
 
-  constructor(config: LedgerConfig, origin: number, places: Places) {
+  constructor(config: LedgerConfig, places: Places) {
     const { prefix, name, key, scope, clientId } = config;
     const parts = key === undefined ? [prefix] : [prefix, name];
     this.config = config;
-    this.origin = origin;
     this.places = places;
     this.family = JSON.stringify(parts);
     this.own = scope === 'client' ? JSON.stringify([parts, clientId]) : undefined;
