@@ -49,8 +49,8 @@ function looksLikeOptions(permits: unknown): boolean {
   return 'timeout' in Object(permits) || 'signal' in Object(permits);
 }
 
-/** The cost of most requests, created once. */
-const one: Cost = /* @__PURE__ */ Object.freeze([1]);
+/** The cost of most requests, created once. Not frozen, since V8 reads the elements of a frozen array more slowly. */
+const one: Cost = [1];
 
 /** The error for more permits than the limits in force can ever grant. */
 export function exceedsError(

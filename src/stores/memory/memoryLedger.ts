@@ -38,10 +38,8 @@ type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
 export class MemoryLedger implements ControlledLedger {
   readonly #setting: Setting;
   readonly #key: string;
-  /** The limiter's place. With the scope `client`, it holds the control that all clients share. */
-  #limiter: Place | undefined;
-  /** This client's own place, with the scope `client`. */
-  #own: Place | undefined;
+  /** The place of the ledger: the limiter's, or this client's own with the scope `client`. */
+  #kept: Place | undefined;
   #limiterId: string | undefined;
 
   constructor(setting: Setting, key: string) {
@@ -152,17 +150,16 @@ export class MemoryLedger implements ControlledLedger {
     reply(null);
   }
 
-  #limiterPlace(): Place {
-    const { places, family } = this.#setting;
-    if (!this.#limiter?.isKept) this.#limiter = places.of(family, this.#key);
-    return this.#limiter;
+  #place(): Place {
+    const { places, family, own = family } = this.#setting;
+    if (!this.#kept?.isKept) this.#kept = places.of(own, this.#key);
+    return this.#kept;
   }
 
-  #place(): Place {
-    const { places, own } = this.#setting;
-    if (own === undefined) return this.#limiterPlace();
-    if (!this.#own?.isKept) this.#own = places.of(own, this.#key);
-    return this.#own;
+  /** The limiter's place. With the scope `client`, it holds the control that all clients share. */
+  #limiterPlace(): Place {
+    const { places, family, own } = this.#setting;
+    return own === undefined ? this.#place() : places.of(family, this.#key);
   }
 
   #control(): Control {
