@@ -1,4 +1,3 @@
-import { noticePeriod } from '../stores/store.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
@@ -9,8 +8,6 @@ const tripsGained = 2;
 const leastPause = 100;
 /** The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate. */
 const shortPause = 20;
-/** Milliseconds between two moves while other clients wait for refunded permits, which would all go to quicker moves. */
-const sharedPause = 1_000;
 /** A move takes time for every waiting request: the next one comes a millisecond later for each so many of them. */
 const queuedPerMs = 100;
 
@@ -37,8 +34,8 @@ interface Move {
  *
  * Without contenders, the client refunds its reservations before the refund that makes room, and then asks for new ones on the
  * same connection. With contenders, the store gives the returned permits to the next call, of any client. If a limit is a
- * window, or requests are rare, the client moves its reservations then, too. Otherwise it only calls soon, because the store
- * makes reservations void that are far ahead.
+ * window, or requests are rare, the client moves its reservations then, too. The store makes reservations void that are far
+ * ahead: the client receives that with its next call.
  *
  * Moves follow each other the faster, the fewer reservations they concern, so that refunded permits are soon in use again. After
  * a futile one, the client waits for longer: the refunds were not enough for the first request.
@@ -76,19 +73,10 @@ export class Rescheduler {
    */
   get #pause(): number {
     const { fairShare, queue, reservations } = this.#parts;
-    const { contenders, hasWindow } = fairShare;
-    if (!this.#moves) return leastPause;
-    if (hasWindow && !this.#isRare && this.#isVoidable) return sharedPause;
+    const { contenders } = fairShare;
     const longest = contenders > 1 && this.#isRare ? shortPause : leastPause;
     const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
     return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
-  }
-
-  /** Whether there are other clients, and the store can make reservations void, so that they get a part of the permits. */
-  get #isVoidable(): boolean {
-    const { clock, fairShare, reservations } = this.#parts;
-    const { last } = reservations.moments;
-    return fairShare.contenders > 1 && last !== undefined && last.due - clock.now() >= noticePeriod;
   }
 
   /** Whether the client moves its reservations itself. */
@@ -128,9 +116,6 @@ export class Rescheduler {
       this.#move = { calls: this.#calls.count, granted: this.#progress.granted, kept, due };
       reservations.requeueFrom((reservation) => reservation.due > far);
       waitEstimate.retryAt = 0;
-    } else if (this.#isVoidable) {
-      this.#movedAt = now;
-      this.#calls.expedite();
     }
   }
 
