@@ -93,10 +93,10 @@ local share = shareOf(ledger, horizon, contenders, now)
 -- whether it must not be granted anything. A client that does not wait is no contender, but it must not overtake clients
 -- that wait without reservations.
 local mayOrder, delay, barred = contenders > 1 or (paced and not waits), 0, false
-local rare = mayOrder and areRare(ledger)
-local turns = mayOrder and not rare and takeTurns(ledger, now)
+local turns = mayOrder and takeTurns(ledger, now)
+local rare = mayOrder and not turns and areRare(ledger)
 local ordered = rare or turns
-if ordered then delay, barred = turnOf(ledger, client, now) end
+if ordered then delay, barred = turnOf(ledger, client, now, rare) end
 boundFrontier(ledger, now)
 
 local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
@@ -106,7 +106,8 @@ local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))
 -- When the client is to call again: milliseconds, or 0; whether it must not call before, even if it refunds permits; and
 -- its part of the free permits: see `quotaOf`.
-local retryAt, inTurn, quota = 0, turns, { contenders = contenders, left = nil, free = 0 }
+local retryAt, inTurn, quota = 0, turns, { client = client, contenders = contenders, turns = turns, free = 0 }
+quota.taken, quota.least = takenBy(ledger, client)
 -- Requests of one client keep their order.
 local last, stays = lastOf(ledger, lastMoment, lastEpoch), held > 0
 local after = last
@@ -118,19 +119,21 @@ local function answer(count, delay)
 end
 
 do
-  -- After a grant, the client's next request comes after those of the others.
+  -- After a grant, the client's next request comes after those of the others. In turns, that follows from what it has
+  -- taken.
   local function goBehind()
+    if turns then return end
     dropTicket(ledger, client)
-    delay, barred = turnOf(ledger, client, now)
+    delay, barred = turnOf(ledger, client, now, rare)
   end
 
   -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
-  -- horizon; clients that take turns reserve nothing beyond the notice period.
+  -- horizon; clients that take turns reserve no more than their share, and nothing beyond the notice period.
   local function staysQueued(wait, ahead, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
     if wait == 0 then return maxWait == 0 and delay > 0 end
-    if turns then return ahead > NOTICE_PERIOD end
+    if turns then return ahead > NOTICE_PERIOD or (held > 0 and held >= share) end
     return delay > 0 or ahead > horizon
   end
 
@@ -150,8 +153,10 @@ do
       local load = loadOf(ledger, run.cost)
       -- For two seconds, permits can only come back.
       inTurn = inTurn or t > now + NOTICE_PERIOD and newestOf(ledger, run.cost, false) <= instant.at
-      local next = nextTurn(now, contenders, quota.free, client)
-      takeTicket(ledger, { client = client, due = turns and now or inTurn and next or turn, till = till, stride = load })
+      local next = nextTurn(now, contenders, quota.free)
+      local taken = keepClaim(ledger, quota.taken, load)
+      local due = turns and now or inTurn and next or turn
+      takeTicket(ledger, { client = client, due = due, till = till, stride = load, taken = taken })
       if load >= share then noteLarge(ledger, load, till, now) end
       ledger.pacedUntil = math.max(ledger.pacedUntil, till)
       retryAt = inTurn and next or math.max(turn - horizon / 2, now + 1)
@@ -179,7 +184,7 @@ do
       if mayOvertake and quotaFor(cost, hasQuota) > 0 and takeGap(ledger, instant, cost, hole) then
         answer(1, 0)
         remaining, gaps = remaining - 1, gaps + 1
-        if hasQuota then quota.left = quota.left - loadOf(ledger, cost) end
+        if hasQuota then spend(ledger, cost, 1, quota) end
         if ordered then goBehind() end
       elseif ordered and staysQueued(wait, t - now, run.maxWait) then
         return queue(run, remaining, t)
@@ -211,7 +216,7 @@ do
           granted = grantAll(ledger, instant, t, cost, stride, granted)
         end
         if paced and stride == 0 then noteGranted(ledger, cost, granted) end
-        if hasQuota and wait == 0 then quota.left = quota.left - loadOf(ledger, cost) * granted end
+        if hasQuota and wait == 0 then spend(ledger, cost, granted, quota) end
         if turns and wait == 0 then noteTaken(ledger, cost, granted) end
         if ordered then goBehind() end
         if wait > 0 then
@@ -253,7 +258,10 @@ local ahead = math.max(last, after)
 local till = math.min(math.max(now, ahead), now + NOTICE_PERIOD) + CONTENDER_PERIOD
 if contenders > 1 and ahead > now then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn.
-if turns and quota.left then retryAt = nextTurn(now, contenders, quota.free, client) end
+if turns and quota.left then
+  retryAt = nextTurn(now, contenders, quota.free)
+  if not left then takeTicket(ledger, { client = client, due = now, till = till, stride = 0, taken = quota.taken }) end
+end
 if retryAt > 0 then
   local wait = math.floor(math.min(retryAt * 1000 - instant.us, MOST_WAIT))
   reply[6] = inTurn and -2 - wait or wait

@@ -13,7 +13,7 @@ do
   -- granted, returned, freed, movedAt, credit, largest, largestUntil, farthest, farthestUntil, the numbers of
   -- voids, of holes and of tickets, and the name of the sole contender.
   local RARE = '<ddddddddddddddddddddIc0'
-  local TICKET = '<dddIc0'
+  local TICKET = '<ddddIc0'
 
   function packRare(ledger)
     local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
@@ -26,7 +26,7 @@ do
       for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', hole.cost[i]) end
     end
     for _, ticket in ipairs(ledger.tickets) do
-      parts[#parts + 1] = struct.pack(TICKET, ticket.due, ticket.till, ticket.stride, #ticket.client, ticket.client)
+      parts[#parts + 1] = struct.pack(TICKET, ticket.due, ticket.till, ticket.stride, ticket.taken, #ticket.client, ticket.client)
     end
     return table.concat(parts)
   end
@@ -66,10 +66,11 @@ do
     if count > MOST_TICKETS then error('a number that is out of range', 0) end
     local tickets = {}
     for i = 1, count do
-      local due, till, stride, client
-      due, till, stride, client, position = struct.unpack(TICKET, data, position)
-      if not inRange(math.min(due, till, stride), due + till + stride) then error('a number that is out of range', 0) end
-      tickets[i] = { client = client, due = due, till = till, stride = stride }
+      local due, till, stride, taken, client
+      due, till, stride, taken, client, position = struct.unpack(TICKET, data, position)
+      local least = math.min(due, till, stride, taken)
+      if not inRange(least, due + till + stride + taken) then error('a number that is out of range', 0) end
+      tickets[i] = { client = client, due = due, till = till, stride = stride, taken = taken }
     end
     return tickets, position
   end

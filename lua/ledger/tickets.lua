@@ -3,7 +3,8 @@
 -- src/stores/memory/tickets.ts.
 --
 -- A ticket: the client; `due`, its turn as it was computed when the client joined; `till`, when it is forgotten
--- unless the client calls again; and `stride`, by which it delays the clients behind it. All in milliseconds.
+-- unless the client calls again; `stride`, by which it delays the clients behind it, the load of its next request, or 0 if
+-- none waits; and `taken`, what it has taken in its turns. All in milliseconds.
 
 local turnOf, takeTicket, dropTicket
 
@@ -18,26 +19,28 @@ do
   local MOST_NAME = 2048
 
   -- The milliseconds by which the clients in front delay a client, and whether the first one has been overtaken
-  -- for so long that this one must not be granted anything. Forgets the clients that have not called again.
-  function turnOf(ledger, client, now)
-    local tickets, delay, own = {}, 0, nil
+  -- for so long that this one must not be granted anything. Forgets the clients that have not called again. Clients that
+  -- take turns are not barred.
+  function turnOf(ledger, client, now, mayBar)
+    local tickets, delay, own, first = {}, 0, nil, nil
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.till > now then
+        first = first or (ticket.stride > 0 and ticket)
         own = own or (ticket.client == client and ticket)
         if not own then delay = delay + ticket.stride end
         tickets[#tickets + 1] = ticket
       end
     end
     ledger.tickets = tickets
-    local first = tickets[1]
     -- Its request does not fit yet. It may be overtaken again, so that free permits are in use.
     if first then
       local hold = math.min(MOST_HOLD, math.max(LEAST_HOLD, first.stride))
       if first.due + MOST_DELAY + hold <= now then first.due = now end
     end
     -- A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
-    if own and own.due <= now and own.due < first.due + MOST_DELAY then delay = 0 end
-    return delay, delay > 0 and first.due + MOST_DELAY <= now
+    local overtaken = first and first.due + MOST_DELAY or math.huge
+    if own and own.due <= now and own.due < overtaken then delay = 0 end
+    return delay, mayBar and delay > 0 and overtaken <= now
   end
 
   -- Gives a client a ticket, or renews the one that it has.
@@ -45,7 +48,7 @@ do
     local tickets = ledger.tickets
     for _, ticket in ipairs(tickets) do
       if ticket.client == new.client then
-        ticket.till, ticket.stride = new.till, new.stride
+        ticket.till, ticket.stride, ticket.taken = new.till, new.stride, new.taken
         return
       end
     end

@@ -1,38 +1,93 @@
--- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
+-- @include "ledger/pace"
+
+-- Whether contenders take turns to share the permits that come back, and how. The twin of src/stores/memory/turns.ts.
 
 -- The most milliseconds between two calls of a client that takes turns.
-local MOST_TURN = 1000
+local MOST_TURN = 1250
 
-local takeTurns, nextTurn
+local takeTurns, takenBy, keepClaim, grantedInTurn, nextTurn
 
 do
   -- Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then.
   local TURNS_PERIOD = 3000
-  -- The most milliseconds between two calls for each contender, if permits are plentiful.
+  -- While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most
+  -- of it: milliseconds.
+  local LONG_INTERVAL = 10000
+  -- The most milliseconds between two calls for each contender: if permits are plentiful, and if there are fewer than
+  -- contenders.
   local LEAST_TURN = 100
+  local FEW_TURN = 500
   -- The second half of that time is divided into so many parts, a prime number.
   local PARTS = 499
-  -- Bytes of a client's name that count for the part.
-  local MIXED_IN = 64
 
   -- Whether permits have been refunded to windows lately whose reservations were far ahead. Contenders then take
   -- turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits
   -- that are free.
   function takeTurns(ledger, now)
     if ledger.movedAt == 0 or now >= ledger.movedAt + TURNS_PERIOD then return false end
+    local isShort, hasWindow = false, false
     for _, state in ipairs(ledger.limits) do
-      if state.kind ~= 't' then return true end
+      isShort, hasWindow = isShort or state.interval < LONG_INTERVAL, hasWindow or state.kind ~= 't'
     end
-    return false
+    return hasWindow and not (isShort and areRare(ledger))
+  end
+
+  -- What a client that calls has taken in its turns, and the same of the waiting client that has taken least. One that
+  -- calls for the first time has taken as much as that one; and one that did not wait since its last call has no claim to
+  -- what others took meanwhile.
+  function takenBy(ledger, client)
+    local own, least = 0, math.huge
+    for _, ticket in ipairs(ledger.tickets) do
+      if ticket.client == client then own = ticket.taken end
+      if ticket.stride > 0 then least = math.min(least, ticket.taken) end
+    end
+    if least == math.huge then least = own end
+    return math.max(own, least), least
+  end
+
+  -- What a client counts as having taken whose request stays queued: its claim is no larger than that request, so that one
+  -- whose request is too large, or needs another limit, holds up no others for ever.
+  function keepClaim(ledger, taken, load)
+    for _, ticket in ipairs(ledger.tickets) do taken = math.max(taken, ticket.taken - load) end
+    return taken
+  end
+
+  -- What the others may take until each has as much as a client that has taken `taken`: milliseconds of load.
+  local function keptForOthers(ledger, call, taken)
+    local kept, others = 0, call.contenders - 1
+    for _, ticket in ipairs(ledger.tickets) do
+      if ticket.client ~= call.client then
+        others = others - 1
+        local behind = taken - ticket.taken
+        if ticket.stride > 0 and behind >= ticket.stride then kept = kept + behind end
+      end
+    end
+    -- Those that have not called yet have taken as much as the one that has taken least.
+    return kept + (taken - call.least) * math.max(0, others)
+  end
+
+  -- How many requests of `load` milliseconds a client may be granted of so many that are `free`: as long as enough is left
+  -- for each waiting client that has taken less to take as much. A client may be ahead of another one by its own last
+  -- request, and by less than the other's next one: permits for a larger request are saved up once the others have taken
+  -- as much.
+  function grantedInTurn(ledger, call, free, load)
+    local granted, beyond = 0, math.max(1, free) + 1
+    -- As many steps as a number has bits.
+    for _ = 1, 64 do
+      if granted >= beyond - 1 then break end
+      local middle = math.floor((granted + beyond) / 2)
+      local kept = keptForOthers(ledger, call, call.taken + (middle - 1) * load)
+      if kept == 0 or (free - middle) * load >= kept then granted = middle else beyond = middle end
+    end
+    return granted
   end
 
   -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call.
   -- If they were not enough for all contenders, permits come back so slowly that more calls would find none.
-  function nextTurn(now, contenders, free, client)
-    local longest = free < contenders and MOST_TURN or math.min(MOST_TURN, LEAST_TURN * contenders)
-    -- Different for each moment, call and client, so that no client always calls just after another one.
-    local mixed = now * 37 + free * 13
-    for i = math.max(1, #client - MIXED_IN + 1), #client do mixed = mixed + client:byte(i) end
-    return now + math.ceil(longest * (1 + math.fmod(mixed, PARTS) / PARTS) / 2)
+  function nextTurn(now, contenders, free)
+    local longest = math.min(MOST_TURN, (free < contenders and FEW_TURN or LEAST_TURN) * contenders)
+    -- Different for each moment and call, so that clients do not call together for ever.
+    local mixed = math.fmod(now * 37 + free * 13, PARTS)
+    return now + math.ceil(longest * (1 + mixed / PARTS) / 2)
   end
 end

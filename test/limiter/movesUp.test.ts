@@ -113,14 +113,15 @@ timed(
 );
 
 /**
- * Clients of a limit that the first of them has used up. Each waits with its number of requests of one permit, so many
- * milliseconds from the store.
+ * Clients of a limit that the first of them has used up. Each waits with its number of requests, of one permit or of its cost, so
+ * many milliseconds from the store.
  */
 async function usedUp(
   clock: SinonFakeTimers,
   limit: Limit,
   queued: readonly number[],
   away: readonly number[] = queued.map(() => 1),
+  costs: readonly number[] = queued.map(() => 1),
 ) {
   const store = memoryStore();
   // A server's time is hardly ever a whole number of milliseconds.
@@ -134,11 +135,11 @@ async function usedUp(
   }));
   const [one] = clients;
   for (let i = 0; i < capacityOf(limit); i++) one.line.ask(one.recorded, [1], Infinity, 0);
-  await clock.tickAsync(3000);
+  await clock.tickAsync(3000 + 64 * away[0]);
   const held = one.recorded.endings.splice(0);
   for (const [client, { line, recorded }] of clients.entries())
-    for (let i = 0; i < queued[client]; i++) line.ask(recorded, [1], Infinity, 0);
-  await clock.tickAsync(2000);
+    for (let i = 0; i < queued[client]; i++) line.ask(recorded, [costs[client]], Infinity, 0);
+  await clock.tickAsync(2000 + 4 * away[0]);
   return {
     /** The first client refunds its permits one after another, and waits after each. */
     async *refunding(count: number, every: number) {
@@ -216,6 +217,78 @@ timed('the permits that come back are shared whatever the round trips of the cli
   const granted = grantedTo();
   assert.is(sum(granted), 1000);
   assert.ok(jain(granted) >= 0.95, `${granted}`);
+});
+
+for (const [away, every] of [
+  [[100, 100], 10],
+  [[125, 125], 10],
+  [[200, 200], 100],
+  [[300, 300], 10],
+  [[1, 300], 10],
+  [[200, 200, 200, 200], 10],
+] as const)
+  timed(
+    `the permits that come back every ${every} ms are shared by clients with the constant round trips ${away.map((ms) => 2 * ms)}`,
+    async (clock) => {
+      const limit = slidingWindow({ permits: 1000, interval: 120_000 });
+      const queued = away.map(() => 700);
+      const { refunding, grantedTo } = await usedUp(clock, limit, queued, away);
+      for await (const _ of refunding(Math.min(900, 16_000 / every), every));
+      await clock.tickAsync(4000);
+      const granted = grantedTo();
+      assert.ok(jain(granted) >= 0.98, `${granted}`);
+    },
+  );
+
+for (const [kind, limit] of Object.entries({
+  'a sliding window': slidingWindow({ permits: 1000, interval: 60_000 }),
+  'a fixed window': fixedWindow({ permits: 1000, interval: 60_000 }),
+}))
+  for (const [cost, number, every] of [
+    [10, 2, 50],
+    [50, 4, 10],
+    [100, 2, 50],
+    [100, 8, 10],
+    [300, 2, 10],
+  ])
+    timed(
+      `a request of ${cost} permits of ${kind} waits no longer than its fair share of what comes back every ${every} ms, beside ${number - 1} clients`,
+      async (clock) => {
+        const queued = Array.from({ length: number }, (_, i) => (i === 1 ? 1 : 1500));
+        const costs = queued.map((_, i) => (i === 1 ? cost : 1));
+        const { refunding, grantedTo } = await usedUp(clock, limit, queued, undefined, costs);
+        let granted = 0;
+        const counts = Math.min(1000, 16_000 / every);
+        for await (const ms of refunding(counts, every)) {
+          granted = ms;
+          if (grantedTo()[1] > 0) break;
+        }
+        // Turns begin within a second and a half, and the client calls within one and a quarter.
+        assert.ok(grantedTo()[1] > 0, 'it still waits');
+        assert.ok(granted <= cost * number * every + 2750, `it waited for ${granted} ms`);
+      },
+    );
+
+timed('a request that waits for another limit of a record holds up nobody for ever', async (clock) => {
+  const store = memoryStore();
+  const interval = 60_000;
+  const limit = { a: slidingWindow({ permits: 100, interval }), b: slidingWindow({ permits: 50, interval }) };
+  const [one, two] = ['one', 'two'].map(
+    (clientId) => new RateLimiter({ name: 'api', limit, store, clientId }),
+  );
+  const held = await Promise.all(Array.from({ length: 100 }, () => one.acquire({ a: 1 })));
+  await one.acquire({ b: 50 });
+  fateOf(one.acquire({ a: 1, b: 1 }));
+  const fates = Array.from({ length: 100 }, () => fateOf(two.acquire({ a: 1 })));
+  await clock.tickAsync(2000);
+  for (const permit of held.slice(0, 60)) {
+    await permit.refund();
+    await clock.tickAsync(200);
+  }
+  await clock.tickAsync(2000);
+  const granted = fates.filter(({ at }) => at !== undefined).length;
+  assert.ok(granted >= 55, `${granted} of 60`);
+  await Promise.all([one.close(), two.close()]);
 });
 
 for (const limit of [

@@ -189,8 +189,8 @@ function readRare(reader: Reader, limits: number): Rare {
     return { moment, cost: reader.doubles(limits), count };
   });
   const tickets = Array.from({ length: ticketCount }, () => {
-    const [due, until, stride] = reader.doubles(3);
-    return { client: reader.text(), due, until, stride };
+    const [due, until, stride, taken] = reader.doubles(4);
+    return { client: reader.text(), due, until, stride, taken };
   });
   return {
     ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil },

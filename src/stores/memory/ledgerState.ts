@@ -58,7 +58,7 @@ export interface LedgerState {
   /** The longest horizon in milliseconds of a contender that called lately, and until when it counts. */
   farthest: number;
   farthestUntil: number;
-  /** The clients that wait for rare permits, in order. */
+  /** The clients that wait for rare permits or for their turn, in order. */
   tickets: readonly Ticket[];
   /** The end of the pause in the limiter's control. */
   pausedUntil: number;
@@ -84,8 +84,8 @@ export interface Hole {
 }
 
 /**
- * The place of a client in the order of clients that wait for rare permits. Such a client reserves nothing far ahead: it
- * calls again when its turn comes. So permits that are refunded meanwhile are free for any client that calls.
+ * The place of a client in the order of clients that wait for rare permits, and its part of what clients share in turns. Such a
+ * client reserves nothing far ahead: it calls again when its turn comes.
  */
 export interface Ticket {
   client: string;
@@ -93,8 +93,10 @@ export interface Ticket {
   due: number;
   /** When it is forgotten, unless the client calls again: milliseconds. */
   until: number;
-  /** Milliseconds by which it delays the clients behind it. */
+  /** Milliseconds by which it delays the clients behind it: the load of its next request, or 0 if none waits. */
   stride: number;
+  /** Milliseconds of load that the client has taken in its turns: see `takenBy`. */
+  taken: number;
 }
 
 /** The server's time by the ledger's clock. */

@@ -6,15 +6,12 @@ import { loadOf } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
-import { nextTurn } from './turns.ts';
+import { keepClaim, nextTurn } from './turns.ts';
 
 /** The client's reservations during a call. */
 export interface Reservations extends Quota {
-  client: string;
   /** While permits are rare, or the contenders take turns: the client's turn. */
   turn: Turn | undefined;
-  /** Whether the contenders take turns: see `takeTurns`. */
-  takesTurns: boolean;
   /** Whether the client must not call before {@link retryAt}, even if it refunds permits. */
   inTurn: boolean;
   /** Milliseconds of load that the client may reserve ahead if it has no other contenders. */
@@ -35,10 +32,10 @@ export interface Reservations extends Quota {
 
 /**
  * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its horizon;
- * clients that take turns reserve nothing beyond the notice period.
+ * clients that take turns reserve no more than their share, and nothing beyond the notice period.
  */
 export function staysQueued(
-  { left, horizon, takesTurns }: Reservations,
+  { left, horizon, takesTurns, held, share }: Reservations,
   { delay, isBarred }: Turn,
   wait: number,
   ahead: number,
@@ -47,7 +44,8 @@ export function staysQueued(
   if (left || isBarred) return true;
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
   if (wait === 0) return maxWait === 0 && delay > 0;
-  return takesTurns ? ahead > noticePeriod : delay > 0 || ahead > horizon;
+  if (takesTurns) return ahead > noticePeriod || (held > 0 && held >= share);
+  return delay > 0 || ahead > horizon;
 }
 
 /** Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late. */
@@ -70,8 +68,9 @@ export function queue(
     // For two seconds, permits can only come back.
     const inTurn = takesTurns || (t > now + noticePeriod && newestOf(ledger, cost, false) <= at);
     reserved.inTurn ||= inTurn;
-    const next = nextTurn(now, contenders, reserved.free, client);
-    takeTicket(ledger, { client, due: takesTurns ? now : inTurn ? next : turn, until, stride });
+    const next = nextTurn(now, contenders, reserved.free);
+    const taken = keepClaim(ledger, reserved.taken, stride);
+    takeTicket(ledger, { client, due: takesTurns ? now : inTurn ? next : turn, until, stride, taken });
     if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
     ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
     reserved.retryAt = inTurn ? next : Math.max(turn - horizon / 2, now + 1);
@@ -80,8 +79,9 @@ export function queue(
   return { count, delay: outcome.queued, retryAfter: 0 };
 }
 
-/** After a grant, the client's next request comes after those of the others. */
+/** After a grant, the client's next request comes after those of the others. In turns, that follows from what it has taken. */
 export function goBehind(ledger: LedgerState, now: number, reserved: Reservations): void {
+  if (reserved.takesTurns) return;
   dropTicket(ledger, reserved.client);
   reserved.turn = turnOf(ledger, reserved.client, now);
 }

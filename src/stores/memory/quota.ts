@@ -2,10 +2,12 @@ import type { Cost } from '../../limits/cost.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { fitAll } from './offer.ts';
 import { loadOf } from './pace.ts';
+import { grantedInTurn, type Taken } from './turns.ts';
 
 /** What one call of a contender may be granted of the permits that are free. */
-export interface Quota {
-  contenders: number;
+export interface Quota extends Taken {
+  /** Whether the contenders take turns: see `takeTurns`. */
+  takesTurns: boolean;
   /** Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair. */
   sharesFree: boolean;
   /** Milliseconds of load that are left of it; undefined before the first request. */
@@ -21,14 +23,17 @@ export interface Quota {
  */
 export function quotaOf(ledger: LedgerState, now: number, cost: Cost, call: Quota): number {
   const load = loadOf(ledger, cost);
+  const free = fitAll(ledger, now, now, cost, Infinity);
   if (call.quota === undefined) {
-    call.free = fitAll(ledger, now, now, cost, Infinity);
-    call.quota = Math.max(load, (call.free * load) / call.contenders);
+    call.free = free;
+    call.quota = Math.max(load, (free * load) / call.contenders);
   }
-  return Math.ceil(call.quota / load);
+  return call.takesTurns ? grantedInTurn(ledger, call, free, load) : Math.ceil(call.quota / load);
 }
 
 /** Counts requests that the call was granted of its quota. */
 export function spend(ledger: LedgerState, cost: Cost, count: number, call: Quota): void {
-  call.quota! -= loadOf(ledger, cost) * count;
+  const load = loadOf(ledger, cost) * count;
+  call.quota! -= load;
+  call.taken += load;
 }

@@ -9,8 +9,8 @@ import { areRare, areReturned } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 import { serve } from './serve.ts';
 import { longestHorizon, noteHorizon, shareOf } from './share.ts';
-import { turnOf } from './tickets.ts';
-import { nextTurn, takeTurns } from './turns.ts';
+import { takeTicket, turnOf } from './tickets.ts';
+import { nextTurn, takenBy, takeTurns } from './turns.ts';
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The
@@ -30,18 +30,19 @@ export function reserve(
   const paced = contenders > 1 || now < ledger.pacedUntil;
   // A client that does not wait is no contender, but it must not overtake clients that wait without reservations.
   const isOrdered = contenders > 1 || (paced && !waits);
-  const rare = isOrdered && areRare(ledger);
-  const takesTurns = isOrdered && !rare && takeTurns(ledger, now);
+  const takesTurns = isOrdered && takeTurns(ledger, now);
+  const rare = isOrdered && !takesTurns && areRare(ledger);
   boundFrontier(ledger, now);
   const reserved: Reservations = {
     client,
-    turn: rare || takesTurns ? turnOf(ledger, client, now) : undefined,
+    turn: rare || takesTurns ? turnOf(ledger, client, now, rare) : undefined,
     takesTurns,
     inTurn: takesTurns,
     contenders,
     sharesFree: contenders > 1 && (takesTurns || areReturned(ledger)),
     quota: undefined,
     free: 0,
+    ...takenBy(ledger, client),
     horizon: request.horizon,
     retryAt: 0,
     share: shareOf(ledger, request.horizon, contenders, now),
@@ -59,8 +60,10 @@ export function reserve(
   const until = Math.min(Math.max(now, ahead), now + noticePeriod) + contenderPeriod;
   if (contenders > 1 && ahead > now) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
   // After its part of the free permits, the client leaves the rest to the others until its next turn.
-  if (takesTurns && reserved.quota !== undefined)
-    reserved.retryAt = nextTurn(now, contenders, reserved.free, client);
+  if (takesTurns && reserved.quota !== undefined) {
+    reserved.retryAt = nextTurn(now, contenders, reserved.free);
+    if (!reserved.left) takeTicket(ledger, { client, due: now, until, stride: 0, taken: reserved.taken });
+  }
   const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
   ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
   if (stays && contenders > 1)

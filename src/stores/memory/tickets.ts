@@ -19,25 +19,26 @@ const mostHold = 4000;
 /** The most tickets. A client without one is behind all of them. */
 const mostTickets = 64;
 
-/** The turn of a client. Forgets the clients that have not called again. */
-export function turnOf(ledger: LedgerState, client: string, now: number): Turn {
+/** The turn of a client. Forgets the clients that have not called again. Clients that take turns are not barred. */
+export function turnOf(ledger: LedgerState, client: string, now: number, mayBar = false): Turn {
   ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
   let delay = 0;
-  const [first] = ledger.tickets;
+  const first = ledger.tickets.find(({ stride }) => stride > 0);
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
   if (first) {
     const hold = Math.min(mostHold, Math.max(leastHold, first.stride));
     if (first.due + mostDelay + hold <= now) first.due = now;
   }
+  const overtaken = first ? first.due + mostDelay : Infinity;
   for (const { client: other, due, stride } of ledger.tickets) {
     if (other === client) {
       // A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
-      if (due <= now && due < first.due + mostDelay) delay = 0;
+      if (due <= now && due < overtaken) delay = 0;
       break;
     }
     delay += stride;
   }
-  return { delay, isBarred: delay > 0 && first.due + mostDelay <= now };
+  return { delay, isBarred: mayBar && delay > 0 && overtaken <= now };
 }
 
 /** Gives a client a ticket, or renews the one that it has. */
@@ -47,6 +48,7 @@ export function takeTicket(ledger: LedgerState, ticket: Ticket): void {
   if (own) {
     own.until = ticket.until;
     own.stride = ticket.stride;
+    own.taken = ticket.taken;
   } else if (tickets.length < mostTickets) ledger.tickets = [...tickets, ticket];
 }
 

@@ -1,15 +1,17 @@
 import type { LedgerState } from './ledgerState.ts';
+import { areRare } from './pace.ts';
 
 /** Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then. */
 const turnsPeriod = 3000;
+/** While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most of it. */
+const longInterval = 10_000;
 /** The most milliseconds between two calls of a client that takes turns. */
-export const mostTurn = 1000;
-/** The same for each contender, if permits are plentiful. */
+export const mostTurn = 1250;
+/** The same for each contender: if permits are plentiful, and if there are fewer than contenders. */
 const leastTurn = 100;
+const fewTurn = 500;
 /** The second half of that time is divided into so many parts, a prime number. */
 const parts = 499;
-/** Characters of a client's name that count for the part. */
-const mixedIn = 64;
 
 /**
  * Whether permits have been refunded lately to windows whose reservations were far ahead. Contenders then take turns: they
@@ -17,18 +19,85 @@ const mixedIn = 64;
  * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
  * `lua/ledger/turns.lua`.
  */
-export function takeTurns({ movedAt, limits }: LedgerState, now: number): boolean {
-  return movedAt > 0 && now < movedAt + turnsPeriod && limits.some(({ kind }) => kind !== 'tokenBucket');
+export function takeTurns(ledger: LedgerState, now: number): boolean {
+  const { movedAt, limits } = ledger;
+  if (movedAt === 0 || now >= movedAt + turnsPeriod) return false;
+  if (areRare(ledger) && limits.some(({ interval }) => interval < longInterval)) return false;
+  return limits.some(({ kind }) => kind !== 'tokenBucket');
+}
+
+/** What a client has taken in its turns. */
+export interface Taken {
+  client: string;
+  contenders: number;
+  /** Milliseconds of load. */
+  taken: number;
+  /** The same of the waiting client that has taken least. */
+  least: number;
+}
+
+/**
+ * What a client that calls has taken in its turns. One that calls for the first time has taken as much as the waiting client that
+ * has taken least; and one that did not wait since its last call has no claim to what others took meanwhile.
+ */
+export function takenBy({ tickets }: LedgerState, client: string): { taken: number; least: number } {
+  let own = 0;
+  let least = Infinity;
+  for (const ticket of tickets) {
+    if (ticket.client === client) own = ticket.taken;
+    if (ticket.stride > 0) least = Math.min(least, ticket.taken);
+  }
+  if (least === Infinity) least = own;
+  return { taken: Math.max(own, least), least };
+}
+
+/**
+ * What a client counts as having taken whose request stays queued: its claim is no larger than that request, so that one whose
+ * request is too large, or needs another limit, holds up no others for ever.
+ */
+export function keepClaim({ tickets }: LedgerState, taken: number, load: number): number {
+  return tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - load), taken);
+}
+
+/**
+ * How many requests of `load` milliseconds a client may be granted of so many that are `free`: as long as enough is left for
+ * each waiting client that has taken less to take as much. A client may be ahead of another one by its own last request, and by
+ * less than the other's next one: permits for a larger request are saved up once the others have taken as much.
+ */
+export function grantedInTurn(ledger: LedgerState, call: Taken, free: number, load: number): number {
+  let granted = 0;
+  let beyond = Math.max(1, free) + 1;
+  while (granted < beyond - 1) {
+    const middle = Math.floor((granted + beyond) / 2);
+    const kept = keptForOthers(ledger, call, call.taken + (middle - 1) * load);
+    if (kept === 0 || (free - middle) * load >= kept) granted = middle;
+    else beyond = middle;
+  }
+  return granted;
+}
+
+/** What the others may take until each has as much as a client that has taken `taken`: milliseconds of load. */
+function keptForOthers({ tickets }: LedgerState, call: Taken, taken: number): number {
+  const { client, contenders, least } = call;
+  let kept = 0;
+  let others = contenders - 1;
+  for (const ticket of tickets) {
+    if (ticket.client === client) continue;
+    others--;
+    const behind = taken - ticket.taken;
+    if (ticket.stride > 0 && behind >= ticket.stride) kept += behind;
+  }
+  // Those that have not called yet have taken as much as the one that has taken least.
+  return kept + (taken - least) * Math.max(0, others);
 }
 
 /**
  * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. If they
  * were not enough for all contenders, permits come back so slowly that more calls would find none.
  */
-export function nextTurn(now: number, contenders: number, free: number, client: string): number {
-  const longest = free < contenders ? mostTurn : Math.min(mostTurn, leastTurn * contenders);
-  // Different for each moment, call and client, so that no client always calls just after another one.
-  let mixed = now * 37 + free * 13;
-  for (const character of client.slice(-mixedIn)) mixed += character.charCodeAt(0);
-  return now + Math.ceil((longest * (1 + (mixed % parts) / parts)) / 2);
+export function nextTurn(now: number, contenders: number, free: number): number {
+  const longest = Math.min(mostTurn, (free < contenders ? fewTurn : leastTurn) * contenders);
+  // Different for each moment and call, so that clients do not call together for ever.
+  const mixed = (now * 37 + free * 13) % parts;
+  return now + Math.ceil((longest * (1 + mixed / parts)) / 2);
 }
