@@ -13,9 +13,10 @@ do
   -- While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most
   -- of it: milliseconds.
   local LONG_INTERVAL = 10000
-  -- The most milliseconds between two calls for each contender: if permits are plentiful, and if there are fewer than
-  -- contenders.
-  local LEAST_TURN = 100
+  -- The most milliseconds between two calls for each contender: if permits are plentiful, if they are just enough for all,
+  -- and if they are not.
+  local LEAST_TURN = 1
+  local EQUAL_TURN = 50
   local FEW_TURN = 500
   -- The second half of that time is divided into so many parts, a prime number.
   local PARTS = 499
@@ -82,10 +83,12 @@ do
     return granted
   end
 
-  -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call.
-  -- If they were not enough for all contenders, permits come back so slowly that more calls would find none.
+  -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. The
+  -- more there are, the sooner, as no more can be granted until then. If they were not enough for all contenders, permits
+  -- come back so slowly that more calls would find none.
   function nextTurn(now, contenders, free)
-    local longest = math.min(MOST_TURN, (free < contenders and FEW_TURN or LEAST_TURN) * contenders)
+    local each = free < contenders and FEW_TURN or math.max(LEAST_TURN, EQUAL_TURN * contenders / free)
+    local longest = math.min(MOST_TURN, each * contenders)
     -- Different for each moment and call, so that clients do not call together for ever.
     local mixed = math.fmod(now * 37 + free * 13, PARTS)
     return now + math.ceil(longest * (1 + mixed / PARTS) / 2)

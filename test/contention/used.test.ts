@@ -197,6 +197,22 @@ test('two limits together are fully used, whatever is cancelled and refunded', (
   assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
 });
 
+for (const [kind, number] of cases(Object.keys(kinds).slice(0, 2), [8, 16]))
+  test(`${number} clients that refund most of an exhausted window of several seconds use it: ${kind}`, () => {
+    for (const [refund, least] of [
+      [0.6, 0.93],
+      [0.9, 0.8],
+    ] as const) {
+      const limits = [{ ...kinds[kind](1000), interval: 2_500 } as Limit];
+      const clients = Array.from({ length: number }, () => ({ ...waits, waiting: 100, refund }));
+      const kept = keptBy(
+        contend({ limits, clients, ...measured, jitter: 0.3, warmUp: 5_000, span: 10_000 }),
+      );
+      assert.ok(sum(kept) >= least * 4000, `${sum(kept)} of 4000 permits with ${refund * 100} %`);
+      assert.ok(jain(kept) >= 0.95, `${kept} permits with ${refund * 100} %`);
+    }
+  });
+
 const trips = [
   [0.3, 40],
   [0.3, 200],

@@ -44,7 +44,7 @@ inEachTwin('turns', (test, { fleet }) => {
       for (const client of [1, 2, 3, 4]) {
         const reply = await call(1001, client);
         assert.is(reply.inTurn, true);
-        assert.ok(reply.retryAfter! >= 200 && reply.retryAfter! <= 400);
+        assert.ok(reply.retryAfter! >= 25 && reply.retryAfter! <= 134);
         // Reservations two seconds ahead are void.
         assert.is(reply.voidAfter, 2000);
         granted.push(grantedIn(reply));
@@ -57,7 +57,7 @@ inEachTwin('turns', (test, { fleet }) => {
       await refund(1000, 20);
       const reply = await call(1001, 1, 3);
       assert.is(grantedIn(reply), 3);
-      assert.ok(reply.retryAfter! >= 100 && reply.retryAfter! <= 200);
+      assert.ok(reply.retryAfter! >= 5 && reply.retryAfter! <= 10);
       // It still counts as a contender.
       assert.is((await call(1002, 2)).contenders, 2);
     });
@@ -77,13 +77,14 @@ inEachTwin('turns', (test, { fleet }) => {
       assert.is(grantedIn(await call(2201, 2)), 3);
     });
 
-    test(`a client calls again within a tenth of a second for each contender, or half a second if there are too few permits: ${spec.kind}`, async () => {
-      for (const [number, count, most] of [
-        [3, 80, 300],
-        [20, 80, 1250],
-        // Too few for all.
-        [2, 0, 1000],
-        [3, 0, 1250],
+    test(`a client calls again the sooner, the more permits come back: ${spec.kind}`, async () => {
+      for (const [number, count, least, most] of [
+        // 50 ms for each contender at most, if all can be granted one request; a part of it if more. The calls take some.
+        [5, 99, 2, 17],
+        [20, 80, 125, 330],
+        // Too few for all: half a second for each.
+        [2, 0, 500, 1000],
+        [3, 0, 625, 1250],
       ]) {
         const { call, refund } = await waiting(spec, number);
         await refund(1000, 1);
@@ -92,11 +93,11 @@ inEachTwin('turns', (test, { fleet }) => {
         const waits = new Set<number>();
         for (let at = 1001; at <= 1020; at++) waits.add((await call(at, 1, 1)).retryAfter!);
         assert.ok(
-          [...waits].every((wait) => wait >= 0.5 * most && wait < most),
+          [...waits].every((wait) => wait >= least && wait < most),
           `${[...waits]}`,
         );
         // Different, so that no client always calls just after another one.
-        assert.is(waits.size, 20);
+        assert.ok(waits.size >= Math.min(10, most / 4), `${[...waits]}`);
       }
     });
 

@@ -7,8 +7,9 @@ const turnsPeriod = 3000;
 const longInterval = 10_000;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
-/** The same for each contender: if permits are plentiful, and if there are fewer than contenders. */
-const leastTurn = 100;
+/** The same for each contender: if permits are plentiful, if they are just enough for all, and if they are not. */
+const leastTurn = 1;
+const equalTurn = 50;
 const fewTurn = 500;
 /** The second half of that time is divided into so many parts, a prime number. */
 const parts = 499;
@@ -92,11 +93,13 @@ function keptForOthers({ tickets }: LedgerState, call: Taken, taken: number): nu
 }
 
 /**
- * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. If they
- * were not enough for all contenders, permits come back so slowly that more calls would find none.
+ * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. The more
+ * there are, the sooner, as no more can be granted until then. If they were not enough for all contenders, permits come back so
+ * slowly that more calls would find none.
  */
 export function nextTurn(now: number, contenders: number, free: number): number {
-  const longest = Math.min(mostTurn, (free < contenders ? fewTurn : leastTurn) * contenders);
+  const each = free < contenders ? fewTurn : Math.max(leastTurn, (equalTurn * contenders) / free);
+  const longest = Math.min(mostTurn, each * contenders);
   // Different for each moment and call, so that clients do not call together for ever.
   const mixed = (now * 37 + free * 13) % parts;
   return now + Math.ceil((longest * (1 + mixed / parts)) / 2);
