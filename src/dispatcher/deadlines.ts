@@ -1,24 +1,23 @@
+import { Heap } from '../heap.ts';
 import type { Request } from './request.ts';
 
-/** A binary heap of the requests that expire, the next one first. Each request knows its index, so that it can leave. */
+/** The requests that expire, the next one first. */
 export class Deadlines {
-  readonly #heap: Request[] = [];
+  readonly #heap = new Heap<Request>();
   /** Requests whose expiry is delayed until their first reply, in the order of joining. */
   readonly #unanswered = new Set<Request>();
 
   /** When the next request expires, or Infinity. */
   get next(): number {
-    return this.#heap.length > 0 ? this.#heap[0].expires : Infinity;
+    return this.first?.expires ?? Infinity;
   }
 
   get first(): Request | undefined {
-    return this.#heap[0];
+    return this.#heap.members[0];
   }
 
   add(request: Request): void {
-    this.#heap.push(request);
-    request.heapIndex = this.#heap.length - 1;
-    this.#rise(request);
+    this.#heap.add(request);
   }
 
   /** Adds a request if it has a deadline and is not in the heap. */
@@ -45,44 +44,8 @@ export class Deadlines {
   }
 
   remove(request: Request): void {
-    const { heapIndex } = request;
-    if (heapIndex < 0) return;
+    if (request.heapIndex < 0) return;
     this.#unanswered.delete(request);
-    request.heapIndex = -1;
-    const last = this.#heap.pop()!;
-    if (last === request) return;
-    this.#put(last, heapIndex);
-    this.#rise(last);
-    this.#sink(last);
-  }
-
-  #put(request: Request, index: number): void {
-    this.#heap[index] = request;
-    request.heapIndex = index;
-  }
-
-  #rise(request: Request): void {
-    while (request.heapIndex > 0) {
-      const { heapIndex } = request;
-      const parent = this.#heap[(heapIndex - 1) >> 1];
-      if (parent.expires <= request.expires) return;
-      this.#put(request, parent.heapIndex);
-      this.#put(parent, heapIndex);
-    }
-  }
-
-  #sink(request: Request): void {
-    for (;;) {
-      const { heapIndex } = request;
-      const left = 2 * heapIndex + 1;
-      let least = left;
-      if (left >= this.#heap.length) return;
-      if (left + 1 < this.#heap.length && this.#heap[left + 1].expires < this.#heap[left].expires)
-        least = left + 1;
-      const child = this.#heap[least];
-      if (child.expires >= request.expires) return;
-      this.#put(request, child.heapIndex);
-      this.#put(child, heapIndex);
-    }
+    this.#heap.remove(request);
   }
 }

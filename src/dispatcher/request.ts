@@ -1,4 +1,5 @@
 import type { Link } from '../chain.ts';
+import type { Heaped } from '../heap.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import type { Block } from './block.ts';
@@ -25,7 +26,7 @@ export interface Peers {
 const mostItems = 1_024;
 
 /** Consecutive requests of one waiter and one cost. All times are by the monotonic clock. */
-export class Request implements Link<Request> {
+export class Request implements Link<Request>, Heaped {
   previous: Request | undefined;
   next: Request | undefined;
   /** The requests of the same waiter before and after it. */
@@ -64,6 +65,11 @@ export class Request implements Link<Request> {
   ) {
     this.expires = deadline;
     this.certain = timeout === Infinity;
+  }
+
+  /** Its place in the heap of deadlines. */
+  get rank(): number {
+    return this.expires;
   }
 
   /** The data of one of the requests. */

@@ -1,8 +1,11 @@
-import { Chain, type Link } from '../chain.ts';
+import { Heap, type Heaped } from '../heap.ts';
 import type { Line } from '../port/line.ts';
 
-/** A value that waits for its permits. */
-export interface Waiting<I, P> extends Link<I> {
+/**
+ * A value that waits for its permits. Of those that count, the one of the least rank is dropped first. Its index is -1 once it no
+ * longer waits.
+ */
+export interface Waiting<P> extends Heaped {
   readonly line: Line<P>;
   /** Whether the value is known to have to wait, and so counts. */
   counts: boolean;
@@ -14,32 +17,25 @@ export interface Waiting<I, P> extends Link<I> {
  * Only values that are known to have to wait count towards `maxQueue`. A value is undecided from its request to the first
  * reply of the store.
  */
-export class Backlog<I extends Waiting<I, P>, P> {
+export class Backlog<I extends Waiting<P>, P> {
   readonly #maxQueue: number;
-  /** Values that count, in the order in which they were found to have to wait. Without `maxQueue`, all of them. */
-  readonly #counted = new Chain<I>();
-  readonly #undecided = new Map<Line<P>, Chain<I>>();
-  /** How many values count. */
-  #count = 0;
+  /** Values that count, in their order and not in that of the replies. Without `maxQueue`, all of them. */
+  readonly #counted = new Heap<I>();
+  readonly #undecided = new Map<Line<P>, Heap<I>>();
 
   constructor(maxQueue: number) {
     this.#maxQueue = maxQueue;
   }
 
-  /** Whether there is no room for another value. */
-  get isFull(): boolean {
-    return this.#count >= this.#maxQueue;
-  }
-
-  /** Whether more values count than may wait. */
-  get isOver(): boolean {
-    return this.#count > this.#maxQueue;
+  /** How many more values count than may wait; negative if there is room. */
+  get excess(): number {
+    return this.#counted.members.length - this.#maxQueue;
   }
 
   /** The lines of all values. */
   get lines(): Set<Line<P>> {
     const lines = new Set(this.#undecided.keys());
-    for (let item = this.#counted.first; item; item = item.next) lines.add(item.line);
+    for (const { line } of this.#counted.members) lines.add(line);
     return lines;
   }
 
@@ -50,7 +46,7 @@ export class Backlog<I extends Waiting<I, P>, P> {
       this.#addCounted(item);
       return;
     }
-    const undecided = this.#undecided.get(line) ?? new Chain<I>();
+    const undecided = this.#undecided.get(line) ?? new Heap();
     this.#undecided.set(line, undecided);
     undecided.add(item);
   }
@@ -60,11 +56,7 @@ export class Backlog<I extends Waiting<I, P>, P> {
     const undecided = this.#undecided.get(line);
     if (!undecided) return;
     this.#undecided.delete(line);
-    while (undecided.first) {
-      const item = undecided.first;
-      undecided.remove(item);
-      this.#addCounted(item);
-    }
+    for (const item of undecided.members) this.#addCounted(item);
   }
 
   /** Counts the undecided values of lines whose store takes long to reply: of `line`, and of those with the oldest values. */
@@ -78,29 +70,18 @@ export class Backlog<I extends Waiting<I, P>, P> {
 
   /** Removes a value that no longer waits. */
   remove(item: I): void {
-    if (item.counts) {
-      this.#count--;
-      this.#counted.remove(item);
-      return;
-    }
-    const undecided = this.#undecided.get(item.line)!;
-    undecided.remove(item);
-    if (!undecided.first) this.#undecided.delete(item.line);
+    const undecided = item.counts ? undefined : this.#undecided.get(item.line);
+    (undecided ?? this.#counted).remove(item);
+    if (undecided?.members.length === 0) this.#undecided.delete(item.line);
   }
 
-  /** The first value that counts; there must be one. */
-  get oldest(): I {
-    return this.#counted.first!;
-  }
-
-  /** The last value that counts; there must be one. */
-  get newest(): I {
-    return this.#counted.last!;
+  /** The value that is dropped first; there must be one that counts. */
+  get first(): I {
+    return this.#counted.members[0];
   }
 
   #addCounted(item: I): void {
     item.counts = true;
-    this.#count++;
     this.#counted.add(item);
   }
 }

@@ -6,14 +6,15 @@ import { Backlog, type Waiting } from './backlog.ts';
 import type { ThrottlePlan } from './throttleOptions.ts';
 import { ThrottleSubscriber } from './throttleSubscriber.ts';
 
+/** The ranks of values by their order of arrival. The order does not matter if no waiting value is dropped. */
+const ages = { error: 0, dropOldest: 1, dropNewest: -1 };
+
 /** A waiting value, as the data of its request. */
-export interface Item<T, P> extends Waiting<Item<T, P>, P> {
+export interface Item<T, P> extends Waiting<P> {
   readonly value: T;
   readonly permits: P;
   readonly requestedAt: number;
   ticket: Ticket | undefined;
-  /** Whether it no longer waits. */
-  hasLeft: boolean;
 }
 
 /** A subscription whose values may differ: each is the data of its own request. */
@@ -59,10 +60,9 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
       permits,
       requestedAt: project ? line.now() : 0,
       ticket: undefined,
-      hasLeft: false,
       counts: false,
-      previous: undefined,
-      next: undefined,
+      rank: index * ages[overflow],
+      heapIndex: -1,
     });
   }
 
@@ -71,24 +71,21 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
     const cost = this.#cost;
     const { line } = item;
     let oldest: Item<T, P> | undefined;
-    if (overflow === 'dropOldest' && this.#isFull(line)) {
-      oldest = this.#backlog.oldest;
-      this.#leave(oldest);
-    }
+    if (overflow === 'dropOldest' && this.#isFull(line)) oldest = this.#leave(this.#backlog.first);
     this.#backlog.add(item);
     this.waiting++;
     const replaces = oldest?.line === line ? oldest.ticket : undefined;
     item.ticket = line.ask(this, cost, timeout, item, replaces);
     if (oldest?.ticket && !replaces) oldest.line.cancel(oldest.ticket);
     // The request may have been granted at once, and the consumer may have added values that dropped this one.
-    if (item.hasLeft) line.cancel(item.ticket);
+    if (item.heapIndex < 0) line.cancel(item.ticket);
     oldest?.line.reportDropped(oldest.value, 'overflow');
   }
 
   granted(grant: Grant, item: Item<T, P>): void {
     const { line, permits, requestedAt, value } = item;
     // After unsubscription, lines that are still to be cancelled may grant.
-    if (item.hasLeft || this.output.closed) {
+    if (item.heapIndex < 0 || this.output.closed) {
       line.refund(grant);
       return;
     }
@@ -109,7 +106,7 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
   }
 
   denied(retryAfter: number | undefined, item: Item<T, P>): void {
-    if (item.hasLeft || this.output.closed) return;
+    if (item.heapIndex < 0 || this.output.closed) return;
     this.#leave(item);
     const { strategy, onTimeout, timeout } = this.#plan;
     const { line, value, permits } = item;
@@ -127,33 +124,30 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
     const { overflow } = this.#plan;
     const backlog = this.#backlog;
     backlog.delayed(item.line);
-    while (backlog.isOver && !this.output.closed) {
+    while (backlog.excess > 0 && !this.output.closed) {
       if (overflow === 'error') this.output.error(this.#overflowError());
-      else this.#drop(overflow === 'dropOldest' ? backlog.oldest : backlog.newest);
+      else {
+        const { line, ticket, value } = this.#leave(backlog.first);
+        if (ticket) line.cancel(ticket);
+        line.reportDropped(value, 'overflow');
+      }
     }
   }
 
   #isFull(line: Line<P>): boolean {
     if (this.waiting < this.#plan.maxQueue) return false;
     this.#backlog.countOverdue(line);
-    return this.#backlog.isFull;
+    return this.#backlog.excess >= 0;
   }
 
   #overflowError(): QueueOverflowError {
     return new QueueOverflowError(this.#plan.name, this.#plan.maxQueue);
   }
 
-  #drop(item: Item<T, P>): void {
-    const { line, ticket, value } = item;
-    this.#leave(item);
-    if (ticket) line.cancel(ticket);
-    line.reportDropped(value, 'overflow');
-  }
-
-  #leave(item: Item<T, P>): void {
-    item.hasLeft = true;
+  #leave(item: Item<T, P>): Item<T, P> {
     this.waiting--;
     this.#backlog.remove(item);
+    return item;
   }
 
   protected override cancel(): void {
