@@ -8,6 +8,22 @@ export interface Passes {
   settle(): void;
 }
 
+/** The loops that are entered until the callbacks of `together` have run. */
+let entered: Loop[] | undefined;
+
+/** Runs callbacks, and only then the passes that they cause, those of synchronous stores too. */
+export function together(callbacks: Iterable<() => void>): void {
+  const outer = entered;
+  const loops: Loop[] = [];
+  entered = loops;
+  try {
+    for (const callback of [...callbacks]) callback();
+  } finally {
+    entered = outer;
+    for (const loop of loops) loop.leave();
+  }
+}
+
 /**
  * Runs the dispatcher's passes, one at a time. Work that arrives during a pass causes another pass after it, so that nothing
  * recurses and callbacks find the queue in a consistent state.
@@ -51,9 +67,16 @@ export class Loop {
     this.#repeat = true;
   }
 
-  /** Runs at once for a synchronous store, otherwise at the end of this turn: one call then carries all its requests. */
+  /**
+   * Runs at once for a synchronous store, but after the callbacks of `together`; otherwise at the end of this turn: one call
+   * then carries all its requests.
+   */
   wake(): void {
     if (this.#sync || this.#running) {
+      if (entered && !this.#running) {
+        entered.push(this);
+        this.enter();
+      }
       this.run();
       return;
     }
@@ -87,7 +110,7 @@ export class Loop {
     if (!this.#running) this.#passes.settle();
   }
 
-  /** Defers passes until `leave`, without a closure: for the fast path. */
+  /** Defers passes until `leave`, without a closure. */
   enter(): void {
     this.#running = true;
   }

@@ -81,8 +81,8 @@ timed('an aborted request is cancelled, and its reservation is refunded', async 
   newEvents();
   controller.abort();
   assert.equal(newEvents(), [
-    { type: 'refunded', permits: 1 },
     { type: 'cancelled', permits: 1 },
+    { type: 'refunded', permits: 1 },
   ]);
 });
 
