@@ -342,8 +342,12 @@ export const known = [
     title: 'beside large requests, a client reserves no more, in both twins',
     tests: ['test/redis/constants'],
     changes: [
-      { file: 'lua/ledger/share.lua', find: 'contenders == 1 or', replace: 'contenders >= 1 or' },
-      { file: memory('share'), find: 'contenders === 1 ||', replace: 'contenders >= 1 ||' },
+      {
+        file: 'lua/ledger/share.lua',
+        find: 'ledger.largestUntil <= now',
+        replace: 'ledger.largestUntil >= 0',
+      },
+      { file: memory('share'), find: 'if (largestUntil <= now)', replace: 'if (largestUntil >= 0)' },
     ],
   },
   {
@@ -360,8 +364,8 @@ export const known = [
     title: 'a client that waits for rare permits is overtaken without end, in both twins',
     tests: tickets,
     changes: [
-      { file: 'lua/ledger/tickets.lua', find: 'MOST_DELAY <= now', replace: 'MOST_DELAY <= 0' },
-      { file: memory('tickets'), find: 'mostDelay <= now', replace: 'mostDelay <= 0' },
+      { file: 'lua/ledger/tickets.lua', find: 'delay > 0 and overtaken <= now', replace: 'false' },
+      { file: memory('tickets'), find: 'overtaken <= now', replace: 'false' },
     ],
   },
   {
