@@ -95,7 +95,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
     if (this.#limiters.closed) throw new LimiterClosedError(this.name);
     const limiter = this.#limiters.find(key);
     if (limiter && !limiter.line.closed) return limiter;
-    this.#limiters.forget(key);
+    if (limiter) this.#limiters.forget(key);
     return this.#create(key);
   }
 

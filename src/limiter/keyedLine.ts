@@ -42,22 +42,18 @@ export class KeyedLine<P, L> extends LedgerLine<P, KeyedOwner<L>> {
   }
 
   override get ledger(): ControlledLedger {
-    this.#use();
+    // A line that the group has dropped is not marked as used.
+    if (!this.used) this.options.use(this);
     this.#opened ??= this.options.open(this);
     return this.#opened;
   }
 
   override get dispatcher(): Dispatcher {
-    this.#use();
+    if (!this.used) this.options.use(this);
     return super.dispatcher;
   }
 
   override get closed(): boolean {
     return super.closed || this.options.closed;
-  }
-
-  /** A line that the group has dropped is not marked as used. */
-  #use(): void {
-    if (!this.used) this.options.use(this);
   }
 }
