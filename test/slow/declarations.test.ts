@@ -13,6 +13,7 @@ const helpers = [
   'Line',
   'NamedGroup',
   'NotInferred',
+  'NotSuitable',
   'OneLimitOptions',
   'PulledStream',
   'RequestEvent',
