@@ -83,5 +83,5 @@ export function queue(
 export function goBehind(ledger: LedgerState, now: number, reserved: Reservations): void {
   if (reserved.takesTurns) return;
   dropTicket(ledger, reserved.client);
-  reserved.turn = turnOf(ledger, reserved.client, now);
+  reserved.turn = turnOf(ledger, reserved.client, now, true);
 }
