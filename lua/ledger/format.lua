@@ -86,8 +86,8 @@ do
     local ledger = {
       epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = kept,
       pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
-      movedAt = 0, credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '', limits = { state }, voids = {},
-      holes = {}, tickets = {}, spec = limitsIn(text),
+      movedAt = 0, credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '', limits = { state },
+      voids = {}, holes = {}, tickets = {}, spec = limitsIn(text),
     }
     if position <= #data then position = algebra.unpackRare(state, data, position) end
     if position <= #data then position = unpackRare(ledger, data, position, 1) end

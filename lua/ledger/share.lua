@@ -9,9 +9,8 @@ do
   -- Contenders share the longest horizon of any of them, or those with short round trips would get less. Each may reserve
   -- as much as the largest request of another, or small requests would be granted one at a time between large ones.
   function shareOf(ledger, horizon, contenders, now)
-    local share = horizon / contenders
-    if contenders == 1 then return share end
-    if ledger.farthestUntil > now then share = math.max(horizon, ledger.farthest) / contenders end
+    if contenders == 1 then return horizon end
+    local share = (ledger.farthestUntil > now and math.max(horizon, ledger.farthest) or horizon) / contenders
     if ledger.largestUntil <= now then return share end
     return math.max(share, math.min(ledger.largest, math.max(ledger.largest, MOST_BESIDE) / (contenders - 1)))
   end

@@ -13,8 +13,8 @@ const medianOf = 5;
 /** The part of an interval's permits, or of a larger burst, that a client without contenders may always ask for in one call. */
 const batchFraction = 0.0625;
 /**
- * Beside large requests of other clients, a client may reserve further ahead than its share. This applies to at most so
- * many requests of a call, and only while fewer than so many are reserved, because the store computes a moment for each.
+ * Beside clients with large requests or long horizons, a client may reserve further ahead than its part of its own. This applies
+ * to at most so many requests of a call, and only while fewer than so many are reserved, because the store computes a moment for each.
  */
 const mostAtOnce = 64;
 const mostReserved = 4096;
@@ -32,8 +32,11 @@ export class FairShare {
   readonly #ledger: Pick<Ledger, 'limits'>;
   /** Number of contenders, by the last reply. */
   contenders = 1;
-  /** How far ahead each contender may reserve beside large requests: milliseconds, or 0 if there are none. */
-  besideLarge = 0;
+  /**
+   * How far ahead each contender may reserve, if others have larger requests or longer horizons: milliseconds, or 0 if its own
+   * horizon decides.
+   */
+  raised = 0;
   /** Whether the contenders take turns to share the permits that come back, by the last reply. Each calls rarely then. */
   takesTurns = false;
   /** The mean round trip: milliseconds. */
@@ -55,7 +58,7 @@ export class FairShare {
   /** Whether so few reservations are left that it is time to call again. */
   isLow(held: number, reserved: number): boolean {
     const part = this.horizon / this.contenders;
-    return held <= Math.max(part, reserved < mostReserved ? this.besideLarge : 0) - part / 2;
+    return held <= Math.max(part, reserved < mostReserved ? this.raised : 0) - part / 2;
   }
 
   /** Milliseconds of the full rate that one request takes. */
@@ -79,7 +82,7 @@ export class FairShare {
   /** How many more requests of a cost fit in a call of this load and fraction; 0 if it is full. */
   room(cost: Cost, load: number, part: number): number {
     const own = this.loadOf(cost);
-    const most = Math.max((2 * this.horizon) / this.contenders, Math.min(this.besideLarge, mostAtOnce * own));
+    const most = Math.max((2 * this.horizon) / this.contenders, Math.min(this.raised, mostAtOnce * own));
     const byTime = (most - load) / own;
     const fraction = this.fractionOf(cost);
     const batch = batchFraction / this.contenders;

@@ -117,7 +117,7 @@ export class ReserveCalls {
     const { now, epoch, retryAfter } = answer;
     if (!ledger.sync) fairShare.measure(received - call.sent);
     fairShare.contenders = answer.contenders;
-    fairShare.besideLarge = answer.share ?? 0;
+    fairShare.raised = answer.share ?? 0;
     fairShare.takesTurns = answer.inTurn ?? false;
     this.#epoch = epoch;
     this.#repliedTo = call.sent;

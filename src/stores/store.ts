@@ -87,7 +87,7 @@ export interface ReserveReply {
   retryAfter?: number | undefined;
   /** Whether the client must not call before {@link retryAfter}, even if it refunds permits: contenders share those in turns. */
   inTurn?: boolean | undefined;
-  /** Milliseconds of load that each contender may reserve, if large requests make that more than its part of the horizon. */
+  /** Milliseconds of load that each contender may reserve, if that is more than its part of its own horizon. */
   share?: number | undefined;
   /** While the limit is paused: milliseconds until the pause ends. Reservations before its end are void. */
   paused?: number | undefined;

@@ -8,9 +8,10 @@ const mostBeside = 4000;
 /**
  * How far ahead a client may reserve: milliseconds of load. The twin of `lua/ledger/share.lua`.
  *
- * Contenders share the longest horizon of any of them, or those with short round trips would get less. Each may reserve as much as the largest request of another, or small requests
- * would be granted one at a time between large ones: the quantum of deficit round robin (M. Shreedhar, G. Varghese, 1995). All
- * contenders together reserve at most that much again, or four seconds, so that no request waits long behind many of them.
+ * Contenders share the longest horizon of any of them, or those with short round trips would get less. Each may reserve as
+ * much as the largest request of another, or small requests would be granted one at a time between large ones: the quantum of
+ * deficit round robin (M. Shreedhar, G. Varghese, 1995). All contenders together reserve at most that much again, or four
+ * seconds, so that no request waits long behind many of them.
  */
 export function shareOf(
   { largest, largestUntil, farthest, farthestUntil }: LedgerState,
