@@ -171,6 +171,37 @@ test('finds a call that passes an earlier one of another process, unless that ma
   assert.equal(breachesOf(historiesOf([historyOf('a', a, { further }), historyOf('b', b)])), []);
 });
 
+test('any number of permits may pass a reservation that was refunded, and none a reservation that stands', () => {
+  const call = (at: number, moment: number, count: number): HistoryEvent[] => [
+    {
+      event: 'called',
+      at: start + at,
+      now: start + at,
+      epoch,
+      reserved: [{ moment: start + moment, permits: 1, count }],
+    },
+  ];
+  const passing = (moments: number[]) =>
+    breachesOf(
+      historiesOf([
+        historyOf('a', [], {
+          further: [
+            ...call(0, 1_000, 1),
+            {
+              event: 'gaveBack',
+              at: start + 1,
+              permits: 1,
+              moments: moments.map((moment) => start + moment),
+            },
+          ],
+        }),
+        historyOf('b', [], { further: call(10, 500, 2) }),
+      ]),
+    ).filter((breach) => breach.startsWith('first come, first served across'));
+  assert.equal(passing([1_000]), []);
+  assert.match(passing([400]).join(), 'b: 2 permits pass others');
+});
+
 test('finds a request that never ends, ends twice, or refunds more than its grant', () => {
   const open: HistoryEvent[] = [{ event: 'asked', at: start + 2_000, id: 9, permits: 1, timeout: null }];
   const requests = [{ id: 1, moment: 0 }];

@@ -63,6 +63,8 @@ export interface GaveBack {
   event: 'gaveBack';
   at: number;
   permits: number;
+  /** The moments of these reservations and grants. */
+  moments?: number[];
 }
 
 /**

@@ -27,7 +27,7 @@ export interface ProcessHistory {
   requests: RequestHistory[];
   calls: Called[];
   /** The times of refunds to the store, and their permits. */
-  gaveBack: { at: number; permits: number }[];
+  gaveBack: { at: number; permits: number; moments?: number[] }[];
   /** Whether it ended normally; a killed process has not. */
   stopped: boolean;
   /** Contradictions between its lines, such as a request that ended twice. */

@@ -28,7 +28,10 @@ export function recordedStore(store: Store, history: Pick<HistoryWriter, 'write'
             (sum, { cost, count, moment }) => sum + (moment < 0 ? 0 : cost[0] * count),
             0,
           );
-          history.write({ event: 'gaveBack', permits });
+          const moments = refunds.flatMap(({ moment, count }) =>
+            moment < 0 ? [] : Array(count).fill(moment),
+          );
+          history.write({ event: 'gaveBack', permits, moments });
           // Before Redis can receive it.
           history.flush();
           ledger.refund(refunds, sequence, answer);

@@ -84,18 +84,30 @@ export const inOrderAcross: Rule = (histories) => {
   const gaveBack = processes.flatMap((one) => one.gaveBack).sort((a, b) => a.at - b.at);
   const groups = groupsOf(calls, ({ call }) => `${call.epoch} ${phaseOf(histories, call)}`);
   for (const ofEpoch of groups.values()) {
+    /** The number of requests at each moment whose reservations were not refunded; less than 0 until these are known. */
+    const standing = new Map<number, number>();
+    const add = (moment: number, count: number) => standing.set(moment, (standing.get(moment) ?? 0) + count);
+    const newestOf = () => {
+      let newest = -Infinity;
+      for (const [moment, count] of standing) if (count > 0) newest = Math.max(newest, moment);
+      return newest;
+    };
     let newest = -Infinity;
     let passing = 0;
     let returned = 0;
     let next = 0;
     for (const { process, call } of ofEpoch.sort((a, b) => a.call.now - b.call.now)) {
-      while (next < gaveBack.length && gaveBack[next].at <= call.now + clockError)
-        returned += gaveBack[next++].permits;
+      for (; next < gaveBack.length && gaveBack[next].at <= call.now + clockError; next++) {
+        returned += gaveBack[next].permits;
+        for (const moment of gaveBack[next].moments ?? []) add(moment, -1);
+        if (!(standing.get(newest)! > 0)) newest = newestOf();
+      }
       for (const { moment, permits, count } of call.reserved) {
         if (moment < newest) passing += permits * count;
         if (passing > returned)
           return `${process}: ${passing} permits pass others that were reserved before, and ${returned} were given back, at ${call.now}`;
-        newest = Math.max(newest, moment);
+        add(moment, count);
+        if (standing.get(moment)! > 0) newest = Math.max(newest, moment);
       }
     }
   }
