@@ -8,21 +8,15 @@ local moveUp
 do
   -- The least time between two moves: milliseconds.
   local LEAST_PAUSE = 100
-  -- The same, if less than so great a part of the interval was refunded.
-  local SMALL_PART = 0.01
-  local LONG_PAUSE = 1000
 
   -- If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
   -- these clients then reserve again, for earlier moments.
   function moveUp(ledger, now, serverUs)
     if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
-    local shortest, hasWindow = math.huge, false
-    for _, state in ipairs(ledger.limits) do
-      shortest, hasWindow = math.min(shortest, state.interval), hasWindow or state.kind ~= 't'
-    end
+    local hasWindow = false
+    for _, state in ipairs(ledger.limits) do hasWindow = hasWindow or state.kind ~= 't' end
     -- Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
     if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
-    if ledger.freed < shortest * SMALL_PART and now < ledger.movedAt + LONG_PAUSE then return end
     if newestOf(ledger, nil, false) <= now + NOTICE_PERIOD then return end
     -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now

@@ -308,15 +308,6 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'reservations at low rates move up after half as many refunds, in both twins',
-    tests: givenBack,
-    changes: [
-      { file: 'lua/ledger/move-up.lua', find: 'SMALL_PART = 0.01', replace: 'SMALL_PART = 0.005' },
-      { file: memory('moveUp'), find: 'smallPart = 0.01', replace: 'smallPart = 0.005' },
-    ],
-  },
-  {
-    area: 'scripts',
     title: 'reservations move up twice within 100 milliseconds, in both twins',
     tests: givenBack,
     changes: [

@@ -6,9 +6,6 @@ import { areRare } from './pace.ts';
 
 /** The least time between two moves: milliseconds. */
 const leastPause = 100;
-/** The same, if less than so great a part of the interval was refunded. */
-const smallPart = 0.01;
-const longPause = 1000;
 
 /**
  * If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
@@ -20,8 +17,6 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   // Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
   if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
     return;
-  const shortest = Math.min(...limits.map(({ interval }) => interval));
-  if (freed < shortest * smallPart && now < movedAt + longPause) return;
   if (newestOf(ledger, undefined, false) <= now + noticePeriod) return;
   // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;
