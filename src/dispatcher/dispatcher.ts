@@ -152,6 +152,7 @@ export class Dispatcher {
     if (request.stage === 'settled') return;
     const { reservations, reporter } = this.#passes.parts;
     reservations.remove(request);
+    this.#passes.calls.left();
     this.loop.wake();
     reporter.cancelled(request.cost, request.count);
   }
@@ -168,6 +169,7 @@ export class Dispatcher {
       cancelled.push(request);
       request = older;
     }
+    this.#passes.calls.left();
     // A waiter that prefetches cannot tell the callbacks of these requests from those of its next ones.
     if (owner.prefetches) this.#queue.settled.forget(owner);
     this.loop.wake();
@@ -220,6 +222,7 @@ export class Dispatcher {
     const error = new LimiterClosedError(name);
     for (const request of queue.requests()) queue.settle(request, error);
     reservations.refundAll();
+    this.#passes.calls.left();
     lookups.fail(error);
     const closed = new Promise<void>((resolve) => {
       // If a store that does not reply has reserved permits, they are lost until the reservations expire.

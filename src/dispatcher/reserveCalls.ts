@@ -31,7 +31,7 @@ export class ReserveCalls {
   /** Number of calls sent. */
   count = 0;
   #epoch = 0;
-  /** When the client calls again even if it needs nothing. */
+  /** When the client calls again even if it needs nothing; negative if even without a request. */
   #heartbeatAt = Infinity;
   /** When the last call that has a reply was sent. */
   #repliedTo = -Infinity;
@@ -68,20 +68,25 @@ export class ReserveCalls {
 
   /** Makes the next call due. */
   expedite(): void {
-    this.#heartbeatAt = -Infinity;
+    this.#heartbeatAt = 0;
+  }
+
+  /** Requests were cancelled. If none is left, a call tells the store that the client is no contender any more. */
+  left(): void {
+    if (!this.#parts.queue.first && this.#parts.fairShare.contenders > 1) this.#heartbeatAt = -1;
   }
 
   /** Sends a call if one is due and none is in flight. */
   send(): void {
     const { queue, clock, ledger, fairShare, reservations, refunds, waitEstimate, alone } = this.#parts;
-    if (this.current || !queue.first) return;
+    if (this.current || !(queue.first || (this.#heartbeatAt < 0 && refunds.idle))) return;
     const { held, last, count } = reservations.moments;
     const sent = clock.now();
     const wanted = queue.firstUnreserved !== undefined && fairShare.isLow(held, count);
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
     const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
     const earlier = wanted ? undefined : earlierRun(this.#parts, sent + heartbeat, sent);
-    const call: Call = { runs, earlier, sent, last: queue.last!.order, version: refunds.version };
+    const call: Call = { runs, earlier, sent, last: queue.last?.order ?? 0, version: refunds.version };
     this.current = call;
     this.#heartbeatAt = alone ? Infinity : sent + heartbeat;
     this.count++;

@@ -22,6 +22,33 @@ timed('closing refunds reservations, for other limiters of the same limit', asyn
   assert.is(await b.availablePermits(), 5);
 });
 
+for (const [how, leave] of Object.entries({
+  closes: (limiter: RateLimiter) => limiter.close(),
+  'cancels all of its requests': (_: RateLimiter, controller: AbortController) => controller.abort(),
+}))
+  timed(`a client that ${how} no longer holds back the only other one`, async (clock) => {
+    const store = memoryStore();
+    const ten = slidingWindow({ permits: 10, interval: 5000 });
+    const [a, b] = ['a', 'b'].map(
+      (clientId) => new RateLimiter({ name: 'api', limit: ten, store, clientId }),
+    );
+    await a.acquire(10);
+    const controller = new AbortController();
+    for (let i = 0; i < 3; i++) fateOf(a.acquire(1, { signal: controller.signal }));
+    const waits = Array.from({ length: 3 }, () => fateOf(b.acquire()));
+    await clock.tickAsync(4900);
+    assert.is(b.stats().contenders, 2);
+    leave(a, controller);
+    await clock.tickAsync(300);
+    const all = [...waits, ...Array.from({ length: 7 }, () => fateOf(b.acquire()))];
+    await clock.tickAsync(1300);
+    assert.equal(
+      all.filter(({ at }) => at === undefined),
+      [],
+    );
+    await b.close();
+  });
+
 timed('closing again is the same as closing once', async () => {
   const limiter = new RateLimiter({ name: 'api', limit });
   fateOf(limiter.acquire(5));

@@ -31,12 +31,11 @@ inEachTwin('constants', (test, { fleet }) => {
     await clients.reserve(at, client, { count: 0, held: 1000, last: { moment, epoch }, horizon });
   };
 
-  /** The same, but another client has had one too, and both have finished. */
+  /** The same, but another client has had one too, and neither calls again. */
   const contended = async (): Promise<TimedFleet> => {
     const clients = await waiting();
     await clients.reserve(0, 2, { count: 1 });
     for (const client of [1, 2]) await beat(clients, 8_500, client);
-    for (const client of [1, 2]) await clients.finish(10_500, client);
     return clients;
   };
 
@@ -82,6 +81,19 @@ inEachTwin('constants', (test, { fleet }) => {
       const clients = await contended();
       assert.equal(moments(await clients.reserve(at, 3, { count: 3 })), expected);
     }
+  });
+
+  test('the spacing ends when all clients but one have left', async () => {
+    for (const leaving of [[2], [1, 2]]) {
+      const clients = await contended();
+      for (const client of leaving) await clients.finish(10_500, client);
+      const at = 10_501;
+      assert.equal(moments(await clients.reserve(at, 1, { count: 3 })), [at, at, at]);
+    }
+    // A client that waits counts, although another one has left.
+    const clients = await contended();
+    await clients.finish(10_500, 3);
+    assert.equal(moments(await clients.reserve(10_501, 1, { count: 2 })), [10_800, 11_600]);
   });
 
   test('a decision is spaced for the same time', async () => {

@@ -64,6 +64,8 @@ export function reserve(
     reserved.retryAt = nextTurn(now, contenders, reserved.free);
     if (!reserved.left) takeTicket(ledger, { client, due: now, until, stride: 0, taken: reserved.taken });
   }
+  // A client that leaves no other behind, or a single one, ends the pace.
+  if (request.runs.length === 0 && !waits && contenders === 1) ledger.pacedUntil = 0;
   const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
   ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
   if (stays && contenders > 1)
