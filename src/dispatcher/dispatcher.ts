@@ -187,7 +187,9 @@ export class Dispatcher {
 
   /** Charges permits that were used without a grant. `done` is called once the store has replied. */
   charge(grant: Grant, done: OnRefunded): void {
-    this.#passes.parts.refunds.add({ ...grant, moment: debt }, 1, done);
+    const { bounds, refunds } = this.#passes.parts;
+    bounds.charged(grant.cost, this.#now());
+    refunds.add({ ...grant, moment: debt }, 1, done);
     this.loop.wake();
   }
 

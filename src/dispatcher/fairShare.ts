@@ -93,6 +93,11 @@ export class FairShare {
     return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
   }
 
+  /** Milliseconds in which a client's calls take all permits of a window, once they are free. */
+  get fillTime(): number {
+    return this.horizon + (this.contenders * this.roundTrip) / batchFraction;
+  }
+
   measure(roundTrip: number): void {
     this.roundTrip = this.roundTrip === 0 ? roundTrip : memory * this.roundTrip + (1 - memory) * roundTrip;
     this.#recent.push(roundTrip);

@@ -1,13 +1,10 @@
 import type { Cost } from '../limits/cost.ts';
 import { eachSegment } from '../stores/segments.ts';
-import type { Ledger, ReserveReply } from '../stores/store.ts';
+import type { ReserveReply } from '../stores/store.ts';
 import type { Call } from './gather.ts';
+import type { GrantBounds } from './grantBounds.ts';
 import type { Queue } from './queue.ts';
-import type { Refunds } from './refunds.ts';
 import type { Request } from './request.ts';
-import type { Reservation } from './reservation.ts';
-import type { Reservations } from './reservations.ts';
-import { type LastReserved, leastWait, mostWait, rounding } from './waitBounds.ts';
 
 /** The queue is assessed again at the earliest a millisecond later for each so many requests: this bounds the time it takes. */
 const assessedPerMs = 25;
@@ -19,116 +16,95 @@ const assessedPerMs = 25;
  * are granted if it is granted.
  */
 export class HopelessRequests {
-  readonly #ledger: Ledger;
   readonly #queue: Queue;
-  readonly #reservations: Reservations;
-  readonly #refunds: Refunds;
+  readonly #bounds: GrantBounds;
   /** When the queue may be assessed again: other clients may have delayed it. */
   #nextRound = 0;
-  /** The last reservation, if a bucket's level alone decided its moment; and the version of the refunds then. */
-  #drainedBy: Reservation | undefined;
-  #version = 0;
+  /** Whether requests had reservations when the queue was last assessed. More is known of the moments then. */
+  #knew = true;
+  /** Whether they have some now, but had none then. */
+  #knowsMore = false;
 
-  constructor(ledger: Ledger, queue: Queue, reservations: Reservations, refunds: Refunds) {
-    this.#ledger = ledger;
+  constructor(queue: Queue, bounds: GrantBounds) {
     this.#queue = queue;
-    this.#reservations = reservations;
-    this.#refunds = refunds;
+    this.#bounds = bounds;
+  }
+
+  /** When the queue is assessed again although there may be no reply. */
+  get next(): number {
+    return this.#knowsMore && this.#queue.deadlines.next < Infinity ? this.#nextRound : Infinity;
   }
 
   /** The least wait of a new request. The store may have granted requests since `since` that are not known here. */
   leastWait(cost: Cost, timeout: number, now: number, since: number): number {
-    const { last } = this.#reservations.moments;
-    const earliest = Math.max(last?.earliestDue ?? 0, since);
-    return earliest + this.#leastWait(cost, now + timeout, this.#lastReserved) - now;
-  }
-
-  #leastWait(cost: Cost, deadline: number, reserved: LastReserved | undefined): number {
-    const { permits } = this.#queue;
-    const requests = 1 + permits.peersOf(cost, deadline);
-    return leastWait(this.#ledger.limits, cost, requests, permits.certain, reserved);
+    return this.#bounds.least(cost, now + timeout, now, since) - now;
   }
 
   /** A request with a deadline is about to join the queue. */
   joining(request: Request, now: number): void {
     const queue = this.#queue;
-    const { last } = this.#reservations.moments;
-    if (queue.firstUnassessed || !last || last.due <= now) queue.firstUnassessed ??= request;
-    else this.#assess(request);
+    if (queue.firstUnassessed || !this.#bounds.lastReserved(now)) queue.firstUnassessed ??= request;
+    else this.#assess(request, now);
+  }
+
+  /** A reply has made reservations. */
+  reserved(reply: ReserveReply, call: Call): void {
+    this.#bounds.reserved(reply, call);
+    this.#knowsMore = !this.#knew;
   }
 
   /** Denies hopeless requests after a reply: among the unassessed ones, or if there are none, now and then among all. */
   deny(now: number, call: Call, reply: ReserveReply): void {
     const queue = this.#queue;
+    this.#bounds.replied(reply, now);
     if (queue.deadlines.next === Infinity) return;
-    if (!queue.firstUnassessed) {
-      if (now < this.#nextRound) return;
-      queue.forgetAssessments();
-    }
-    const { last } = this.#reservations.moments;
-    const isReserved = last !== undefined && last.due > now;
-    const earliest = isReserved ? last.earliestDue : call.sent;
-    const reserved = isReserved ? this.#lastReserved : grantedAtOnce(call, reply);
+    if (queue.firstUnassessed || now >= this.#nextRound)
+      this.#round(now, call.sent, grantedAtOnce(call, reply));
+  }
+
+  /** Denies hopeless requests if more is known now. */
+  run(now: number): void {
+    if (now < this.next) return;
+    if (this.#bounds.lastReserved(now)) this.#round(now, 0, []);
+    else this.#knowsMore = false;
+  }
+
+  /** Denies hopeless requests. Without reservations, the store has granted these permits at `since` or later. */
+  #round(now: number, since: number, granted: readonly number[]): void {
+    const queue = this.#queue;
+    if (!queue.firstUnassessed) queue.forgetAssessments();
+    this.#knew = this.#bounds.lastReserved(now) !== undefined;
+    this.#knowsMore = false;
+    const from = this.#knew ? 0 : since;
     let count = 0;
     for (let request = queue.firstUnassessed; request; request = queue.firstUnassessed) {
       count++;
       const { cost, timeout, deadline } = request;
       if (timeout > 0 && timeout < Infinity) {
-        const granted = earliest + this.#leastWait(cost, deadline, reserved);
-        if (granted > deadline) {
-          queue.settle(request, granted - now);
+        const least = this.#bounds.least(cost, deadline, now, from, granted);
+        if (least > deadline) {
+          queue.settle(request, least - now);
           continue;
         }
-        this.#assess(request);
+        this.#assess(request, now);
       }
       queue.countUnassessed();
     }
     this.#nextRound = Math.max(this.#nextRound, now + count / assessedPerMs);
   }
 
-  /** A reply has made reservations. */
-  reserved({ now, paused = 0 }: ReserveReply, { sent, version }: Call): void {
-    const { limits } = this.#ledger;
-    const { last } = this.#reservations.moments;
-    const isBucket = limits.length === 1 && limits[0].kind === 'tokenBucket';
-    const waits = last && last.earliestDue > sent && last.grant.moment > now + paused + 1;
-    this.#drainedBy = isBucket && waits ? last : undefined;
-    this.#version = version;
-  }
-
-  #assess(request: Request): void {
-    request.certain = this.#isCertain(request);
+  #assess(request: Request, now: number): void {
+    request.certain = this.#bounds.isCertain(request, now);
     request.peers = request.certain ? undefined : this.#queue.permits.joinPeers(request);
-  }
-
-  /** Whether a request will be granted in time behind the assessed ones, if no other client interferes. */
-  #isCertain({ cost, count, deadline }: Request): boolean {
-    const { limits } = this.#ledger;
-    const { last } = this.#reservations.moments;
-    if (!last || !this.#isDrained) return false;
-    const asked = this.#queue.permits.all[0] + cost[0] * count;
-    const roundings = (this.#queue.size + count) * rounding(limits, cost);
-    return last.due + mostWait(limits, asked, roundings) <= deadline;
-  }
-
-  get #lastReserved(): LastReserved | undefined {
-    const { last } = this.#reservations.moments;
-    return last && { permits: last.grant.cost.map((n) => n * last.count), drained: this.#isDrained };
-  }
-
-  /** Whether the bucket is empty at the moment of the last reservation. A refund may have filled it since. */
-  get #isDrained(): boolean {
-    const { last } = this.#reservations.moments;
-    return last !== undefined && last === this.#drainedBy && this.#version === this.#refunds.version;
   }
 }
 
 /** The permits that a reply has granted at once. */
-function grantedAtOnce({ runs }: Call, { segments }: ReserveReply): LastReserved {
+function grantedAtOnce({ runs }: Call, { segments }: ReserveReply): number[] {
   const permits: number[] = [];
   eachSegment(runs, segments, ({ cost }, { delay, count }) => {
     for (let i = 0; i < cost.length; i++)
       permits[i] = (permits[i] ?? 0) + (delay === 0 ? cost[i] * count : 0);
   });
-  return { permits, drained: false };
+  return permits;
 }

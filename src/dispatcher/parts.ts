@@ -4,6 +4,7 @@ import { LimiterEvents } from '../port/events.ts';
 import type { Ledger } from '../stores/store.ts';
 import { ClockOffset } from './clockOffset.ts';
 import { FairShare } from './fairShare.ts';
+import { GrantBounds } from './grantBounds.ts';
 import { HopelessRequests } from './hopelessRequests.ts';
 import type { Loop } from './loop.ts';
 import { Notice } from './notice.ts';
@@ -39,6 +40,7 @@ export interface Parts extends DispatcherOptions {
   readonly notice: Notice;
   readonly clockOffset: ClockOffset;
   readonly waitEstimate: WaitEstimate;
+  readonly bounds: GrantBounds;
   readonly hopeless: HopelessRequests;
 }
 
@@ -52,7 +54,8 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const reservations = new Reservations(queue, refunds, clock, notice);
   const fairShare = new FairShare(ledger);
   const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
-  const hopeless = new HopelessRequests(ledger, queue, reservations, refunds);
+  const bounds = new GrantBounds(ledger, queue, reservations, refunds, fairShare);
+  const hopeless = new HopelessRequests(queue, bounds);
   const clockOffset = new ClockOffset();
   // Listed by name: with a spread, V8 takes many times as long.
   return {
@@ -73,6 +76,7 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
     notice,
     clockOffset,
     waitEstimate,
+    bounds,
     hopeless,
   };
 }

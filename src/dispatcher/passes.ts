@@ -50,7 +50,11 @@ export class Passes implements LoopPasses, Replies {
   }
 
   pass(): void {
-    const { ledger, refunds } = this.parts;
+    const { clock, hopeless, ledger, queue, refunds } = this.parts;
+    if (hopeless.next < Infinity) {
+      hopeless.run(clock.now());
+      queue.settled.sort();
+    }
     this.#report();
     this.rescheduler.run();
     this.admission.failSurplus();
@@ -68,7 +72,9 @@ export class Passes implements LoopPasses, Replies {
     const { first } = this.parts.reservations.moments;
     const isWatched = this.changes.isPausing || this.#watchedIn === this.calls.count;
     const due = isWatched ? this.#due() : (first?.due ?? Infinity);
-    this.#timer.set(Math.min(due, this.calls.next, this.rescheduler.next, this.expiry.next));
+    this.#timer.set(
+      Math.min(due, this.calls.next, this.rescheduler.next, this.expiry.next, this.parts.hopeless.next),
+    );
     this.reportIdle();
   }
 

@@ -56,6 +56,7 @@ export class Queue {
     if (request.waiter.cancelsAll)
       this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
     this.firstUnreserved ??= request;
+    this.permits.joined(request.cost, this.size === 0);
     this.size += request.count;
     this.#count(request, request.count);
     if (request.timeout === 0) this.immediate.add(request);

@@ -6,12 +6,20 @@ export class QueuedPermits {
   /** Permits of each limit: of all these requests, and of the requests that are certain to be granted. */
   readonly all: number[];
   readonly certain: number[];
+  /** The most permits of each limit that a request has asked for since the queue was empty. */
+  readonly most: number[];
   /** The peers of the last request that is not certain. */
   #peers: Peers | undefined;
 
   constructor(limits: number) {
     this.all = new Array(limits).fill(0);
     this.certain = new Array(limits).fill(0);
+    this.most = new Array(limits).fill(0);
+  }
+
+  /** A request has joined the queue. */
+  joined(cost: Cost, isFirst: boolean): void {
+    for (let i = 0; i < cost.length; i++) if (isFirst || cost[i] > this.most[i]) this.most[i] = cost[i];
   }
 
   /** Counts `count` requests like this one, which have been assessed or, if negative, have left. */

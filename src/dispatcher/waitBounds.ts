@@ -1,61 +1,106 @@
 import type { Cost } from '../limits/cost.ts';
-import type { Limit } from '../limits/limit.ts';
+import type { Limit, SlidingWindow, TokenBucket } from '../limits/limit.ts';
 
-/** The last reservation, as far as it bounds the moments after it. */
-export interface LastReserved {
-  /** Permits of each limit that are granted at its moment. */
-  readonly permits: Cost;
-  /** Whether a bucket's level alone decided the moment: the bucket then holds less than a millisecond's refill. */
-  readonly drained: boolean;
-}
+/** A log of so many entries gets new ones at a coarser resolution. */
+const longLog = 2048;
 
-/** The least milliseconds after the last reservation until a limit has granted `asked` permits, whatever other clients do. */
-function leastTime(limit: Limit, asked: number, reserved: number, drained: boolean): number {
+/** Milliseconds until so many permits of each limit are free; see `Ledger.untilFree`. */
+export type UntilFree = (permits: readonly number[]) => readonly number[] | undefined;
+
+/**
+ * The least milliseconds after the last reservation until a limit has granted `asked` permits, whatever other clients do, if it
+ * grants `reserved` ones at that moment.
+ */
+function leastTime(limit: Limit, asked: number, reserved: number, decided: boolean): number {
   const { permits, interval } = limit;
   const windows = Math.ceil((asked + reserved) / permits);
   if (limit.kind === 'slidingWindow') return (windows - 1) * interval;
   // The rest of one window and the whole of the next can be granted together.
-  if (limit.kind === 'fixedWindow') return Math.max(0, windows - 2) * interval;
-  return Math.max(0, Math.floor(((drained ? asked : asked + reserved - limit.burst) * interval) / permits));
+  if (limit.kind === 'fixedWindow') return Math.max(0, windows - (decided ? 1 : 2)) * interval;
+  return Math.max(0, Math.floor(((decided ? asked : asked + reserved - limit.burst) * interval) / permits));
 }
 
 /**
- * The least milliseconds after the last reservation until the last of `requests` requests of a cost is granted, behind
- * requests of `ahead` permits.
+ * The least milliseconds after the last reservation until the limits have granted `asked` permits to the last request, which has
+ * this cost. If a single limit has `decided` the moment of that reservation, a bucket then holds less than a millisecond's
+ * refill, and a fixed window starts.
  */
 export function leastWait(
   limits: readonly Limit[],
   cost: Cost,
-  requests: number,
-  ahead: readonly number[],
-  reserved: LastReserved | undefined,
+  asked: readonly number[],
+  reserved: readonly number[] = [],
+  decided = false,
 ): number {
   let wait = 0;
   for (let i = 0; i < limits.length; i++)
-    if (cost[i] > 0) {
-      const all = ahead[i] + cost[i] * requests;
-      wait = Math.max(wait, leastTime(limits[i], all, reserved?.permits[i] ?? 0, reserved?.drained ?? false));
-    }
+    if (cost[i] > 0) wait = Math.max(wait, leastTime(limits[i], asked[i], reserved[i] ?? 0, decided));
   return wait;
 }
 
 /**
- * The most milliseconds after the last reservation until a bucket that is drained by it has granted `asked` permits, if no
- * other client interferes.
+ * The milliseconds after which the limits have granted `asked` permits in any case, if no other client interferes: those of
+ * `requests` requests, none of which asks for more than `most`. Infinity if that is not known.
+ *
+ * Of several limits, each may delay the others. The longest wait is known only while one window, or one burst, has the permits.
  */
 export function mostWait(
-  [{ permits, interval }]: readonly Limit[],
-  asked: number,
-  roundings: number,
+  untilFree: UntilFree,
+  limits: readonly Limit[],
+  asked: readonly number[],
+  most: readonly number[],
+  requests: number,
 ): number {
-  return Math.ceil((asked * interval) / permits) + roundings;
+  let further = 0;
+  const first = limits.map((limit, i) => {
+    // In each interval, a window grants all its permits but those that are too few for the next request.
+    const unused = Math.max(0, Math.min(most[i], limit.permits) - 1);
+    const part = firstOf(limit, asked[i], unused);
+    if (part < asked[i])
+      further += limits.length > 1 ? Infinity : furtherWait(limit, asked[i] - part, unused);
+    if (limit.kind === 'tokenBucket') further += requests * rounding(limit, most[i]);
+    return part;
+  });
+  if (further === Infinity) return Infinity;
+  const free = untilFree(first);
+  return free ? Math.max(...free) + further : Infinity;
+}
+
+/** The part of the permits that can be free at once: whole intervals later, a window has granted the rest. */
+function firstOf(limit: Limit, asked: number, unused: number): number {
+  if (limit.kind === 'tokenBucket') return Math.min(asked, limit.burst);
+  const kept = limit.permits - unused;
+  return asked - Math.max(0, Math.ceil((asked - limit.permits) / kept)) * kept;
+}
+
+/** The milliseconds in which a limit grants permits after the first part. */
+function furtherWait(limit: Limit, asked: number, unused: number): number {
+  const { permits, interval } = limit;
+  if (limit.kind === 'tokenBucket') return Math.ceil((asked * interval) / permits);
+  const windows = asked / (permits - unused);
+  return windows * interval + (limit.kind === 'slidingWindow' ? roundedUp(limit, windows) : 0);
+}
+
+/** The milliseconds by which the times of a log are rounded up, in so many windows after each other. */
+function roundedUp({ permits, interval, resolution }: SlidingWindow, windows: number): number {
+  const step = permits < longLog ? resolution : Math.max(resolution, Math.floor(interval / 1000));
+  return interval % step === 0 ? step : step * windows;
 }
 
 /** Milliseconds that rounding a moment up may cost a request: a full bucket gains nothing meanwhile. */
-export function rounding(limits: readonly Limit[], cost: Cost): number {
-  const [limit] = limits;
-  if (limit.kind !== 'tokenBucket') return 0;
-  const { permits, interval, burst } = limit;
-  const whole = (cost[0] * interval) % permits === 0;
-  return whole || cost[0] * interval + permits <= burst * interval ? 0 : 1;
+function rounding({ permits, interval, burst }: TokenBucket, most: number): number {
+  return interval % permits === 0 || most * interval + permits <= burst * interval ? 0 : 1;
+}
+
+/**
+ * The most milliseconds until so many permits of each limit are free, if nothing is known but that no other client has
+ * reservations.
+ */
+export function mostUntilFree(limits: readonly Limit[], permits: readonly number[]): number[] {
+  return limits.map((limit, i) => {
+    const { interval } = limit;
+    if (permits[i] === 0) return 0;
+    if (limit.kind === 'tokenBucket') return Math.ceil((permits[i] * interval) / limit.permits);
+    return interval + (limit.kind === 'slidingWindow' ? roundedUp(limit, 1) : 0);
+  });
 }

@@ -190,6 +190,11 @@ export interface Ledger {
    * nothing, if `decide` has to be called.
    */
   decideNow?(cost: Cost): DecideReply | undefined;
+  /**
+   * Milliseconds until so many permits of each limit are free, at most its capacity, after all reservations: known to a
+   * synchronous store. Undefined if requests may be granted before, or at a pace.
+   */
+  untilFree?(permits: readonly number[]): number[] | undefined;
   /** Grants requests now, or reserves future moments for them. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
   /**

@@ -1,20 +1,31 @@
 import { monotonicClock } from '../../src/clock.ts';
 import { LedgerLine } from '../../src/limiter/ledgerLine.ts';
+import type { NamedLimits } from '../../src/limits/cost.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { Grant, Waiter } from '../../src/port/line.ts';
 import type { Ledger, Store } from '../../src/stores/store.ts';
 
 const name = 'line';
 
+/** One limit without a name, or several ones. */
+function named(limit: Limit | readonly Limit[]): NamedLimits {
+  if (!Array.isArray(limit)) return { record: false, names: [''], limits: [limit as Limit] };
+  return { record: true, names: limit.map((_, i) => `limit ${i}`), limits: limit };
+}
+
 /** The ledger of one client. All ledgers of a store share one limit. */
-export function openLedger(store: Store, limit: Limit, clientId: string): Ledger {
-  return store.open({ name, prefix: '', clientId, names: [''], limits: [limit], clock: monotonicClock() });
+export function openLedger(store: Store, limit: Limit | readonly Limit[], clientId: string): Ledger {
+  const { names, limits } = named(limit);
+  return store.open({ name, prefix: '', clientId, names, limits, clock: monotonicClock() });
 }
 
 /** The line of one process, which has a dispatcher. */
-export function openLine(limit: Limit, ledger: Ledger, maxQueue = Infinity): LedgerLine<number> {
-  const named = { record: false, names: [''], limits: [limit] };
-  return new LedgerLine({ name, named, ledger, clock: monotonicClock(), maxQueue });
+export function openLine(
+  limit: Limit | readonly Limit[],
+  ledger: Ledger,
+  maxQueue = Infinity,
+): LedgerLine<number> {
+  return new LedgerLine({ name, named: named(limit), ledger, clock: monotonicClock(), maxQueue });
 }
 
 /** The result of a request, and its time by the test's clock. */

@@ -16,7 +16,7 @@ export const areas = {
   dispatcher: {
     files: [
       /^src\/heap\.ts$/,
-      /^src\/dispatcher\/(dispatcher|reserveCalls|applyReply|gather|expiry|admission|limitChanges|rescheduler|loop|queue|waiterIndex|reservations|reservedMoments|chain|block|deadlines|refunds|waitEstimate|waitBounds|hopelessRequests|fairShare)\.ts$/,
+      /^src\/dispatcher\/(dispatcher|reserveCalls|applyReply|gather|expiry|admission|limitChanges|rescheduler|loop|queue|waiterIndex|reservations|reservedMoments|chain|block|deadlines|refunds|waitEstimate|waitBounds|grantBounds|hopelessRequests|fairShare)\.ts$/,
     ],
     stages: [
       ['test/dispatcher/(?!hopeless|leaving|longRun|manyAtOnce)'],

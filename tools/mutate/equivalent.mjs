@@ -116,7 +116,7 @@ export const equivalent = [
     why: 'a waiter that is not linked has no entry to remove',
   },
   {
-    mutant: /hopelessRequests\.ts const earliest = Math\.max\(last\?\.earliestDue \?\? «0 → 1», since\);$/,
+    mutant: /grantBounds\.ts const earliest = Math\.max\(last\?\.earliestDue \?\? «0 → 1», since\);$/,
     why: 'no request joins within the first millisecond of a process',
   },
   {

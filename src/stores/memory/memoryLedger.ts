@@ -26,6 +26,7 @@ import { Repeats } from './repeats.ts';
 import { reserve } from './reserve.ts';
 import type { Setting } from './setting.ts';
 import { reopen, takeNow } from './take.ts';
+import { untilFree } from './untilFree.ts';
 
 /** The control of a limiter without a stored rate or pause. Never changed. */
 const unsteered: Control = /* @__PURE__ */ noControl();
@@ -93,6 +94,12 @@ export class MemoryLedger implements ControlledLedger {
       if (answer.restored) rememberSequence(ledger, instant, limiterId, sequence);
       return answer;
     });
+  }
+
+  untilFree(permits: readonly number[]): number[] | undefined {
+    const us = this.#clockUs();
+    const ledger = this.#reopened(this.#place(), us);
+    return ledger && untilFree(ledger, instantOf(ledger, us), permits);
   }
 
   decideNow(cost: Cost): DecideReply | undefined {

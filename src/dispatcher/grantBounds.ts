@@ -1,0 +1,150 @@
+import type { Cost } from '../limits/cost.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { Ledger, ReserveReply } from '../stores/store.ts';
+import type { FairShare } from './fairShare.ts';
+import type { Call } from './gather.ts';
+import type { Queue } from './queue.ts';
+import type { Refunds } from './refunds.ts';
+import type { Request } from './request.ts';
+import type { Reservation } from './reservation.ts';
+import type { Reservations } from './reservations.ts';
+import * as bounds from './waitBounds.ts';
+
+/** Windows may stay paced for this many milliseconds after the last reply that told of contenders. */
+const pacedFor = 4_000;
+
+const isBucket = ({ kind }: Limit): boolean => kind === 'tokenBucket';
+
+/** Bounds of the moments at which queued requests are granted: by the reservations, and by the state of a store in this process. */
+export class GrantBounds {
+  readonly #ledger: Ledger;
+  readonly #queue: Queue;
+  readonly #reservations: Reservations;
+  readonly #refunds: Refunds;
+  readonly #fairShare: FairShare;
+  readonly #untilFree: bounds.UntilFree;
+  /** The limits that have been in force from the beginning. */
+  readonly #limits: readonly Limit[];
+  /** The last reservation, if a single limit alone decided its moment; and the version of the refunds then. */
+  #decided: Reservation | undefined;
+  #version = 0;
+  /** From when on windows are not paced, and the limit is not paused. */
+  #calmFrom = 0;
+
+  constructor(
+    ledger: Ledger,
+    queue: Queue,
+    reservations: Reservations,
+    refunds: Refunds,
+    fairShare: FairShare,
+  ) {
+    this.#ledger = ledger;
+    this.#queue = queue;
+    this.#reservations = reservations;
+    this.#refunds = refunds;
+    this.#fairShare = fairShare;
+    this.#limits = ledger.limits;
+    this.#untilFree = (permits) => ledger.untilFree?.(permits);
+  }
+
+  /** A reply was received at `now`. */
+  replied({ contenders, paused = 0 }: ReserveReply, now: number): void {
+    if (contenders > 1 || paused > 0)
+      this.#calmFrom = Math.max(this.#calmFrom, now + Math.max(pacedFor, paused));
+  }
+
+  /** A reply has made reservations. */
+  reserved({ now, paused = 0, contenders }: ReserveReply, { sent, version }: Call): void {
+    const { limits } = this.#ledger;
+    const { last } = this.#reservations.moments;
+    // Paced reservations may lie within a window.
+    const mayBePaced = limits[0].kind === 'fixedWindow' && (contenders > 1 || sent < this.#calmFrom);
+    const waits = last && last.earliestDue > sent && last.grant.moment > now + paused + 1;
+    this.#decided = limits.length === 1 && !mayBePaced && waits ? last : undefined;
+    this.#version = version;
+  }
+
+  /** Permits that nobody waits for are about to be charged, ahead of now. */
+  charged(cost: Cost, now: number): void {
+    const { last } = this.#reservations.moments;
+    const from = Math.max(this.#calmFrom, now, last?.due ?? 0);
+    const longest = Math.max(...this.#ledger.limits.map(({ interval }) => interval));
+    // Up to half of the permits of each window may be too few for the charge.
+    this.#calmFrom = from + 2 * (this.#fairShare.loadOf(cost) + longest);
+  }
+
+  /** The last reservation, if its moment has not come. */
+  lastReserved(now: number): Reservation | undefined {
+    const { last } = this.#reservations.moments;
+    return last && last.due > now ? last : undefined;
+  }
+
+  /**
+   * The earliest moment at which a request can be granted. Without reservations, the store has granted requests at `since` or
+   * later, with so many permits of each limit.
+   */
+  least(cost: Cost, deadline: number, now: number, since: number, granted?: readonly number[]): number {
+    const { limits } = this.#ledger;
+    const { permits } = this.#queue;
+    const requests = 1 + permits.peersOf(cost, deadline);
+    const asked = permits.certain.map((n, i) => n + cost[i] * requests);
+    const last = this.lastReserved(now);
+    const reserved = last ? this.#permitsAt(last) : granted;
+    const earliest = Math.max(last?.earliestDue ?? 0, since);
+    const moment = earliest + bounds.leastWait(limits, cost, asked, reserved, this.#isDecided);
+    if (!last || limits.length > 1 || limits[0].kind !== 'slidingWindow') return moment;
+    // The reservations may have several moments, close to each other.
+    const { first } = this.#reservations.moments;
+    return Math.max(
+      moment,
+      first!.earliestDue + bounds.leastWait(limits, cost, asked, this.#reservedPermits),
+    );
+  }
+
+  /** Whether a request is granted in time behind the assessed ones, if no other client interferes. */
+  isCertain({ cost, deadline }: Request, now: number): boolean {
+    const { limits, sync } = this.#ledger;
+    const { permits, size } = this.#queue;
+    const fairShare = this.#fairShare;
+    const most = permits.most.map((n, i) => Math.max(n, cost[i]));
+    const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]): boolean => {
+      const asked = permits.all.map((n, i) => n + cost[i] + (before?.[i] ?? 0));
+      return from + bounds.mostWait(untilFree, limits, asked, most, size + 1) <= deadline;
+    };
+    const untilFree: bounds.UntilFree = (n) => bounds.mostUntilFree(limits, n);
+    const from = now + (sync ? 0 : fairShare.fillTime);
+    const last = this.lastReserved(now);
+    if (last && this.#isDecided) {
+      const { kind } = limits[0];
+      if (kind === 'tokenBucket' && isWithin(last.due, untilFree)) return true;
+      const starts = kind === 'fixedWindow';
+      if (starts && isWithin(last.due + from - now, () => [0], this.#permitsAt(last))) return true;
+    }
+    // Nothing but this client's reservations is ahead, and every window has ended an interval later. Only a bucket may owe
+    // permits that were taken under another limit.
+    const isKnown = now >= this.#calmFrom && (limits === this.#limits || !limits.some(isBucket));
+    if (isKnown && isWithin(from, untilFree, this.#reservedPermits)) return true;
+    return last !== undefined && this.#refunds.idle && isWithin(now, this.#untilFree);
+  }
+
+  /** The permits that are reserved. Of several limits, the most that may be. */
+  get #reservedPermits(): number[] {
+    const { held } = this.#reservations.moments;
+    return this.#ledger.limits.map(({ permits, interval }) => Math.round((held * permits) / interval));
+  }
+
+  /** The permits of each limit that are granted at the moment of the last reservation. */
+  #permitsAt(last: Reservation): number[] {
+    const { moment } = last.grant;
+    const permits = this.#ledger.limits.map(() => 0);
+    for (let one: Reservation | undefined = last; one?.grant.moment === moment; one = one.previous)
+      for (let i = 0; i < permits.length; i++) permits[i] += one.grant.cost[i] * one.count;
+    return permits;
+  }
+
+  /** Whether the bucket is empty, or a fixed window starts, at the moment of the last reservation. A refund may change that. */
+  get #isDecided(): boolean {
+    const { last } = this.#reservations.moments;
+    return last !== undefined && last === this.#decided && this.#version === this.#refunds.version;
+  }
+}
