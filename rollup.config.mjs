@@ -38,6 +38,13 @@ function lua({ complete }) {
       const whole = `/* @__PURE__ */ [${names}].join('\\n')`;
       return { code: `${imports.join('')}export default ${whole};`, moduleSideEffects: false };
     },
+    transform(code, id) {
+      if (id !== library.id) return null;
+      // Before all other modules: these texts are longer than the distance at which gzip finds a repetition. Between two modules,
+      // they would hide the first one from the second.
+      const first = scripts(luaFolder).map((file) => `import ${JSON.stringify(file)}; `);
+      return { code: first.join('') + code, map: null };
+    },
     buildEnd(error) {
       if (error || !complete) return;
       for (const file of scripts(luaFolder)) if (!imported.has(file)) this.error(`nothing imports ${file}`);
