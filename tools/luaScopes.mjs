@@ -75,7 +75,9 @@ export function innerVariables(tokens, visit = () => {}) {
       if (taken('=')) expressions();
       declared.forEach(declare);
     } else if (taken('function')) {
-      while (text() !== '(') use(tokens[at++]);
+      use(tokens[at++]);
+      // The name of a field, in `function algebra.roll()`.
+      while (text() !== '(') at++;
       body();
     } else if (taken('for')) {
       const declared = names();

@@ -17,7 +17,7 @@ local function fixedWindow()
     return math.ceil((t - state.shift) / state.interval) * state.interval + state.shift
   end
 
-  local function roll(state, now, shift)
+  function algebra.roll(state, now, shift)
     state.shift = shift
     -- After a step of the clock, a window may be off the grid. The next one starts on the grid.
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
@@ -41,7 +41,7 @@ local function fixedWindow()
     state.start, state.stop, state.used = state.start0, state.stop0, state.used0
     state.newest, state.reserved = state.newest0, state.reserved0
     forgetBefore(state)
-    roll(state, now, state.shift)
+    algebra.roll(state, now, state.shift)
   end
 
   -- Opens a window at the moment `t`.
@@ -59,7 +59,7 @@ local function fixedWindow()
     return state.stop
   end
 
-  local function earliest(state, now, at, n)
+  function algebra.earliest(state, now, at, n)
     -- An aligned window opens at its first millisecond, not at the fraction before it.
     local soonest = now
     if state.epoch == 1 and alignDown(state, at) > now then soonest = at end
@@ -72,13 +72,13 @@ local function fixedWindow()
     return state.stop
   end
 
-  local function fit(state, now, t, n)
+  function algebra.fit(state, now, t, n)
     local used = 0
     if t < state.stop then used = state.used end
     return math.floor((state.permits - used) / n)
   end
 
-  local function hasGap(state, now, at, n, before)
+  function algebra.hasGap(state, now, at, n, before)
     if state.used == 0 and now >= state.stop then return true end
     if state.used > 0 and state.start <= now then
       return at < state.stop and (before < state.stop or state.used + n <= state.permits)
@@ -91,7 +91,7 @@ local function fixedWindow()
     return state.start0 <= now and at < stop and (before < stop or state.used0 + n <= state.permits)
   end
 
-  local function commit(state, now, t, n)
+  function algebra.commit(state, now, t, n)
     -- A grant ahead of the reservations in the last window.
     if state.used > 0 and t < state.start then
       state.used0 = state.used0 + n
@@ -105,7 +105,7 @@ local function fixedWindow()
     state.newest = math.max(state.newest, t)
   end
 
-  local function refund(state, now, t, n)
+  function algebra.refund(state, now, t, n)
     if t >= state.start and t <= state.newest then
       local back = math.min(n, state.used)
       state.used = state.used - back
@@ -121,7 +121,7 @@ local function fixedWindow()
     return back
   end
 
-  local function release(state, now, at, n)
+  function algebra.release(state, now, at, n)
     local back = 0
     -- The state does not tell which reservations have come due. While one is ahead, all that were made with it
     -- stay reserved.
@@ -142,7 +142,7 @@ local function fixedWindow()
   end
 
   -- Forgets the windows that start after a moment.
-  local function cut(state, now, after)
+  function algebra.cut(state, now, after)
     if state.used > 0 and state.start > after then close(state, now) end
     -- Later reservations are void, but they still count in a window that began before `after`.
     state.newest = math.min(state.newest, after)
@@ -157,7 +157,7 @@ local function fixedWindow()
     forgetBefore(state)
   end
 
-  local function available(state, now, at)
+  function algebra.available(state, now, at)
     if now >= state.stop then return state.permits end
     local open = state.start
     if state.used == 0 then open = state.stop end
@@ -165,11 +165,11 @@ local function fixedWindow()
     return math.max(0, state.permits - state.used)
   end
 
-  local function full(state, now)
+  function algebra.full(state, now)
     return math.max(now, state.stop)
   end
 
-  local function adopt(state, spec)
+  function algebra.adopt(state, spec)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
     -- Earlier grants count in the window in which they were made, so the next one starts after the newest of
     -- them.
@@ -178,12 +178,9 @@ local function fixedWindow()
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
   end
 
-  local function taken(state)
+  function algebra.taken(state)
     return state.used, state.newest
   end
 
-  algebra.roll, algebra.earliest, algebra.fit, algebra.hasGap, algebra.commit = roll, earliest, fit, hasGap, commit
-  algebra.refund, algebra.release, algebra.cut, algebra.available = refund, release, cut, available
-  algebra.full, algebra.adopt, algebra.taken = full, adopt, taken
   return algebra
 end

@@ -16,11 +16,10 @@ local function slidingWindow()
   -- More changed entries than this are written as new ones, not one by one.
   local MOST_CHANGED = 32
 
-  local log = slidingLog()
-  local beginAnew, clear, entry, lessen = log.beginAnew, log.clear, log.entry, log.lessen
-  local lengthOf, pop, reopen = log.lengthOf, log.pop, log.reopen
-  local algebra = slidingFormat(log.attach)
-  local earliest, fit, hasGap = slidingSearch(entry, lengthOf)
+  local attach, beginAnew, clear, entry, lessen, lengthOf, pop, reopen, save = slidingLog()
+  local algebra = slidingFormat(attach)
+  algebra.earliest, algebra.fit, algebra.hasGap = slidingSearch(entry, lengthOf)
+  algebra.save = save
 
   -- The time of the entry for a grant at `t`. In a long log, new entries are a thousandth of the interval apart.
   local function slotOf(state, t)
@@ -31,7 +30,7 @@ local function slidingWindow()
     return math.ceil(t / step) * step
   end
 
-  local function roll(state, now)
+  function algebra.roll(state, now)
     local gone = now - state.interval
     if state.openTime > 0 and state.openTime <= gone then
       state.purged = state.openTime
@@ -88,7 +87,7 @@ local function slidingWindow()
     state.openTime, state.openCount = slot, n
   end
 
-  local function commit(state, now, t, n)
+  function algebra.commit(state, now, t, n)
     local behind, slot = {}, slotOf(state, t)
     if t < state.newest then behind = openBefore(state, slot) end
     -- After a change of resolution, the last slot may be later than this one.
@@ -118,7 +117,7 @@ local function slidingWindow()
     return low
   end
 
-  local function refund(state, now, t, n)
+  function algebra.refund(state, now, t, n)
     -- If the entry of the grant was removed, `find` would return the entry of another grant.
     if t <= state.purged then return 0 end
     local index = find(state, t)
@@ -132,7 +131,7 @@ local function slidingWindow()
   end
 
   -- Takes from the newest entries that hold no reservation.
-  local function release(state, now, at, n)
+  function algebra.release(state, now, at, n)
     local limit, left, last = at, n, lengthOf(state) - 1
     local changed, first = 0, last
     if state.newest <= at then limit = math.huge end
@@ -151,7 +150,7 @@ local function slidingWindow()
   end
 
   -- Forgets the slots that hold only reservations later than `after`.
-  local function cut(state, now, after)
+  function algebra.cut(state, now, after)
     local isCut = false
     -- Later reservations are void, but their slot may have to stay.
     state.newest = math.min(state.newest, after)
@@ -164,27 +163,24 @@ local function slidingWindow()
     if isCut and state.openTime == 0 then clear(state) end
   end
 
-  local function available(state, now, at)
+  function algebra.available(state, now, at)
     if state.newest > at then return 0 end
-    return math.max(0, fit(state, now, now, 1))
+    return math.max(0, algebra.fit(state, now, now, 1))
   end
 
-  local function full(state, now)
+  function algebra.full(state, now)
     if state.openTime == 0 then return now end
     return math.max(now, state.openTime + state.interval)
   end
 
-  local function adopt(state, spec)
+  function algebra.adopt(state, spec)
     state.permits, state.interval, state.resolution = spec[3], spec[4], spec[5]
     state.coarsest = math.max(state.coarsest, state.resolution)
   end
 
-  local function taken(state)
+  function algebra.taken(state)
     return state.total, state.newest
   end
 
-  algebra.roll, algebra.earliest, algebra.fit, algebra.hasGap, algebra.commit = roll, earliest, fit, hasGap, commit
-  algebra.refund, algebra.release, algebra.cut, algebra.available = refund, release, cut, available
-  algebra.full, algebra.adopt, algebra.taken, algebra.save = full, adopt, taken, log.save
   return algebra
 end

@@ -12,8 +12,7 @@ local MOST_UNITS = 2 ^ 53 - 1
 
 local function tokenBucket()
   local algebra = bucketFormat()
-  local history = bucketHistory()
-  local newestIn = history.newestIn
+  local newestIn, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget = bucketHistory()
 
   local function unitsAt(state, now)
     local cap = state.burst * state.interval
@@ -37,35 +36,35 @@ local function tokenBucket()
     return t
   end
 
-  local function roll(state, now)
+  function algebra.roll(state, now)
     -- A new grant must not join reservations whose moment has come.
-    if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = history.CLOSED end
+    if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = CLOSED end
     state.units = unitsAt(state, now)
     state.ts = now
-    if state.units == state.burst * state.interval and newestIn(state) < now then history.forget(state) end
+    if state.units == state.burst * state.interval and newestIn(state) < now then forget(state) end
   end
 
-  local function earliest(state, now, at, n)
+  function algebra.earliest(state, now, at, n)
     local missing = n * state.interval - unitsAt(state, now)
     if missing <= 0 then return now end
     return now + math.ceil(missing / state.permits)
   end
 
-  local function fit(state, now, t, n)
+  function algebra.fit(state, now, t, n)
     return math.floor(levelAt(state, now, t) / (n * state.interval))
   end
 
-  local function hasGap(state, now, at, n, before, isFreed)
+  function algebra.hasGap(state, now, at, n, before, isFreed)
     local cost, units = n * state.interval, unitsAt(state, now)
     -- A smaller request takes refunded permits only: it soon gets its fair share of the others.
     if cost < LEAST_WAIT * state.permits then return isFreed and units >= cost end
-    return history.leastLevel(state, now, at, before, units) >= cost
+    return leastLevel(state, now, at, before, units) >= cost
   end
 
-  local function commit(state, now, t, n)
+  function algebra.commit(state, now, t, n)
     local moment = chargedAt(state, now, t, n)
     local level = levelAt(state, now, moment)
-    history.join(state, now, moment, t, n)
+    join(state, now, moment, t, n)
     -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
@@ -77,11 +76,11 @@ local function tokenBucket()
     state.units = math.max(state.units, -(math.max(now, last, state.owedUntil) - now) * state.permits)
   end
 
-  local function refund(state, now, t, n)
+  function algebra.refund(state, now, t, n)
     local newest = newestIn(state)
     if t > newest then return 0 end
     local cap, cost = state.burst * state.interval, n * state.interval
-    local room = history.roomAfter(state, now, t, n, cap - state.units)
+    local room = roomAfter(state, now, t, n, cap - state.units)
     if t >= state.sameSince then
       -- At most this much was or will be refilled since `t`, up to now or the newest reservation. No more
       -- than that can overflow, so the rest of the cost has room.
@@ -89,15 +88,15 @@ local function tokenBucket()
     end
     local back = math.max(0, math.min(cost, room, cap - state.units))
     state.units = state.units + back
-    history.leave(state, t, n)
+    leave(state, t, n)
     -- The refill that was lost while the reservation waited for a pause or another limit comes back.
     if t > now then raiseLevel(state, now, newestIn(state)) end
     return back / state.interval
   end
 
-  local function release(state, now, at, n)
+  function algebra.release(state, now, at, n)
     local cap = state.burst * state.interval
-    local reserved = history.heldAfter(state, at) * state.interval
+    local reserved = heldAfter(state, at) * state.interval
     local ahead = math.max(0, newestIn(state) - at) * state.permits
     local taken = math.max(0, cap - state.units - reserved)
     local back = math.max(0, math.min(n * state.interval, taken) - ahead)
@@ -106,22 +105,22 @@ local function tokenBucket()
   end
 
   -- Forgets reservations later than a moment.
-  local function cut(state, now, after)
+  function algebra.cut(state, now, after)
     -- A grant made now is recorded at `now` rounded up.
     local last = math.max(after, now + 1)
     -- Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
     local sure = math.max(last, state.unsureUntil)
-    while state.steps[1] and state.steps[1].since > sure do refund(state, now, state.steps[1].since, state.steps[1].held) end
+    while state.steps[1] and state.steps[1].since > sure do algebra.refund(state, now, state.steps[1].since, state.steps[1].held) end
     if newestIn(state) <= after then return end
     raiseLevel(state, now, after)
-    history.cut(state, last)
+    cutHistory(state, last)
   end
 
-  local function available(state, now)
+  function algebra.available(state, now)
     return math.max(0, math.floor(unitsAt(state, now) / state.interval))
   end
 
-  local function full(state, now)
+  function algebra.full(state, now)
     return now + math.ceil((state.burst * state.interval - unitsAt(state, now)) / state.permits)
   end
 
@@ -132,33 +131,30 @@ local function tokenBucket()
 
   local function takenOf(state)
     local owed = math.max(0, state.owedUntil - state.ts) * state.permits / state.interval
-    return math.min(missingIn(state), state.burst + history.heldAfter(state, state.ts) + owed)
+    return math.min(missingIn(state), state.burst + heldAfter(state, state.ts) + owed)
   end
 
   -- Charges units that were granted under another limit. The level may become negative: the refill covers that first.
-  local function owe(state, units)
+  function algebra.owe(state, units)
     state.units = math.max(state.units - units, -MOST_UNITS)
     state.owedUntil = state.ts + math.max(0, math.ceil(-state.units / state.permits))
   end
 
-  local function adopt(state, spec)
+  function algebra.adopt(state, spec)
     local missing, taken = missingIn(state), takenOf(state)
     local ahead, units = math.max(0, newestIn(state) - state.ts), 0
     local missingThen = missing - ahead * state.permits / state.interval
-    history.changeRate(state, state.ts)
+    changeRate(state, state.ts)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
     state.units = state.burst * state.interval
     -- Refill was lost before the newest reservation: until then, that at the new rate is lost too.
     if taken < missing then units = math.ceil(missingThen * state.interval) + ahead * state.permits end
-    owe(state, math.max(math.ceil(taken * state.interval), units))
+    algebra.owe(state, math.max(math.ceil(taken * state.interval), units))
   end
 
-  local function taken(state)
+  function algebra.taken(state)
     return math.ceil(takenOf(state)), newestIn(state)
   end
 
-  algebra.roll, algebra.earliest, algebra.fit, algebra.hasGap, algebra.commit = roll, earliest, fit, hasGap, commit
-  algebra.refund, algebra.release, algebra.cut, algebra.available = refund, release, cut, available
-  algebra.full, algebra.owe, algebra.adopt, algebra.taken = full, owe, adopt, taken
   return algebra
 end

@@ -4,14 +4,16 @@
 -- How the state of a fixed window is stored in a ledger.
 
 local function fixedFormat()
-  local function create(spec)
+  local format = {}
+
+  function format.create(spec)
     return {
       kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
       reserved = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
     }
   end
 
-  local function decode(data, position)
+  function format.decode(data, position)
     local permits, interval, epoch, start, stop, used, newest, reserved, start0, stop0, used0, newest0, reserved0, shift,
       after = struct.unpack('<dddddddddddddd', data, position)
     checkFinite(permits + interval + epoch + start + stop + used + newest + reserved + start0 + stop0 + used0 + newest0
@@ -25,26 +27,26 @@ local function fixedFormat()
     }, after
   end
 
-  local function encode(state)
+  function format.encode(state)
     return struct.pack('<dddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
       state.newest, state.reserved, state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.shift)
   end
 
   -- Whether the state fits into the format of lua/heads.
-  local function fits(state)
+  function format.fits(state)
     return state.start >= 0 and state.stop < TIME_BOUND and state.newest < TIME_BOUND
   end
 
-  local function numbers(state)
+  function format.numbers(state)
     return state.permits, state.interval, state.epoch
   end
 
-  local function packHead(state, text)
+  function format.packHead(state, text)
     return struct.pack(FIXED, state.used, state.newest, state.reserved, state.start, state.stop, state.permits, state.interval,
       state.epoch) .. text
   end
 
-  local function unpackHead(data, position)
+  function format.unpackHead(data, position)
     local used, newest, reserved, start, stop, permits, interval, epoch, after = struct.unpack(FIXED, data, position)
     checkRate(permits, interval, epoch)
     return {
@@ -54,16 +56,16 @@ local function fixedFormat()
   end
 
   -- All of the state is in the head.
-  local function unpackRest(state, data, position)
+  function format.unpackRest(state, data, position)
     return position
   end
 
   -- The window before the last, if it has not ended.
-  local function packRare(state, now)
+  function format.packRare(state, now)
     return struct.pack('<ddddd', state.start0, state.stop0, state.used0, state.newest0, state.reserved0), state.stop0 > now
   end
 
-  local function unpackRare(state, data, position)
+  function format.unpackRare(state, data, position)
     state.start0, state.stop0, state.used0, state.newest0, state.reserved0, position = struct.unpack('<ddddd', data, position)
     checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.reserved0)
     checkCounts(state.used0, 0, 0)
@@ -71,10 +73,7 @@ local function fixedFormat()
   end
 
   -- All of the state is in the ledger.
-  local function save() end
+  function format.save() end
 
-  return {
-    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
-    unpackHead = unpackHead, unpackRest = unpackRest, packRare = packRare, unpackRare = unpackRare, save = save,
-  }
+  return format
 end

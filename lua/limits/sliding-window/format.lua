@@ -4,7 +4,9 @@
 -- How the state of a sliding window is stored in a ledger. The log's `attach` completes a state that was read.
 
 local function slidingFormat(attach)
-  local function create(spec, log)
+  local format = {}
+
+  function format.create(spec, log)
     -- A list that exists already belongs to another ledger.
     return attach({
       kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5], coarsest = spec[5], total = 0, newest = 0,
@@ -12,7 +14,7 @@ local function slidingFormat(attach)
     }, log)
   end
 
-  local function decode(data, position, log)
+  function format.decode(data, position, log)
     local permits, interval, resolution, coarsest, total, newest, purged, oldest, len, openTime, openCount, after =
       struct.unpack('<ddddddddddd', data, position)
     checkFinite(permits + interval + resolution + coarsest + total + newest + purged + oldest + len + openTime
@@ -27,21 +29,21 @@ local function slidingFormat(attach)
     }, log), after
   end
 
-  local function encode(state)
+  function format.encode(state)
     return struct.pack('<ddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
       state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
   end
 
   -- Whether the state fits into the format of lua/heads.
-  local function fits(state)
+  function format.fits(state)
     return math.max(state.newest, state.openTime) < TIME_BOUND
   end
 
-  local function numbers(state)
+  function format.numbers(state)
     return state.permits, state.interval, state.resolution
   end
 
-  local function packHead(state, text)
+  function format.packHead(state, text)
     local entries, parts = #state.pushed, {}
     if state.len > 0 then
       entries, parts[1] = IN_LIST, struct.pack(ENTRY, state.oldest, state.len)
@@ -52,7 +54,7 @@ local function slidingFormat(attach)
       state.permits, state.interval, state.resolution) .. text .. table.concat(parts)
   end
 
-  local function unpackHead(data, position, seen, log)
+  function format.unpackHead(data, position, seen, log)
     local total, newest, openCount, openTime, entries, purged, permits, interval, resolution
     total, newest, openCount, openTime, entries, purged, permits, interval, resolution, position =
       struct.unpack(WINDOW, data, position)
@@ -68,7 +70,7 @@ local function slidingFormat(attach)
   end
 
   -- Reads the entries, or what is known of their list.
-  local function unpackRest(state, data, position)
+  function format.unpackRest(state, data, position)
     local entries = state.entries
     if entries == IN_LIST then
       state.oldest, state.len, position = struct.unpack(ENTRY, data, position)
@@ -85,18 +87,15 @@ local function slidingFormat(attach)
   end
 
   -- The coarsest resolution, if it differs from the present one.
-  local function packRare(state)
+  function format.packRare(state)
     return struct.pack('<d', state.coarsest), state.coarsest ~= state.resolution
   end
 
-  local function unpackRare(state, data, position)
+  function format.unpackRare(state, data, position)
     state.coarsest, position = struct.unpack('<d', data, position)
     checkFinite(state.coarsest)
     return position
   end
 
-  return {
-    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
-    unpackHead = unpackHead, unpackRest = unpackRest, packRare = packRare, unpackRare = unpackRare,
-  }
+  return format
 end

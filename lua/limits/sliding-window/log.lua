@@ -172,8 +172,5 @@ local function slidingLog()
     if begins or lives and state.len > 0 then redis.call('PEXPIRE', log, left) end
   end
 
-  return {
-    attach = attach, beginAnew = beginAnew, clear = clear, entry = entry, lessen = lessen, lengthOf = lengthOf, pop = pop,
-    reopen = reopen, save = save,
-  }
+  return attach, beginAnew, clear, entry, lessen, lengthOf, pop, reopen, save
 end

@@ -5,7 +5,9 @@
 -- How the state of a token bucket is stored in a ledger.
 
 local function bucketFormat()
-  local function create(spec)
+  local format = {}
+
+  function format.create(spec)
     return {
       kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, owedUntil = 0,
       steps = {}, lastAt = -2, unsureUntil = 0, sameSince = 0,
@@ -36,7 +38,7 @@ local function bucketFormat()
     return table.concat(parts)
   end
 
-  local function decode(data, position)
+  function format.decode(data, position)
     local permits, interval, burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, count, after =
       struct.unpack('<dddddddddd', data, position)
     checkSmall(permits + interval + burst + units + ts + owedUntil + lastAt + unsureUntil + sameSince)
@@ -52,30 +54,30 @@ local function bucketFormat()
     }, after
   end
 
-  local function encode(state)
+  function format.encode(state)
     return struct.pack('<dddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.owedUntil,
       state.lastAt, state.unsureUntil, state.sameSince, #state.steps) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
   end
 
   -- Whether the state fits into the format of lua/heads.
-  local function fits(state)
+  function format.fits(state)
     for _, step in ipairs(state.steps) do
       if step.stop >= MOMENT_BOUND or step.held >= HELD_BOUND then return false end
     end
     return state.units > -2 ^ 59 and state.lastAt < MOMENT_BOUND
   end
 
-  local function numbers(state)
+  function format.numbers(state)
     return state.permits, state.interval, state.burst
   end
 
-  local function packHead(state, text)
+  function format.packHead(state, text)
     local newest = state.steps[1] or { since = 0, stop = 0, held = 0 }
     return struct.pack(BUCKET, state.units, state.lastAt, #state.steps, newest.since, newest.stop, newest.held, state.permits,
       state.interval, state.burst) .. text .. packSteps(state.steps, #state.steps, 2, -1, STEP)
   end
 
-  local function unpackHead(data, position, seen)
+  function format.unpackHead(data, position, seen)
     local units, lastAt, count, since, stop, held, permits, interval, burst
     units, lastAt, count, since, stop, held, permits, interval, burst, position = struct.unpack(BUCKET, data, position)
     checkSmall(units)
@@ -88,27 +90,24 @@ local function bucketFormat()
     }, position
   end
 
-  local function unpackRest(state, data, position)
+  function format.unpackRest(state, data, position)
     return unpackSteps(state.steps, state.count, 2, -1, STEP, data, position)
   end
 
   -- Fields that are set only after the limit was changed, or reservations became void.
-  local function packRare(state, now)
+  function format.packRare(state, now)
     return struct.pack('<ddd', state.owedUntil, state.unsureUntil, state.sameSince),
       state.sameSince ~= 0 or state.owedUntil > now or state.unsureUntil > now
   end
 
-  local function unpackRare(state, data, position)
+  function format.unpackRare(state, data, position)
     state.owedUntil, state.unsureUntil, state.sameSince, position = struct.unpack('<ddd', data, position)
     checkFinite(state.owedUntil + state.unsureUntil + state.sameSince)
     return position
   end
 
   -- All of the state is in the ledger.
-  local function save() end
+  function format.save() end
 
-  return {
-    create = create, decode = decode, encode = encode, fits = fits, numbers = numbers, packHead = packHead,
-    unpackHead = unpackHead, unpackRest = unpackRest, packRare = packRare, unpackRare = unpackRare, save = save,
-  }
+  return format
 end

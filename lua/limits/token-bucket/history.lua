@@ -6,10 +6,9 @@
 -- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
 local KEPT_PAST = 8
 local MOST_AHEAD = 48
+local CLOSED, MIXED = -1, -2
 
 local function bucketHistory()
-  local CLOSED, MIXED = -1, -2
-
   -- An upper bound of the newest moment granted or reserved; -1 for none.
   local function newestIn(state)
     return state.steps[1] and state.steps[1].stop or -1
@@ -157,8 +156,5 @@ local function bucketHistory()
     state.steps, state.lastAt = {}, MIXED
   end
 
-  return {
-    CLOSED = CLOSED, newestIn = newestIn, join = join, roomAfter = roomAfter, leastLevel = leastLevel, heldAfter = heldAfter,
-    leave = leave, cut = cutHistory, changeRate = changeRate, forget = forget,
-  }
+  return newestIn, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget
 end
