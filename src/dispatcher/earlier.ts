@@ -1,3 +1,4 @@
+import { shortestInterval } from '../limits/load.ts';
 import { eachSegment } from '../stores/segments.ts';
 import type { ReserveReply, Run } from '../stores/store.ts';
 import { reservationOf } from './applyReply.ts';
@@ -21,8 +22,7 @@ export function earlierRun(
   const { first, firstAlike } = reservations.moments;
   if (!first || first.due <= far || fairShare.takesTurns || first.grant.source !== ledger.source)
     return undefined;
-  const shortest = Math.min(...ledger.limits.map(({ interval }) => interval));
-  const gain = Math.max(leastGain, shortest * leastPart, leastTrips * fairShare.roundTrip);
+  const gain = Math.max(leastGain, shortestInterval(ledger) * leastPart, leastTrips * fairShare.roundTrip);
   const maxWait = Math.floor(first.due - now - gain);
   return maxWait > 0 ? { count: firstAlike, cost: first.grant.cost, maxWait } : undefined;
 }

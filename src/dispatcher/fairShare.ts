@@ -1,5 +1,6 @@
 import type { Cost } from '../limits/cost.ts';
 import { capacityOf } from '../limits/limit.ts';
+import { loadOf } from '../limits/load.ts';
 import type { Ledger } from '../stores/store.ts';
 
 /** The least horizon: milliseconds. */
@@ -63,11 +64,7 @@ export class FairShare {
 
   /** Milliseconds of the full rate that one request takes. */
   loadOf(cost: Cost): number {
-    const { limits } = this.#ledger;
-    let load = 0;
-    for (let i = 0; i < cost.length; i++)
-      if (cost[i] > 0) load = Math.max(load, (cost[i] * limits[i].interval) / limits[i].permits);
-    return load;
+    return loadOf(this.#ledger, cost);
   }
 
   /** The part of a limit's permits, or of a larger burst, that one request takes; of several limits, the largest part. */
@@ -115,11 +112,4 @@ export class FairShare {
     }
     return sorted[(sorted.length - 1) >> 1];
   }
-}
-
-/** The shortest interval of limits: milliseconds. */
-export function shortestInterval(limits: Ledger['limits']): number {
-  let shortest = Infinity;
-  for (const { interval } of limits) shortest = Math.min(shortest, interval);
-  return shortest;
 }

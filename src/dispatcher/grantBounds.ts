@@ -1,5 +1,6 @@
 import type { Cost } from '../limits/cost.ts';
 import type { Limit } from '../limits/limit.ts';
+import { longestInterval } from '../limits/load.ts';
 import type { Ledger, ReserveReply } from '../stores/store.ts';
 import type { FairShare } from './fairShare.ts';
 import type { Call } from './gather.ts';
@@ -68,9 +69,8 @@ export class GrantBounds {
   charged(cost: Cost, now: number): void {
     const { last } = this.#reservations.moments;
     const from = Math.max(this.#calmFrom, now, last?.due ?? 0);
-    const longest = Math.max(...this.#ledger.limits.map(({ interval }) => interval));
     // Up to half of the permits of each window may be too few for the charge.
-    this.#calmFrom = from + 2 * (this.#fairShare.loadOf(cost) + longest);
+    this.#calmFrom = from + 2 * (this.#fairShare.loadOf(cost) + longestInterval(this.#ledger));
   }
 
   /** The last reservation, if its moment has not come. */

@@ -1,12 +1,12 @@
 import type { CancelTimer, Clock } from '../clock.ts';
 import { Dispatcher } from '../dispatcher/dispatcher.ts';
-import { shortestInterval } from '../dispatcher/fairShare.ts';
 import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { OnRefunded } from '../dispatcher/refunds.ts';
 import { type Request, settledRequest } from '../dispatcher/request.ts';
 import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
 import { type Cost, costOf, exceedsError, type NamedLimits } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
+import { shortestInterval } from '../limits/load.ts';
 import { LimiterEvents } from '../port/events.ts';
 import type { DropReason, Grant, Line, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
@@ -189,7 +189,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   get shortestInterval(): number {
-    return shortestInterval(this.ledger.limits);
+    return shortestInterval(this.ledger);
   }
 
   get waits(): boolean {

@@ -1,5 +1,6 @@
 import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
+import { loadOf } from '../../limits/load.ts';
 import type { DecideReply, LastMoment } from '../store.ts';
 import { countContenders } from './contenders.ts';
 import { lastOf } from './epochs.ts';
@@ -7,7 +8,7 @@ import { boundFrontier, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { offer } from './offer.ts';
 import { availableNow, closeLedger } from './openLedger.ts';
-import { areRare, loadOf, strideOf } from './pace.ts';
+import { areRare, strideOf } from './pace.ts';
 import { takeNow } from './take.ts';
 import { turnOf } from './tickets.ts';
 import { takeTurns } from './turns.ts';

@@ -1,7 +1,8 @@
+import { loadOf } from '../../limits/load.ts';
 import { outcome, type Run, type Segment } from '../store.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { loadOf, noteGranted, strideOf } from './pace.ts';
+import { noteGranted, strideOf } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 
 /**

@@ -1,9 +1,10 @@
 import type { Cost } from '../../limits/cost.ts';
+import { loadOf } from '../../limits/load.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { commitAll } from './grant.ts';
 import { bringForward } from './holes.ts';
 import type { Hole, Instant, LedgerState } from './ledgerState.ts';
-import { loadOf, noteGranted, noteTaken } from './pace.ts';
+import { noteGranted, noteTaken } from './pace.ts';
 
 /** The most requests that a call grants in this way, so that it takes little of the server. */
 export const mostGaps = 64;

@@ -1,4 +1,5 @@
 import type { Cost } from '../../limits/cost.ts';
+import { loadOf, longestInterval } from '../../limits/load.ts';
 import type { LedgerState } from './ledgerState.ts';
 
 /**
@@ -50,17 +51,6 @@ export function areRare(ledger: LedgerState): boolean {
 }
 
 /**
- * The load of a request: the milliseconds that its slowest limit needs at the full rate to produce the
- * permits.
- */
-export function loadOf({ limits }: LedgerState, cost: Cost): number {
-  let load = 0;
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0) load = Math.max(load, (cost[i] * limits[i].interval) / limits[i].permits);
-  return load;
-}
-
-/**
  * Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
  * refunded counts.
  */
@@ -107,6 +97,5 @@ export function noteTaken(ledger: LedgerState, cost: Cost, count: number): void 
 
 /** Counts the load of refunded grants, up to one interval. */
 export function noteFreed(ledger: LedgerState, cost: Cost, count: number): void {
-  const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
-  ledger.freed = Math.min(longest, ledger.freed + loadOf(ledger, cost) * count);
+  ledger.freed = Math.min(longestInterval(ledger), ledger.freed + loadOf(ledger, cost) * count);
 }

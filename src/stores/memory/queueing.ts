@@ -1,8 +1,8 @@
+import { loadOf } from '../../limits/load.ts';
 import { noticePeriod, outcome, type Run, type Segment } from '../store.ts';
 import { contenderPeriod } from './contenders.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { loadOf } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';

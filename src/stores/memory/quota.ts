@@ -1,7 +1,7 @@
 import type { Cost } from '../../limits/cost.ts';
+import { loadOf } from '../../limits/load.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { fitAll } from './offer.ts';
-import { loadOf } from './pace.ts';
 import { grantedInTurn, type Taken } from './turns.ts';
 
 /** What one call of a contender may be granted of the permits that are free. */

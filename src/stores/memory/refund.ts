@@ -1,4 +1,5 @@
 import { capacityOf } from '../../limits/limit.ts';
+import { longestInterval } from '../../limits/load.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
 import { validUntil } from './epochs.ts';
@@ -114,9 +115,8 @@ export function rememberSequence(
   ledger.sequences ??= new Map();
   // Deleted a minute after they expire: after a step of the clock, a new ledger may start at an earlier time.
   for (const [name, { until }] of ledger.sequences) if (until + resent <= now) ledger.sequences.delete(name);
-  const longest = Math.max(...ledger.limits.map(({ interval }) => interval));
   ledger.sequences.set(limiterId, {
     last: sequence,
-    until: Math.max(now + resent, ledger.expires + longest),
+    until: Math.max(now + resent, ledger.expires + longestInterval(ledger)),
   });
 }

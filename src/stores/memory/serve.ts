@@ -1,4 +1,5 @@
 import { exceeds } from '../../limits/limit.ts';
+import { loadOf } from '../../limits/load.ts';
 import { outcome, type Run, type Segment } from '../store.ts';
 import { contenderPeriod } from './contenders.ts';
 import { mostGaps, takeGap } from './gaps.ts';
@@ -6,7 +7,7 @@ import { grantAll } from './grant.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
-import { loadOf, noteGranted, noteTaken, strideOf } from './pace.ts';
+import { noteGranted, noteTaken, strideOf } from './pace.ts';
 import { goBehind, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
 import { longestHorizon, noteLarge } from './share.ts';
