@@ -238,8 +238,8 @@ export const known = [
       { file: 'lua/refund.lua', find: 'ledger.expires + ledger.limits[i].interval', replace: '0' },
       {
         file: memory('refund'),
-        find: 'Math.max(now + resent, ledger.expires + longest)',
-        replace: 'now + resent + 0 * longest',
+        find: 'Math.max(now + resent, ledger.expires + longestInterval(ledger))',
+        replace: 'now + resent + 0 * longestInterval(ledger)',
       },
     ],
   },
