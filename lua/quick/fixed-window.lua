@@ -15,7 +15,7 @@ if kind == FIXED_KIND then
   -- An aligned window opens at its first millisecond, not at the fraction before it.
   local edge = extra == 1 and math.floor(at / interval) * interval or now
   if fresh and asked <= permits and edge <= now then
-    epoch, start = math.max(forgotten, us), extra == 1 and edge or at
+    epoch, start = forgotten > us and forgotten or us, extra == 1 and edge or at
     stop, used, newest, reserved = start + interval, asked, at, at > now and asked or 0
     taken = stop < TIME_BOUND
   elseif taken and edge <= now then

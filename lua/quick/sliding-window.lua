@@ -45,7 +45,7 @@ if kind == WINDOW_KIND then
     end
   end
   if fresh and asked <= permits then
-    taken, epoch = true, math.max(forgotten, us)
+    taken, epoch = true, forgotten > us and forgotten or us
     total, newest, openTime, openCount, entries, purged = asked, at, at + -at % extra, asked, 0, 0
   end
   if taken then

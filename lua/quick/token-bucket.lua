@@ -18,7 +18,7 @@ if kind == BUCKET_KIND then
   end
   if fresh or taken then cap, cost = extra * interval, asked * interval end
   if fresh and cost <= cap then
-    taken, epoch = true, math.max(forgotten, us)
+    taken, epoch = true, forgotten > us and forgotten or us
     units, lastAt, count, stop = cap, -2, 0, -1
   elseif taken then
     if lastAt > seen and lastAt <= now then lastAt = -1 end
