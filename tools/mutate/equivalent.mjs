@@ -45,6 +45,10 @@ export const equivalent = [
     why: 'any later epoch does',
   },
   {
+    mutant: /quick\/(\S+\.lua .* forgotten|renew\.lua if slack) «> → >=» (us and forgotten|MOST_SLACK|most)/,
+    why: 'the two are the same number then',
+  },
+  {
     mutant: /reserve\.lua local left, .* reply\[4\] «< → <=» 0$/,
     why: 'the time until a pause ends is above 0, or -1',
   },
