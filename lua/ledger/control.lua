@@ -17,6 +17,8 @@ local function openControl(key)
   local whole, version, since, till, lifted, forgotten, changed, spec, after = pcall(struct.unpack, CONTROL, data)
   local holds = whole and version == CONTROL_VERSION and after == #data + 1
     and inRange(math.min(since, till, lifted, forgotten, changed), since + till + lifted + forgotten + changed)
+    -- Replies have 64 bits for its microseconds.
+    and till * 1000 < 2 ^ 63
     -- Only the clients parse the rest of the text.
     and (spec == '' or spec:sub(1, 2) == '[[')
   if not holds then refuseKey(key, CONTROL_SAYS, 'other data') end

@@ -64,14 +64,24 @@ do
     return table.concat(parts)
   end
 
-  -- The limits in a ledger's text, checked against its states.
+  -- Checks the numbers of states, by which they grant, against the ledger's text. No name has quotation marks as they are here.
+  local function checkNumbers(spec, states)
+    local position = 1
+    for i = 1, #states do
+      local kind = states[i].kind
+      local text = string.format('","%s",%.0f,%.0f,%.0f]', kind, algebraOf(kind).numbers(states[i]))
+      local _, stop = spec:find(text, position, true)
+      if not stop then error('limits that differ from their states', 0) end
+      position = stop
+    end
+  end
+
+  -- The limits in a ledger's text, checked against its states. Their numbers have been checked.
   local function heldLimits(spec, states)
     local whole, limits = pcall(cjson.decode, spec)
     if not whole or type(limits) ~= 'table' or #limits ~= #states then error('limits that differ from their states', 0) end
-    for i, limit in ipairs(limits) do
-      local agrees = type(limit) == 'table' and type(limit[1]) == 'string' and limit[2] == states[i].kind
-      for field = 3, 5 do agrees = agrees and type(limit[field]) == 'number' end
-      if not agrees then error('limits that differ from their states', 0) end
+    for _, limit in ipairs(limits) do
+      if type(limit) ~= 'table' or type(limit[1]) ~= 'string' then error('limits that differ from their states', 0) end
     end
     return limits
   end
@@ -90,7 +100,7 @@ do
       voids = {}, holes = {}, tickets = {}, spec = limitsIn(text),
     }
     if position <= #data then position = algebra.unpackRare(state, data, position) end
-    if position <= #data then position = unpackRare(ledger, data, position, 1) end
+    if position <= #data then position = unpackRare(ledger, data, position) end
     return ledger, position
   end
 
@@ -102,7 +112,8 @@ do
     for i = 1, #kinds do
       ledger.limits[i], position = algebraOf(kinds:sub(i, i)).decode(data, position, logs[i])
     end
-    position = unpackRare(ledger, data, position, #kinds)
+    checkNumbers(held, ledger.limits)
+    position = unpackRare(ledger, data, position)
     if held ~= spec then
       -- The stored limits differ from the caller's or have another order, so they have other logs than the
       -- caller named.

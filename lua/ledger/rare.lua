@@ -40,7 +40,7 @@ do
     return numbers, numbers[count + 1]
   end
 
-  -- Reads the voids and holes of a ledger with `limits` limits.
+  -- Reads the voids and holes of a ledger with these limits.
   local function unpackChanges(data, position, voidCount, holeCount, limits)
     if voidCount > MOST_VOIDS or holeCount > MOST_HOLES then error('a number that is out of range', 0) end
     local voids, holes, numbers = {}, {}, nil
@@ -52,9 +52,11 @@ do
       local hole = { cost = {} }
       numbers, position = unpackNumbers(data, position, 2)
       hole.moment, hole.count = numbers[1], numbers[2]
-      for limit = 1, limits do
+      for limit, state in ipairs(limits) do
         numbers, position = unpackNumbers(data, position, 1)
         hole.cost[limit] = numbers[1]
+        -- What takes it over is not charged again. No limit grants more at one moment.
+        if hole.count * hole.cost[limit] > state.permits + (state.burst or 0) then error('a number that is out of range', 0) end
       end
       holes[i] = hole
     end
@@ -75,8 +77,8 @@ do
     return tickets, position
   end
 
-  -- Reads the rare fields of a ledger with `limits` limits into it. Returns the position after them.
-  function unpackRare(ledger, data, position, limits)
+  -- Reads the rare fields of a ledger into it. Returns the position after them.
+  function unpackRare(ledger, data, position)
     local voidCount, holeCount, ticketCount
     ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
       ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.credit, ledger.largest,
@@ -89,7 +91,7 @@ do
       + ledger.frontier + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.credit
       + ledger.largest + ledger.largestUntil + ledger.farthest + ledger.farthestUntil + voidCount + holeCount + ticketCount
     if not inRange(least, sum) then error('a number that is out of range', 0) end
-    ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, limits)
+    ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, ledger.limits)
     ledger.tickets, position = unpackTickets(data, position, ticketCount)
     return position
   end

@@ -96,6 +96,40 @@ for (const [limit, numbers] of ofEachKind)
     }
   });
 
+for (const [limit, numbers] of ofEachKind)
+  test(`no path grants by numbers that differ from the limit's text: ${limit.kind}`, async ({ redis }) => {
+    const ofOne = ledgerOf(redis, { '': limitOf(limit) });
+    await ofOne.decide([1]);
+    const original = (await redis.getBuffer(ledger))!;
+    for (let at = numbers; at < numbers + 3 * 7; at++) {
+      const held = Buffer.from(original);
+      held[at] ^= 64;
+      await redis.set(ledger, held);
+      for (const call of [ofOne.decide([1]), ofOne.reserve([1])])
+        assert.match(
+          (await rejection(call)).message,
+          `the key ${ledger} holds no ledger of version 10: found`,
+        );
+      assert.ok(held.equals((await redis.getBuffer(ledger))!));
+    }
+  });
+
+test('numbers of several limits that differ from their text are refused', async ({ redis }) => {
+  const ofTwo = ledgerOf(redis, { a: limitOf(sliding), b: limitOf(ofEachKind[2][0]) });
+  const ofOther = ledgerOf(redis, { b: limitOf(ofEachKind[2][0]), a: limitOf(sliding) });
+  await ofTwo.decide([1, 1]);
+  const original = (await redis.getBuffer(ledger))!;
+  const states = 30 + 4 + original.readUInt32LE(30) + 4 + 2;
+  for (const at of [0, 8, 16, 88, 96, 104].map((offset) => states + offset)) {
+    const held = Buffer.from(original);
+    held.writeDoubleLE(original.readDoubleLE(at) * 2, at);
+    await redis.set(ledger, held);
+    for (const call of [ofTwo.decide([1, 1]), ofOther.decide([1, 1])])
+      assert.match((await rejection(call)).message, 'found limits that differ from their states');
+    assert.ok(held.equals((await redis.getBuffer(ledger))!));
+  }
+});
+
 test('the fast path does not grant from an invalid level of a bucket', async ({ redis }) => {
   const ofOne = ledgerOf(redis, { '': limitOf(ofEachKind[2][0]) });
   await ofOne.decide([1]);
@@ -206,6 +240,24 @@ test('a ledger with more changes or refunded reservations than are kept is refus
     }
 });
 
+test('a refunded reservation of more permits than a limit grants at one moment is refused', async ({
+  redis,
+}) => {
+  const limit = slidingWindow({ permits: 3, interval: 60_000, resolution: 1 });
+  const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });
+  await own.reserve([1], { count: 4, maxWait: Infinity });
+  const original = (await redis.getBuffer(ledger))!;
+  const counts = original.length - 3 - 4 - 24;
+  for (const count of [3, 4]) {
+    const held = Buffer.concat([original, Buffer.from(Float64Array.of(0, count, 1).buffer)]);
+    held.writeDoubleLE(1, counts + 8);
+    await redis.set(ledger, held);
+    const reply = own.peek();
+    if (count > 3) assert.match((await rejection(reply)).message, `the key ${ledger} holds no ledger`);
+    else await reply;
+  }
+});
+
 test('an invalid number anywhere in a control is refused', async ({ redis }) => {
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');
@@ -220,6 +272,28 @@ test('an invalid number anywhere in a control is refused', async ({ redis }) => 
       assert.instance(error, StoreError, `${number} at ${at}`);
       assert.match(error!.message, `the key ${control} holds no control of version 2`);
     }
+});
+
+test('a moment whose microseconds do not fit into a reply is refused', async ({ redis }) => {
+  const ofTwo = ledgerOf(redis, { a: limitOf(sliding), b: limitOf(sliding) });
+  const calls = await lively(redis, 1);
+  const [client] = calls.clients(redis, 'all');
+  await new Promise((resolve) => client.pause(50_000, resolve));
+  const changed = async (key: string, at: (held: Buffer) => number): Promise<Buffer> => {
+    const held = (await redis.getBuffer(key))!;
+    held.writeDoubleLE(2 ** 54, at(held));
+    await redis.set(key, held);
+    return held;
+  };
+  const paused = await changed(control, () => 16);
+  assert.match((await rejection(ofTwo.decide([1, 1]))).message, `the key ${control} holds no control`);
+  assert.ok(paused.equals((await redis.getBuffer(control))!));
+  await redis.flushall();
+  await ofTwo.decide([1, 1]);
+  // The time of the newest entry of a log.
+  const full = await changed(ledger, (held) => 30 + 4 + held.readUInt32LE(30) + 4 + 2 + 9 * 8);
+  assert.match((await rejection(ofTwo.decide([1, 1]))).message, 'found a limit that is never free; reset()');
+  assert.ok(full.equals((await redis.getBuffer(ledger))!));
 });
 
 for (const key of [ledger, control])
