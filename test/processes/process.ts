@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Subscription } from 'rxjs';
@@ -75,18 +76,23 @@ async function storm(): Promise<void> {
   done();
 }
 
-/** A second signal arrives during the first one: closing again changes nothing. */
+/**
+ * A second signal arrives while it closes: closing again changes nothing. It ends only after that, as a signal kills a process
+ * that has begun to exit.
+ */
 async function close(): Promise<void> {
-  const isFirst = !closing;
   closing = true;
-  await Promise.all([isFirst ? recorded.close() : limiter.close(), daily.close()]);
-  if (!isFirst) return;
+  tell({ kind: 'begins', at: Date.now() });
+  const second = once(process, 'SIGTERM');
+  const closed = Promise.all([recorded.close(), daily.close()]);
+  await second;
+  await Promise.all([closed, limiter.close(), daily.close()]);
   done();
   await redis.quit();
   process.disconnect();
 }
 
-if (role === 'close') process.on('SIGTERM', () => void close());
+if (role === 'close') process.once('SIGTERM', () => void close());
 for (let i = 0; i < 16; i++) void work();
 await daily.acquire(day.permits);
 daily.acquire().catch(() => {});
