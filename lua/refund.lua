@@ -86,13 +86,20 @@ local function chargeLimit(state, permits)
   local part, free = math.min(most, math.ceil(left / DEBT_PARTS)), math.min(left, algebra.available(state, now, at))
   if free > 0 then algebra.commit(state, now, at, free) end
   left = left - free
+  local again = false
   while left > 0 do
     local least = math.min(left, part)
     local t = math.max(at, algebra.earliest(state, now, at, least))
     local n = math.min(left, algebra.fit(state, now, t, 1))
-    if not (inRange(t, t) and n >= least) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
-    algebra.commit(state, now, t, n)
-    left = left - n
+    if inRange(t, t) and n >= least then
+      algebra.commit(state, now, t, n)
+      left = left - n
+    elseif again then
+      refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free')
+    else
+      -- Once, the list of a log may turn out to be another one.
+      again = true
+    end
   end
 end
 

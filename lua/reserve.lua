@@ -101,7 +101,7 @@ boundFrontier(ledger, now)
 
 local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
   share > horizon / contenders and math.floor(share * 1000) or -1 }
-local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
+local left, gaps, again, plain = false, 0, 0, contenders == 1 and reply[4] < 0
 -- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))
 -- When the client is to call again: milliseconds, or 0; whether it must not call before, even if it refunds permits; and
@@ -203,29 +203,34 @@ do
         if left then return answer(remaining, LEFT) end
         local granted = hole and math.min(roomIn(hole, cost), remaining) or wait > 0 and fitAll(ledger, now, t, cost, remaining)
           or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), remaining))
-        -- A damaged key must not keep this loop, and so the server, busy for ever.
-        if not (granted >= 1) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
-        local load = 0
-        if wait > 0 then
-          load = loadOf(ledger, cost)
-          granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
-        end
-        if hole then
-          fillHole(ledger, hole, cost, granted, now)
+        if not (granted >= 1) then
+          -- The list of a log has turned out to be another one: its permits count for longer than when they were offered. A
+          -- damaged key must not keep this loop, and so the server, busy for ever.
+          again = again + 1
+          if again > #logs then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
         else
-          granted = grantAll(ledger, instant, t, cost, stride, granted)
+          local load = 0
+          if wait > 0 then
+            load = loadOf(ledger, cost)
+            granted = math.min(granted, math.max(1, math.ceil((share - held) / load)))
+          end
+          if hole then
+            fillHole(ledger, hole, cost, granted, now)
+          else
+            granted = grantAll(ledger, instant, t, cost, stride, granted)
+          end
+          if paced and stride == 0 then noteGranted(ledger, cost, granted) end
+          if hasQuota and wait == 0 then spend(ledger, cost, granted, quota) end
+          if turns and wait == 0 then noteTaken(ledger, cost, granted) end
+          if ordered then goBehind() end
+          if wait > 0 then
+            held = held + load * granted
+            if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
+            after = math.max(after, t)
+          end
+          answer(granted, wait)
+          remaining = remaining - granted
         end
-        if paced and stride == 0 then noteGranted(ledger, cost, granted) end
-        if hasQuota and wait == 0 then spend(ledger, cost, granted, quota) end
-        if turns and wait == 0 then noteTaken(ledger, cost, granted) end
-        if ordered then goBehind() end
-        if wait > 0 then
-          held = held + load * granted
-          if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
-          after = math.max(after, t)
-        end
-        answer(granted, wait)
-        remaining = remaining - granted
       end
     end
   end
