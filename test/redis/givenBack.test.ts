@@ -60,6 +60,17 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok(taken[32] > 4900, `the last one at ${taken[32]}`);
   });
 
+  test('of further refunded reservations, the permits come back, though not at their moments', async () => {
+    const clients = await fleet(bucket);
+    const { epoch } = await clients.reserve(0, 1, { count: 60 });
+    await clients.reserve(0, 2);
+    for (let i = 1; i <= 40; i++) await clients.refund(0, 1, { moment: 100 * i, epoch, count: 1 }, i);
+    const taken = moments(await clients.reserve(0, 3, { count: 60 }));
+    assert.ok(taken[32] > 4000, `the first of the others at ${taken[32]}`);
+    // Of the bucket's 81 permits until then, 21 are those of the first two clients that were not refunded.
+    assert.is(taken[59], 7100);
+  });
+
   test('a release takes nothing from a refunded reservation that the next request reuses', async () => {
     const clients = await fleet({ ...window, permits: 4, interval: 3 });
     assert.equal(moments(await clients.reserve(0, 1, { count: 3, permits: 2 })), [0, 0, 3]);
