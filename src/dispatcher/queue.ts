@@ -125,7 +125,10 @@ export class Queue {
   watchReserved(least = 0): void {
     for (const request of this.requests()) {
       if (request.stage !== 'reserved') return;
-      if (request.heapIndex < 0) request.expires = Math.max(request.deadline, least);
+      if (request.expires < least) {
+        this.deadlines.remove(request);
+        request.expires = least;
+      }
       this.deadlines.watch(request);
     }
   }
