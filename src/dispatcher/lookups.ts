@@ -1,4 +1,5 @@
 import { Ring } from '../ring.ts';
+import type { Queue } from './queue.ts';
 import type { Request } from './request.ts';
 
 /** A `decide` or `peek` call that is sent after the requests in front of it. */
@@ -22,9 +23,9 @@ export class Lookups {
   }
 
   /** Sends the lookups without an unsent request in front of them; or all, if such requests are known to have to wait. */
-  send(mustWait: boolean): void {
+  send(queue: Queue, mustWait: boolean): void {
     while (this.areWaiting) {
-      if (!mustWait && this.#waiting.peek().behind?.stage === 'queued') return;
+      if (!mustWait && isUnsent(queue, this.#waiting.peek().behind)) return;
       this.#waiting.shift().send();
     }
   }
@@ -33,4 +34,12 @@ export class Lookups {
   fail(error: Error): void {
     while (this.areWaiting) this.#waiting.shift().fail(error);
   }
+}
+
+/** Whether a request, or if it has ended, one in front of it, has not been sent. */
+function isUnsent(queue: Queue, request: Request | undefined): boolean {
+  if (request?.stage !== 'settled') return request?.stage === 'queued';
+  let first = queue.firstUnreserved;
+  while (first?.stage === 'sent') first = first.next;
+  return first !== undefined && first.order < request.order;
 }

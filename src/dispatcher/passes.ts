@@ -155,6 +155,7 @@ export class Passes implements LoopPasses, Replies {
   }
 
   #sendLookups(): void {
-    if (this.lookups.areWaiting) this.lookups.send(this.parts.waitEstimate.mustWait(this.parts.clock.now()));
+    const { clock, queue, waitEstimate } = this.parts;
+    if (this.lookups.areWaiting) this.lookups.send(queue, waitEstimate.mustWait(clock.now()));
   }
 }

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Lookups } from '../../src/dispatcher/lookups.ts';
+import { Queue } from '../../src/dispatcher/queue.ts';
 import { LimiterClosedError } from '../../src/errors.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
@@ -35,6 +36,18 @@ timed('a decision is not overtaken by later counted requests', (clock) => {
   for (let i = 0; i < 5; i++) line.count(recorded as never, [1]);
   clock.tick(20);
   assert.equal(results, [true]);
+});
+
+timed('a decision does not overtake a request whose followers have ended', (clock) => {
+  const { line, results, decide, recorded } = open(2);
+  line.ask(recorded, [1], Infinity, 'under way');
+  clock.tick(1);
+  line.ask(recorded, [1], Infinity, 'waits');
+  const last = line.ask(recorded, [1], Infinity, 'cancelled');
+  decide();
+  line.cancel(last);
+  clock.tick(20);
+  assert.equal([recorded.all('granted'), results], [['under way', 'waits'], [false]]);
 });
 
 timed('a decision is sent however many requests follow', (clock) => {
@@ -79,7 +92,7 @@ timed('decisions of one turn cost the same however many there are', () => {
     const send = () => sent++;
     for (let i = 0; i < count; i++) lookups.add({ send, fail: () => undefined, behind: undefined });
     return () => {
-      lookups.send(false);
+      lookups.send(new Queue(1), false);
       assert.is(sent, count);
     };
   });
