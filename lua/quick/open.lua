@@ -38,10 +38,10 @@ if asked > 0 and kind ~= JSON then
   -- The key of one client's ledger is longer than that of the control.
   if fresh or #KEYS[1] > #KEYS[3] then
     local control = redis.pcall('GETRANGE', KEYS[3], '0', LAST_BYTE)
-    local isOwn, holds = string.byte(ARGV[2]) == OWN, false
+    local holds = false
     if control == '' then
-      holds = isOwn
-    elseif not isOwn and not control.err
+      holds = string.byte(ARGV[2]) == OWN
+    elseif not control.err
       and string.sub(control, 53) == '[["","' .. string.sub(text, 1, 1) .. '",' .. string.sub(text, 2) .. ']]' then
       local version, since, till, lifted, changed, length
       version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
