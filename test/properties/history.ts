@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { client, costOf, rawCost } from './requests.ts';
 import { type LimitSpec, record } from './specs.ts';
-import { steering as steers } from './steering.ts';
-import type { History, Step } from './steps.ts';
+import { release, steering as steers } from './steering.ts';
+import type { History, Refunding, Step } from './steps.ts';
 
 /** The kinds of steps in a history, besides requests and the passing of time. */
 export interface Content {
@@ -10,6 +10,8 @@ export interface Content {
   stepsBack?: boolean;
   /** Permits used beyond the granted ones. */
   debts?: boolean;
+  /** Refunds, releases and debts that are sent in one call. */
+  batches?: boolean;
   /** Pauses, releases, resets and stored rates. */
   steering?: boolean;
   maxLength?: number;
@@ -18,6 +20,8 @@ export interface Content {
 const wait = fc.oneof(
   { weight: 2, arbitrary: fc.constant(0) },
   { weight: 4, arbitrary: fc.constant(Infinity) },
+  // The longest time between two calls of a client that takes its part of the free permits.
+  { weight: 1, arbitrary: fc.constantFrom(2, 1000) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 200 }) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 3000 }).map((us) => us / 1000) },
 );
@@ -45,10 +49,10 @@ const reserve = record({
 });
 
 const decide = record({ kind: fc.constant('decide' as const), client, cost: rawCost, inLine: fc.boolean() });
-const peek = record({ kind: fc.constant('peek' as const), client });
+export const peek = record({ kind: fc.constant('peek' as const), client });
 
 const part = fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, fc.integer({ min: 0, max: 100 }));
-const refund = record({
+export const refund = record({
   kind: fc.constant('refund' as const),
   client,
   picks: fc.array(
@@ -63,15 +67,15 @@ const refund = record({
     { minLength: 1, maxLength: 4 },
   ),
 });
-const cancel = record({
+export const cancel = record({
   kind: fc.constant('cancel' as const),
   client,
   every: fc.integer({ min: 1, max: 4 }),
   newestFirst: fc.boolean(),
   ahead: fc.boolean(),
 });
-const resend = record({ kind: fc.constant('resend' as const), client });
-const owe = record({
+export const resend = record({ kind: fc.constant('resend' as const), client });
+export const owe = record({
   kind: fc.constant('owe' as const),
   client,
   permits: fc.array(
@@ -82,7 +86,19 @@ const owe = record({
     { minLength: 3, maxLength: 3 },
   ),
 });
-const stepBack = record({ kind: fc.constant('stepBack' as const), ms: fc.integer({ min: 1, max: 80 }) });
+/** Parts of one call. The client of a part is that of the call. */
+export const batch = record({
+  kind: fc.constant('batch' as const),
+  client,
+  parts: fc.array<Refunding>(fc.oneof(refund, cancel, owe, release), { minLength: 2, maxLength: 5 }),
+}).map(({ parts, ...step }) => ({
+  ...step,
+  parts: parts.map((part) => ({ ...part, client: step.client })),
+}));
+export const stepBack = record({
+  kind: fc.constant('stepBack' as const),
+  ms: fc.integer({ min: 1, max: 80 }),
+});
 
 /** Near zero, where a test's clock starts; any time; and today. */
 const startUs = fc.oneof(
@@ -92,7 +108,14 @@ const startUs = fc.oneof(
 
 export function histories(
   limits: fc.Arbitrary<readonly LimitSpec[]>,
-  { refunds = true, stepsBack = true, debts = false, steering = false, maxLength = 60 }: Content = {},
+  {
+    refunds = true,
+    stepsBack = true,
+    debts = false,
+    batches = false,
+    steering = false,
+    maxLength = 60,
+  }: Content = {},
 ): fc.Arbitrary<History> {
   const step = fc.oneof(
     { weight: 8, arbitrary: advance },
@@ -103,6 +126,7 @@ export function histories(
     { weight: refunds ? 2 : 0, arbitrary: cancel },
     { weight: refunds ? 1 : 0, arbitrary: resend },
     { weight: debts ? 1 : 0, arbitrary: owe },
+    { weight: batches ? 2 : 0, arbitrary: batch },
     { weight: stepsBack ? 1 : 0, arbitrary: stepBack },
     { weight: steering ? 3 : 0, arbitrary: steers },
   );
@@ -118,14 +142,19 @@ function fitting({ limits: own, steps }: History): Step[] {
     if (step.kind === 'decide') return { ...step, cost: costOf(step.cost, limits) };
     if (step.kind === 'reserve')
       return { ...step, runs: step.runs.map((one) => ({ ...one, cost: costOf(one.cost, limits) })) };
-    if (step.kind === 'release' || step.kind === 'owe')
-      return { ...step, permits: step.permits.slice(0, own.length) };
+    if (step.kind === 'release' || step.kind === 'owe') return sliced(step, own.length);
+    if (step.kind === 'batch') return { ...step, parts: step.parts.map((part) => sliced(part, own.length)) };
     if (step.kind === 'forget' && step.rate) stored = undefined;
     if (step.kind !== 'setRate') return step;
     const rate = step.limits.slice(0, own.length);
     if (!step.ifAbsent || !stored) stored = rate;
     return { ...step, limits: rate };
   });
+}
+
+/** The step with permits for so many limits. */
+export function sliced<S extends Refunding>(step: S, limits: number): S {
+  return 'permits' in step ? { ...step, permits: step.permits.slice(0, limits) } : step;
 }
 
 export function historiesOf(limit: fc.Arbitrary<LimitSpec>, content?: Content): fc.Arbitrary<History> {

@@ -1,9 +1,9 @@
 import type { Cost } from '../../src/limits/cost.ts';
-import { type DecideReply, newestGrants, type ReserveReply } from '../../src/stores/store.ts';
+import { type DecideReply, newestGrants, type Refund, type ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
 import { cancel, charge, refundPart, release } from './refunds.ts';
 import { dropVoid, forgetAll, noteMove, pauseAll, storeRate } from './steered.ts';
-import type { Step } from './steps.ts';
+import type { Refunding, Step } from './steps.ts';
 import { followClock, type Grant, inForce, knownBy, trueNow, type World } from './world.ts';
 
 /** How long a release, or a refund to a bucket, may be resent, in ms: a bucket may not have been full in between. */
@@ -40,8 +40,8 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   const knows = knownBy(world, client);
   if (step.kind === 'reserve') {
-    const { runs, horizon, held, earlier = false } = step;
-    const last = held > 0 ? lastOf(world, client) : undefined;
+    const { runs, horizon, held, earlier = false, inLine = false } = step;
+    const last = held > 0 || inLine ? lastOf(world, client) : undefined;
     const request = { runs, horizon, held, epoch: knows.epoch, ...(last ? { last, earlier } : {}) };
     return { ...base, kind: 'reserve', request };
   }
@@ -53,11 +53,16 @@ export function plan(world: World, step: Step): Call | undefined {
     return { ...base, kind: 'refund', refunds, sequence: knows.sequence };
   }
   knows.lastUs = trueUs;
-  if (step.kind === 'cancel') knows.last = cancel(world, step);
-  else if (step.kind === 'owe') knows.last = charge(step.permits);
-  else if (step.kind === 'release') knows.last = release(world, step.permits);
-  else knows.last = step.picks.flatMap((pick) => refundPart(world, client, pick));
+  knows.last =
+    step.kind === 'batch' ? step.parts.flatMap((part) => refunds(world, part)) : refunds(world, step);
   return { ...base, kind: 'refund', refunds: knows.last, sequence: ++knows.sequence };
+}
+
+function refunds(world: World, step: Refunding): Refund[] {
+  if (step.kind === 'cancel') return cancel(world, step);
+  if (step.kind === 'owe') return charge(step.permits);
+  if (step.kind === 'release') return release(world, step.permits);
+  return step.picks.flatMap((pick) => refundPart(world, step.client, pick));
 }
 
 /** The client's last reservation. */

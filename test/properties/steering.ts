@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { client, rawCost } from './requests.ts';
 import { anyLimit, record } from './specs.ts';
 
-const release = record({ kind: fc.constant('release' as const), client, permits: rawCost });
+export const release = record({ kind: fc.constant('release' as const), client, permits: rawCost });
 
 const pause = record({
   kind: fc.constant('pause' as const),

@@ -60,7 +60,7 @@ export function readLedger(
   { ledger, contenders, logs }: Held,
   now: number,
   mayBeMarked = false,
-): Picture & { kept: number } {
+): Picture & Known {
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
@@ -76,7 +76,13 @@ export function readLedger(
   if (calm !== undefined && !isMarked && Math.max(calm, seen) !== Math.max(calmOf(rare), seen))
     throw new Error(`a ledger that is calm from ${calm}, not ${calmOf(rare)}`);
   const crowd = rare.crowdUntil > now ? pairsOf(contenders).sort(byName) : [];
-  return { ...common, ...rare, spec, limits, crowd, kept };
+  return { ...common, ...rare, spec, limits, crowd, calm, kept };
+}
+
+/** What a head tells of its ledger besides the state. A whole ledger has no `calm`. */
+interface Known {
+  calm: number | undefined;
+  kept: number;
 }
 
 type Head = Pick<Picture, 'epoch' | 'seen' | 'expires'> & { calm?: number; kept: number };
@@ -92,7 +98,16 @@ function headOfSmall(reader: Reader): Head {
   return { epoch, seen, expires, calm, kept };
 }
 
-function calmOf({ shift, holes, pausedUntil, soleUntil, crowdUntil, pacedUntil, frontier }: Rare): number {
+/** The moment from which there are no contenders, reservations or pause. */
+export function calmOf({
+  shift,
+  holes,
+  pausedUntil,
+  soleUntil,
+  crowdUntil,
+  pacedUntil,
+  frontier,
+}: Rare): number {
   if (shift > 0 || holes.length > 0) return 2 ** 48 - 1;
   return Math.min(2 ** 48 - 1, Math.max(pausedUntil, soleUntil, crowdUntil, pacedUntil, Math.ceil(frontier)));
 }

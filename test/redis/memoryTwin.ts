@@ -19,6 +19,8 @@ export interface Outcome {
   /** Undefined if there is no ledger. */
   state: Picture | undefined;
   control: ControlPicture;
+  /** After refunds: the last sequence number of the client, and until when it is remembered. */
+  sequence: { last: number; until: number } | undefined;
 }
 
 /**
@@ -106,6 +108,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       reply,
       state: isThere ? pictureOf(expand(ledger), now) : undefined,
       control: controlPicture(control),
+      sequence: call.kind === 'refund' ? ledger?.sequences?.get(`client ${call.client}`) : undefined,
     };
   };
 }

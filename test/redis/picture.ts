@@ -153,9 +153,14 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
     const kept = [...numbers.slice(0, 4), total - expired, numbers[5], past.at(-1)?.[0] ?? purged];
     return { kind, numbers: kept, log: log.slice(past.length) };
   }
-  // Of a fixed window: the window before the last.
-  if (kind === 'f' && numbers[9] <= now)
-    return { kind, numbers: [...numbers.slice(0, 8), 0, 0, 0, 0, 0, ...numbers.slice(13)], log };
+  if (kind === 'f') {
+    const [align, start, end, used, newest, reserved, ...earlier] = numbers.slice(2);
+    const isPast = used === 0 && end <= now;
+    // The end of an aligned window stays: after a step of the clock, no window starts before it.
+    const last = isPast ? [0, align === 1 ? end : 0, 0, 0, 0] : [start, end, used, newest, reserved];
+    const before = earlier[1] <= now ? [0, 0, 0, 0, 0] : earlier.slice(0, 5);
+    return { kind, numbers: [...numbers.slice(0, 3), ...last, ...before, ...earlier.slice(5)], log };
+  }
   if (kind === 't') {
     const [owedUntil, lastAt, unsureUntil, ...more] = numbers.slice(5);
     const ahead = [owedUntil > now ? owedUntil : 0, lastAt, unsureUntil > now ? unsureUntil : 0];

@@ -16,6 +16,8 @@ export type Path = 'quick' | 'slow';
 /** The outcome of a call, and whether it took the fast path. */
 export interface WatchedOutcome extends Outcome {
   wasQuick: boolean;
+  /** The moment from which a small ledger is calm. */
+  calm: number | undefined;
 }
 
 /** Ledgers in Redis at the times of the calls. Reads their keys after each call. */
@@ -44,20 +46,21 @@ export function redisTwin(
         error ? reject(error) : resolve(answer),
       );
     });
-    const { held, ttl, control, wasQuick } = watch.look!;
-    const outcome = { reply, control: readControl(control), wasQuick };
-    if (!held.ledger) return { ...outcome, state: undefined };
+    const { held, ttl, control, sequence: known, wasQuick } = watch.look!;
+    const sequence = known ? { last: known.readDoubleLE(0), until: known.readDoubleLE(8) } : undefined;
+    const outcome = { reply, control: readControl(control), sequence, wasQuick };
+    if (!held.ledger) return { ...outcome, state: undefined, calm: undefined };
     const saves = ['reserve', 'decide', 'refund', 'peek'].includes(call.kind);
     const { shift } = readLedger(held, 0, !saves);
     const now = Math.floor(call.serverUs / 1000) + shift;
-    const { kept, ...state } = readLedger(held, now, !saves);
+    const { calm, kept, ...state } = readLedger(held, now, !saves);
     // A little less on a slow server. A call that does not renew the key leaves it persistent.
     const isKept = ttl === -1 ? kept >= state.expires : ttl <= kept - now && ttl >= kept - now - 1000;
     if (saves && !isKept) throw new Error(`the ledger's key lives for ${ttl} ms, not ${kept - now}`);
     const need = state.expires - now;
     if (saves && !wasQuick && kept - now > Math.max(2, 5 * need))
       throw new Error(`the ledger's key lives for ${kept - now} ms, but needs ${need}`);
-    return { ...outcome, state };
+    return { ...outcome, state, calm };
   };
 }
 
@@ -66,6 +69,8 @@ interface Look {
   /** The time to live of the ledger's key, in ms. */
   ttl: number;
   control: Buffer | null;
+  /** Of the client that has refunded. */
+  sequence: Buffer | null;
   wasQuick: boolean;
 }
 
@@ -138,7 +143,7 @@ async function transact(
   args: string[],
   count: number,
 ): Promise<[unknown, Look]> {
-  const [ledger, , control, ...logs] = args.slice(0, count);
+  const [ledger, second, control, ...logs] = args.slice(0, count);
   const contenders = `${ledger}:contenders`;
   const multi = redis.multi() as unknown as Record<string, (...args: unknown[]) => unknown> & {
     exec(): Promise<[Error | null, unknown][]>;
@@ -149,6 +154,8 @@ async function transact(
   for (const key of new Set([...args.slice(0, count), contenders])) multi.persist(key);
   multi.getBuffer(ledger);
   multi.getBuffer(control);
+  // The other scripts have the contenders there.
+  multi.getBuffer(script.startsWith('sluice_refund') ? second : 'none');
   multi.zrange(contenders, 0, -1, 'WITHSCORES');
   for (const log of logs) multi.lrangeBuffer(log, 0, -1);
   const replies = (await multi.exec()).map(([error, reply]) => {
@@ -156,8 +163,11 @@ async function transact(
     return reply;
   });
   const lists = replies.splice(replies.length - logs.length) as Buffer[][];
-  const [string, steering, members] = replies.splice(replies.length - 3);
+  const [string, steering, sequence, members] = replies.splice(replies.length - 4);
   const held = { ledger: string as Buffer, contenders: members as string[], logs: lists };
-  const known = { held, ttl: replies[1] as number, control: steering as Buffer | null };
+  const known = {
+    ...{ held, ttl: replies[1] as number },
+    ...{ control: steering as Buffer | null, sequence: sequence as Buffer | null },
+  };
   return [replies[0], { ...known, wasQuick: replies[2] === 1 }];
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { histories } from '../properties/history.ts';
+import { histories, sliced } from '../properties/history.ts';
 import { costOf } from '../properties/requests.ts';
 import { scaled } from '../properties/scaled.ts';
 import { fewLimits, type LimitSpec, record } from '../properties/specs.ts';
 import type { History, Step } from '../properties/steps.ts';
+import { meeting } from './meetings.ts';
 import { clientsOfVersion, type Version } from './twins.ts';
 
 const manyPermits: fc.Arbitrary<LimitSpec> = record({
@@ -16,7 +17,7 @@ const manyPermits: fc.Arbitrary<LimitSpec> = record({
 /** Histories whose logs are longer than the part that a script reads at a time. */
 export const longLogs = histories(
   manyPermits.map((limit) => [limit]),
-  { maxLength: 250, debts: true },
+  { maxLength: 250, debts: true, batches: true },
 ).map((history) => ({ ...history, steps: history.steps.map(shorter) }));
 
 function shorter(step: Step): Step {
@@ -85,7 +86,9 @@ const sameNames: fc.Arbitrary<Version[]> = fc
 export const steered: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
   .record({
     versions: sameNames,
-    history: scaled(histories(fc.constant(raw), { steering: true, debts: true, maxLength: 80 })),
+    history: meeting(
+      scaled(histories(fc.constant(raw), { steering: true, debts: true, batches: true, maxLength: 80 })),
+    ),
     turn: fc.integer({ min: 1, max: 5 }),
   })
   .map(({ history, versions, turn }) => ({
@@ -117,7 +120,7 @@ export const steeredBuckets = steered.map(({ history, versions }) => ({
 /** Histories in which a new version of a program replaces the old one, while some processes still run the old one. */
 export const changing: fc.Arbitrary<{ history: History; versions: Version[] }> = fc
   .record({
-    history: scaled(histories(fc.constant(raw), { debts: true, maxLength: 80 })),
+    history: meeting(scaled(histories(fc.constant(raw), { debts: true, batches: true, maxLength: 80 }))),
     versions: fc.array(version, { minLength: 2, maxLength: 3 }),
     stage: fc.integer({ min: 5, max: 40 }),
     straggler: fc.integer({ min: 3, max: 30 }),
@@ -139,12 +142,58 @@ function asVersion(step: Step, index: number, versions: Version[]): Step {
   const fitting = (cost: readonly number[]) => costOf(cost.slice(0, limits.length), limits);
   const moved = { ...step, client: step.client + index * clientsOfVersion };
   if (moved.kind === 'decide') return { ...moved, cost: fitting(moved.cost) };
-  if (moved.kind === 'release' || moved.kind === 'owe')
-    return { ...moved, permits: moved.permits.slice(0, limits.length) };
+  if (moved.kind === 'release' || moved.kind === 'owe') return sliced(moved, limits.length);
+  if (moved.kind === 'batch') {
+    const { client } = moved;
+    return { ...moved, parts: moved.parts.map((part) => sliced({ ...part, client }, limits.length)) };
+  }
   if (moved.kind === 'setRate') return { ...moved, limits: moved.limits.slice(0, limits.length) };
   if (moved.kind !== 'reserve') return moved;
   return { ...moved, runs: moved.runs.map((run) => ({ ...run, cost: fitting(run.cost) })) };
 }
+
+const powers = (most: number) =>
+  fc.double({ min: 0, max: most, noNaN: true }).map((bits) => Math.floor(2 ** bits));
+
+/** Limits of many permits, or of years. */
+const vastLimits: fc.Arbitrary<LimitSpec> = record({
+  kind: fc.constantFrom('slidingWindow', 'fixedWindow', 'tokenBucket'),
+  permits: powers(48),
+  interval: powers(40),
+  extra: powers(20),
+}).map(({ kind, permits, interval: wanted, extra }): LimitSpec => {
+  const interval = Math.min(wanted, 1e12, Math.floor((2 ** 53 - 1) / permits));
+  if (kind === 'slidingWindow') return { kind, permits, interval, resolution: Math.min(extra, interval) };
+  if (kind === 'fixedWindow') return { kind, permits, interval, align: extra % 2 ? 'first' : 'epoch' };
+  return { kind, permits, interval, burst: Math.max(1, Math.min(permits, Math.floor(permits / extra))) };
+});
+
+/** Histories of limits whose numbers are too large for one format or another. */
+export const vast: fc.Arbitrary<History> = fc
+  .record({
+    history: histories(
+      vastLimits.map((limit) => [limit]),
+      { debts: true, batches: true },
+    ),
+    factor: powers(34),
+  })
+  .map(({ history, factor }) => ({
+    ...history,
+    // No window is longer than the time since 1970.
+    startUs: 1_700_000_000_000_000,
+    steps: history.steps.map((step): Step => {
+      const most = history.limits.map((limit) =>
+        limit.kind === 'tokenBucket' ? limit.burst : limit.permits,
+      );
+      const large = (permits: readonly number[]) => permits.map((n, i) => Math.min(most[i], n * factor));
+      if (step.kind === 'advance' && step.us % 3 === 0)
+        return { ...step, us: Math.floor((step.us * history.limits[0].interval) / 100_000) };
+      if (step.kind === 'decide') return { ...step, cost: large(step.cost) };
+      if (step.kind === 'release' || step.kind === 'owe') return { ...step, permits: large(step.permits) };
+      if (step.kind !== 'reserve') return step;
+      return { ...step, runs: step.runs.map((run) => ({ ...run, cost: large(run.cost) })) };
+    }),
+  }));
 
 const ample = (limits: fc.Arbitrary<LimitSpec>) =>
   limits.map((limit): LimitSpec => {
