@@ -306,6 +306,18 @@ inEachTwin('constants', (test, { fleet }) => {
     }
   });
 
+  test('a pause that ends earlier after a step of the clock is not lifted', async () => {
+    const clients = await fleet(slow, 'client');
+    await clients.pause(0, 1, 60_000);
+    await clients.forget(0, 2);
+    await clients.pause(1000, 1, 60_000);
+    const { epoch } = await clients.reserve(1000, 1, { count: 2 });
+    // Another client's ledger sees the step back, and this client's one does not.
+    await clients.peek(500);
+    const reply = await clients.reserve(1500, 1, { count: 0, epoch, held: 1 });
+    assert.is(reply.voidAfter, undefined);
+  });
+
   test('a release that is resent within a minute restores nothing, however old the grants are', async () => {
     for (const [at, left] of [
       [59_900, 0],

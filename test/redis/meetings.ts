@@ -58,7 +58,8 @@ export function met(
   const { place, later, more, inTime } = meets;
   const ahead = momentsOf(state, control)
     .map((moment) => moment * 1000 + later - serverUs)
-    .filter((us) => us > 0)
+    // Until 2112, microseconds are exact.
+    .filter((us) => us > 0 && serverUs + us < 2 ** 52)
     .sort((a, b) => a - b);
   // Mostly an early one, so that the state remains.
   const us = ahead[Math.floor((ahead.length * place ** 2) / 10_000)] ?? 0;

@@ -10,6 +10,9 @@ import { type Held, readLedger } from './ledgerString.ts';
 import type { Outcome } from './memoryTwin.ts';
 import type { Config, Scope } from './twins.ts';
 
+/** The most milliseconds that a slow server takes until it tells how long a key lives. */
+const late = 1000;
+
 /** The scripts with or without their fast path. */
 export type Path = 'quick' | 'slow';
 
@@ -29,6 +32,8 @@ export function redisTwin(
   let serverUs = 0;
   const watch = watchOf(redis, way);
   const ledgers = new Map<number, ControlledLedger>();
+  /** When the ledgers' keys would have expired, of the fleet or of each client. */
+  const ends = new Map<number, number>();
 
   function ledgerOf(config: Config, client: number): ControlledLedger {
     const name = { name: 'n', prefix: 'p', scope, clientId: `client ${client}` };
@@ -46,7 +51,7 @@ export function redisTwin(
         error ? reject(error) : resolve(answer),
       );
     });
-    const { held, ttl, control, sequence: known, wasQuick } = watch.look!;
+    const { held, ttl, contendersTtl, control, sequence: known, wasQuick } = watch.look!;
     const sequence = known ? { last: known.readDoubleLE(0), until: known.readDoubleLE(8) } : undefined;
     const outcome = { reply, control: readControl(control), sequence, wasQuick };
     if (!held.ledger) return { ...outcome, state: undefined, calm: undefined };
@@ -55,8 +60,13 @@ export function redisTwin(
     const now = Math.floor(call.serverUs / 1000) + shift;
     const { calm, kept, ...state } = readLedger(held, now, !saves);
     // A little less on a slow server. A call that does not renew the key leaves it persistent.
-    const isKept = ttl === -1 ? kept >= state.expires : ttl <= kept - now && ttl >= kept - now - 1000;
+    const isKept = ttl === -1 ? kept >= state.expires : ttl <= kept - now && ttl >= kept - now - late;
     if (saves && !isKept) throw new Error(`the ledger's key lives for ${ttl} ms, not ${kept - now}`);
+    const whose = scope === 'client' ? call.client : 0;
+    if (ttl >= 0) ends.set(whose, now + ttl);
+    else if (saves && kept - late > ends.get(whose)!) throw new Error('the key expires before its ledger');
+    if (contendersTtl > Math.max(0, state.crowdUntil - now))
+      throw new Error(`the contenders live for ${contendersTtl} ms`);
     const need = state.expires - now;
     if (saves && !wasQuick && kept - now > Math.max(2, 5 * need))
       throw new Error(`the ledger's key lives for ${kept - now} ms, but needs ${need}`);
@@ -68,6 +78,7 @@ interface Look {
   held: Held | (Omit<Held, 'ledger'> & { ledger: null });
   /** The time to live of the ledger's key, in ms. */
   ttl: number;
+  contendersTtl: number;
   control: Buffer | null;
   /** Of the client that has refunded. */
   sequence: Buffer | null;
@@ -151,6 +162,7 @@ async function transact(
   multi[script](...args);
   multi.pttl(ledger);
   multi.del(quickMark);
+  multi.pttl(contenders);
   for (const key of new Set([...args.slice(0, count), contenders])) multi.persist(key);
   multi.getBuffer(ledger);
   multi.getBuffer(control);
@@ -166,7 +178,7 @@ async function transact(
   const [string, steering, sequence, members] = replies.splice(replies.length - 4);
   const held = { ledger: string as Buffer, contenders: members as string[], logs: lists };
   const known = {
-    ...{ held, ttl: replies[1] as number },
+    ...{ held, ttl: replies[1] as number, contendersTtl: replies[3] as number },
     ...{ control: steering as Buffer | null, sequence: sequence as Buffer | null },
   };
   return [replies[0], { ...known, wasQuick: replies[2] === 1 }];

@@ -160,12 +160,12 @@ const vastLimits: fc.Arbitrary<LimitSpec> = record({
   kind: fc.constantFrom('slidingWindow', 'fixedWindow', 'tokenBucket'),
   permits: powers(48),
   interval: powers(40),
-  extra: powers(20),
+  extra: powers(30),
 }).map(({ kind, permits, interval: wanted, extra }): LimitSpec => {
   const interval = Math.min(wanted, 1e12, Math.floor((2 ** 53 - 1) / permits));
   if (kind === 'slidingWindow') return { kind, permits, interval, resolution: Math.min(extra, interval) };
   if (kind === 'fixedWindow') return { kind, permits, interval, align: extra % 2 ? 'first' : 'epoch' };
-  return { kind, permits, interval, burst: Math.max(1, Math.min(permits, Math.floor(permits / extra))) };
+  return { kind, permits, interval, burst: Math.min(extra, Math.floor((2 ** 53 - 1) / interval)) };
 });
 
 /** Histories of limits whose numbers are too large for one format or another. */
@@ -189,7 +189,10 @@ export const vast: fc.Arbitrary<History> = fc
       if (step.kind === 'advance' && step.us % 3 === 0)
         return { ...step, us: Math.floor((step.us * history.limits[0].interval) / 100_000) };
       if (step.kind === 'decide') return { ...step, cost: large(step.cost) };
-      if (step.kind === 'release' || step.kind === 'owe') return { ...step, permits: large(step.permits) };
+      if (step.kind === 'release') return { ...step, permits: large(step.permits) };
+      // A debt is longer than a reply can tell.
+      if (step.kind === 'owe')
+        return { ...step, permits: step.permits.map((n) => Math.min(2 ** 52, n * factor)) };
       if (step.kind !== 'reserve') return step;
       return { ...step, runs: step.runs.map((run) => ({ ...run, cost: large(run.cost) })) };
     }),

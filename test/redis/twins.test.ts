@@ -126,6 +126,53 @@ tests('the fast path serves clients that know the stored rate, or have the same 
   assert.ok(quick >= 3, `${quick} of 4`);
 });
 
+for (const limit of [
+  { kind: 'slidingWindow', permits: 3, interval: 500, resolution: 1 },
+  { kind: 'fixedWindow', permits: 3, interval: 500, align: 'first' },
+  { kind: 'fixedWindow', permits: 3, interval: 500, align: 'epoch' },
+  { kind: 'tokenBucket', permits: 3, interval: 500, burst: 3 },
+] as const)
+  tests(`more than a limit has is refused before and after its ledger expires: ${limit.kind}`, async () => {
+    const expire: Step = { kind: 'advance', us: 5_000_000 };
+    const ask = (count: number, cost: number): Step[] => [
+      { kind: 'reserve', client: 0, runs: [{ count, cost: [cost], maxWait: 0 }], horizon: 20, held: 0 },
+      { kind: 'decide', client: 1, cost: [count * cost] },
+    ];
+    const steps = [1, 3, 4].flatMap((n) => [...ask(1, n), expire, ...ask(n, 1), expire]);
+    const history = { startUs: 1_000_000, limits: [limit], steps };
+    await sameInBoth(shared.redis, history, [{ names: [''], limits: [limit] }]);
+  });
+
+for (const limit of [
+  { kind: 'slidingWindow', permits: 3, interval: 1000, resolution: 1 },
+  { kind: 'fixedWindow', permits: 3, interval: 1000, align: 'first' },
+  { kind: 'tokenBucket', permits: 3, interval: 1000, burst: 3 },
+] as const)
+  tests(`each kind of call just before and after permits are free: ${limit.kind}`, async () => {
+    const wait = (ms: number): Step => ({ kind: 'advance', us: ms * 1000 });
+    const decide: Step = { kind: 'decide', client: 0, cost: [1] };
+    const runs = [{ count: 1, cost: [1], maxWait: 0 }];
+    const reserve: Step = { kind: 'reserve', client: 1, runs, horizon: 20, held: 0 };
+    // The two permits are free again at 1000 and 1010; a window's entry may stay for an eighth of its interval more.
+    for (const at of [333, 334, 666, 667, 999, 1000, 1001, 1009, 1010, 1011, 1124, 1125, 1126])
+      for (const call of [decide, reserve]) {
+        const history = {
+          ...{ startUs: 1_000_000, limits: [limit] },
+          steps: [decide, wait(10), decide, wait(at - 10), call, { ...call, client: 2 }, decide],
+        };
+        await sameInBoth(shared.redis, history, [{ names: [''], limits: [limit] }]);
+      }
+  });
+
+tests('a pause that ends with the one in force leaves its beginning as it was', async () => {
+  const pause = (ms: number): Step => ({ kind: 'pause', client: 0, ms });
+  const second: Step = { kind: 'advance', us: 1_000_000 };
+  const { limits } = thousandsOfEntries();
+  const steps = [pause(5000), second, pause(4000), second, pause(2999), second, pause(2001)];
+  const history = { startUs: 0, limits, steps };
+  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+});
+
 tests('the record of a lifted pause is removed in Lua and in TypeScript', async () => {
   const { limits } = thousandsOfEntries();
   const forget: Step = { kind: 'forget', client: 0, rate: false };

@@ -105,8 +105,8 @@ function comparableRate({ limits, stored }: Rate): unknown {
   return { stored, limits: limits.map((limit) => ({ ...limit })) };
 }
 
-/** Centuries of them are not exact. */
+/** Decades of them are not exact, as a time in milliseconds has few places after the point then. */
 function microseconds(ms: number): number {
   const us = Math.round(ms * 1000);
-  return us < 2 ** 53 ? us : Number(us.toPrecision(12));
+  return us < 2 ** 50 ? us : Number(us.toPrecision(12));
 }

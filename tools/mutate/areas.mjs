@@ -29,11 +29,11 @@ export const areas = {
   scripts: {
     files: [/^lua\/(?!redisson)/],
     stages: [
-      ['test/redis/(constants|givenBack|debts|gaps|keys|rate|scripts|stretched|writesLast)\\.'],
+      ['test/redis/(constants|damaged|givenBack|debts|gaps|keys|rate|scripts|stretched|writesLast)\\.'],
       ['test/redis/twins'],
       [
         // Without those of connections, and those of the two stages before.
-        'test/redis/(?!connections|constants|debts|gaps|givenBack|keys|processes|scripts|sentinel|stretched|twins|writesLast)',
+        'test/redis/(?!connections|constants|damaged|debts|gaps|givenBack|keys|processes|scripts|sentinel|stretched|twins|writesLast)',
         'test/fuzz/(largeValues|scripts|tooLongLog)',
       ],
       ['test/faults/resent\\.'],
