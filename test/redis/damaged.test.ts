@@ -19,24 +19,41 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** The fields of all ledgers that are doubles, after the two bytes of kind and version; and those after the limits. */
+/** The fields of a whole ledger that are doubles, after the two bytes of kind and version; and those after the limits. */
 const first = ['epoch', 'seen', 'expires'];
 const rare = [
   ...['born', 'refundable', 'shift', 'pausedUntil', 'soleUntil', 'crowdUntil', 'frontier', 'pacedUntil'],
-  ...['granted', 'returned', 'freed', 'movedAt', 'credit', 'largest', 'largestUntil'],
+  ...[
+    'granted',
+    'returned',
+    'freed',
+    'movedAt',
+    'credit',
+    'largest',
+    'largestUntil',
+    'farthest',
+    'farthestUntil',
+  ],
   ...['voids', 'holes', 'tickets'],
 ];
 const rate = ['permits', 'interval', 'extra'];
-/** The fields of a limit in the form of `lua/heads`: before and after the parts that are no doubles, with their bytes. */
-const small: Record<Kind, [before: string[], bytes: number, after: string[]]> = {
-  slidingWindow: [['total', 'newest', 'purged', 'openTime', 'openCount'], 1 + 10, ['coarsest']],
-  fixedWindow: [
-    ['start', 'stop', 'used', 'newest', 'reserved'],
-    0,
-    ['start0', 'stop0', 'used0', 'newest0', 'reserved0'],
-  ],
-  tokenBucket: [['units'], 6 + 1 + 2 * 18, ['owedUntil', 'unsureUntil', 'sameSince']],
+/** The bytes of the numbers of a limit in the form of `lua/heads`, its three options the last of them. */
+const bytesOf: Record<Kind, number> = { slidingWindow: 54, fixedWindow: 53, tokenBucket: 54 };
+/** The fields in this form that are doubles, after the limit's text, and the bytes in between. */
+const small: Record<Kind, [bytes: number, fields: string[]]> = {
+  slidingWindow: [10, ['coarsest']],
+  fixedWindow: [0, ['start0', 'stop0', 'used0', 'newest0', 'reserved0']],
+  tokenBucket: [18, ['owedUntil', 'unsureUntil', 'sameSince']],
 };
+/** The end of the head in this form. */
+const headEnd = 33;
+/** The bytes of an option of a limit. */
+const optionBytes = 7;
+
+/** The text of a limit in this form. */
+const textOf = (kind: Kind) =>
+  `${{ slidingWindow: 's', fixedWindow: 'f', tokenBucket: 't' }[kind]}1,60000,${kind === 'fixedWindow' ? 0 : 1}`;
+
 /** The same in the form of all other ledgers. */
 const whole: Record<Kind, string[]> = {
   slidingWindow: [...['coarsest', 'total', 'newest', 'purged', 'oldest', 'length', 'openTime', 'openCount']],
@@ -52,15 +69,19 @@ const whole: Record<Kind, string[]> = {
 
 /** The places of the fields. */
 function placesIn(kind: Kind, isSmall: boolean, held: Buffer): [field: string, at: number][] {
-  const places: [string, number][] = first.map((field, i) => [field, 2 + 8 * i]);
+  const places: [string, number][] = [];
   const put = (fields: readonly string[], at: number) => {
     for (const [i, field] of fields.entries()) places.push([field, at + 8 * i]);
     return at + 8 * fields.length;
   };
   if (isSmall) {
-    const [before, bytes, after] = small[kind];
-    put(rare, put(after, put([...rate, ...before], 36) + bytes));
-  } else put(rare, put([...rate, ...whole[kind]], 30 + 4 + held.readUInt32LE(30) + 4 + 1));
+    if (kind === 'tokenBucket') put(['units'], headEnd);
+    const [bytes, fields] = small[kind];
+    put(rare, put(fields, headEnd + bytesOf[kind] + textOf(kind).length + bytes));
+  } else {
+    put(first, 2);
+    put(rare, put([...rate, ...whole[kind]], 30 + 4 + held.readUInt32LE(30) + 4 + 1));
+  }
   return places;
 }
 
@@ -78,22 +99,18 @@ const counts = new Set([
   ...rare,
   ...[...rate, 'total', 'openCount', 'used', 'used0', 'length', 'since', 'until', 'held', 'ts', 'steps'],
 ]);
-/** Those that are checked only where they are in a small ledger, or only in another. */
-const smallCounts = new Set(['newest', 'openTime', 'stop']);
-const wholeCounts = new Set(['owedUntil', 'unsureUntil']);
+/** Those that are checked only in a whole ledger. */
+const wholeCounts = new Set(['owedUntil', 'unsureUntil', 'reserved']);
 
 /** Numbers that a field must not hold. The numbers of a window, and those that few small ledgers have, are only finite. */
 function invalidFor(kind: Kind, isSmall: boolean, field: string): number[] {
   const numbers = [NaN, Infinity, -Infinity];
   const isOwn = first.includes(field) || rare.includes(field);
-  const onlyFinite = isSmall ? small[kind][2].includes(field) : kind !== 'tokenBucket';
+  const onlyFinite = isSmall ? small[kind][1].includes(field) : kind !== 'tokenBucket';
   if (isOwn || !onlyFinite) numbers.push(2 ** 61);
-  const others = isSmall ? smallCounts : wholeCounts;
-  if (counts.has(field) || others.has(field)) numbers.push(-1);
+  if (counts.has(field) || (!isSmall && wholeCounts.has(field))) numbers.push(-1);
   if (field === 'permits' || field === 'interval') numbers.push(0);
   if (field === 'extra' && kind !== 'fixedWindow') numbers.push(0);
-  if (field === 'purged' && isSmall) numbers.push(-2);
-  if (field === 'reserved') numbers.push(-1);
   return numbers;
 }
 
@@ -115,11 +132,63 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 9: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 10: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
     });
+
+for (const kind of Object.keys(kinds) as Kind[])
+  test(`a ${kind} refuses each option of 0, also in a text that agrees`, async ({ redis }) => {
+    const ledger = await taken(redis, kind, true);
+    const original = (await redis.getBuffer(key))!;
+    const text = headEnd + bytesOf[kind];
+    const options = textOf(kind).slice(1).split(',').map(Number);
+    assert.is(original.toString('latin1', text, text + textOf(kind).length), textOf(kind));
+    for (const [i, option] of options.entries()) {
+      if (option === 0) continue;
+      const held = Buffer.from(original);
+      const at = text - optionBytes * (3 - i);
+      held.fill(0, at, at + optionBytes);
+      const others = textOf(kind)[0] + options.map((other, j) => (i === j ? 0 : other));
+      const damaged = Buffer.concat([
+        held.subarray(0, text),
+        Buffer.from(others),
+        held.subarray(text + textOf(kind).length),
+      ]);
+      await redis.set(key, damaged);
+      const { message } = await rejection(ledger.peek());
+      assert.is(
+        message.slice(message.indexOf('the key')),
+        `the key ${key} holds no ledger of version 10: found an invalid limit; reset() deletes it`,
+      );
+    }
+  });
+
+test('a log or a history of an invalid length is refused', async ({ redis }) => {
+  /** The place of the length, that of the open entry, and invalid lengths. */
+  const lengths = [
+    ['slidingWindow', headEnd + 26, [9, 254]],
+    ['tokenBucket', headEnd + 14, [255]],
+  ] as const;
+  for (const [kind, at, invalid] of lengths) {
+    const ledger = await taken(redis, kind, true);
+    const original = (await redis.getBuffer(key))!;
+    assert.is(original[at], kind === 'slidingWindow' ? 1 : 2);
+    for (const length of invalid) {
+      const held = Buffer.concat([original, Buffer.alloc(10_000)]);
+      held[at] = length;
+      await redis.set(key, held);
+      const { message } = await rejection(ledger.peek());
+      assert.match(message, kind === 'slidingWindow' ? 'an invalid log' : 'a history of too many steps');
+    }
+  }
+  const ledger = await taken(redis, 'slidingWindow', true);
+  const held = (await redis.getBuffer(key))!;
+  held.fill(0, headEnd + 20, headEnd + 26);
+  await redis.set(key, held);
+  assert.match((await rejection(ledger.peek())).message, 'an invalid log');
+});
 
 /** Changes a double of a key, and returns the error of a call. */
 async function errorWith(
@@ -151,8 +220,8 @@ test('an invalid number anywhere in the control of a single limit is refused', a
       control.setRate({ limits: [limit], ifAbsent: false, keepState: true }, () => resolve()),
     );
     const ledger = ledgerOf(redis, { '': limit });
-    await ledger.decide([1]);
-    // The fast path does not need the moment of the last change, at 40.
+    // Only for a new ledger, the fast path reads the control. It does not need the moment of the last change, at 40.
+    await redis.del(key);
     for (let at = 0; at < 40; at += 8)
       for (const number of [NaN, Infinity, -Infinity, -1, 2 ** 61]) {
         const found = await errorWith(redis, { at, number, of: `${key}:control` }, () => ledger.decide([1]));
@@ -201,11 +270,8 @@ test('an invalid number anywhere in a list is refused', async ({ redis }) => {
 });
 
 test('a ledger without reservations, pauses or changes is no longer than its head', async ({ redis }) => {
-  for (const [kind, bytes] of [
-    ['slidingWindow', 101],
-    ['fixedWindow', 100],
-    ['tokenBucket', 75 + 18],
-  ] as const) {
+  for (const kind of Object.keys(kinds) as Kind[]) {
+    const bytes = headEnd + bytesOf[kind] + textOf(kind).length;
     await redis.flushall();
     const ledger = ledgerOf(redis, { '': limitOf(kinds[kind]) });
     await ledger.decide([1]);

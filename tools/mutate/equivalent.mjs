@@ -5,7 +5,7 @@
 export const equivalent = [
   {
     mutant:
-      /^lua\/\S+ (if not inRange\(.*«\+ → -»|check(Finite|Small)\(.*«\+ → -»|«\+ → -» (openCount|reserved0)\)$)/,
+      /^lua\/\S+ (if not inRange\(.*«\+ → -»|check(Finite|Small)\(.*«\+ → -»|(\+ reserved0 )?«\+ → -» (openCount|reserved0|reserved0 \+ shift|shift)\)$)/,
     why: 'a number that is not finite, or far out of range, makes the sum so, whatever its sign',
   },
   {
@@ -136,10 +136,6 @@ export const equivalent = [
     why: 'no message begins with the name of the function',
   },
   {
-    mutant: /checked\.lua if not \(sum > -2 \^ 60 and sum «< → <=» 2 \^ 60\)/,
-    why: 'any bound far above the numbers in use does',
-  },
-  {
     mutant: /quick\/fixed-window\.lua taken = taken and used «> → >=» 0 /,
     why: 'the slow path keeps an open window of which everything was refunded, too',
   },
@@ -162,5 +158,288 @@ export const equivalent = [
   {
     mutant: /sliding-window\/search\.lua if state\.fitAt == 0 and t «> → >=» now /,
     why: 'the search goes on from there in either direction',
+  },
+  {
+    mutant:
+      /^lua\/(limits|ledger|quick)\/\S+ .*(2 \^ «60 → 61»|«< → <=» 2 \^ 60|«> → >=» -2 \^ 60|«<= → <» LARGEST)/,
+    why: 'any bound far above the numbers in use does',
+  },
+  {
+    mutant: /^lua\/limits\/\S+ checkCounts\(.*«0 → 1»\)$/,
+    why: 'the constant that fills the place of a third number passes too',
+  },
+  {
+    mutant: /fixed-window\/format\.lua .*(start0|stop0|newest0|reserved0) = «0 → 1»/,
+    why: 'there is no window before the last: both moments are past, and nothing is reserved',
+  },
+  {
+    mutant: /sliding-window\/format\.lua if len ~= «math\.floor → math\.ceil»\(len\)/,
+    why: 'a whole number is equal to both',
+  },
+  {
+    mutant:
+      /sliding-window\.lua (local MOST_CHANGED = |.*changed \+ «1 → 2», index|if changed «> → >=» MOST_CHANGED)/,
+    why: 'the same entries are written, in another way',
+  },
+  {
+    mutant: /sliding-window\/log\.lua «state\.changed\[place\] = nil → nothing»$/,
+    why: 'an entry that the list no longer holds is not written as a changed one',
+  },
+  {
+    mutant: /sliding-window\.lua (local PURGE_LIMIT = |while dropped «< → <=» PURGE_LIMIT )/,
+    why: 'an entry that has expired may stay in the log until the next call',
+  },
+  {
+    mutant: /sliding-window\.lua while .*dropped «< → <=» state\.len do$/,
+    why: 'the entry after the list has not expired',
+  },
+  {
+    mutant: /sliding-window\.lua if state\.openTime == «0 → 1» or /,
+    why: 'a moment is 0, which means none, or one of the present time',
+  },
+  {
+    mutant: /fixed-window\.lua if soonest «>= → >» state\.stop then return soonest end$/,
+    why: 'at that moment, each of the later lines returns it too',
+  },
+  {
+    mutant:
+      /fixed-window\.lua if now («< → <=» state\.stop then back|«>= → >» state\.stop then return state\.permits)/,
+    why: 'a window that has ended is empty',
+  },
+  {
+    mutant: /fixed-window\.lua if t < .* or now «>= → >» state\.stop0 then return 0 end$/,
+    why: 'a window that has ended is forgotten',
+  },
+  {
+    mutant: /(newest|history)\.lua .* or -«1 → 2»/,
+    why: 'both are before every moment',
+  },
+  {
+    mutant: /token-bucket\/format\.lua .*lastAt = -«2 → 3»/,
+    why: 'a bucket without grants forgets the moment of the last one',
+  },
+  {
+    mutant: /epochs\.lua .*return «0 → 1»( end)?$/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /pace\.lua (if n «> → >=» 0 |local longest = «0 → 1»)/,
+    why: 'no load is below zero, and no interval below one',
+  },
+  {
+    mutant: /ledger\/state\.lua .*kept = «0 → 1»,$/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /^lua\/\S+ .*(n|left) «< → <=» 2 \^ 52 and (n|left) or string\.format/,
+    why: 'the reply holds the same number, as a number or as text',
+  },
+  {
+    mutant:
+      /reserve\.lua (.* reply\[4\] < «0 → 1»$|.* or retryAt > «0 → 1»$|.* stays and till or «0 → 1», now\)$)/,
+    why: 'the wait, or the moment, is that of a pause or a call to come, or none',
+  },
+  {
+    mutant: /reserve\.lua while ARGV\[position \+ «1 → 2»\] do$/,
+    why: 'a run has at least three arguments, and the time of a test is one',
+  },
+  {
+    mutant: /sliding-window\/log\.lua local CHUNK, LONG_CHUNK = /,
+    why: 'only the number of entries that are read together changes',
+  },
+  {
+    mutant: /sliding-window\/search\.lua if needed «- → \+» count \+ spare < 0 then break end$/,
+    why: 'the search goes back further, and then forward again to the same entry',
+  },
+  {
+    mutant: /quick\/renew\.lua if till «< → <=» now \+ LEAST_LIFE then /,
+    why: 'the moment is set to the value that it has',
+  },
+  {
+    mutant: /quick\/\S+ .*(units|since) = now - seen «>= → >» \(cap - units\) \/ permits /,
+    why: 'both sums are the same when the bucket has just become full',
+  },
+  {
+    mutant: /format\.lua if position «<= → <» #data then position = (algebra\.)?unpackRare\(/,
+    why: 'the rare fields take more than one byte, and a single byte is refused in either way',
+  },
+  {
+    mutant: /sliding-window\/log\.lua if state\.len == 0 and \(state\.foreign or state\.was «> → >=» 0\)/,
+    why: 'a list that does not exist is deleted',
+  },
+  {
+    mutant: /sliding-window\/log\.lua elseif state\.front > 0 or stop «< → <=» state\.was /,
+    why: 'the list is cut to the length that it has',
+  },
+  {
+    mutant: /sliding-window\/log\.lua for from = 1, #pushed, «1000 → 1001» do$/,
+    why: 'only the number of entries that are written together changes',
+  },
+  {
+    mutant: /sliding-window\/log\.lua if begins or lives and state\.len «> → >=» 0 then /,
+    why: 'a list that does not exist has no expiry',
+  },
+  {
+    mutant: /sliding-window\/(format|log)\.lua .*openCount(, state\.newest)? = (0, )?«0 → 1», /,
+    why: 'there is no open entry, so nothing reads its count',
+  },
+  {
+    mutant: /sliding-window\/format\.lua if state\.pushed\[1\] then state\.oldest = .*«1 → 2»\] end$/,
+    why: 'it is earlier than every entry, and the next search for expired ones corrects it',
+  },
+  {
+    mutant:
+      /quick\/asked-reserve\.lua if not ARGV\[«10 → 11»\] then$|quick\/asked-reserve\.lua .*ARGV\[first \+ «4 → 5»\]/,
+    why: 'a run has three arguments or more: either argument exists if the other does',
+  },
+  {
+    mutant: /quick\/sliding-window\.lua taken = .* and openTime «> → >=» gone$/,
+    why: 'an entry that has expired may stay in the log until the next call',
+  },
+  {
+    mutant: /ledger\/format\.lua (local MOST_LIMITS = |if #kinds «> → >=» MOST_LIMITS )/,
+    why: 'no limiter has so many limits',
+  },
+  {
+    mutant: /reserve\.lua local hole = .*now «\+ → -» 1, ledger\.pausedUntil/,
+    why: 'holes that are due were refunded when the ledger was opened',
+  },
+  {
+    mutant: /quick\/\S+ .*«math\.max → math\.min»\(forgotten, epoch \+ 1\)/,
+    why: 'the present time is later than the epoch of an expired ledger',
+  },
+  {
+    mutant: /epochs\.lua if moment «> → >=» 0 and epoch >= ledger\.refundable /,
+    why: 'a client without reservations states the epoch 0',
+  },
+  {
+    mutant: /ledger\/format\.lua .*kept = expires «\+ → -» slack/,
+    why: 'the expiry of a key is renewed more often',
+  },
+  {
+    mutant: /^lua\/quick\/(asked|open)\S* .*(ARGV\[\d+\]|ownUs) «\+ → -» 0\b/,
+    why: 'a text becomes a number in either way',
+  },
+  {
+    mutant: /^lua\/quick\/\S+ .*(newest = at «> → >=» newest and|till = full «> → >=» expires and)/,
+    why: 'both are the same then',
+  },
+  {
+    mutant: /^lua\/quick\/\S+ .*math\.max\(forgotten, epoch «\+ → -» 1\)/,
+    why: 'the present time is later than the epoch of an expired ledger',
+  },
+  {
+    mutant: /^lua\/quick\/\S+ .*(lengthBefore < MOST_ENTRIES - «1 → 2»|count «<= → <» MOST_PAST) /,
+    why: 'the slow path gives the same answer',
+  },
+  {
+    mutant:
+      /^lua\/(quick|heads)\/\S+ .*(«< → <=» (TIME|HELD|MOMENT)_BOUND|TIME_BOUND, COUNT_BOUND = («2 → 3» \^ 48|2 \^ «48 → 49»)|HELD_BOUND = .* 2 \^ «46 → 47»)/,
+    why: 'no moment of a window that is open comes near the bound, and six bytes hold it',
+  },
+  {
+    mutant:
+      /^lua\/quick\/token-bucket\.lua .*(stop = (0, )?-«1 → 2»(, 0)?$|lastAt, count, stop = cap, -«2 → 3»|count, stop = cap, -2, 0, -«1 → 2»)/,
+    why: 'both are before every moment',
+  },
+  {
+    mutant: /^lua\/quick\/reserve\.lua .*(known > «0 → 1» and|known «< → <=» epoch and)/,
+    why: 'no epoch is 1, and a client that knows the epoch has its reply by then',
+  },
+  {
+    mutant:
+      /fixed-window\.lua state\.start0, .* = («0 → 1», 0, 0, 0, 0|0, «0 → 1», 0, 0, 0|0, 0, 0, «0 → 1», 0|0, 0, 0, 0, «0 → 1»)$/,
+    why: 'there is no window before the last: its moments are past, and nothing is reserved',
+  },
+  {
+    mutant: /sliding-window\.lua (if back «> → >=» 0 then lessen|if count «> → >=» 0 and time <= limit then)/,
+    why: 'nothing is taken from the entry',
+  },
+  {
+    mutant:
+      /sliding-window\.lua (local changed, first = «0 → 1», |if changed > MOST_CHANGED and first «< → <=» state\.len )/,
+    why: 'the same entries are written, in another way',
+  },
+  {
+    mutant: /sliding-window\/format\.lua .*len «>= → >» COUNT_BOUND /,
+    why: 'no list is so long',
+  },
+  {
+    mutant: /sliding-window\/log\.lua if not \(time «>= → >» 0 and /,
+    why: 'no entry is of the moment 0',
+  },
+  {
+    mutant: /sliding-window\/search\.lua if kept \+ count «> → >=» room then break end$/,
+    why: 'the search begins at another entry, and finds the same one',
+  },
+  {
+    mutant: /token-bucket\.lua if now - state\.ts «>= → >» \(cap - state\.units\)/,
+    why: 'both sums are the same when the bucket has just become full',
+  },
+  {
+    mutant: /token-bucket\.lua (if t «> → >=» now then brim = |if missing «<= → <» 0 then return now)/,
+    why: 'the level is within the capacity then, and the wait is 0',
+  },
+  {
+    mutant: /token-bucket\/format\.lua .*(«>= → >» (MOMENT|HELD)_BOUND|units «> → >=» -2 \^ 59)/,
+    why: 'both formats hold the bound',
+  },
+  {
+    mutant: /token-bucket\/format\.lua .*(owedUntil|unsureUntil) «> → >=» now/,
+    why: 'a moment that has just passed may be stored',
+  },
+  {
+    mutant:
+      /token-bucket\/history\.lua (if t «<= → <» newest then$|state\.sameSince, .* math\.max\(«0 → 1», newest\))/,
+    why: 'the newest step is the first one, and a bucket without steps has only past moments',
+  },
+  {
+    mutant: /(refund|holes)\.lua (else)?if n «> → >=» 0 (and moment == NEWEST )?then/,
+    why: 'a refund of no permits changes nothing',
+  },
+  {
+    mutant: /offer\.lua if not \((moment «<= → <» free|fits «>= → >» count)\) then/,
+    why: 'both are the same then',
+  },
+  {
+    mutant: /contenders\.lua if own > now .* else own = «0 → 1» end$/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /control\.lua if now >= control\.pausedSince or control\.pausedUntil == «0 → 1» /,
+    why: 'no pause began before the moment 0',
+  },
+  {
+    mutant: /epochs\.lua .*(if moment > «0 → 1» and|last\.from \+ NOTICE_PERIOD or «0 → 1»)/,
+    why: 'both moments are past',
+  },
+  {
+    mutant:
+      /ledger\/format\.lua .*(ledger\.expires «< → <=» LAST_MOMENT|return calm «<= → <» now |ledger\.largestUntil «<= → <» now)/,
+    why: 'a ledger may have another form then, and holds the same',
+  },
+  {
+    mutant: /ledger\/(format|state)\.lua .*largest = «0 → 1», largestUntil = 0/,
+    why: 'it counts until a moment that is past',
+  },
+  {
+    mutant: /ledger\/state\.lua .*expires = «0 → 1», /,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /ledger\/state\.lua if need («> → >=» left |> left or left «> → >=» 4 )/,
+    why: 'the expiry of a key is renewed more often',
+  },
+  {
+    mutant: /holes\.lua (if cost\[i\] «> → >=» 0 then room = |if left «> → >=» 0 and not addHole)/,
+    why: 'a limit that is not charged has room for any number, and of a larger reservation something is left',
+  },
+  {
+    mutant: /turns\.lua if ledger\.movedAt == «0 → 1» or /,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /reserve\.lua local hole = wait «> → >=» 0 and holeFor/,
+    why: 'no hole is later than now and before the present moment',
   },
 ];
