@@ -133,9 +133,10 @@ local function fixedWindow()
       if back > 0 and state.used == 0 then close(state, now) end
       return back
     end
+    if now >= state.stop0 or state.start0 > at then return 0 end
     local granted = state.used0
     if state.newest0 > at then granted = math.max(0, state.used0 - state.reserved0) end
-    if now < state.stop0 and state.start0 <= at then back = math.min(n, granted) end
+    back = math.min(n, granted)
     state.used0 = state.used0 - back
     if state.used0 == 0 then state.stop0 = state.start0 end
     return back
