@@ -16,7 +16,7 @@ local function slidingWindow()
   -- More changed entries than this are written as new ones, not one by one.
   local MOST_CHANGED = 32
 
-  local attach, beginAnew, clear, entry, lessen, lengthOf, pop, reopen, save = slidingLog()
+  local attach, clear, entry, lessen, lengthOf, pop, reopen, save = slidingLog()
   local algebra = slidingFormat(attach)
   algebra.earliest, algebra.fit, algebra.hasGap = slidingSearch(entry, lengthOf)
   algebra.save = save
@@ -38,7 +38,6 @@ local function slidingWindow()
       return
     end
     if state.oldest > gone or lengthOf(state) < 2 then return end
-    beginAnew(state)
     if state.len == 0 then
       local pushed = state.pushed
       while pushed[1] and pushed[1][1] <= gone do
@@ -75,7 +74,7 @@ local function slidingWindow()
 
   local function commitLast(state, slot, n)
     if state.openTime == slot then
-      if math.max(state.needAt, state.fitAt) == lengthOf(state) then beginAnew(state) end
+      -- No search has passed this entry: a moment at which it has expired has a later one.
       state.openCount = state.openCount + n
       return
     end

@@ -172,5 +172,5 @@ local function slidingLog()
     if begins or lives and state.len > 0 then redis.call('PEXPIRE', log, left) end
   end
 
-  return attach, beginAnew, clear, entry, lessen, lengthOf, pop, reopen, save
+  return attach, clear, entry, lessen, lengthOf, pop, reopen, save
 end
