@@ -39,6 +39,35 @@ timed('a request counts for those behind it only if it is certain to be granted'
   assert.equal(recorded.endings, []);
 });
 
+timed('a request without a timeout counts for those behind it, while other clients wait, too', (clock) => {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  line.ask(recorded, [1], 900, 'first');
+  line.ask(recorded, [600], Infinity, 'endless');
+  line.ask(recorded, [500], 900, 'behind it');
+  clock.tick(0);
+  answer([[1, outcome.queued]], { contenders: 2 });
+  assert.equal(recorded.all('denied'), ['behind it']);
+});
+
+timed(
+  'a request that is hopeless after a reply is reported before a later one that the reply refuses',
+  (clock) => {
+    const { line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    line.ask(recorded, [1], Infinity, 'reserved');
+    line.ask(recorded, [1], 500, 'hopeless');
+    line.ask(recorded, [1], 400, 'refused');
+    clock.tick(0);
+    answer([
+      [1, 550],
+      [1, outcome.queued],
+      [1, outcome.refused],
+    ]);
+    assert.equal(recorded.all('denied'), ['hopeless', 'refused']);
+  },
+);
+
 timed('counted requests of which a part is in the call count as a whole for those behind them', (clock) => {
   const { line, answer, asked, counter } = writtenLine();
   const recorded = recorder<string>();

@@ -110,6 +110,8 @@ function invalidFor(kind: Kind, isSmall: boolean, field: string): number[] {
   if (isOwn || !onlyFinite) numbers.push(2 ** 61);
   if (counts.has(field) || (!isSmall && wholeCounts.has(field))) numbers.push(-1);
   if (field === 'permits' || field === 'interval') numbers.push(0);
+  // The list has an entry, so there must be an open one.
+  if (field === 'openTime') numbers.push(0);
   if (field === 'extra' && kind !== 'fixedWindow') numbers.push(0);
   return numbers;
 }
@@ -231,6 +233,60 @@ test('an invalid number anywhere in the control of a single limit is refused', a
         );
       }
   }
+});
+
+test('an epoch that no head can hold is kept by the first grant', async ({ redis }) => {
+  const limit = limitOf({ ...kinds.slidingWindow, permits: 9 });
+  const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits: [limit] };
+  await new Promise<void>((resolve) =>
+    openRedisLedger(config, scriptsOf(redis)).setRate(
+      { limits: [limit], ifAbsent: false, keepState: true },
+      () => resolve(),
+    ),
+  );
+  const control = (await redis.getBuffer(`${key}:control`))!;
+  for (const [forgotten, letter] of [
+    [2 ** 56 - 8, 's'],
+    [2 ** 56, 'w'],
+  ] as const) {
+    control.writeDoubleLE(forgotten, 32);
+    await redis.set(`${key}:control`, control);
+    await redis.del(key);
+    const { epoch } = await ledgerOf(redis, { '': limit }).reserve([1]);
+    // As a number of 17 digits, it is rounded.
+    assert.ok(Math.abs(epoch - forgotten) < 16, `${epoch}`);
+    assert.is((await redis.get(key))![0], letter);
+  }
+});
+
+test('a list that lost its newest entries counts all permits as granted with the newest one', async ({
+  redis,
+}) => {
+  const limit = limitOf({ ...kinds.slidingWindow, permits: 40 });
+  const ledger = ledgerOf(redis, { a: limit });
+  for (let i = 0; i < 40; i++) {
+    await ledger.reserve([1]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const log = `${key}:log:a`;
+  const entries = await redis.llen(log);
+  assert.ok(entries > 30);
+  const newest = (await redis.lindexBuffer(log, -1))!.readDoubleLE(0);
+  const read = async () => {
+    const runs = [2, 30].map((permits) => ({ count: 1, cost: [permits], maxWait: Infinity }));
+    return new Promise<number[]>((resolve, reject) =>
+      openRedisLedger(
+        { name: 'n', prefix: 'p', clientId: 'me', names: ['a'], limits: [limit] },
+        scriptsOf(redis),
+      ).reserve({ runs, horizon: 1e9, held: 0, epoch: 0 }, (error, reply) =>
+        error ? reject(error) : resolve(reply!.segments.map(({ delay }) => reply!.now + delay)),
+      ),
+    );
+  };
+  // The search for two permits ends within the first entries that it reads, and that for thirty does not.
+  await redis.ltrim(log, 0, 19);
+  const [, last] = await read();
+  assert.ok(last >= newest + 60_000, `${last - newest}`);
 });
 
 test('an invalid sequence of refunds is refused', async ({ redis }) => {

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
+import { debt } from '../../src/stores/store.ts';
 import { ledgerOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
@@ -39,6 +40,26 @@ test('a call with many reservations does work in proportion to their number, how
     costs[1] < 4 * costs[0],
     `${costs.map((cost) => (cost * 1e6).toFixed(1))} µs for each reservation`,
   );
+});
+
+test('a wait of more microseconds than a reply can hold is the longest one that it can hold', async ({
+  redis,
+}) => {
+  const slowest = { '': slidingWindow({ permits: 1, interval: 1e12, resolution: 1 }) };
+  const [first, second] = ['first', 'second'].map((clientId) => ledgerOf(redis, slowest, { clientId }));
+  await first.reserve([1]);
+  // Each is charged as a thousand intervals, of 31 years.
+  for (const sequence of [1, 2, 3, 4, 5])
+    await first.refund([{ moment: debt, epoch: 0, source: 'redis', cost: [1e6], count: 1 }], sequence);
+  const longest = 2 ** 62 / 1000;
+  assert.is((await second.decide([1])).retryAfter, longest);
+  const [{ delay }] = (await first.reserve([1], { maxWait: Infinity })).segments;
+  assert.is(delay, longest);
+  for (const maxWait of [0, 1_000])
+    for (const ledger of [first, second]) {
+      const [{ retryAfter }] = (await ledger.reserve([1], { maxWait })).segments;
+      assert.is(retryAfter, longest);
+    }
 });
 
 test.run();

@@ -115,4 +115,14 @@ inEachTwin('gaps', (test, { fleet }) => {
     const [moment] = moments(await clients.reserve(29.5, 3));
     assert.ok(moment > 30, `${moment}`);
   });
+
+  test('a refunded reservation at the start of the next window makes no room in a full one', async () => {
+    const clients = await fleet(kinds[1]);
+    const { epoch } = await clients.reserve(0, 1, { count: 20 });
+    await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
+    const [first] = moments(await clients.reserve(100, 2, { count: 10 }));
+    assert.is(first, 2000);
+    await clients.refund(1500, 2, { moment: 2000, epoch, count: 1 });
+    assert.equal(moments(await clients.reserve(1500, 3)), [2000]);
+  });
 });
