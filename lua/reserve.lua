@@ -101,7 +101,7 @@ boundFrontier(ledger, now)
 
 local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
   share > horizon / contenders and math.floor(share * 1000) or -1 }
-local left, gaps, again, plain = false, 0, 0, contenders == 1 and reply[4] < 0
+local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
 -- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))
 -- When the client is to call again: milliseconds, or 0; whether it must not call before, even if it refunds permits; and
@@ -166,7 +166,7 @@ do
   end
 
   local function serve(run)
-    local cost, remaining = run.cost, run.count
+    local cost, remaining, again = run.cost, run.count, 0
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
     local stride = 0
     if paced and not turns then stride = strideOf(ledger, cost) end
