@@ -1,5 +1,6 @@
 import { LimiterClosedError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
+import { exceeds } from '../limits/limit.ts';
 import type { Grant, Waiter } from '../port/line.ts';
 import { type DecideReply, debt } from '../stores/store.ts';
 import type { LimitChanges } from './limitChanges.ts';
@@ -143,8 +144,11 @@ export class Dispatcher {
   }
 
   #add(request: Request): void {
+    const { ledger, reporter } = this.#passes.parts;
+    // The store refuses it, if no other rate is stored.
+    if (exceeds(ledger.limits, request.cost)) request.certain = false;
     this.#queue.add(request);
-    this.#passes.parts.reporter.queued(request.cost);
+    reporter.queued(request.cost);
   }
 
   /** Cancels a request. */

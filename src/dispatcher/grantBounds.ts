@@ -1,5 +1,5 @@
 import type { Cost } from '../limits/cost.ts';
-import type { Limit } from '../limits/limit.ts';
+import { exceeds, type Limit } from '../limits/limit.ts';
 import { longestInterval } from '../limits/load.ts';
 import type { Ledger, ReserveReply } from '../stores/store.ts';
 import type { FairShare } from './fairShare.ts';
@@ -105,6 +105,7 @@ export class GrantBounds {
   isCertain({ cost, deadline }: Request, now: number): boolean {
     const { limits, sync } = this.#ledger;
     const { permits, size } = this.#queue;
+    if (exceeds(limits, cost)) return false;
     const fairShare = this.#fairShare;
     const most = permits.most.map((n, i) => Math.max(n, cost[i]));
     const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]): boolean => {

@@ -53,13 +53,16 @@ export class HopelessRequests {
     this.#knowsMore = !this.#knew;
   }
 
-  /** Denies hopeless requests after a reply: among the unassessed ones, or if there are none, now and then among all. */
-  deny(now: number, call: Call, reply: ReserveReply): void {
+  /**
+   * Denies hopeless requests after a reply: among the unassessed ones, or if there are none, now and then among all. Permits that
+   * were granted at once may have been refunded already if the refunds have changed since the call was sent.
+   */
+  deny(now: number, call: Call, reply: ReserveReply, version: number): void {
     const queue = this.#queue;
     this.#bounds.replied(reply, now);
     if (queue.deadlines.next === Infinity) return;
     if (queue.firstUnassessed || now >= this.#nextRound)
-      this.#round(now, call.sent, grantedAtOnce(call, reply));
+      this.#round(now, call.sent, call.version === version ? grantedAtOnce(call, reply) : []);
   }
 
   /** Denies hopeless requests if more is known now. */

@@ -1,5 +1,6 @@
 import { LimiterClosedError } from '../errors.ts';
-import type { Limit } from '../limits/limit.ts';
+import { exceedsError, shownOf } from '../limits/cost.ts';
+import { exceeds, type Limit } from '../limits/limit.ts';
 import type { Reply, ReserveReply } from '../stores/store.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
@@ -93,11 +94,16 @@ export class LimitChanges {
     if (paused !== undefined) this.#reportPause(paused, received);
   }
 
+  /** Reports a change of the limits, and fails the queued requests that they can never grant. */
   #reportRate(): void {
-    const { limits } = this.#parts.ledger;
+    const { name, named, ledger, queue } = this.#parts;
+    const { limits } = ledger;
     const known = this.#limits;
     if (limits === known) return;
     this.#limits = limits;
+    for (const request of queue.requests())
+      if (request.stage === 'queued' && exceeds(limits, request.cost))
+        queue.settle(request, exceedsError(name, named, limits, shownOf(named, request.cost)));
     // Another client may have stored the same limits again.
     if (JSON.stringify(limits) !== JSON.stringify(known)) this.#parts.reporter.rate(limits);
   }

@@ -142,8 +142,8 @@ export class ReserveCalls {
     const from = reply.inTurn ? call.sent : received;
     waitEstimate.retryAt = retryAfter !== undefined && waits ? from + retryAfter : 0;
     waitEstimate.denyImmediate(received);
-    hopeless.deny(received, call, reply);
-    queue.settled.sort();
     this.#replies.replied(reply, received);
+    hopeless.deny(received, call, reply, refunds.version);
+    queue.settled.sort();
   }
 }

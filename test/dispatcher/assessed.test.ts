@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { recorder } from '../support/lines.ts';
@@ -98,6 +99,56 @@ timed('only the permits that a reply grants at once count for the requests behin
     [1, outcome.queued],
   ]);
   assert.equal(recorded.all('granted'), ['granted']);
+  assert.equal(recorded.all('denied'), []);
+});
+
+timed('permits that a reply grants to a cancelled request do not count', (clock) => {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  const first = line.ask(recorded, [800], Infinity, 'cancelled');
+  line.ask(recorded, [900], 500, 'behind it');
+  clock.tick(0);
+  line.cancel(first);
+  answer([[1, 0]]);
+  assert.equal(recorded.all('denied'), []);
+});
+
+timed('a request whose grant is overtaken by a pause counts once', (clock) => {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  line.ask(recorded, [300], Infinity, 'granted again');
+  line.ask(recorded, [500], 500, 'behind it');
+  clock.tick(0);
+  line.dispatcher.changes.pause(
+    (done) => done(null, 50),
+    () => {},
+  );
+  answer([[1, 0]]);
+  assert.equal(recorded.endings, []);
+});
+
+timed('requests that exceed the limit do not count', (clock) => {
+  for (const timeout of [Infinity, 1e9]) {
+    const { line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    for (let i = 0; i < 3; i++) line.ask(recorded, [2000], timeout, 'exceeds the limit');
+    line.ask(recorded, [1], 500, 'behind them');
+    clock.tick(0);
+    answer([[1, outcome.exceedsLimit]]);
+    assert.equal(recorded.all('denied'), [], `${timeout}`);
+  }
+});
+
+timed('requests that exceed a new limit fail with the first reply that tells it, and do not count', (clock) => {
+  const { ledger, line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  line.ask(recorded, [100], Infinity, 'first');
+  line.ask(recorded, [600], Infinity, 'exceeds the new limit');
+  line.ask(recorded, [400], 500, 'behind them');
+  clock.tick(0);
+  Object.assign(ledger, { limits: [slidingWindow({ permits: 500, interval: 1000 })] });
+  answer([[1, 0]]);
+  assert.equal(recorded.all('failed'), ['exceeds the new limit']);
   assert.equal(recorded.all('denied'), []);
 });
 
