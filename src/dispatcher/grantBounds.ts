@@ -84,7 +84,8 @@ export class GrantBounds {
    * later, with so many permits of each limit.
    */
   least(cost: Cost, deadline: number, now: number, since: number, granted?: readonly number[]): number {
-    const { limits } = this.#ledger;
+    const { limits, unlimited } = this.#ledger;
+    if (unlimited) return 0;
     const { permits } = this.#queue;
     const requests = 1 + permits.peersOf(cost, deadline);
     const asked = permits.certain.map((n, i) => n + cost[i] * requests);

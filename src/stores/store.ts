@@ -180,6 +180,8 @@ export interface Ledger {
   readonly source: PermitSource;
   /** The limits in force as of the last reply. Another client may have stored other limits since. */
   readonly limits: readonly Limit[];
+  /** Whether every request that the limits can ever grant is granted at once, for now. */
+  readonly unlimited?: boolean;
   /**
    * The fast path of a synchronous store: grants one request of a client that has no reservations, if its permits are
    * available and no rule beyond the limit itself applies. Returns undefined, and charges nothing, if `reserve` has to decide.

@@ -256,4 +256,18 @@ timed('allow: grants waiting requests in order when Redis becomes unavailable', 
   );
 });
 
+timed(
+  'allow: grants all requests in time, however many more they are than the limit has permits',
+  async (clock) => {
+    const { wire, limiter } = setUp(slidingWindow({ permits: 10, interval: 1000 }), { mode: 'allow' });
+    wire.freeze();
+    const ask = () => Array.from({ length: 100 }, () => fateOf(limiter.acquire(1, { timeout: 600 })));
+    const first = ask();
+    await clock.tickAsync(givenUp + 10);
+    const next = ask();
+    await clock.tickAsync(10);
+    for (const fates of [first, next]) assert.equal(sources(fates), Array(100).fill('fallback'));
+  },
+);
+
 test.run();

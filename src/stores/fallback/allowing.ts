@@ -16,6 +16,7 @@ import type { Standby } from './fallbackCalls.ts';
 
 /** The standby of the mode `'allow'`: grants at once every request that the limits in force can ever grant, except in a pause. */
 export class Allowing implements Standby {
+  readonly unlimited = true;
   readonly #inForce: () => readonly Limit[];
   readonly #clock: Clock;
   #pausedUntil = 0;

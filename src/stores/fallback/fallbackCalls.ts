@@ -7,7 +7,8 @@ import type { CarriedPause } from './carriedPause.ts';
 import type { Circuit } from './circuit.ts';
 
 /** Grants in this process while Redis is unavailable. It replies before a call returns. */
-export type Standby = Pick<Ledger, 'reserve' | 'refund' | 'decide' | 'peek'> & Pick<LimitControl, 'pause'>;
+export type Standby = Pick<Ledger, 'unlimited' | 'reserve' | 'refund' | 'decide' | 'peek'> &
+  Pick<LimitControl, 'pause'>;
 
 /** The parts of the ledger of one limiter. */
 export interface FallbackParts {

@@ -47,6 +47,10 @@ export class FallbackLedger implements ControlledLedger {
     return this.#parts.redis.limits;
   }
 
+  get unlimited(): boolean {
+    return this.source === 'fallback' && this.#parts.standby?.unlimited === true;
+  }
+
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     const { redis } = this.#parts;
     const asked = this.#clock.now();
