@@ -47,7 +47,8 @@ if paced then stride = strideOf(ledger, cost) end
 local t, wait, limiting = offer(ledger, instant, cost, stride, lastOf(ledger, lastMoment, lastEpoch))
 -- A request that does not wait must not overtake clients that wait.
 if paced and (areRare(ledger) or takeTurns(ledger, now)) and loadOf(ledger, cost) > 0 then
-  wait = math.max(wait, math.ceil(turnOf(ledger, ARGV[2]:sub(2), now) * 1000))
+  local delay, _, isFirst = turnOf(ledger, ARGV[2]:sub(2), now)
+  if not isFirst then wait = math.max(wait, math.ceil(delay * 1000)) end
 end
 local tooMuch = isTooMuch(ledger, cost)
 local granted = wait == 0 and not tooMuch

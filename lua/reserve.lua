@@ -89,14 +89,13 @@ moveUp(ledger, now, serverUs)
 local contenders = countContenders(ledger, KEYS[2], client, waits, now)
 local paced = contenders > 1 or now < ledger.pacedUntil
 local share = shareOf(ledger, horizon, contenders, now)
--- Whether clients wait in order, and whether they take turns. If so: by how much those in front delay this one, and
--- whether it must not be granted anything. A client that does not wait is no contender, but it must not overtake clients
--- that wait without reservations.
-local mayOrder, delay, barred = contenders > 1 or (paced and not waits), 0, false
+-- Whether clients wait in order, and whether they take turns. If so: the turn of this one, see `turnOf`. A client that does
+-- not wait is no contender, but it must not overtake clients that wait without reservations.
+local mayOrder, delay, expected, isFirst, barred = contenders > 1 or (paced and not waits), 0, 0, true, false
 local turns = mayOrder and takeTurns(ledger, now)
 local rare = mayOrder and not turns and areRare(ledger)
 local ordered = rare or turns
-if ordered then delay, barred = turnOf(ledger, client, now, rare) end
+if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, rare) end
 boundFrontier(ledger, now)
 
 local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), standingOf(ledger, instant, known), -1,
@@ -104,9 +103,8 @@ local reply = { serverUs, ledger.epoch, contenders, pausedFor(ledger, instant), 
 local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
 -- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))
--- When the client is to call again: milliseconds, or 0; whether it must not call before, even if it refunds permits; and
--- its part of the free permits: see `quotaOf`.
-local retryAt, inTurn, quota = 0, turns, { client = client, contenders = contenders, turns = turns, free = 0 }
+-- When the client is to call again: milliseconds, or 0; and its part of the free permits: see `quotaOf`.
+local retryAt, quota = 0, { client = client, contenders = contenders, turns = turns, free = 0 }
 quota.taken, quota.least = takenBy(ledger, client)
 -- Requests of one client keep their order.
 local last, stays = lastOf(ledger, lastMoment, lastEpoch), held > 0
@@ -119,22 +117,32 @@ local function answer(count, delay)
 end
 
 do
+  -- Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front.
+  local function callAgain(wait)
+    retryAt = math.max(now + expected + wait - horizon / 2, now + 1)
+  end
+
   -- After a grant, the client's next request comes after those of the others. In turns, that follows from what it has
   -- taken.
-  local function goBehind()
+  local function goBehind(cost)
     if turns then return end
     dropTicket(ledger, client)
-    delay, barred = turnOf(ledger, client, now, rare)
+    delay, expected, isFirst, barred = turnOf(ledger, client, now, rare)
+    local load = loadOf(ledger, cost)
+    callAgain(keptLoad(ledger, load))
+    -- It does not wait yet, but is likely to: those behind it count with that.
+    takeTicket(ledger, { client = client, due = now, till = now + CONTENDER_PERIOD, stride = -load, taken = quota.taken })
   end
 
   -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
-  -- horizon; clients that take turns reserve no more than their share, and nothing beyond the notice period.
-  local function staysQueued(wait, ahead, maxWait)
+  -- horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and
+  -- nothing beyond the notice period.
+  local function staysQueued(cost, wait, ahead, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
-    if wait == 0 then return maxWait == 0 and delay > 0 end
+    if wait == 0 then return maxWait == 0 and not isFirst end
     if turns then return ahead > NOTICE_PERIOD or (held > 0 and held >= share) end
-    return delay > 0 or ahead > horizon
+    return not isFirst or ahead > math.max(horizon, keptLoad(ledger, loadOf(ledger, cost)))
   end
 
   -- How many requests of a cost may still be granted at once.
@@ -146,20 +154,23 @@ do
   local function queue(run, remaining, t)
     -- Clients that take turns share what is free, so those in front do not delay them.
     local turn = turns and t or t + delay
-    local wait = math.min(math.ceil(turn * 1000 - instant.us), MOST_WAIT)
+    local wait = math.min(math.ceil((isFirst and t or turn) * 1000 - instant.us), MOST_WAIT)
     if run.maxWait == 0 or wait > run.maxWait then return answer(remaining, -2 - math.max(1000, wait)) end
     if not left then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
-      -- For two seconds, permits can only come back.
-      inTurn = inTurn or t > now + NOTICE_PERIOD and newestOf(ledger, run.cost, false) <= instant.at
-      local next = nextTurn(now, contenders, quota.free)
       local taken = keepClaim(ledger, quota.taken, load)
-      local due = turns and now or inTurn and next or turn
+      local due = turns and now or turn
       takeTicket(ledger, { client = client, due = due, till = till, stride = load, taken = taken })
       if load >= share then noteLarge(ledger, load, till, now) end
       ledger.pacedUntil = math.max(ledger.pacedUntil, till)
-      retryAt = inTurn and next or math.max(turn - horizon / 2, now + 1)
+      if turns then
+        retryAt = nextTurn(now, contenders, quota.free)
+      else
+        -- Refunded permits come soon after their grants, if at all.
+        local since = math.abs(now - newestOf(ledger, run.cost, false))
+        callAgain(math.min(t - now, math.max(keptLoad(ledger, load), since)))
+      end
       left = true
     end
     answer(remaining, LEFT)
@@ -185,8 +196,8 @@ do
         answer(1, 0)
         remaining, gaps = remaining - 1, gaps + 1
         if hasQuota then spend(ledger, cost, 1, quota) end
-        if ordered then goBehind() end
-      elseif ordered and staysQueued(wait, t - now, run.maxWait) then
+        if ordered then goBehind(cost) end
+      elseif ordered and staysQueued(cost, wait, t - now, run.maxWait) then
         return queue(run, remaining, t)
       elseif wait == 0 and quotaFor(cost, hasQuota) <= 0 then
         if turns then return queue(run, remaining, t) end
@@ -222,7 +233,7 @@ do
           if paced and stride == 0 then noteGranted(ledger, cost, granted) end
           if hasQuota and wait == 0 then spend(ledger, cost, granted, quota) end
           if turns and wait == 0 then noteTaken(ledger, cost, granted) end
-          if ordered then goBehind() end
+          if ordered then goBehind(cost) end
           if wait > 0 then
             held = held + load * granted
             if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
@@ -271,7 +282,7 @@ if turns and quota.left then
 end
 if retryAt > 0 then
   local wait = math.floor(math.min(retryAt * 1000 - instant.us, MOST_WAIT))
-  reply[6] = inTurn and -2 - wait or wait
+  reply[6] = turns and -2 - wait or wait
 end
 stays = stays or held > 0 or left or retryAt > 0
 noteContender(ledger, KEYS[2], client, stays and till or 0, now)

@@ -3,7 +3,7 @@
 -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
 local MOST_STRIDE = 1000
 
-local loadOf, areReturned, areRare, strideOf, noteGranted, noteReturned, noteTaken, noteFreed
+local loadOf, keptLoad, areReturned, areRare, strideOf, noteGranted, noteReturned, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -13,7 +13,7 @@ do
   -- they take longer.
   local MEMORY = 1000
   local REQUESTS = 16
-  -- The least part of its stride by which a request moves the frontier.
+  -- The least part of the permits that is taken to be kept.
   local LEAST_PART = 0.05
 
   -- Permits are rare if one of them, or the largest request, takes at least this many milliseconds at the full
@@ -59,6 +59,11 @@ do
     return load
   end
 
+  -- The part of a load that is not likely to be refunded.
+  function keptLoad(ledger, load)
+    return load * math.max(LEAST_PART, keptPart(ledger))
+  end
+
   -- Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
   -- refunded counts.
   function strideOf(ledger, cost)
@@ -69,7 +74,7 @@ do
         stride = math.max(stride, PACING * n * state.interval / state.permits)
       end
     end
-    return math.min(MOST_STRIDE, stride) * math.max(LEAST_PART, keptPart(ledger))
+    return keptLoad(ledger, math.min(MOST_STRIDE, stride))
   end
 
   -- Counts requests that were granted or reserved at a pace.

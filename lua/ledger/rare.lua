@@ -70,8 +70,8 @@ do
     for i = 1, count do
       local due, till, stride, taken, client
       due, till, stride, taken, client, position = struct.unpack(TICKET, data, position)
-      local least = math.min(due, till, stride, taken)
-      if not inRange(least, due + till + stride + taken) then error('a number that is out of range', 0) end
+      local sum = due + till + math.abs(stride) + taken
+      if not inRange(math.min(due, till, taken), sum) then error('a number that is out of range', 0) end
       tickets[i] = { client = client, due = due, till = till, stride = stride, taken = taken }
     end
     return tickets, position

@@ -4,7 +4,8 @@
 --
 -- A ticket: the client; `due`, its turn as it was computed when the client joined; `till`, when it is forgotten
 -- unless the client calls again; `stride`, by which it delays the clients behind it, the load of its next request, or 0 if
--- none waits; and `taken`, what it has taken in its turns. All in milliseconds.
+-- none waits, or the negative load of its last one if it is likely to call again; and `taken`, what it has taken in its
+-- turns. All in milliseconds.
 
 local turnOf, takeTicket, dropTicket
 
@@ -18,16 +19,20 @@ do
   -- The longest client name that is kept: bytes.
   local MOST_NAME = 2048
 
-  -- The milliseconds by which the clients in front delay a client, and whether the first one has been overtaken
-  -- for so long that this one must not be granted anything. Forgets the clients that have not called again. Clients that
-  -- take turns are not barred.
+  -- The milliseconds by which the waiting clients in front delay a client, if no permits are refunded; the same of all
+  -- clients in front, without what they are likely to refund: those that were granted call again; whether no client waits
+  -- in front, or none that this one must let pass; and whether the first one has been overtaken for so long that this one
+  -- must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred.
   function turnOf(ledger, client, now, mayBar)
-    local tickets, delay, own, first = {}, 0, nil, nil
+    local tickets, delay, expected, own, first = {}, 0, 0, nil, nil
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.till > now then
         first = first or (ticket.stride > 0 and ticket)
         own = own or (ticket.client == client and ticket)
-        if not own then delay = delay + ticket.stride end
+        if not own then
+          delay = delay + math.max(0, ticket.stride)
+          expected = expected + keptLoad(ledger, math.abs(ticket.stride))
+        end
         tickets[#tickets + 1] = ticket
       end
     end
@@ -39,15 +44,16 @@ do
     end
     -- A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
     local overtaken = first and first.due + MOST_DELAY or math.huge
-    if own and own.due <= now and own.due < overtaken then delay = 0 end
-    return delay, mayBar and delay > 0 and overtaken <= now
+    local isFirst = delay == 0 or own and own.due <= now and own.due < overtaken
+    return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now
   end
 
-  -- Gives a client a ticket, or renews the one that it has.
+  -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait.
   function takeTicket(ledger, new)
     local tickets = ledger.tickets
     for _, ticket in ipairs(tickets) do
       if ticket.client == new.client then
+        if ticket.stride <= 0 then ticket.due = new.due end
         ticket.till, ticket.stride, ticket.taken = new.till, new.stride, new.taken
         return
       end

@@ -5,12 +5,12 @@
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
 
--- A request whose permits take this many milliseconds to refill may overtake reservations even if none was refunded.
-local LEAST_WAIT = 20
--- The most units of a state.
-local MOST_UNITS = 2 ^ 53 - 1
-
 local function tokenBucket()
+  -- A request whose permits take this many milliseconds to refill may overtake reservations even if none was refunded.
+  local LEAST_WAIT = 20
+  -- The most units of a state.
+  local MOST_UNITS = 2 ^ 53 - 1
+
   local algebra = bucketFormat()
   local newestIn, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget = bucketHistory()
 

@@ -180,12 +180,16 @@ export class Dispatcher {
     for (const { cost, count } of cancelled) reporter.cancelled(cost, count);
   }
 
-  /** Refunds a grant. `done` is called once the store has replied. */
-  refund(grant: Grant, done?: OnRefunded): void {
+  /** Refunds a grant, or a part of one. `done` is called once the store has replied. */
+  refund(grant: Grant, done?: OnRefunded, isWhole = true): void {
     const { parts, rescheduler } = this.#passes;
+    const { refunds, fairShare, waitEstimate } = parts;
     rescheduler.refunding();
-    parts.refunds.add(grant, 1, done);
-    if (!parts.fairShare.takesTurns) parts.waitEstimate.retryAt = 0;
+    refunds.add(grant, 1, done);
+    const next = this.#queue.firstUnreserved;
+    // Beside contenders, a part that is too small for the next request is worth no call before the client's turn.
+    const isEnough = isWhole || fairShare.contenders === 1 || next?.cost.every((n, i) => n <= grant.cost[i]);
+    if (!fairShare.takesTurns && isEnough) waitEstimate.retryAt = 0;
     this.loop.wake();
   }
 

@@ -23,6 +23,8 @@ export class WaitEstimate {
   readonly #reservations: Reservations;
   readonly #refunds: Refunds;
   #retryAt = 0;
+  /** Whether clients call in order. If no request was left at the reply, `retryAt` is that of the next one then. */
+  isOrdered = false;
   /** The first request without a reservation when `retryAt` was set. */
   #retries: Request | undefined;
   #refusal: Refusal | undefined;
@@ -36,7 +38,11 @@ export class WaitEstimate {
 
   /** When the first request without a reservation may be sent again, by the last reply. 0 if another request is first now. */
   get retryAt(): number {
-    return this.#retries === this.#queue.firstUnreserved ? this.#retryAt : 0;
+    const { firstUnreserved } = this.#queue;
+    const isMeant = this.#retries
+      ? this.#retries === firstUnreserved
+      : this.isOrdered && firstUnreserved?.timeout === Infinity;
+    return isMeant ? this.#retryAt : 0;
   }
 
   set retryAt(time: number) {

@@ -4,7 +4,7 @@ import type { DispatcherOptions } from '../dispatcher/parts.ts';
 import type { OnRefunded } from '../dispatcher/refunds.ts';
 import { type Request, settledRequest } from '../dispatcher/request.ts';
 import { AcquireTimeoutError, type AskedPermits, LimiterClosedError } from '../errors.ts';
-import { type Cost, costOf, exceedsError, type NamedLimits } from '../limits/cost.ts';
+import { type Cost, costOf, exceedsError, type NamedLimits, sameCost } from '../limits/cost.ts';
 import { exceeds } from '../limits/limit.ts';
 import { shortestInterval } from '../limits/load.ts';
 import { LimiterEvents } from '../port/events.ts';
@@ -160,7 +160,8 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   refundPart(grant: Grant, cost: Cost): Promise<void> {
-    return new Promise((resolve) => this.dispatcher.refund({ ...grant, cost }, () => resolve()));
+    const isWhole = sameCost(cost, grant.cost);
+    return new Promise((resolve) => this.dispatcher.refund({ ...grant, cost }, () => resolve(), isWhole));
   }
 
   charge(grant: Grant, cost: Cost): Promise<void> {

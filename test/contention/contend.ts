@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts';
 import type { Request } from '../../src/dispatcher/request.ts';
-import type { Cost } from '../../src/limits/cost.ts';
+import { type Cost, sameCost } from '../../src/limits/cost.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { Grant, Waiter } from '../../src/port/line.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
@@ -142,7 +142,7 @@ export function contend(contention: Contention): Outcome {
       after(random() * habits.refundWithin, () => {
         const cost = grant.cost.map((n) => Math.ceil(n * habits.part));
         kept.cost = kept.cost.map((n, i) => n - cost[i]);
-        line.refund({ ...grant, cost });
+        line.refund({ ...grant, cost }, undefined, sameCost(cost, grant.cost));
       });
     }
 

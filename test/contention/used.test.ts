@@ -102,6 +102,28 @@ for (const [[number, waiting], [kind, limitOf]] of cases(few, Object.entries(kin
     assert.ok(calls <= 1, `${calls} calls for each permit`);
   });
 
+const estimates = { ...waits, costs: [[10]], refund: 1, part: 0.8 };
+for (const [number, waiting, refundWithin, [kind, limitOf]] of cases(
+  [2, 8, 16],
+  [1, 20],
+  [1, 100],
+  Object.entries(kinds),
+))
+  test(`${number} clients with ${waiting} requests that use a fifth of 10 permits, refunded within ${refundWithin} ms, share ${kind}`, () => {
+    const limits = [{ ...limitOf(100), interval: 2_500 } as Limit];
+    const clients = Array.from({ length: number }, () => ({ ...estimates, waiting, refundWithin }));
+    const contention = { limits, clients, ...measured, warmUp: 7_500, span: 30_000 };
+    const outcome = contend(contention);
+    const kept = keptBy(outcome);
+    const best = Math.min(1200, ideal(contention)[0]);
+    // A client calls again in its turn, not for a part that is too small. A sliding window has no moment at which all come back.
+    const [least, most] = kind === 'a sliding window' ? [0.92, 2.6] : [0.97, 1.55];
+    assert.ok(sum(kept) >= least * best, `${sum(kept)} permits, and ${best} of one queue`);
+    assert.ok(jain(kept) >= 0.93, `Jain's index is ${jain(kept)}`);
+    const calls = outcome.calls / outcome.granted;
+    assert.ok(calls <= most, `${calls} calls for each permit`);
+  });
+
 test('permits that come back unused too late cause no further calls', () => {
   const habits = { ...waits, waiting: 4, refund: 0.9, refundWithin: 1 };
   // The bucket holds no second permit, so a moment that has passed is lost.

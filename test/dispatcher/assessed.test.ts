@@ -139,17 +139,20 @@ timed('requests that exceed the limit do not count', (clock) => {
   }
 });
 
-timed('requests that exceed a new limit fail with the first reply that tells it, and do not count', (clock) => {
-  const { ledger, line, answer } = writtenLine();
-  const recorded = recorder<string>();
-  line.ask(recorded, [100], Infinity, 'first');
-  line.ask(recorded, [600], Infinity, 'exceeds the new limit');
-  line.ask(recorded, [400], 500, 'behind them');
-  clock.tick(0);
-  Object.assign(ledger, { limits: [slidingWindow({ permits: 500, interval: 1000 })] });
-  answer([[1, 0]]);
-  assert.equal(recorded.all('failed'), ['exceeds the new limit']);
-  assert.equal(recorded.all('denied'), []);
-});
+timed(
+  'requests that exceed a new limit fail with the first reply that tells it, and do not count',
+  (clock) => {
+    const { ledger, line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    line.ask(recorded, [100], Infinity, 'first');
+    line.ask(recorded, [600], Infinity, 'exceeds the new limit');
+    line.ask(recorded, [400], 500, 'behind them');
+    clock.tick(0);
+    Object.assign(ledger, { limits: [slidingWindow({ permits: 500, interval: 1000 })] });
+    answer([[1, 0]]);
+    assert.equal(recorded.all('failed'), ['exceeds the new limit']);
+    assert.equal(recorded.all('denied'), []);
+  },
+);
 
 test.run();

@@ -91,6 +91,56 @@ timed(
   },
 );
 
+for (const [cost, isWhole, calls] of [
+  [[10], true, 2],
+  [[10], false, 2],
+  [[9], false, 1],
+] as const)
+  timed(
+    `in order, a refund of ${cost} ${isWhole ? 'whole ' : ''}permits makes ${calls - 1} more calls`,
+    (clock) => {
+      const ledger = scriptedLedger(limit);
+      const line = openLine(limit, ledger);
+      const recorded = recorder<number>();
+      for (let i = 0; i < 2; i++) line.ask(recorded, [10], Infinity, i);
+      clock.tick(0);
+      const [{ request, reply }] = ledger.reserves;
+      const segments = [
+        { count: 1, delay: 0, retryAfter: 0 },
+        { count: 1, delay: outcome.queued, retryAfter: 0 },
+      ];
+      reply(null, replyTo(request, [], { segments, contenders: 2, retryAfter: 100 }));
+      const [granted] = recorded.endings;
+      if (granted.what === 'granted') line.dispatcher.refund({ ...granted.grant, cost }, undefined, isWhole);
+      clock.tick(99);
+      assert.is(ledger.reserves.length, calls);
+    },
+  );
+
+for (const [timeout, contenders, calls] of [
+  [Infinity, 2, 1],
+  [50, 2, 2],
+  [Infinity, 1, 2],
+] as const)
+  timed(
+    `the next request waits for the turn of its client among ${contenders} for ${timeout} ms: ${calls} calls`,
+    (clock) => {
+      const ledger = scriptedLedger(limit);
+      const line = openLine(limit, ledger);
+      const recorded = recorder<number>();
+      line.ask(recorded, [1], Infinity, 0);
+      clock.tick(0);
+      const [{ request, reply }] = ledger.reserves;
+      const segments = [{ count: 1, delay: 0, retryAfter: 0 }];
+      reply(null, replyTo(request, [], { segments, contenders, retryAfter: 100 }));
+      line.ask(recorded, [1], timeout, 1);
+      clock.tick(99);
+      assert.is(ledger.reserves.length, calls);
+      clock.tick(1);
+      assert.is(ledger.reserves.length, 2);
+    },
+  );
+
 timed('while clients take turns, a call asks for a few thousand requests at most', (clock) => {
   const ledger = scriptedLedger(slidingWindow({ permits: 50_000, interval: 50_000 }));
   const line = openLine(limit, ledger);

@@ -12,6 +12,10 @@ const kinds: LimitSpec[] = [
   { kind: 'tokenBucket', ...rate, burst: 1 },
 ];
 const horizon = 20;
+/** Milliseconds that the kept part of a permit takes: all were refunded, and a twentieth is assumed. */
+const kept = 50;
+/** The same after one more reservation: half of them were refunded. */
+const half = 500;
 
 inEachTwin('tickets', (test, { fleet }) => {
   /** A limit whose first permit was refunded; clients 1 and 2 have reserved the next two. */
@@ -33,14 +37,38 @@ inEachTwin('tickets', (test, { fleet }) => {
   for (const spec of kinds) {
     test(`clients reserve in the order in which they have called, shortly before their turn: ${spec.kind}`, async () => {
       const clients = await refunded(spec);
-      assert.is(await retryOf(clients, 6, 3), 3000 - horizon / 2 - 6);
-      assert.is(await retryOf(clients, 7, 4), 4000 - horizon / 2 - 7);
+      // As long after the last reservation, at 2000, as before it.
+      assert.is(await retryOf(clients, 6, 3), 1994 - horizon / 2);
+      assert.is(await retryOf(clients, 7, 4), 1993 + kept - horizon / 2);
       for (const client of [3, 4]) await retryOf(clients, 1500, client);
       // Permits will be free at 3000, but client 3 is the first.
-      assert.is(await retryOf(clients, 2985, 4), 4000 - horizon / 2 - 2985);
+      assert.is(await retryOf(clients, 2985, 4), 15 + kept - horizon / 2);
       assert.equal(moments(await clients.reserve(2986, 3, { horizon })), [3000]);
-      assert.is(await retryOf(clients, 2987, 3), 5000 - horizon / 2 - 2987);
+      assert.is(await retryOf(clients, 2987, 3), 2 * half - horizon / 2);
       assert.equal(moments(await clients.reserve(3985, 4, { horizon })), [4000]);
+    });
+
+    test(`a client in front reserves as far ahead as a kept permit takes: ${spec.kind}`, async () => {
+      for (const [ahead, expected] of [
+        [kept, [3000]],
+        [kept + 1, []],
+      ] as const) {
+        const clients = await refunded(spec);
+        await retryOf(clients, 1500, 3);
+        assert.equal(moments(await clients.reserve(3000 - ahead, 3, { horizon })), expected);
+      }
+    });
+
+    test(`a client that was granted a permit calls again after those that wait: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      for (const client of [3, 4]) await retryOf(clients, 1500, client);
+      const reply = await clients.reserve(2986, 3, { horizon });
+      assert.is(reply.retryAfter, 2 * half - horizon / 2);
+      assert.is(reply.inTurn, undefined);
+      // Client 5 comes after it, although it does not wait yet; but it delays no reservation.
+      assert.is(await retryOf(clients, 2987, 5), 3 * half - horizon / 2);
+      // Client 4 has not called again.
+      assert.equal(moments(await clients.reserve(3985, 5, { horizon })), [4000]);
     });
 
     test(`a client with a long horizon calls again a millisecond later at the earliest: ${spec.kind}`, async () => {
@@ -102,8 +130,8 @@ inEachTwin('tickets', (test, { fleet }) => {
       const clients = await refunded(spec);
       await retryOf(clients, 6, 3);
       await retryOf(clients, 1000, 4);
-      assert.is(await retryOf(clients, 2005, 4), 4000 - horizon / 2 - 2005);
-      assert.is(await retryOf(clients, 2006, 4), 3000 - horizon / 2 - 2006);
+      assert.is(await retryOf(clients, 2005, 4), 2 * kept - horizon / 2);
+      assert.is(await retryOf(clients, 2006, 4), kept - horizon / 2);
     });
   }
 

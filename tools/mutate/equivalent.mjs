@@ -148,7 +148,7 @@ export const equivalent = [
     why: 'the expiry of a key is renewed more often',
   },
   {
-    mutant: /reserve\.lua local mayOrder, delay, barred = .*, «0 → 1», false$/,
+    mutant: /reserve\.lua local mayOrder, delay, expected, isFirst, barred = .*, «0 → 1», 0, true, false$/,
     why: 'it is read only where clients wait in order, and is computed there',
   },
   {

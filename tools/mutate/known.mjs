@@ -355,7 +355,7 @@ export const known = [
     title: 'a client that waits for rare permits is overtaken without end, in both twins',
     tests: tickets,
     changes: [
-      { file: 'lua/ledger/tickets.lua', find: 'delay > 0 and overtaken <= now', replace: 'false' },
+      { file: 'lua/ledger/tickets.lua', find: 'not isFirst and overtaken <= now', replace: 'false' },
       { file: memory('tickets'), find: 'overtaken <= now', replace: 'false' },
     ],
   },
@@ -365,7 +365,7 @@ export const known = [
     tests: tickets,
     changes: [
       { file: 'lua/ledger/tickets.lua', find: 'own.due <= now', replace: 'own.due <= 0' },
-      { file: memory('tickets'), find: '(due <= now', replace: '(due <= 0' },
+      { file: memory('tickets'), find: 'due <= now &&', replace: 'due <= 0 &&' },
     ],
   },
   {

@@ -3,12 +3,14 @@
 
 -- @include "heads/token-bucket"
 
--- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
-local KEPT_PAST = 8
 local MOST_AHEAD = 48
-local CLOSED, MIXED = -1, -2
+local CLOSED = -1
 
 local function bucketHistory()
+  -- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
+  local KEPT_PAST = 8
+  local MIXED = -2
+
   -- An upper bound of the newest moment granted or reserved; -1 for none.
   local function newestIn(state)
     return state.steps[1] and state.steps[1].stop or -1

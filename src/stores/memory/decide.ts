@@ -27,8 +27,10 @@ export function decide(
   const stride = paced ? strideOf(ledger, cost) : 0;
   let { t, wait, limiting } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
   // A request that does not wait must not overtake clients that wait.
-  if (paced && (areRare(ledger) || takeTurns(ledger, now)) && loadOf(ledger, cost) > 0)
-    wait = Math.max(wait, Math.ceil(turnOf(ledger, client, now).delay * 1000));
+  if (paced && (areRare(ledger) || takeTurns(ledger, now)) && loadOf(ledger, cost) > 0) {
+    const { isFirst, delay } = turnOf(ledger, client, now);
+    if (!isFirst) wait = Math.max(wait, Math.ceil(delay * 1000));
+  }
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
   if (granted) grantAll(ledger, instant, t, cost, stride, 1);

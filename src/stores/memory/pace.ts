@@ -15,7 +15,7 @@ const memory = 1000;
 const requests = 16;
 /** The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets. */
 export const mostStride = 1000;
-/** The least part of its stride by which a request moves the frontier. */
+/** The least part of the permits that is taken to be kept. */
 const leastPart = 0.05;
 
 /**
@@ -60,7 +60,12 @@ export function strideOf(ledger: LedgerState, cost: Cost): number {
   for (let i = 0; i < cost.length; i++)
     if (cost[i] > 0 && limits[i].kind !== 'tokenBucket')
       stride = Math.max(stride, (pacing * cost[i] * limits[i].interval) / limits[i].permits);
-  return Math.min(mostStride, stride) * Math.max(leastPart, keptPart(ledger));
+  return keptLoad(ledger, Math.min(mostStride, stride));
+}
+
+/** The part of a load that is not likely to be refunded. */
+export function keptLoad(ledger: LedgerState, load: number): number {
+  return load * Math.max(leastPart, keptPart(ledger));
 }
 
 /** Counts requests that were granted or reserved at a pace. */

@@ -1,8 +1,10 @@
+import type { Cost } from '../../limits/cost.ts';
 import { loadOf } from '../../limits/load.ts';
 import { noticePeriod, outcome, type Run, type Segment } from '../store.ts';
 import { contenderPeriod } from './contenders.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
+import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
@@ -12,8 +14,6 @@ import { keepClaim, nextTurn } from './turns.ts';
 export interface Reservations extends Quota {
   /** While permits are rare, or the contenders take turns: the client's turn. */
   turn: Turn | undefined;
-  /** Whether the client must not call before {@link retryAt}, even if it refunds permits. */
-  inTurn: boolean;
   /** Milliseconds of load that the client may reserve ahead if it has no other contenders. */
   horizon: number;
   /** When the client is to call again: milliseconds, or 0 if it need not. */
@@ -31,57 +31,72 @@ export interface Reservations extends Quota {
 }
 
 /**
- * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its horizon;
- * clients that take turns reserve no more than their share, and nothing beyond the notice period.
+ * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
+ * horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and nothing
+ * beyond the notice period.
  */
 export function staysQueued(
-  { left, horizon, takesTurns, held, share }: Reservations,
-  { delay, isBarred }: Turn,
+  ledger: LedgerState,
+  cost: Cost,
+  { turn, left, horizon, takesTurns, held, share }: Reservations,
   wait: number,
   ahead: number,
   maxWait: number,
 ): boolean {
+  const { isFirst, isBarred } = turn!;
   if (left || isBarred) return true;
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
-  if (wait === 0) return maxWait === 0 && delay > 0;
+  if (wait === 0) return maxWait === 0 && !isFirst;
   if (takesTurns) return ahead > noticePeriod || (held > 0 && held >= share);
-  return delay > 0 || ahead > horizon;
+  return !isFirst || ahead > Math.max(horizon, keptLoad(ledger, loadOf(ledger, cost)));
 }
 
 /** Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late. */
 export function queue(
   ledger: LedgerState,
-  { us, now, at }: Instant,
+  { us, now }: Instant,
   { count, cost, maxWait }: Run,
   reserved: Reservations,
   t: number,
 ): Segment {
-  const { client, contenders, horizon, takesTurns } = reserved;
+  const { client, contenders, takesTurns } = reserved;
   // Clients that take turns share what is free, so those in front do not delay them.
-  const turn = takesTurns ? t : t + reserved.turn!.delay;
-  const wait = Math.ceil(turn * 1000 - us);
+  const { delay, isFirst } = reserved.turn!;
+  const turn = takesTurns ? t : t + delay;
+  const wait = Math.ceil((isFirst ? t : turn) * 1000 - us);
   if (maxWait === 0 || wait > maxWait * 1000)
     return { count, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 };
   if (!reserved.left) {
     const until = now + contenderPeriod;
     const stride = loadOf(ledger, cost);
-    // For two seconds, permits can only come back.
-    const inTurn = takesTurns || (t > now + noticePeriod && newestOf(ledger, cost, false) <= at);
-    reserved.inTurn ||= inTurn;
-    const next = nextTurn(now, contenders, reserved.free);
     const taken = keepClaim(ledger, reserved.taken, stride);
-    takeTicket(ledger, { client, due: takesTurns ? now : inTurn ? next : turn, until, stride, taken });
+    takeTicket(ledger, { client, due: takesTurns ? now : turn, until, stride, taken });
     if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
     ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
-    reserved.retryAt = inTurn ? next : Math.max(turn - horizon / 2, now + 1);
+    if (takesTurns) reserved.retryAt = nextTurn(now, contenders, reserved.free);
+    else {
+      // Refunded permits come soon after their grants, if at all.
+      const since = Math.abs(now - newestOf(ledger, cost, false));
+      callAgain(reserved, now, Math.min(t - now, Math.max(keptLoad(ledger, stride), since)));
+    }
     reserved.left = true;
   }
   return { count, delay: outcome.queued, retryAfter: 0 };
 }
 
+/** Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front. */
+function callAgain(reserved: Reservations, now: number, wait: number): void {
+  reserved.retryAt = Math.max(now + reserved.turn!.expected + wait - reserved.horizon / 2, now + 1);
+}
+
 /** After a grant, the client's next request comes after those of the others. In turns, that follows from what it has taken. */
-export function goBehind(ledger: LedgerState, now: number, reserved: Reservations): void {
-  if (reserved.takesTurns) return;
-  dropTicket(ledger, reserved.client);
-  reserved.turn = turnOf(ledger, reserved.client, now, true);
+export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved: Reservations): void {
+  const { client, takesTurns, taken } = reserved;
+  if (takesTurns) return;
+  dropTicket(ledger, client);
+  reserved.turn = turnOf(ledger, client, now, true);
+  const load = loadOf(ledger, cost);
+  callAgain(reserved, now, keptLoad(ledger, load));
+  // It does not wait yet, but is likely to: those behind it count with that.
+  takeTicket(ledger, { client, due: now, until: now + contenderPeriod, stride: -load, taken });
 }

@@ -37,7 +37,6 @@ export function reserve(
     client,
     turn: rare || takesTurns ? turnOf(ledger, client, now, rare) : undefined,
     takesTurns,
-    inTurn: takesTurns,
     contenders,
     sharesFree: contenders > 1 && (takesTurns || areReturned(ledger)),
     quota: undefined,
@@ -79,7 +78,7 @@ export function reserve(
   if (voidAfter !== undefined) reply.voidAfter = voidAfter;
   if (reserved.retryAt > 0) {
     reply.retryAfter = Math.floor(reserved.retryAt * 1000 - instant.us) / 1000;
-    if (reserved.inTurn) reply.inTurn = true;
+    if (takesTurns) reply.inTurn = true;
   }
   return reply;
 }

@@ -59,10 +59,10 @@ export function serve(
       reserved.gaps++;
       if (hasQuota) spend(ledger, cost, 1, reserved);
       remaining--;
-      if (reserved.turn) goBehind(ledger, now, reserved);
+      if (reserved.turn) goBehind(ledger, now, cost, reserved);
       continue;
     }
-    if (reserved.turn && staysQueued(reserved, reserved.turn, wait, t - now, maxWait)) {
+    if (reserved.turn && staysQueued(ledger, cost, reserved, wait, t - now, maxWait)) {
       segments.push(queue(ledger, instant, { count: remaining, cost, maxWait }, reserved, t));
       return;
     }
@@ -105,7 +105,7 @@ export function serve(
     if (paced && stride === 0) noteGranted(ledger, cost, granted);
     if (quota < Infinity) spend(ledger, cost, granted, reserved);
     if (takesTurns && wait === 0) noteTaken(ledger, cost, granted);
-    if (reserved.turn) goBehind(ledger, now, reserved);
+    if (reserved.turn) goBehind(ledger, now, cost, reserved);
     if (wait > 0) {
       reserved.held += load * granted;
       if (reserved.contenders > 1 && load >= reserved.share)

@@ -1,9 +1,14 @@
 import type { LedgerState, Ticket } from './ledgerState.ts';
+import { keptLoad } from './pace.ts';
 
 /** The turn of a client, as the tickets of the clients in front determine it. */
 export interface Turn {
-  /** Milliseconds by which the clients in front delay this one. */
+  /** Milliseconds by which the waiting clients in front delay this one, if no permits are refunded. */
   delay: number;
+  /** The same of all clients in front, without what they are likely to refund: those that were granted call again. */
+  expected: number;
+  /** Whether no client waits in front, or none that this one must let pass. */
+  isFirst: boolean;
   /** Whether the first client has been overtaken for so long that this one must not be granted anything. */
   isBarred: boolean;
 }
@@ -23,6 +28,8 @@ const mostTickets = 64;
 export function turnOf(ledger: LedgerState, client: string, now: number, mayBar = false): Turn {
   ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
   let delay = 0;
+  let expected = 0;
+  let hasPassed = false;
   const first = ledger.tickets.find(({ stride }) => stride > 0);
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
   if (first) {
@@ -33,19 +40,22 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   for (const { client: other, due, stride } of ledger.tickets) {
     if (other === client) {
       // A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
-      if (due <= now && due < overtaken) delay = 0;
+      hasPassed = due <= now && due < overtaken;
       break;
     }
-    delay += stride;
+    delay += Math.max(0, stride);
+    expected += keptLoad(ledger, Math.abs(stride));
   }
-  return { delay, isBarred: mayBar && delay > 0 && overtaken <= now };
+  const isFirst = hasPassed || delay === 0;
+  return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now };
 }
 
-/** Gives a client a ticket, or renews the one that it has. */
+/** Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait. */
 export function takeTicket(ledger: LedgerState, ticket: Ticket): void {
   const { tickets } = ledger;
   const own = tickets.find(({ client }) => client === ticket.client);
   if (own) {
+    if (own.stride <= 0) own.due = ticket.due;
     own.until = ticket.until;
     own.stride = ticket.stride;
     own.taken = ticket.taken;
