@@ -56,7 +56,9 @@ export function createLedger(
   now: number,
   sequences: LedgerState['sequences'],
 ): LedgerState {
-  const states = limits.map((limit) => startState(limit, now, 0));
+  // A literal, since V8 creates it at once with the element that it has.
+  const states = [startState(limits[0], now, 0)];
+  for (let i = 1; i < limits.length; i++) states.push(startState(limits[i], now, 0));
   const ledger = new SmallLedger(epoch, now, names, limits, states) as unknown as LedgerState;
   if (sequences) ledger.sequences = sequences;
   return ledger;

@@ -27,6 +27,9 @@ export class Places {
   #size = 0;
   #calls = 0;
   #added = 0;
+  /** The places that the present search still visits, and its time in epoch milliseconds. */
+  #visits = 0;
+  #time = 0;
   /**
    * The clock's zero in epoch milliseconds. All limiters use that of the first, so that a limiter created after a step of the
    * wall clock agrees with the older ones.
@@ -43,7 +46,7 @@ export class Places {
     const known = places.get(key);
     if (known) return known;
     const place = new Place();
-    this.#families.set(family, places);
+    if (places.size === 0) this.#families.set(family, places);
     places.set(key, place);
     this.#size++;
     this.#added++;
@@ -58,17 +61,19 @@ export class Places {
   }
 
   #look(serverMs: number): void {
-    const most = visits + visitsPerAdded * this.#added;
+    this.#visits = Math.min(visits + visitsPerAdded * this.#added, this.#size);
     this.#added = 0;
-    for (let left = Math.min(most, this.#size); left > 0; left--)
-      if (this.#hand.next(serverMs).done) this.#hand = this.#search();
+    this.#time = serverMs;
+    while (this.#visits > 0 && this.#size > 0) if (this.#hand.next().done) this.#hand = this.#search();
   }
 
-  /** Visits one place for each time that it receives, and drops it if it is idle. */
-  *#search(): Generator<undefined, void, number> {
+  /** Visits as many places as are to be visited now, and drops those that are idle. */
+  *#search(): Generator<undefined, void> {
     for (const [family, places] of this.#families) {
       for (const [key, place] of places) {
-        if (!isOver(place, yield)) continue;
+        if (this.#visits === 0) yield;
+        this.#visits--;
+        if (!isOver(place, this.#time)) continue;
         place.isKept = false;
         this.lastEpoch = Math.max(this.lastEpoch, place.ledger?.epoch ?? 0);
         places.delete(key);
