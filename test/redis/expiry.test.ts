@@ -66,6 +66,14 @@ test('an aligned window expires when it ends', async ({ redis }) => {
   assertLives((await lives(redis)).get('{p:n}'), Math.ceil(left) + 1000);
 });
 
+test('a key lives at most 2^32 ms longer than a long window', async ({ redis }) => {
+  const interval = 1e11;
+  await ledgerOf(redis, { '': fixedWindow({ permits: 2, interval }) }).decide([1]);
+  const left = (await lives(redis)).get('{p:n}')!;
+  const longer = left - interval;
+  assert.ok(longer <= 2 ** 32 && longer > 2 ** 32 - 1500, `${longer} ms longer`);
+});
+
 test('the keys of reservations and their log live until all permits are free', async ({ redis }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 1, interval: minute, resolution: 1 }) });
   await ledger.reserve([1], { count: 12, maxWait: Infinity });
