@@ -54,7 +54,8 @@ local tooMuch = isTooMuch(ledger, cost)
 local granted = wait == 0 and not tooMuch
 if granted then grantAll(ledger, instant, t, cost, stride, 1) end
 
-local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us) }
+local full = math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us
+local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.min(full, MOST_WAIT)) }
 for i, permits in ipairs(availableNow(ledger, instant)) do reply[3 + i] = permits end
 if not granted and #cost > 1 then reply[#reply + 1] = limiting end
 saveLedger(KEYS[1], ledger, instant)

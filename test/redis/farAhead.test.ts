@@ -52,7 +52,8 @@ test('a wait of more microseconds than a reply can hold is the longest one that 
   for (const sequence of [1, 2, 3, 4, 5])
     await first.refund([{ moment: debt, epoch: 0, source: 'redis', cost: [1e6], count: 1 }], sequence);
   const longest = 2 ** 62 / 1000;
-  assert.is((await second.decide([1])).retryAfter, longest);
+  const refused = await second.decide([1]);
+  assert.equal([refused.retryAfter, refused.resetAfter], [longest, longest]);
   const [{ delay }] = (await first.reserve([1], { maxWait: Infinity })).segments;
   assert.is(delay, longest);
   for (const maxWait of [0, 1_000])
