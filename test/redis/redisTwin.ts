@@ -55,10 +55,12 @@ export function redisTwin(
     const sequence = known ? { last: known.readDoubleLE(0), until: known.readDoubleLE(8) } : undefined;
     const outcome = { reply, control: readControl(control), sequence, wasQuick };
     if (!held.ledger) return { ...outcome, state: undefined, calm: undefined };
-    const saves = ['reserve', 'decide', 'refund', 'peek'].includes(call.kind);
-    const { shift } = readLedger(held, 0, !saves);
+    const mayMark = !['reserve', 'decide', 'refund', 'peek'].includes(call.kind);
+    const { shift } = readLedger(held, 0, mayMark);
     const now = Math.floor(call.serverUs / 1000) + shift;
-    const { calm, kept, ...state } = readLedger(held, now, !saves);
+    const { calm, kept, ...state } = readLedger(held, now, mayMark);
+    // Later milliseconds are not exact.
+    const saves = !mayMark && kept < 2 ** 53;
     // A little less on a slow server. A call that does not renew the key leaves it persistent.
     const isKept = ttl === -1 ? kept >= state.expires : ttl <= kept - now && ttl >= kept - now - late;
     if (saves && !isKept) throw new Error(`the ledger's key lives for ${ttl} ms, not ${kept - now}`);

@@ -105,8 +105,8 @@ function comparableRate({ limits, stored }: Rate): unknown {
   return { stored, limits: limits.map((limit) => ({ ...limit })) };
 }
 
-/** Decades of them are not exact, as a time in milliseconds has few places after the point then. */
+/** Decades of them are not exact, as a time in milliseconds has few places after the point then. A script replies up to 2^62. */
 function microseconds(ms: number): number {
   const us = Math.round(ms * 1000);
-  return us < 2 ** 50 ? us : Number(us.toPrecision(12));
+  return us < 2 ** 50 ? us : Number(Math.min(us, 2 ** 62).toPrecision(12));
 }
