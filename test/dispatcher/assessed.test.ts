@@ -69,6 +69,19 @@ timed(
   },
 );
 
+timed('requests without timeouts count for a later one before their own reply', (clock) => {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  // The first reply tells that the limit is the one in force.
+  line.ask(recorded, [1], Infinity, 'first');
+  clock.tick(0);
+  answer([[1, 0]]);
+  line.ask(recorded, [600], Infinity, 'endless');
+  line.ask(recorded, [500], 900, 'behind it');
+  clock.tick(0);
+  assert.equal(recorded.all('denied'), ['behind it']);
+});
+
 timed('counted requests of which a part is in the call count as a whole for those behind them', (clock) => {
   const { line, answer, asked, counter } = writtenLine();
   const recorded = recorder<string>();

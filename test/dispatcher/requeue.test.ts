@@ -145,4 +145,35 @@ timed(
   },
 );
 
+timed('the time between two moves doubles with each that brings nothing forward', (clock) => {
+  const { ledger, line, answer } = writtenLine();
+  const recorded = recorder<number>();
+  for (let i = 0; i < 11; i++) line.ask(recorded, [1], Infinity, i);
+  clock.tick(0);
+  answer([
+    [1, 0],
+    [10, 5000],
+  ]);
+  const [first] = recorded.endings;
+  assert.ok(first.what === 'granted');
+  /** When the client asks for earlier moments after a refund. It gets none. */
+  const nextMove = () => {
+    const before = ledger.reserves.length;
+    line.refund({ ...first.grant, cost: [1] });
+    for (let i = 0; i < 200; i++) {
+      for (const { refunds, reply } of ledger.refunds.splice(0))
+        reply(null, { restored: refunds.map(() => true) });
+      if (ledger.reserves.length > before) break;
+      clock.tick(1);
+    }
+    answer([[10, 5000]]);
+    return performance.now();
+  };
+  const [, ...moves] = Array.from({ length: 4 }, nextMove);
+  assert.equal(
+    moves.map((at) => at - moves[0]),
+    [0, 40, 120],
+  );
+});
+
 test.run();
