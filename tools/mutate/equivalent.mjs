@@ -442,4 +442,8 @@ export const equivalent = [
     mutant: /reserve\.lua local hole = wait «> → >=» 0 and holeFor/,
     why: 'no hole is later than now and before the present moment',
   },
+  {
+    mutant: /bucketHistory\.ts history\.unsureUntil = Math\.max\(«0 → 1», newest\);$/,
+    why: 'both moments are past',
+  },
 ];
