@@ -58,6 +58,24 @@ test('a debt, a release and a debt in one call', async ({ redis }) => {
   }
 });
 
+test('more changes of the rate than a ledger keeps', async ({ redis }) => {
+  const limitOf = (permits: number): LimitSpec => ({
+    ...{ kind: 'slidingWindow', permits, interval: 1000, resolution: 1 },
+  });
+  const change = (i: number): Step[] => [
+    { kind: 'setRate', client: 0, limits: [limitOf(1 + (i % 2))], ifAbsent: false, keepState: true },
+    wait(100),
+    ask([1, Infinity]),
+  ];
+  const limits = [limitOf(1)];
+  // The two oldest of nine changes become one.
+  const steps = [
+    ask([1, Infinity], [1, Infinity]),
+    ...Array.from({ length: 12 }, (_, i) => change(i)).flat(),
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: [''], limits }]);
+});
+
 test('a release leaves an empty window as it is that is off the grid and still ahead', async ({ redis }) => {
   const limits: LimitSpec[] = [{ kind: 'fixedWindow', permits: 3, interval: 57_000, align: 'epoch' }];
   const runs = [
