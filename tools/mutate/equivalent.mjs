@@ -446,4 +446,8 @@ export const equivalent = [
     mutant: /bucketHistory\.ts history\.unsureUntil = Math\.max\(«0 → 1», newest\);$/,
     why: 'both moments are past',
   },
+  {
+    mutant: /control\.(ts|lua) if .*pausedUntil ={2,3} «0 → 1»/,
+    why: 'without a pause, it began at 0, which is past',
+  },
 ];
