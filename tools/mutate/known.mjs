@@ -361,11 +361,24 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'turns are expected as if nothing were refunded, in both twins',
+    tests: tickets,
+    changes: [
+      {
+        file: 'lua/ledger/tickets.lua',
+        find: 'keptLoad(ledger, math.abs(ticket.stride))',
+        replace: 'math.abs(ticket.stride)',
+      },
+      { file: memory('tickets'), find: 'keptLoad(ledger, Math.abs(stride))', replace: 'Math.abs(stride)' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'a client whose turn has passed waits for those in front, in both twins',
     tests: tickets,
     changes: [
       { file: 'lua/ledger/tickets.lua', find: 'own.due <= now', replace: 'own.due <= 0' },
-      { file: memory('tickets'), find: 'due <= now &&', replace: 'due <= 0 &&' },
+      { file: memory('tickets'), find: 'hasPassed = due <= now', replace: 'hasPassed = due <= 0' },
     ],
   },
   {
