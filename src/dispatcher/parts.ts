@@ -21,6 +21,8 @@ export interface DispatcherOptions {
   ledger: Ledger;
   clock: Clock;
   maxQueue: number;
+  /** Identifies the client and its limit in this process, if several dispatchers may share them. */
+  client?: string | undefined;
   /** Whether no other limiter can change the limit. */
   alone?: boolean | undefined;
   events?: LimiterEvents | undefined;
@@ -45,7 +47,7 @@ export interface Parts extends DispatcherOptions {
 }
 
 export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
-  const { name, named, ledger, clock, maxQueue, alone, isBusy } = options;
+  const { name, named, ledger, clock, maxQueue, client, alone, isBusy } = options;
   const events = options.events ?? new LimiterEvents(name);
   const reporter = new Reporter(named, events, ledger);
   const queue = new Queue(named.limits.length);
@@ -64,6 +66,7 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
     ledger,
     clock,
     maxQueue,
+    client,
     alone,
     isBusy,
     events,

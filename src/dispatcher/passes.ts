@@ -69,6 +69,7 @@ export class Passes implements LoopPasses, Replies {
   }
 
   settle(): void {
+    this.calls.siblings.note(this.parts.queue.first !== undefined);
     const { first } = this.parts.reservations.moments;
     const isWatched = this.changes.isPausing || this.#watchedIn === this.calls.count;
     const due = isWatched ? this.#due() : (first?.due ?? Infinity);

@@ -3,6 +3,7 @@ import { applyReply } from './applyReply.ts';
 import { bringForward, earlierRun } from './earlier.ts';
 import { type Call, gather } from './gather.ts';
 import type { Parts } from './parts.ts';
+import { Siblings } from './siblings.ts';
 
 /**
  * Milliseconds after which a client with waiting requests calls again, whatever it has reserved: the limit may have been
@@ -26,6 +27,7 @@ export interface Replies {
 export class ReserveCalls {
   readonly #parts: Parts;
   readonly #replies: Replies;
+  readonly siblings: Siblings;
   /** The call in flight. */
   current: Call | undefined;
   /** Number of calls sent. */
@@ -39,6 +41,7 @@ export class ReserveCalls {
   constructor(parts: Parts, replies: Replies) {
     this.#parts = parts;
     this.#replies = replies;
+    this.siblings = new Siblings(parts.client);
   }
 
   /** Milliseconds that the store is given to reply. */
@@ -71,9 +74,13 @@ export class ReserveCalls {
     this.#heartbeatAt = 0;
   }
 
-  /** Requests were cancelled. If none is left, a call tells the store that the client is no contender any more. */
+  /**
+   * Requests were cancelled. If none is left, a call tells the store that the client is no contender any more, unless requests of
+   * the client wait in another dispatcher.
+   */
   left(): void {
-    if (!this.#parts.queue.first && this.#parts.fairShare.contenders > 1) this.#heartbeatAt = -1;
+    const { queue, fairShare } = this.#parts;
+    if (!queue.first && fairShare.contenders > 1 && !this.siblings.wait) this.#heartbeatAt = -1;
   }
 
   /** Sends a call if one is due and none is in flight. */

@@ -69,9 +69,9 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     if (this.#created && !this.closed) return this.#created;
     if (!this.#created) {
       const { name, named, ledger, events } = this;
-      const { clock, maxQueue, alone } = this.options;
+      const { clock, maxQueue, client, alone } = this.options;
       const isBusy = () => this.#lookups > 0;
-      this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, alone, events, isBusy });
+      this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, client, alone, events, isBusy });
       if (this.#isHandingOut) this.#created.loop.enter();
     }
     // A closed dispatcher refuses all requests.

@@ -70,7 +70,9 @@ export function partsOf(options: RateLimiterOptions, owner: object): LimiterPart
   const shared = sharedParts(options, owner, false);
   const { clock, maxQueue, alone } = shared;
   const events = shared.hasFallback ? new LimiterEvents(name) : undefined;
-  return { name, named, ledger: openLedger(shared, named, events), clock, maxQueue, alone, events };
+  const { prefix, clientId } = shared.config;
+  const client = alone ? undefined : JSON.stringify([prefix, name, clientId]);
+  return { name, named, ledger: openLedger(shared, named, events), clock, maxQueue, client, alone, events };
 }
 
 /** The store of a limiter or group with these options. */

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LimiterClosedError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { rejection } from '../support/badInput.ts';
@@ -47,6 +47,41 @@ for (const [how, leave] of Object.entries({
       [],
     );
     await b.close();
+  });
+
+for (const how of ['closes', 'cancels'])
+  timed(`a limiter that ${how} leaves another one of its client its share`, async (clock) => {
+    const store = memoryStore();
+    const open = (clientId: string) =>
+      new RateLimiter({ name: 'api', limit: tokenBucket({ permits: 100, interval: 1000 }), store, clientId });
+    const granted = { a: 0, c: 0 };
+    const keepsAsking = (client: 'a' | 'c') => {
+      const limiter = open(client);
+      const ask = (): Promise<void> =>
+        limiter.acquire().then(
+          () => {
+            granted[client]++;
+            return ask();
+          },
+          () => undefined,
+        );
+      for (let i = 0; i < 50; i++) void ask();
+      return limiter;
+    };
+    const lasting = [keepsAsking('a'), keepsAsking('c')];
+    for (let i = 0; i < 200; i++) {
+      const other = open('a');
+      const controller = new AbortController();
+      for (let j = 0; j < 3; j++) fateOf(other.acquire(1, { signal: controller.signal }));
+      await clock.tickAsync(2);
+      if (how === 'cancels') controller.abort();
+      const closed = other.close();
+      await clock.tickAsync(18);
+      await closed;
+    }
+    const { a, c } = granted;
+    assert.ok(Math.min(a, c) > 0.45 * (a + c), `${a} and ${c} permits`);
+    for (const limiter of lasting) await limiter.close();
   });
 
 timed('closing again is the same as closing once', async () => {
