@@ -17,13 +17,18 @@ local function fixedWindow()
     return math.ceil((t - state.shift) / state.interval) * state.interval + state.shift
   end
 
+  -- Forgets the window before the last if it is past.
+  local function forgetPast(state, now)
+    if now >= state.stop0 then
+      state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = 0, 0, 0, 0, 0
+    end
+  end
+
   function algebra.roll(state, now, shift)
     state.shift = shift
     -- After a step of the clock, a window may be off the grid. The next one starts on the grid.
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
-    if now >= state.stop0 then
-      state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = 0, 0, 0, 0, 0
-    end
+    forgetPast(state, now)
     if now < state.stop then return end
     state.used = 0
     -- After a later step of the clock, no window may start before the present one.
@@ -45,9 +50,10 @@ local function fixedWindow()
   end
 
   -- Opens a window at the moment `t`.
-  local function open(state, t)
+  local function open(state, now, t)
     state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
     state.newest0, state.reserved0 = state.newest, state.reserved
+    forgetPast(state, now)
     state.start, state.used, state.reserved = t, 0, 0
     if state.epoch == 1 then state.start = alignDown(state, t) end
     state.stop = state.start + state.interval
@@ -99,7 +105,7 @@ local function fixedWindow()
       state.newest0 = math.max(state.newest0, t)
       return
     end
-    if state.used == 0 or t >= state.stop then open(state, t) end
+    if state.used == 0 or t >= state.stop then open(state, now, t) end
     state.used = state.used + n
     if t > now then state.reserved = (state.newest > now and state.reserved or 0) + n end
     state.newest = math.max(state.newest, t)

@@ -154,12 +154,9 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
     return { kind, numbers: kept, log: log.slice(past.length) };
   }
   if (kind === 'f') {
-    const [align, start, end, used, newest, reserved, ...earlier] = numbers.slice(2);
-    const isPast = used === 0 && end <= now;
-    // The end of an aligned window stays: after a step of the clock, no window starts before it.
-    const last = isPast ? [0, align === 1 ? end : 0, 0, 0, 0] : [start, end, used, newest, reserved];
+    const earlier = numbers.slice(8);
     const before = earlier[1] <= now ? [0, 0, 0, 0, 0] : earlier.slice(0, 5);
-    return { kind, numbers: [...numbers.slice(0, 3), ...last, ...before, ...earlier.slice(5)], log };
+    return { kind, numbers: [...numbers.slice(0, 8), ...before, ...earlier.slice(5)], log };
   }
   if (kind === 't') {
     const [owedUntil, lastAt, unsureUntil, ...more] = numbers.slice(5);
