@@ -174,8 +174,7 @@ end
 local function saveLedger(key, ledger, instant)
   local now = instant.now
   ledger.expires = math.max(now + LEAST_LIFE, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
-  -- Replies have 64 bits for its microseconds.
-  if not (ledger.expires * 1000 < 2 ^ 63) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
+  if not inRange(ledger.expires, ledger.expires) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then
     left = need + math.min(need, MOST_SLACK)

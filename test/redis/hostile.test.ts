@@ -278,26 +278,16 @@ test('an invalid number anywhere in a control is refused', async ({ redis }) => 
     }
 });
 
-test('a moment whose microseconds do not fit into a reply is refused', async ({ redis }) => {
+test('a pause whose microseconds do not fit into a reply is refused', async ({ redis }) => {
   const ofTwo = ledgerOf(redis, { a: limitOf(sliding), b: limitOf(sliding) });
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');
   await new Promise((resolve) => client.pause(50_000, resolve));
-  const changed = async (key: string, at: (held: Buffer) => number): Promise<Buffer> => {
-    const held = (await redis.getBuffer(key))!;
-    held.writeDoubleLE(2 ** 54, at(held));
-    await redis.set(key, held);
-    return held;
-  };
-  const paused = await changed(control, () => 16);
+  const paused = (await redis.getBuffer(control))!;
+  paused.writeDoubleLE(2 ** 54, 16);
+  await redis.set(control, paused);
   assert.match((await rejection(ofTwo.decide([1, 1]))).message, `the key ${control} holds no control`);
   assert.ok(paused.equals((await redis.getBuffer(control))!));
-  await redis.flushall();
-  await ofTwo.decide([1, 1]);
-  // The time of the newest entry of a log.
-  const full = await changed(ledger, (held) => 30 + 4 + held.readUInt32LE(30) + 4 + 2 + 9 * 8);
-  assert.match((await rejection(ofTwo.decide([1, 1]))).message, 'found a limit that is never free; reset()');
-  assert.ok(full.equals((await redis.getBuffer(ledger))!));
 });
 
 for (const key of [ledger, control])

@@ -165,7 +165,9 @@ const vastLimits: fc.Arbitrary<LimitSpec> = record({
   const interval = Math.min(wanted, 1e12, Math.floor((2 ** 53 - 1) / permits));
   if (kind === 'slidingWindow') return { kind, permits, interval, resolution: Math.min(extra, interval) };
   if (kind === 'fixedWindow') return { kind, permits, interval, align: extra % 2 ? 'first' : 'epoch' };
-  return { kind, permits, interval, burst: Math.min(extra, Math.floor((2 ** 53 - 1) / interval)) };
+  // A bucket fills within 2^40 ms: thousands of times as much, the most that may be owed, is still exact.
+  const most = Math.max(1, Math.floor((2 ** 40 * permits) / interval));
+  return { kind, permits, interval, burst: Math.min(extra, most, Math.floor((2 ** 53 - 1) / interval)) };
 });
 
 /** Histories of limits whose numbers are too large for one format or another. */
