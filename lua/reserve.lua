@@ -165,7 +165,7 @@ do
       if load >= share then noteLarge(ledger, load, till, now) end
       ledger.pacedUntil = math.max(ledger.pacedUntil, till)
       if turns then
-        retryAt = nextTurn(now, contenders, quota.free)
+        retryAt = nextTurn(ledger, now, t, contenders, quota.free, load)
       else
         -- Refunded permits come soon after their grants, if at all.
         local since = math.abs(now - newestOf(ledger, run.cost, false))
@@ -276,9 +276,9 @@ if contenders > 1 and ahead > now then ledger.pacedUntil = math.max(ledger.paced
 -- A client that leaves no other behind, or a single one, ends the pace.
 if #runs == 0 and not waits and contenders == 1 then ledger.pacedUntil = 0 end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn.
-if turns and quota.left then
-  retryAt = nextTurn(now, contenders, quota.free)
-  if not left then takeTicket(ledger, { client = client, due = now, till = till, stride = 0, taken = quota.taken }) end
+if turns and quota.left and not left then
+  retryAt = nextTurn(ledger, now, now, contenders, quota.free, loadOf(ledger, runs[1].cost))
+  takeTicket(ledger, { client = client, due = now, till = till, stride = 0, taken = quota.taken })
 end
 if retryAt > 0 then
   local wait = math.floor(math.min(retryAt * 1000 - instant.us, MOST_WAIT))

@@ -13,24 +13,29 @@ do
   -- While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most
   -- of it: milliseconds.
   local LONG_INTERVAL = 10000
-  -- The most milliseconds between two calls for each contender: if permits are plentiful, if they are just enough for all,
-  -- and if they are not.
-  local LEAST_TURN = 1
-  local EQUAL_TURN = 50
-  local FEW_TURN = 500
+  -- The most milliseconds between two calls for each contender in a long interval.
+  local LONG_TURN = 250
   -- The second half of that time is divided into so many parts, a prime number.
   local PARTS = 499
+
+  -- Whether any interval is shorter than that.
+  local function isShort(ledger)
+    for _, state in ipairs(ledger.limits) do
+      if state.interval < LONG_INTERVAL then return true end
+    end
+    return false
+  end
 
   -- Whether permits have been refunded to windows lately whose reservations were far ahead. Contenders then take
   -- turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits
   -- that are free.
   function takeTurns(ledger, now)
     if ledger.movedAt == 0 or now >= ledger.movedAt + TURNS_PERIOD then return false end
-    local isShort, hasWindow = false, false
+    if isShort(ledger) and areRare(ledger) then return false end
     for _, state in ipairs(ledger.limits) do
-      isShort, hasWindow = isShort or state.interval < LONG_INTERVAL, hasWindow or state.kind ~= 't'
+      if state.kind ~= 't' then return true end
     end
-    return hasWindow and not (isShort and areRare(ledger))
+    return false
   end
 
   -- What a client that calls has taken in its turns, and the same of the waiting client that has taken least. One that
@@ -83,14 +88,16 @@ do
     return granted
   end
 
-  -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. The
-  -- more there are, the sooner, as no more can be granted until then. If they were not enough for all contenders, permits
-  -- come back so slowly that more calls would find none.
-  function nextTurn(now, contenders, free)
-    local each = free < contenders and FEW_TURN or math.max(LEAST_TURN, EQUAL_TURN * contenders / free)
-    local longest = math.min(MOST_TURN, each * contenders)
+  -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call, and
+  -- the next one of `load` milliseconds at `t` if no permits come back. In a short interval, each contender is granted one in
+  -- the time that the kept parts of their requests take, and in a long one at any pace. The more are free, the sooner, as no
+  -- more can be granted until then. The longer no permits have come back, the later others are likely to.
+  function nextTurn(ledger, now, t, contenders, free, load)
+    local each = isShort(ledger) and keptLoad(ledger, load) or LONG_TURN
+    local ofAll = contenders * each * contenders / math.max(contenders, free)
+    local longest = math.min(MOST_TURN, ofAll + math.min(t - now, now - ledger.movedAt))
     -- Different for each moment and call, so that clients do not call together for ever.
-    local mixed = math.fmod(now * 37 + free * 13, PARTS)
+    local mixed = (now * 37 + free * 13) % PARTS
     return now + math.ceil(longest * (1 + mixed / PARTS) / 2)
   end
 end

@@ -235,6 +235,27 @@ for (const [kind, number] of cases(Object.keys(kinds).slice(0, 2), [8, 16]))
     }
   });
 
+const short = [
+  [1000, 8, 4, 300, 0.9],
+  [100, 8, 1, 300, 0.85],
+  [100, 16, 1, 5, 0.9],
+  [100, 16, 4, 5, 0.9],
+] as const;
+for (const [kind, [permits, number, waiting, refundWithin, least]] of cases(
+  Object.keys(kinds).slice(0, 2),
+  short,
+))
+  test(`${number} clients with ${waiting} queued requests that refund 90 % of ${permits} within ${refundWithin} ms keep what one queue would keep in several seconds of ${kind}`, () => {
+    const limits = [{ ...kinds[kind](permits), interval: 2_500 } as Limit];
+    const clients = Array.from({ length: number }, () => ({ ...waits, waiting, refund: 0.9, refundWithin }));
+    const contention = { limits, clients, ...measured, jitter: 0.3, warmUp: 6_000, span: 20_000 };
+    const { kept, calls, granted } = contend(contention);
+    const permitsKept = sum(kept.map(([n]) => n));
+    const best = Math.min((20_000 / 2_500) * permits, ideal(contention)[0]);
+    assert.ok(permitsKept >= least * best, `${permitsKept} permits, and ${best} of one queue`);
+    assert.ok(calls <= 1.6 * granted, `${calls} calls for ${granted} permits`);
+  });
+
 const trips = [
   [0.3, 40],
   [0.3, 200],

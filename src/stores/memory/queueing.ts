@@ -73,7 +73,7 @@ export function queue(
     takeTicket(ledger, { client, due: takesTurns ? now : turn, until, stride, taken });
     if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
     ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
-    if (takesTurns) reserved.retryAt = nextTurn(now, contenders, reserved.free);
+    if (takesTurns) reserved.retryAt = nextTurn(ledger, now, t, contenders, reserved.free, stride);
     else {
       // Refunded permits come soon after their grants, if at all.
       const since = Math.abs(now - newestOf(ledger, cost, false));

@@ -1,3 +1,4 @@
+import { loadOf } from '../../limits/load.ts';
 import { noticePeriod, type ReserveReply, type ReserveRequest, type Segment } from '../store.ts';
 import { contenderPeriod, countContenders, noteContender } from './contenders.ts';
 import { serveEarlier } from './earlier.ts';
@@ -59,9 +60,10 @@ export function reserve(
   const until = Math.min(Math.max(now, ahead), now + noticePeriod) + contenderPeriod;
   if (contenders > 1 && ahead > now) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
   // After its part of the free permits, the client leaves the rest to the others until its next turn.
-  if (takesTurns && reserved.quota !== undefined) {
-    reserved.retryAt = nextTurn(now, contenders, reserved.free);
-    if (!reserved.left) takeTicket(ledger, { client, due: now, until, stride: 0, taken: reserved.taken });
+  if (takesTurns && !reserved.left && reserved.quota !== undefined) {
+    const load = loadOf(ledger, request.runs[0].cost);
+    reserved.retryAt = nextTurn(ledger, now, now, contenders, reserved.free, load);
+    takeTicket(ledger, { client, due: now, until, stride: 0, taken: reserved.taken });
   }
   // A client that leaves no other behind, or a single one, ends the pace.
   if (request.runs.length === 0 && !waits && contenders === 1) ledger.pacedUntil = 0;

@@ -1,5 +1,6 @@
+import { shortestInterval } from '../../limits/load.ts';
 import type { LedgerState } from './ledgerState.ts';
-import { areRare } from './pace.ts';
+import { areRare, keptLoad } from './pace.ts';
 
 /** Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then. */
 const turnsPeriod = 3000;
@@ -7,10 +8,8 @@ const turnsPeriod = 3000;
 const longInterval = 10_000;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
-/** The same for each contender: if permits are plentiful, if they are just enough for all, and if they are not. */
-const leastTurn = 1;
-const equalTurn = 50;
-const fewTurn = 500;
+/** The same for each contender in a long interval. */
+const longTurn = 250;
 /** The second half of that time is divided into so many parts, a prime number. */
 const parts = 499;
 
@@ -23,7 +22,7 @@ const parts = 499;
 export function takeTurns(ledger: LedgerState, now: number): boolean {
   const { movedAt, limits } = ledger;
   if (movedAt === 0 || now >= movedAt + turnsPeriod) return false;
-  if (areRare(ledger) && limits.some(({ interval }) => interval < longInterval)) return false;
+  if (shortestInterval(ledger) < longInterval && areRare(ledger)) return false;
   return limits.some(({ kind }) => kind !== 'tokenBucket');
 }
 
@@ -93,13 +92,22 @@ function keptForOthers({ tickets }: LedgerState, call: Taken, taken: number): nu
 }
 
 /**
- * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call. The more
- * there are, the sooner, as no more can be granted until then. If they were not enough for all contenders, permits come back so
- * slowly that more calls would find none.
+ * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call, and the next
+ * one of `load` milliseconds at `t` if no permits come back. In a short interval, each contender is granted one in the time that
+ * the kept parts of their requests take, and in a long one at any pace. The more are free, the sooner, as no more can be granted
+ * until then. The longer no permits have come back, the later others are likely to.
  */
-export function nextTurn(now: number, contenders: number, free: number): number {
-  const each = free < contenders ? fewTurn : Math.max(leastTurn, (equalTurn * contenders) / free);
-  const longest = Math.min(mostTurn, each * contenders);
+export function nextTurn(
+  ledger: LedgerState,
+  now: number,
+  t: number,
+  contenders: number,
+  free: number,
+  load: number,
+): number {
+  const each = shortestInterval(ledger) < longInterval ? keptLoad(ledger, load) : longTurn;
+  const ofAll = (contenders * each * contenders) / Math.max(contenders, free);
+  const longest = Math.min(mostTurn, ofAll + Math.min(t - now, now - ledger.movedAt));
   // Different for each moment and call, so that clients do not call together for ever.
   const mixed = (now * 37 + free * 13) % parts;
   return now + Math.ceil((longest * (1 + mixed / parts)) / 2);
