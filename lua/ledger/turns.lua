@@ -94,8 +94,9 @@ do
   -- more can be granted until then. The longer no permits have come back, the later others are likely to.
   function nextTurn(ledger, now, t, contenders, free, load)
     local each = isShort(ledger) and keptLoad(ledger, load) or LONG_TURN
-    local ofAll = contenders * each * contenders / math.max(contenders, free)
-    local longest = math.min(MOST_TURN, ofAll + math.min(t - now, now - ledger.movedAt))
+    -- At least a millisecond for each.
+    local most = contenders * math.max(1, contenders * each / math.max(contenders, free))
+    local longest = math.min(MOST_TURN, math.min(t - now, now - ledger.movedAt) + most)
     -- Different for each moment and call, so that clients do not call together for ever.
     local mixed = (now * 37 + free * 13) % PARTS
     return now + math.ceil(longest * (1 + mixed / PARTS) / 2)

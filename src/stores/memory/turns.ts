@@ -106,7 +106,8 @@ export function nextTurn(
   load: number,
 ): number {
   const each = shortestInterval(ledger) < longInterval ? keptLoad(ledger, load) : longTurn;
-  const ofAll = (contenders * each * contenders) / Math.max(contenders, free);
+  // At least a millisecond for each.
+  const ofAll = contenders * Math.max(1, (contenders * each) / Math.max(contenders, free));
   const longest = Math.min(mostTurn, ofAll + Math.min(t - now, now - ledger.movedAt));
   // Different for each moment and call, so that clients do not call together for ever.
   const mixed = (now * 37 + free * 13) % parts;
