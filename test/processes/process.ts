@@ -82,8 +82,9 @@ async function storm(): Promise<void> {
  */
 async function close(): Promise<void> {
   closing = true;
-  tell({ kind: 'begins', at: Date.now() });
+  // Before the parent knows: without a listener, the second signal kills the process.
   const second = once(process, 'SIGTERM');
+  tell({ kind: 'begins', at: Date.now() });
   const closed = Promise.all([recorded.close(), daily.close()]);
   await second;
   await Promise.all([closed, limiter.close(), daily.close()]);
