@@ -238,8 +238,8 @@ for (const [kind, number] of cases(Object.keys(kinds).slice(0, 2), [8, 16]))
 const short = [
   [1000, 8, 4, 300, 0.9],
   [100, 8, 1, 300, 0.85],
-  [100, 16, 1, 5, 0.9],
-  [100, 16, 4, 5, 0.9],
+  [100, 16, 1, 5, 0.87],
+  [100, 16, 4, 5, 0.83],
 ] as const;
 for (const [kind, [permits, number, waiting, refundWithin, least]] of cases(
   Object.keys(kinds).slice(0, 2),
