@@ -94,11 +94,11 @@ function comparableReply(reply: CallReply): unknown {
   }
   // If only one twin remembers a sequence, a resent refund restored nothing in the other.
   if (!('segments' in reply)) return { restored: reply.restored?.includes(true) ? reply.restored : [] };
-  const { segments, ...rest }: ReserveReply = reply;
+  const { segments, retryAfter: turn = 0, ...rest }: ReserveReply = reply;
   const requests = segments.flatMap(({ count, delay, retryAfter }) =>
     Array.from({ length: count }, () => [microseconds(delay), microseconds(retryAfter)]),
   );
-  return { ...rest, requests };
+  return { ...rest, retryAfter: microseconds(turn), requests };
 }
 
 function comparableRate({ limits, stored }: Rate): unknown {
