@@ -289,5 +289,5 @@ noteContender(ledger, KEYS[2], client, stays and till or 0, now)
 if stays and contenders > 1 then noteHorizon(ledger, math.min(horizon, LONGEST_HORIZON), now + CONTENDER_PERIOD, now) end
 saveLedger(KEYS[1], ledger, instant)
 
-if plain and ledger.epoch == known then return serverUs end
+if plain and retryAt == 0 and ledger.epoch == known then return serverUs end
 return reply
