@@ -52,11 +52,9 @@ do
       local hole = { cost = {} }
       numbers, position = unpackNumbers(data, position, 2)
       hole.moment, hole.count = numbers[1], numbers[2]
-      for limit, state in ipairs(limits) do
+      for limit = 1, #limits do
         numbers, position = unpackNumbers(data, position, 1)
         hole.cost[limit] = numbers[1]
-        -- What takes it over is not charged again. No limit grants more at one moment.
-        if hole.count * hole.cost[limit] > state.permits + (state.burst or 0) then error('a number that is out of range', 0) end
       end
       holes[i] = hole
     end

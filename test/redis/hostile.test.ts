@@ -244,24 +244,6 @@ test('a ledger with more changes or refunded reservations than are kept is refus
     }
 });
 
-test('a refunded reservation of more permits than a limit grants at one moment is refused', async ({
-  redis,
-}) => {
-  const limit = slidingWindow({ permits: 3, interval: 60_000, resolution: 1 });
-  const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });
-  await own.reserve([1], { count: 4, maxWait: Infinity });
-  const original = (await redis.getBuffer(ledger))!;
-  const counts = original.length - 3 - 4 - 24;
-  for (const count of [3, 4]) {
-    const held = Buffer.concat([original, Buffer.from(Float64Array.of(0, count, 1).buffer)]);
-    held.writeDoubleLE(1, counts + 8);
-    await redis.set(ledger, held);
-    const reply = own.peek();
-    if (count > 3) assert.match((await rejection(reply)).message, `the key ${ledger} holds no ledger`);
-    else await reply;
-  }
-});
-
 test('an invalid number anywhere in a control is refused', async ({ redis }) => {
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');
