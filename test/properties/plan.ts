@@ -1,5 +1,5 @@
 import type { Cost } from '../../src/limits/cost.ts';
-import { type DecideReply, newestGrants, type Refund, type ReserveReply } from '../../src/stores/store.ts';
+import type { DecideReply, Refund, ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
 import { cancel, charge, refundPart, release } from './refunds.ts';
 import { dropVoid, forgetAll, noteMove, pauseAll, storeRate } from './steered.ts';
@@ -49,7 +49,8 @@ export function plan(world: World, step: Step): Call | undefined {
   if (step.kind === 'resend') {
     const inTime = trueUs < knows.lastUs + resent * 1000;
     const hasBucket = inForce(world).some(({ kind }) => kind === 'tokenBucket');
-    const refunds = knows.last.filter(({ moment }) => inTime || !(hasBucket || moment === newestGrants));
+    // Later, only the refund of a certain grant restores nothing again: not a release, nor a debt.
+    const refunds = knows.last.filter(({ moment }) => inTime || (!hasBucket && moment >= 0));
     return { ...base, kind: 'refund', refunds, sequence: knows.sequence };
   }
   knows.lastUs = trueUs;
