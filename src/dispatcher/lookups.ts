@@ -24,8 +24,11 @@ export class Lookups {
 
   /** Sends the lookups without an unsent request in front of them; or all, if such requests are known to have to wait. */
   send(queue: Queue, mustWait: boolean): void {
+    const unsent = mustWait ? undefined : firstUnsent(queue);
     while (this.areWaiting) {
-      if (!mustWait && isUnsent(queue, this.#waiting.peek().behind)) return;
+      const { behind } = this.#waiting.peek();
+      // A request that has ended keeps its order: those in front of it may not have been sent.
+      if (unsent && behind && unsent.order <= behind.order) return;
       this.#waiting.shift().send();
     }
   }
@@ -36,10 +39,8 @@ export class Lookups {
   }
 }
 
-/** Whether a request, or if it has ended, one in front of it, has not been sent. */
-function isUnsent(queue: Queue, request: Request | undefined): boolean {
-  if (request?.stage !== 'settled') return request?.stage === 'queued';
+function firstUnsent(queue: Queue): Request | undefined {
   let first = queue.firstUnreserved;
   while (first?.stage === 'sent') first = first.next;
-  return first !== undefined && first.order < request.order;
+  return first;
 }
