@@ -4,7 +4,7 @@ import type { Call, CallReply } from './calls.ts';
 import { cancel, charge, refundPart, release } from './refunds.ts';
 import { dropVoid, forgetAll, noteMove, pauseAll, storeRate } from './steered.ts';
 import type { Refunding, Step } from './steps.ts';
-import { followClock, type Grant, knownBy, trueNow, type World } from './world.ts';
+import { followClock, type Grant, inForce, knownBy, trueNow, type World } from './world.ts';
 
 /** How long a release, or a refund to a bucket, may be resent, in ms: a bucket may not have been full in between. */
 const resent = 60_000;
@@ -47,9 +47,11 @@ export function plan(world: World, step: Step): Call | undefined {
   }
   const trueUs = trueNow(world);
   if (step.kind === 'resend') {
-    // Later, a store may have forgotten the sequence.
-    if (trueUs >= knows.lastUs + resent * 1000) return undefined;
-    return { ...base, kind: 'refund', refunds: knows.last, sequence: knows.sequence };
+    const inTime = trueUs < knows.lastUs + resent * 1000;
+    const hasBucket = inForce(world).some(({ kind }) => kind === 'tokenBucket');
+    // Later, only the refund of a certain grant restores nothing again: not a release, nor a debt.
+    const refunds = knows.last.filter(({ moment }) => inTime || (!hasBucket && moment >= 0));
+    return { ...base, kind: 'refund', refunds, sequence: knows.sequence };
   }
   knows.lastUs = trueUs;
   knows.last =
