@@ -59,6 +59,8 @@ export async function sameInBoth(
   for (const step of history.steps) {
     const call = plan(world, known ? met(step, known, world.serverUs) : step);
     if (!call) continue;
+    // Nothing is left to be sent again, since one store may have forgotten the sequence.
+    if (step.kind === 'resend' && call.kind === 'refund' && call.refunds.length === 0) continue;
     // In the year 2255, microseconds cease to be exact.
     if (call.serverUs >= 2 ** 53) break;
     const config = configs[Math.floor(call.client / clientsOfVersion)];
