@@ -18,7 +18,7 @@ interface Asked {
  * millisecond in which its permits are free, with no reservations. A grant, and what its client sends after it, take a round
  * trip. Requests, cancellations and refunds are as random as in `contend`, and no refund is known before it happens.
  */
-export function ideal({ limits, clients, roundTrip, warmUp, span, seed }: Contention): number[] {
+export function ideal({ limits, clients, roundTrip, jitter = 0, warmUp, span, seed }: Contention): number[] {
   const random = randomFrom(seed);
   const rules = limits.map(ruleOf);
   const queue: Asked[] = [];
@@ -56,7 +56,9 @@ export function ideal({ limits, clients, roundTrip, warmUp, span, seed }: Conten
     rules.forEach((rule, i) => {
       rule.take(moment, cost[i]);
     });
-    after(roundTrip, () => ask(habits));
+    // As a round trip takes in `contend`, on average, although time passes in whole milliseconds here.
+    const trip = roundTrip * (1 + jitter / 2);
+    after(jitter > 0 ? Math.floor(trip + random()) : trip, () => ask(habits));
     if (random() >= habits.refund) return;
     after(roundTrip + random() * habits.refundWithin, () => {
       cost.forEach((n, i) => {
@@ -90,23 +92,21 @@ function ruleOf(limit: Limit): Rule {
   const { permits, interval } = limit;
   if (limit.kind === 'tokenBucket') {
     const most = capacityOf(limit) * interval;
-    let units = most;
-    let at = 0;
-    const roll = (now: number) => {
-      units = Math.min(most, units + (now - at) * permits);
-      at = now;
-    };
+    /** The grants, and the units in the bucket just before each. */
+    const log: { moment: number; units: number; taken: number }[] = [];
+    const levelAt = (now: number, last = log.at(-1)) =>
+      last ? Math.min(most, last.units - last.taken + (now - last.moment) * permits) : most;
     return {
-      free(now) {
-        roll(now);
-        return Math.floor(units / interval);
+      free: (now) => Math.floor(levelAt(now) / interval),
+      take: (moment, n) => {
+        log.push({ moment, units: levelAt(moment), taken: n * interval });
       },
-      take: (_, n) => {
-        units -= n * interval;
-      },
-      giveBack: (_, now, n) => {
-        roll(now);
-        units = Math.min(most, units + n * interval);
+      // As if the permits had never been taken: what would have overflowed since is lost.
+      giveBack: (moment, _, n) => {
+        let place = log.length - 1;
+        while (log[place].moment !== moment || log[place].taken < n * interval) place--;
+        log[place].taken -= n * interval;
+        for (let i = place + 1; i < log.length; i++) log[i].units = levelAt(log[i].moment, log[i - 1]);
       },
     };
   }

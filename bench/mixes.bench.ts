@@ -1,0 +1,85 @@
+// Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
+import { againstIdeal, type Comparison } from '../test/contention/againstIdeal.ts';
+import { type Habits, waits } from '../test/contention/contend.ts';
+import { printTable } from './support/table.ts';
+
+export const question =
+  'Which part of what one queue would keep do clients keep whose permits come back, how equally, and at how many calls?';
+
+type LimitOf = (spec: { permits: number; interval: number }) => Limit;
+const kinds: [string, LimitOf][] = [
+  ['sliding window', slidingWindow],
+  ['fixed window', fixedWindow],
+  ['token bucket', tokenBucket],
+];
+/** Permits, and their interval in seconds. */
+const rates = [
+  [50, 1],
+  [100, 2.5],
+  [1000, 2.5],
+];
+/** Clients, and queued requests of each. */
+const fleets = [
+  [2, 1],
+  [2, 4],
+  [16, 1],
+  [16, 4],
+  [16, 100],
+];
+const estimate = { ...waits, costs: [[10]], refund: 1, part: 0.8 };
+const mixes: [string, Habits][] = [
+  ['90 % in 5 ms', { ...waits, refund: 0.9, refundWithin: 5 }],
+  ['90 % in 500 ms', { ...waits, refund: 0.9, refundWithin: 500 }],
+  ['8 of 10 in 100 ms', { ...estimate, refundWithin: 100 }],
+  ['half cancelled, refunded', { ...waits, cancel: 0.5, cancelWithin: 300, refund: 0.5, refundWithin: 50 }],
+];
+
+const during = { roundTrip: 2, jitter: 0.3 };
+
+export function run(): void {
+  const all: Comparison[][] = [];
+  const rows: (string | number)[][] = [];
+  for (const [kind, limitOf] of kinds)
+    for (const [permits, seconds] of rates)
+      for (const [clients, waiting] of fleets) {
+        const interval = seconds * 1_000;
+        const span = permits >= 1_000 ? 5_000 : 25_000;
+        const compared = mixes.map(([, habits]) =>
+          againstIdeal(
+            limitOf({ permits, interval }),
+            clients,
+            { ...habits, waiting },
+            {
+              ...during,
+              warmUp: 2 * interval + 1_000,
+              span,
+            },
+          ),
+        );
+        all.push(compared);
+        rows.push([
+          `${kind} of ${permits} in ${seconds} s, ${clients} x ${waiting}`,
+          ...compared.flatMap(({ part, jain, calls }) => [part, jain, calls]),
+        ]);
+      }
+  const over = (of: (numbers: number[]) => number, worstOfCalls: (numbers: number[]) => number) =>
+    mixes.flatMap((_, i) => [
+      of(all.map((compared) => compared[i].part)),
+      of(all.map((compared) => compared[i].jain)),
+      worstOfCalls(all.map((compared) => compared[i].calls)),
+    ]);
+  const mean = (numbers: number[]) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
+  rows.push(['mean', ...over(mean, mean)]);
+  rows.push([
+    'worst',
+    ...over(
+      (numbers) => Math.min(...numbers),
+      (numbers) => Math.max(...numbers),
+    ),
+  ]);
+  printTable(
+    ['clients x queued requests', ...mixes.flatMap(([name]) => [`${name}: part`, 'Jain', 'calls'])],
+    rows,
+  );
+}
