@@ -7,4 +7,6 @@ local BUCKET_KIND, BUCKET = 116, '<di6BI6I6I6I7I7I7'
 local STEP, STEP_SIZE = '<I6I6I6', 18
 local MOMENT_BOUND, HELD_BOUND = 2 ^ 47, 2 ^ 46
 -- The most steps of past grants.
-local MOST_PAST = 12
+local MOST_PAST = 24
+-- Two steps become one only if together they hold at most this part of a full bucket.
+local MERGED_PART = 8

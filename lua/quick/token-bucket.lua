@@ -42,7 +42,7 @@ if kind == BUCKET_KIND then
         place = after
         if count > 1 then
           local third, _, more = struct.unpack(STEP, data, after - STEP_SIZE)
-          if (held + more) * (stop > now and 8 or 2) <= extra then
+          if (held + more) * MERGED_PART <= extra then
             since, held, place, count = third, held + more, after - STEP_SIZE, count - 1
           end
         end

@@ -38,9 +38,11 @@ interface Refill {
 export const closed = -1;
 const mixed = -2;
 
+/** Two steps become one only if together they hold at most this part of a full bucket: a refund restores the less, the larger they are. */
+const mergedPart = 8;
 /** The most steps of past grants, the number that is kept when there are more, and the most steps of reservations. */
-const mostPast = 12;
-const keptPast = 8;
+const mostPast = 24;
+const keptPast = 16;
 const mostAhead = 48;
 
 export function emptyHistory(): BucketHistory {
@@ -76,7 +78,7 @@ export function join(
     const steps = [{ since: t, until: t, held: n }, ...history.steps];
     history.steps = steps;
     history.lastAt = moment;
-    if (steps.length > 2 && heldBy(steps, 2) * (steps[1].until > now ? 8 : 2) <= burst) merge(steps, 2);
+    if (steps.length > 2 && heldBy(steps, 2) * mergedPart <= burst) merge(steps, 2);
     limitSteps(steps, now, burst);
     return;
   }
@@ -117,7 +119,7 @@ function limitSteps(steps: Step[], now: number, burst: number): void {
   if (steps.length - ahead <= mostPast) return;
   while (steps.length - ahead > keptPast) {
     let place = steps.length - 1;
-    while (place > Math.max(1, ahead) && heldBy(steps, place) * 2 > burst) place--;
+    while (place > Math.max(1, ahead) && heldBy(steps, place) * mergedPart > burst) place--;
     if (place > Math.max(1, ahead)) merge(steps, place);
     else steps.pop();
   }

@@ -23,7 +23,7 @@ export type Stored = Picture & { calm: number | undefined };
 const mostInline = 8;
 const mostEntries = 2047;
 /** The most steps of past grants of a bucket. */
-const mostPast = 12;
+const mostPast = 24;
 /** The bounds of the count of an entry, of the permits of a step, and of a bucket's moments. */
 const countBound = 2 ** 32;
 const heldBound = 2 ** 46;

@@ -69,7 +69,7 @@ const ofTwins = [
   'gapLimit',
   'mostEntries',
 ];
-const ofBuckets = ['mostPast', 'keptPast', 'mostAhead', 'leastWait'];
+const ofBuckets = ['mostPast', 'keptPast', 'mergedPart', 'mostAhead', 'leastWait'];
 const ofAll = ['leastPause'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets, ...ofAll, 'noticePeriod'])
@@ -85,7 +85,7 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets,
   });
 
 const stated = {
-  ...{ mostPast: 12, keptPast: 8, mostAhead: 48, leastWait: 20, mostGaps: 64 },
+  ...{ mostPast: 24, keptPast: 16, mergedPart: 8, mostAhead: 48, leastWait: 20, mostGaps: 64 },
   ...{
     rareLoad: 200,
     rareInSliding: 100,

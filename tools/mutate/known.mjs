@@ -643,12 +643,11 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a step of a bucket holds a whole burst, in both twins',
+    title: 'a step of a bucket holds half a burst, in both twins',
     tests: ['test/limits/bucketHistory'],
     changes: [
-      { file: history, find: 'and 8 or 2', replace: 'and 4 or 1' },
-      { file: 'lua/quick/token-bucket.lua', find: 'and 8 or 2', replace: 'and 4 or 1' },
-      { file: bucket, find: '> now ? 8 : 2', replace: '> now ? 4 : 1' },
+      { file: 'lua/heads/token-bucket.lua', find: 'MERGED_PART = 8', replace: 'MERGED_PART = 2' },
+      { file: bucket, find: 'mergedPart = 8', replace: 'mergedPart = 2' },
     ],
   },
   {

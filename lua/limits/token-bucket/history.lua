@@ -8,7 +8,7 @@ local CLOSED = -1
 
 local function bucketHistory()
   -- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
-  local KEPT_PAST = 8
+  local KEPT_PAST = 16
   local MIXED = -2
 
   -- An upper bound of the newest moment granted or reserved; -1 for none.
@@ -43,7 +43,7 @@ local function bucketHistory()
     if #steps - ahead <= MOST_PAST then return end
     while #steps - ahead > KEPT_PAST do
       local place, first = #steps, math.max(2, ahead + 1)
-      while place > first and heldBy(steps, place) * 2 > burst do place = place - 1 end
+      while place > first and heldBy(steps, place) * MERGED_PART > burst do place = place - 1 end
       if place > first then merge(steps, place) else table.remove(steps) end
     end
   end
@@ -54,7 +54,7 @@ local function bucketHistory()
     if t > newest and moment ~= state.lastAt then
       table.insert(steps, 1, { since = t, stop = t, held = n })
       state.lastAt = moment
-      if #steps > 2 and heldBy(steps, 3) * (steps[2].stop > now and 8 or 2) <= state.burst then merge(steps, 3) end
+      if #steps > 2 and heldBy(steps, 3) * MERGED_PART <= state.burst then merge(steps, 3) end
       return limitSteps(steps, now, state.burst)
     end
     local place = 1
