@@ -36,16 +36,12 @@ interface Refill {
 }
 
 export const closed = -1;
-const mixed = -2;
+export const mixed = -2;
 
 /** The most steps of past grants, the number that is kept when there are more, and the most steps of reservations. */
 const mostPast = 12;
 const keptPast = 8;
 const mostAhead = 48;
-
-export function emptyHistory(): BucketHistory {
-  return { steps: [], lastAt: mixed, unsureUntil: 0, sameSince: 0 };
-}
 
 /** Forgets the grants of a full bucket: no refund of them can restore anything. */
 export function forget(history: BucketHistory): void {
@@ -72,8 +68,8 @@ export function join(
 ): void {
   const { lastAt } = history;
   if (t > newestIn(history) && moment !== lastAt) {
-    // A new array of its length: `unshift` would make room for 16 more in every bucket.
-    const steps = [{ since: t, until: t, held: n }, ...history.steps];
+    // A new array of its length: `unshift` and a spread would make room for 16 more in every bucket.
+    const steps = [{ since: t, until: t, held: n }].concat(history.steps);
     history.steps = steps;
     history.lastAt = moment;
     if (steps.length > 2 && heldBy(steps, 2) * (steps[1].until > now ? 8 : 2) <= burst) merge(steps, 2);
