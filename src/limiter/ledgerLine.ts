@@ -80,19 +80,19 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   /** Whether a call to the ledger overtakes no request. */
-  #isClear(): boolean {
+  private isClear(): boolean {
     return !this.closed && !this.#isHandingOut && (this.#created?.isClear ?? true);
   }
 
   /** The ledger, if it replies at once, no request waits, and no event is to be emitted. */
-  #quickLedger(): Ledger | undefined {
+  private quickLedger(): Ledger | undefined {
     const { ledger } = this;
-    return ledger.sync && this.#isClear() && !this.#events?.observed ? ledger : undefined;
+    return ledger.sync && this.isClear() && !this.#events?.observed ? ledger : undefined;
   }
 
   /** The fast path: takes permits that are available now. */
   take(cost: Cost): Grant | undefined {
-    const grant = this.#quickLedger()?.take?.(cost);
+    const grant = this.quickLedger()?.take?.(cost);
     if (grant) {
       this.#calls++;
       this.#granted++;
@@ -104,30 +104,30 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     const { named } = this;
     const cost = costOf(named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.#knowsLimits())
+    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.knowsLimits())
       throw exceedsError(this.name, named, this.ledger.limits, permits as AskedPermits);
     return cost;
   }
 
-  #knowsLimits(): boolean {
+  private knowsLimits(): boolean {
     return this.#created?.knowsLimits ?? this.ledger.sync;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
     const grant = replaces ? undefined : this.take(cost);
     if (!grant) return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
-    this.#handOut(waiter, grant, data);
+    this.handOut(waiter, grant, data);
     return settledRequest;
   }
 
   count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
     const grant = this.take(cost);
-    if (grant) this.#handOut(waiter, grant, data as T);
+    if (grant) this.handOut(waiter, grant, data as T);
     else this.dispatcher.count(waiter, cost, data);
   }
 
   /** Grants a request whose permits are already taken. Requests that its callback makes are processed after it. */
-  #handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
+  private handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
     this.#isHandingOut = true;
     this.#created?.loop.enter();
     try {
@@ -155,7 +155,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited = requestedAt === undefined ? 0 : Math.max(0, this.#grantTime() - requestedAt);
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.grantTime() - requestedAt);
     return new PermitHandle(grant, permits, waited, this);
   }
 
@@ -173,7 +173,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     return new AcquireTimeoutError(this.name, permits as AskedPermits, timeout, retryAfter, isUnanswered);
   }
 
-  #grantTime(): number {
+  private grantTime(): number {
     return this.#created?.grantTime ?? this.now();
   }
 
@@ -207,22 +207,22 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   /** The fast path: the decision of a store that replies at once. */
   decideNow(cost: Cost): DecideReply | undefined {
-    const decision = this.#quickLedger()?.decideNow?.(cost);
-    if (decision) this.#note(decision);
+    const decision = this.quickLedger()?.decideNow?.(cost);
+    if (decision) this.note(decision);
     return decision;
   }
 
-  #note({ granted }: DecideReply): void {
+  private note({ granted }: DecideReply): void {
     this.#isRefusing = !granted;
     if (granted) this.#granted++;
   }
 
   /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    this.#lookUp<DecideReply>(
+    this.lookUp<DecideReply>(
       (done, last) => this.ledger.decide(cost, done, last),
       (error, decision) => {
-        if (decision) this.#note(decision);
+        if (decision) this.note(decision);
         // A subscriber may have been added during the call.
         if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
         reply(error, decision);
@@ -232,10 +232,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   /** Replies with the permits of each limit that are available now, after all earlier requests. */
   peek(reply: Reply<number[]>): void {
-    this.#lookUp<number[]>((done) => this.ledger.peek(done), reply);
+    this.lookUp<number[]>((done) => this.ledger.peek(done), reply);
   }
 
-  #lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
+  private lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
     const done: Reply<T> = (error, result) => {
       this.#lookups--;
       reply(error, result);
@@ -245,7 +245,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
       this.#lookups++;
       call(done, last);
     };
-    if (this.#isClear()) send();
+    if (this.isClear()) send();
     else this.dispatcher.lookUp(send, reply);
   }
 

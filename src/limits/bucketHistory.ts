@@ -36,7 +36,7 @@ interface Refill {
 }
 
 export const closed = -1;
-const mixed = -2;
+export const mixed = -2;
 
 /** Two steps become one only if together they hold at most this part of a full bucket: a refund restores the less, the larger they are. */
 const mergedPart = 8;
@@ -44,10 +44,6 @@ const mergedPart = 8;
 const mostPast = 24;
 const keptPast = 16;
 const mostAhead = 48;
-
-export function emptyHistory(): BucketHistory {
-  return { steps: [], lastAt: mixed, unsureUntil: 0, sameSince: 0 };
-}
 
 /** Forgets the grants of a full bucket: no refund of them can restore anything. */
 export function forget(history: BucketHistory): void {
@@ -74,8 +70,8 @@ export function join(
 ): void {
   const { lastAt } = history;
   if (t > newestIn(history) && moment !== lastAt) {
-    // A new array of its length: `unshift` would make room for 16 more in every bucket.
-    const steps = [{ since: t, until: t, held: n }, ...history.steps];
+    // A new array of its length: `unshift` and a spread would make room for 16 more in every bucket.
+    const steps = [{ since: t, until: t, held: n }].concat(history.steps);
     history.steps = steps;
     history.lastAt = moment;
     if (steps.length > 2 && heldBy(steps, 2) * mergedPart <= burst) merge(steps, 2);

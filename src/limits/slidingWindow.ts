@@ -35,6 +35,9 @@ const cutLimit = 2048;
 /** From this many entries on, a log gets new ones only a thousandth of the interval apart. */
 const mostEntries = 2048;
 
+/** Up to so many entries, a log has no room for more. */
+const fewEntries = 8;
+
 /**
  * A log of (time, count), one entry per `resolution`: the usual sliding-window log with rounded times. The
  * twin of `lua/limits/sliding-window.lua`.
@@ -86,9 +89,12 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     const slot = last < state.head ? own : Math.max(own, state.times[last]);
     if (last >= state.head && state.times[last] === slot) state.counts[last] += n;
     else if (last < 0) {
-      // Arrays of their length: `push` would make room for 16 more.
+      // Arrays of their length, as long as they are short: `push` would make room for 16 more.
       state.times = [slot];
       state.counts = [n];
+    } else if (last < fewEntries) {
+      state.times = state.times.concat([slot]);
+      state.counts = state.counts.concat([n]);
     } else {
       state.times.push(slot);
       state.counts.push(n);

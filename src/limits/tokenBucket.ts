@@ -35,7 +35,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     units: burst * interval,
     ts: 0,
     owedUntil: 0,
-    ...history.emptyHistory(),
+    steps: [],
+    lastAt: history.mixed,
+    unsureUntil: 0,
+    sameSince: 0,
   }),
 
   earliest(state, now, _at, n) {

@@ -26,11 +26,13 @@ const untouched = {
   tickets: none,
   pausedUntil: 0,
   sequences: undefined,
+  sole: undefined,
 };
 
 /**
  * A ledger in which nothing has waited yet. A store may hold millions of these, so they share their untouched fields as
- * properties of the prototype. Its epoch never changes, so that it needs no `born` and no `refundable`.
+ * properties of the prototype. Its epoch never changes, so that it needs no `born` and no `refundable`. A single limit needs no
+ * list.
  */
 const SmallLedger = /* @__PURE__ */ (() => {
   class SmallLedger {
@@ -41,8 +43,12 @@ const SmallLedger = /* @__PURE__ */ (() => {
       readonly seen: number,
       readonly names: readonly string[],
       readonly under: readonly Limit[],
-      readonly limits: LimitState[],
+      readonly sole: LimitState | undefined,
     ) {}
+
+    get limits(): LimitState[] {
+      return [this.sole!];
+    }
   }
   Object.assign(SmallLedger.prototype, untouched);
   return SmallLedger;
@@ -56,10 +62,12 @@ export function createLedger(
   now: number,
   sequences: LedgerState['sequences'],
 ): LedgerState {
-  // A literal, since V8 creates it at once with the element that it has.
-  const states = [startState(limits[0], now, 0)];
-  for (let i = 1; i < limits.length; i++) states.push(startState(limits[i], now, 0));
-  const ledger = new SmallLedger(epoch, now, names, limits, states) as unknown as LedgerState;
+  const sole = limits.length === 1 ? startState(limits[0], now, 0) : undefined;
+  const ledger = new SmallLedger(epoch, now, names, limits, sole) as unknown as LedgerState;
+  if (!sole) {
+    const value = limits.map((limit) => startState(limit, now, 0));
+    Object.defineProperty(ledger, 'limits', { value, writable: true, enumerable: true });
+  }
   if (sequences) ledger.sequences = sequences;
   return ledger;
 }
@@ -67,7 +75,12 @@ export function createLedger(
 /** The ledger with fields of its own, which other than the fast path may change. */
 export function expand(ledger: LedgerState): LedgerState {
   if (!(ledger instanceof SmallLedger)) return ledger;
-  const { epoch } = ledger;
+  const { epoch, limits } = ledger;
   const own = ledger as Omit<LedgerState, 'born' | 'refundable'>;
-  return { ...untouched, born: epoch, refundable: epoch, ...own };
+  return { ...untouched, born: epoch, refundable: epoch, ...own, limits, sole: undefined };
+}
+
+/** The state of a limit by its index. */
+export function stateOf(ledger: LedgerState, i: number): LimitState {
+  return ledger.sole ?? ledger.limits[i];
 }

@@ -1,5 +1,6 @@
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
+import { stateOf } from './createLedger.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { mostStride, noteGranted } from './pace.ts';
@@ -31,9 +32,11 @@ export function boundFrontier(ledger: LedgerState, now: number): void {
 }
 
 /** Records `count` requests at the moment `t` in every limit that they are charged to. */
-export function commitAll({ limits }: LedgerState, now: number, t: number, cost: Cost, count: number): void {
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0) algebraOf(limits[i]).commit(limits[i], now, t, cost[i] * count);
+export function commitAll(ledger: LedgerState, now: number, t: number, cost: Cost, count: number): void {
+  for (let i = 0; i < cost.length; i++) {
+    const state = stateOf(ledger, i);
+    if (cost[i] > 0) algebraOf(state).commit(state, now, t, cost[i] * count);
+  }
 }
 
 /** Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number. */

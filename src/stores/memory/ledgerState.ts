@@ -64,13 +64,15 @@ export interface LedgerState {
   pausedUntil: number;
   names: readonly string[];
   limits: LimitState[];
+  /** The state of the only limit, if `limits` makes a list of it; otherwise undefined. */
+  sole: LimitState | undefined;
   /** The limits whose states these are. */
   under: readonly Limit[];
   /**
    * The last sequence number of refunds of each limiter, and until when it is remembered; undefined before
    * the first.
    */
-  sequences: Map<string, { last: number; until: number }> | undefined;
+  sequences: Map<unknown, { last: number; until: number }> | undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ import { decide, decideReopened } from './decide.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
 import { closeLedger, instantOf, openLedger } from './openLedger.ts';
-import type { Place } from './places.ts';
+import { Place } from './places.ts';
 import { refund, rememberSequence } from './refund.ts';
 import { Repeats } from './repeats.ts';
 import { reserve } from './reserve.ts';
@@ -35,15 +35,18 @@ type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
 
 /**
  * The ledger of one limiter. Each operation opens the state at the clock's time, works on it, and closes it.
+ *
+ * The first ledger of a key is also its place in the store, and its methods are not `#private`: V8 would add a field to each of
+ * millions of ledgers.
  */
-export class MemoryLedger implements ControlledLedger {
+export class MemoryLedger extends Place implements ControlledLedger {
   readonly #setting: Setting;
   readonly #key: string;
   /** The place of the ledger: the limiter's, or this client's own with the scope `client`. */
-  #kept: Place | undefined;
-  #limiterId: string | undefined;
+  #kept: Place = this;
 
   constructor(setting: Setting, key: string) {
+    super();
     this.#setting = setting;
     this.#key = key;
   }
@@ -57,17 +60,17 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   get limits(): readonly Limit[] {
-    const { limits } = this.#control();
-    return limits && !this.#misnamed(this.#control()) ? limits : this.#setting.config.limits;
+    const { limits } = this.steering();
+    return limits && !this.misnamed(this.steering()) ? limits : this.#setting.config.limits;
   }
 
   take(cost: Cost): Grant | undefined {
-    const us = this.#clockUs();
+    const us = this.clockUs();
     const { repeats } = this.#setting.places;
     if (repeats?.of === this && repeats.take(us, cost)) return repeats.grant;
     this.#setting.places.called(us / 1000);
-    const place = this.#place();
-    const ledger = this.#reopened(place, us);
+    const place = this.found();
+    const ledger = this.reopened(place, us);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
     if (!takeNow(ledger, instant, cost)) return undefined;
@@ -79,40 +82,38 @@ export class MemoryLedger implements ControlledLedger {
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
-    this.#onLedger(reply, (ledger, instant, us) => {
+    this.onLedger(reply, (ledger, instant, us) => {
       moveUp(ledger, instant.now, us);
       return { now: us / 1000, ...reserve(ledger, instant, this.#setting.config.clientId, request) };
     });
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    // Each limiter object counts its sequence from 1, so two of the same client need different names here.
-    this.#limiterId ??= `${this.#setting.config.clientId}:${globalThis.crypto.randomUUID()}`;
-    const limiterId = this.#limiterId;
-    this.#onLedger(reply, (ledger, instant) => {
-      const answer = refund(ledger, instant, limiterId, refunds, sequence);
-      if (answer.restored) rememberSequence(ledger, instant, limiterId, sequence);
+    this.onLedger(reply, (ledger, instant) => {
+      // Each limiter object counts its sequence from 1, so two of the same client differ here.
+      const answer = refund(ledger, instant, this, refunds, sequence);
+      if (answer.restored) rememberSequence(ledger, instant, this, sequence);
       return answer;
     });
   }
 
   untilFree(permits: readonly number[]): number[] | undefined {
-    const us = this.#clockUs();
-    const ledger = this.#reopened(this.#place(), us);
+    const us = this.clockUs();
+    const ledger = this.reopened(this.found(), us);
     return ledger && untilFree(ledger, instantOf(ledger, us), permits);
   }
 
   decideNow(cost: Cost): DecideReply | undefined {
-    const us = this.#serverUs();
-    const place = this.#place();
-    const ledger = this.#reopened(place, us);
+    const us = this.serverUs();
+    const place = this.found();
+    const ledger = this.reopened(place, us);
     if (!ledger) return undefined;
     place.ledger = ledger;
     return decideReopened(ledger, instantOf(ledger, us), this.#setting.config.clientId, cost);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
-    this.#onLedger(reply, (ledger, instant) =>
+    this.onLedger(reply, (ledger, instant) =>
       decide(ledger, instant, this.#setting.config.clientId, cost, last),
     );
   }
@@ -126,95 +127,95 @@ export class MemoryLedger implements ControlledLedger {
 
   setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
     // Read before the control is looked up, as reading the time may drop an idle place.
-    const us = this.#serverUs();
-    const control = this.#controlled();
+    const us = this.serverUs();
+    const control = this.steered();
     if (ifAbsent && control.limits) {
       reply(null, false);
       return;
     }
-    storeRate(control, this.#setting.config.names, limits, keepState, this.#place().ledger?.epoch ?? 0, us);
-    this.#onLedger(reply, () => true);
+    storeRate(control, this.#setting.config.names, limits, keepState, this.found().ledger?.epoch ?? 0, us);
+    this.onLedger(reply, () => true);
   }
 
   getRate(reply: Reply<Rate>): void {
-    const { limits } = this.#control();
-    const wrong = this.#misnamed(this.#control());
+    const { limits } = this.steering();
+    const wrong = this.misnamed(this.steering());
     if (wrong) reply(new StoreError(this.#setting.config.name, wrong));
     else reply(null, { limits: limits ?? this.#setting.config.limits, stored: limits !== undefined });
   }
 
   pause(ms: number, reply: Reply<number>): void {
-    const us = this.#serverUs();
-    reply(null, pause(this.#controlled(), ms, us));
+    const us = this.serverUs();
+    reply(null, pause(this.steered(), ms, us));
   }
 
   forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
-    const us = this.#serverUs();
+    const us = this.serverUs();
     // The ledger is expired but kept: the next one gets a later epoch, even at the same time.
-    const { ledger } = this.#place();
+    const { ledger } = this.found();
     if (ledger) ledger.expires = 0;
-    lift(this.#controlled(), rate, us);
+    lift(this.steered(), rate, us);
     reply(null);
   }
 
-  #place(): Place {
+  private found(): Place {
     const { places, family, own = family } = this.#setting;
-    if (!this.#kept?.isKept) this.#kept = places.of(own, this.#key);
+    if (!this.#kept.isKept) this.#kept = places.of(own, this.#key, this);
     return this.#kept;
   }
 
   /** The limiter's place. With the scope `client`, it holds the control that all clients share. */
-  #limiterPlace(): Place {
+  private shared(): Place {
     const { places, family, own } = this.#setting;
-    return own === undefined ? this.#place() : places.of(family, this.#key);
+    return own === undefined ? this.found() : places.of(family, this.#key);
   }
 
-  #control(): Control {
-    return this.#limiterPlace().control ?? unsteered;
+  private steering(): Control {
+    return this.shared().control ?? unsteered;
   }
 
-  #controlled(): Control {
-    const place = this.#limiterPlace();
+  private steered(): Control {
+    const place = this.shared();
     place.control ??= noControl();
     return place.control;
   }
 
   /** The error if the stored rate has other limit names than this limiter. No operation is possible then. */
-  #misnamed({ limits, names }: Control): TypeError | undefined {
+  private misnamed({ limits, names }: Control): TypeError | undefined {
     return limits && otherNames(this.#setting.config.names, names);
   }
 
-  #clockUs(): number {
+  private clockUs(): number {
     const { places, config } = this.#setting;
     return Math.round((places.origin! + config.clock.now()) * 1000);
   }
 
-  #serverUs(): number {
-    const us = this.#clockUs();
+  private serverUs(): number {
+    const us = this.clockUs();
     this.#setting.places.called(us / 1000);
     return us;
   }
 
   /** The state at the server's time, if the fast path may use it. */
-  #reopened(place: Place, us: number): LedgerState | undefined {
-    const control = this.#control();
+  private reopened(place: Place, us: number): LedgerState | undefined {
+    const control = this.steering();
     const { config, places } = this.#setting;
     const { names, limits } = config;
-    if (this.#misnamed(control)) return undefined;
+    if (this.misnamed(control)) return undefined;
     return reopen(place.ledger, names, limits, us, control, places.lastEpoch);
   }
 
-  #onLedger<T>(reply: Reply<T>, work: Work<T>): void {
-    const us = this.#serverUs();
-    const control = this.#control();
-    const wrong = this.#misnamed(control);
+  private onLedger<T>(reply: Reply<T>, work: Work<T>): void {
+    const us = this.serverUs();
+    const control = this.steering();
+    const wrong = this.misnamed(control);
     const { config, places } = this.#setting;
     const { name, names, limits } = config;
     if (wrong) {
       reply(new StoreError(name, wrong));
       return;
     }
-    const place = this.#place();
+    const place = this.found();
     const { ledger, instant } = openLedger(place.ledger, names, limits, us, control, places.lastEpoch);
     place.ledger = ledger;
     const answer = work(ledger, instant, us);

@@ -1,8 +1,8 @@
 import type { Limit } from '../../limits/limit.ts';
-import { algebraOf, isOf, startWith } from '../../limits/states.ts';
+import { algebraOf, isOf, type LimitState, startWith } from '../../limits/states.ts';
 import { noticePeriod } from '../store.ts';
 import { type Control, followPause } from './control.ts';
-import { createLedger, expand, none } from './createLedger.ts';
+import { createLedger, expand, none, stateOf } from './createLedger.ts';
 import { changeEpoch, noticeEnd, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -146,19 +146,20 @@ export function pausedFor({ pausedUntil }: LedgerState, { us }: Instant): number
 }
 
 /** The permits of each limit that are free now. */
-export function availableNow({ limits, pausedUntil }: LedgerState, { now, at }: Instant): number[] {
-  const first = pausedUntil > now ? 0 : algebraOf(limits[0]).available(limits[0], now, at);
+export function availableNow(ledger: LedgerState, { now, at }: Instant): number[] {
+  const availableOf = (state: LimitState) =>
+    ledger.pausedUntil > now ? 0 : algebraOf(state).available(state, now, at);
   // A literal, since V8 creates it at once with the elements that it has.
-  const available = [first];
-  for (let i = 1; i < limits.length; i++)
-    available.push(pausedUntil > now ? 0 : algebraOf(limits[i]).available(limits[i], now, at));
+  const available = [availableOf(stateOf(ledger, 0))];
+  for (let i = 1; i < ledger.under.length; i++) available.push(availableOf(stateOf(ledger, i)));
   return available;
 }
 
 /** The moment at which all permits will be free again. */
 function fullAt(ledger: LedgerState, now: number): number {
   let full = now;
-  for (const state of ledger.limits) full = Math.max(full, algebraOf(state).full(state, now));
+  for (let i = 0; i < ledger.under.length; i++)
+    full = Math.max(full, algebraOf(stateOf(ledger, i)).full(stateOf(ledger, i), now));
   return full;
 }
 

@@ -6,8 +6,8 @@ import type { Repeats } from './repeats.ts';
 export class Place {
   control: Control | undefined;
   ledger: LedgerState | undefined;
-  /** Whether the store still holds this place. If it was dropped, it must be looked up again. */
-  isKept = true;
+  /** Whether the store holds this place. If it was dropped, it must be looked up again. */
+  isKept = false;
 }
 
 /** Calls between two searches for idle places. */
@@ -40,12 +40,12 @@ export class Places {
   /** The last grant, as far as it can be repeated. */
   repeats: Repeats | undefined;
 
-  /** The place of a key. */
-  of(family: string, key: string): Place {
+  /** The place of a key; if it has none, the given one. */
+  of(family: string, key: string, place = new Place()): Place {
     const places = this.#families.get(family) ?? new Map<string, Place>();
     const known = places.get(key);
     if (known) return known;
-    const place = new Place();
+    place.isKept = true;
     if (places.size === 0) this.#families.set(family, places);
     places.set(key, place);
     this.#size++;
@@ -74,8 +74,9 @@ export class Places {
         if (this.#visits === 0) yield;
         this.#visits--;
         if (!isOver(place, this.#time)) continue;
-        place.isKept = false;
         this.lastEpoch = Math.max(this.lastEpoch, place.ledger?.epoch ?? 0);
+        place.isKept = false;
+        place.ledger = place.control = undefined;
         places.delete(key);
         this.#size--;
       }

@@ -18,11 +18,11 @@ const debtParts = 100;
 export function refund(
   ledger: LedgerState,
   instant: Instant,
-  limiterId: string,
+  limiter: unknown,
   refunds: readonly Refund[],
   sequence: number,
 ): RefundReply {
-  const known = ledger.sequences?.get(limiterId);
+  const known = ledger.sequences?.get(limiter);
   if (known && known.until > instant.now && sequence <= known.last) return {};
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
@@ -109,13 +109,13 @@ const resent = 60_000;
 export function rememberSequence(
   ledger: LedgerState,
   { now }: Instant,
-  limiterId: string,
+  limiter: unknown,
   sequence: number,
 ): void {
   ledger.sequences ??= new Map();
   // Deleted a minute after they expire: after a step of the clock, a new ledger may start at an earlier time.
   for (const [name, { until }] of ledger.sequences) if (until + resent <= now) ledger.sequences.delete(name);
-  ledger.sequences.set(limiterId, {
+  ledger.sequences.set(limiter, {
     last: sequence,
     until: Math.max(now + resent, ledger.expires + longestInterval(ledger)),
   });

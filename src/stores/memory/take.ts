@@ -3,6 +3,7 @@ import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { isCalm } from './contenders.ts';
 import { type Control, isIdle } from './control.ts';
+import { stateOf } from './createLedger.ts';
 import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { isUnder, renew } from './openLedger.ts';
@@ -31,7 +32,8 @@ export function reopen(
     if (ledger.epoch < control.forgotten || ledger.holes.length > 0) return undefined;
     if (!isUnder(ledger, names, control.limits ?? own)) return undefined;
     ledger.seen = now;
-    for (const state of ledger.limits) algebraOf(state).roll(state, now, ledger.shift);
+    for (let i = 0; i < ledger.under.length; i++)
+      algebraOf(stateOf(ledger, i)).roll(stateOf(ledger, i), now, ledger.shift);
   }
   const pausedUntil = control.pausedUntil + ledger.shift;
   // Compared, as most ledgers have no such field of their own.
@@ -44,13 +46,12 @@ export function reopen(
  * whether the request was granted.
  */
 export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): boolean {
-  const { limits } = ledger;
   // The slow path bounds a frontier that is ahead.
   if (Math.max(ledger.pacedUntil, ledger.frontier) > now || !isCalm(ledger.contenders, now)) return false;
   for (let i = 0; i < cost.length; i++) {
     const n = cost[i];
     if (n === 0) continue;
-    const state = limits[i];
+    const state = stateOf(ledger, i);
     // Every limit can grant a single permit.
     if ((n > 1 && n > capacityOf(state)) || algebraOf(state).earliest(state, now, at, n) > now) return false;
   }
