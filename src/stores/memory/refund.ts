@@ -71,7 +71,7 @@ function giveBack(
 /** Charges permits that were used without a grant. No request is waiting for them. */
 function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
   cost.forEach((permits, i) => {
-    if (permits > 0) chargeLimit(limits[i], instant, permits * count);
+    chargeLimit(limits[i], instant, permits * count);
   });
   return false;
 }
