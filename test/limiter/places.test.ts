@@ -74,4 +74,31 @@ test('a key that was dropped and is used again gets a later epoch', () => {
   assert.is(again.epoch, ledger!.epoch + 1);
 });
 
+test('a key that was only looked up is dropped', () => {
+  const { use, places } = keysInUse();
+  const place = places.of('api', 'asked for its rate');
+  for (let i = 0; i < 64; i++) use('first');
+  assert.is(place.isKept, false);
+});
+
+test('a call visits a few keys only, however many are in use', () => {
+  const { use, places } = keysInUse();
+  let visited = 0;
+  for (let i = 0; i < 500; i++) {
+    const place = use(`key ${i}`);
+    const { ledger } = place;
+    Object.defineProperty(place, 'ledger', {
+      get() {
+        visited++;
+        return ledger;
+      },
+    });
+  }
+  // After the search that visits more, for the keys that were added.
+  for (let i = 0; i < 32; i++) places.called(1e12);
+  visited = 0;
+  for (let i = 0; i < 320; i++) places.called(1e12);
+  assert.is(visited, 10 * 8);
+});
+
 test.run();
