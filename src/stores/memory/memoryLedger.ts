@@ -21,7 +21,7 @@ import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
 import { closeLedger, instantOf, openLedger } from './openLedger.ts';
 import type { Place } from './places.ts';
-import { refund, rememberSequence } from './refund.ts';
+import { refund } from './refund.ts';
 import { Repeats } from './repeats.ts';
 import { reserve } from './reserve.ts';
 import type { Setting } from './setting.ts';
@@ -89,11 +89,7 @@ export class MemoryLedger implements ControlledLedger {
     // Each limiter object counts its sequence from 1, so two of the same client need different names here.
     this.#limiterId ??= `${this.#setting.config.clientId}:${globalThis.crypto.randomUUID()}`;
     const limiterId = this.#limiterId;
-    this.#onLedger(reply, (ledger, instant) => {
-      const answer = refund(ledger, instant, limiterId, refunds, sequence);
-      if (answer.restored) rememberSequence(ledger, instant, limiterId, sequence);
-      return answer;
-    });
+    this.#onLedger(reply, (ledger, instant) => refund(ledger, instant, limiterId, refunds, sequence));
   }
 
   untilFree(permits: readonly number[]): number[] | undefined {
