@@ -5,6 +5,7 @@ import { fixedWindow } from '../../src/limits/limit.ts';
 import { noControl, storeRate } from '../../src/stores/memory/control.ts';
 import { closeLedger, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { type Place, Places } from '../../src/stores/memory/places.ts';
+import { Setting } from '../../src/stores/memory/setting.ts';
 
 const test = suite('places of keys');
 const limits = [fixedWindow({ permits: 10, interval: 1_000 })];
@@ -99,6 +100,14 @@ test('a call visits a few keys only, however many are in use', () => {
   visited = 0;
   for (let i = 0; i < 320; i++) places.called(1e12);
   assert.is(visited, 10 * 8);
+});
+
+test('the keys of a group share one setting, and a limiter without a key does not use it', () => {
+  const clock = { origin: 0, now: () => 0, after: () => () => {} };
+  const config = { name: 'api', prefix: '', clientId: 'one', names, limits, clock };
+  const setting = new Setting({ ...config, key: 'one key' }, new Places());
+  assert.is(setting.suits({ ...config, key: 'another key' }), true);
+  assert.is(setting.suits(config), false);
 });
 
 test.run();
