@@ -158,6 +158,17 @@ timed('only the permits that a reply grants at once count for the requests behin
   assert.equal(recorded.all('denied'), []);
 });
 
+timed('permits that a reply grants at once to several requests count for the one behind them', (clock) => {
+  const { line, answer, counter } = writtenLine();
+  const recorded = recorder<string>();
+  const counted = counter('granted');
+  for (let i = 0; i < 60; i++) line.count(counted, [1]);
+  line.ask(recorded, [941], 500, 'behind them');
+  clock.tick(0);
+  answer([[60, 0]]);
+  assert.equal(recorded.all('denied'), ['behind them']);
+});
+
 timed('permits that a reply grants to a cancelled request do not count', (clock) => {
   const { line, answer } = writtenLine();
   const recorded = recorder<string>();
