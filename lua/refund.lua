@@ -106,7 +106,7 @@ end
 -- Charges permits that were used without a grant. No request is waiting for them.
 local function charge(cost, requests)
   for i, state in ipairs(ledger.limits) do
-    if cost[i] > 0 then chargeLimit(state, cost[i] * requests) end
+    chargeLimit(state, cost[i] * requests)
   end
   return 0
 end

@@ -24,9 +24,7 @@ local function tokenBucket()
   -- The level just before a grant at `t`. A reservation is made for a whole millisecond, so the refill since
   -- the fraction at which there were enough permits may exceed the capacity.
   local function levelAt(state, now, t)
-    local brim = state.burst * state.interval
-    if t > now then brim = brim + state.permits - 1 end
-    return math.min(brim, unitsAt(state, now) + (t - now) * state.permits)
+    return math.min(state.burst * state.interval + state.permits - 1, unitsAt(state, now) + (t - now) * state.permits)
   end
 
   -- A grant made now is recorded at a time rounded up, but charged at `now`, so that a full bucket loses no

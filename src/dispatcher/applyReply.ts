@@ -15,7 +15,7 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   const { voidAfter, paused } = reply;
   // From the earliest moment at which the store may have replied: a reservation that it counts no longer is not kept.
   if (voidAfter !== undefined) reservations.requeueFrom(isVoid(reply, call.sent + voidAfter));
-  if (paused !== undefined) reservations.requeueFrom(isPaused(reply, received + paused));
+  if (paused !== undefined) reservations.requeueFrom(isPaused(reply, paused, received + paused));
   eachSegment(runs, reply.segments, (run, segment) => {
     if (segment.delay >= 0)
       reservations.assign(reservationOf(parts, run, segment, reply, call.sent, received));

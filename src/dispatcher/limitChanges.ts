@@ -58,7 +58,6 @@ export class LimitChanges {
 
   /** Pauses the limit. The change replies the milliseconds that are left of the pause. */
   pause(change: (done: Reply<number>) => void, reply: Reply<number>): void {
-    if (this.#refuses(reply)) return;
     const { clock, loop, queue, reservations } = this.#parts;
     this.#pauses++;
     queue.watchReserved();

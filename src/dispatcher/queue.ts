@@ -174,7 +174,6 @@ export class Queue {
     if (request.waiter.cancelsAll) this.waiters.link(front, request.older, request);
     if (request === this.firstUnreserved) this.firstUnreserved = front;
     if (request === this.firstUnassessed) this.firstUnassessed = front;
-    if (this.immediate.has(request)) this.immediate.add(front);
     return front;
   }
 

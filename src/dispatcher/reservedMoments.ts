@@ -149,8 +149,8 @@ export class ReservedMoments {
   }
 }
 
-/** Matches the reservations that are void because of the reply's pause, which ends at `end` by the monotonic clock. */
-export function isPaused({ now, epoch, paused = 0 }: ReserveReply, end: number) {
+/** Matches the reservations that are void because of a pause for `paused` milliseconds after a reply, until `end` by the monotonic clock. */
+export function isPaused({ now, epoch }: ReserveReply, paused: number, end: number) {
   const moment = Math.round(now + paused);
   return ({ grant, due }: Reservation): boolean =>
     grant.epoch === epoch ? grant.moment < moment : due < end;

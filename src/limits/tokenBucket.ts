@@ -163,8 +163,7 @@ function unitsAt({ units, ts, permits, interval, burst }: TokenBucketState, now:
  * the fraction at which there were enough permits may exceed the capacity.
  */
 function levelAt(state: TokenBucketState, now: number, t: number): number {
-  const brim = capOf(state) + (t > now ? state.permits - 1 : 0);
-  return Math.min(brim, unitsAt(state, now) + (t - now) * state.permits);
+  return Math.min(capOf(state) + state.permits - 1, unitsAt(state, now) + (t - now) * state.permits);
 }
 
 /**

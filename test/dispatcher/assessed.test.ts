@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { fixedWindow, slidingWindow } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { recorder } from '../support/lines.ts';
@@ -82,6 +82,49 @@ timed('requests without timeouts count for a later one before their own reply', 
   assert.equal(recorded.all('denied'), ['behind it']);
 });
 
+timed('all requests that are reserved for the last moment count for those behind them', (clock) => {
+  const { line, answer, counter } = writtenLine(fixedWindow({ permits: 1000, interval: 1000 }));
+  const recorded = recorder<string>();
+  const counted = counter('counted');
+  for (let i = 0; i < 3; i++) line.count(counted, [300]);
+  clock.tick(0);
+  // The window that starts then has no room for more than a hundred.
+  answer([[3, 500]]);
+  line.ask(recorded, [200], 700, 'behind them');
+  assert.equal(recorded.all('denied'), ['behind them']);
+});
+
+timed('requests that are reserved for moments of one sliding window count together', (clock) => {
+  const { line, answer, counter } = writtenLine();
+  const recorded = recorder<string>();
+  const counted = counter('counted');
+  for (let i = 0; i < 60; i++) line.count(counted, [1]);
+  clock.tick(0);
+  answer([
+    [30, 500],
+    [30, 510],
+  ]);
+  line.ask(recorded, [970], 700, 'behind them');
+  assert.equal(recorded.all('denied'), ['behind them']);
+});
+
+timed('a request that a debt may delay does not count for those behind it', (clock) => {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  clock.tick(10_000);
+  line.ask(recorded, [1000], Infinity, 'granted');
+  clock.tick(0);
+  answer([[1, 0]]);
+  const [ending] = recorded.endings;
+  assert.is(ending.what, 'granted');
+  if (ending.what === 'granted') line.dispatcher.charge({ ...ending.grant, cost: [1000] }, () => undefined);
+  line.ask(recorded, [600], 1200, 'may be late');
+  line.ask(recorded, [500], 900, 'behind it');
+  clock.tick(0);
+  answer([[1, outcome.queued]]);
+  assert.equal(recorded.all('denied'), []);
+});
+
 timed('counted requests of which a part is in the call count as a whole for those behind them', (clock) => {
   const { line, answer, asked, counter } = writtenLine();
   const recorded = recorder<string>();
@@ -113,6 +156,17 @@ timed('only the permits that a reply grants at once count for the requests behin
   ]);
   assert.equal(recorded.all('granted'), ['granted']);
   assert.equal(recorded.all('denied'), []);
+});
+
+timed('permits that a reply grants at once to several requests count for the one behind them', (clock) => {
+  const { line, answer, counter } = writtenLine();
+  const recorded = recorder<string>();
+  const counted = counter('granted');
+  for (let i = 0; i < 60; i++) line.count(counted, [1]);
+  line.ask(recorded, [941], 500, 'behind them');
+  clock.tick(0);
+  answer([[60, 0]]);
+  assert.equal(recorded.all('denied'), ['behind them']);
 });
 
 timed('permits that a reply grants to a cancelled request do not count', (clock) => {

@@ -62,6 +62,9 @@ test('several limits are known for one window or burst only, and nothing is know
 test('the most time until permits are free after those of other clients', () => {
   assert.equal(mostUntilFree([sliding, slots, fixed, bucket], [1, 10, 1, 5]), [1001, 1300, 1000, 1667]);
   assert.equal(mostUntilFree([sliding, slots, fixed, bucket], [0, 0, 0, 0]), [0, 0, 0, 0]);
+  // A log of many entries is rounded up to a thousandth of its interval, or to its resolution if that is longer.
+  const long = [1, 100].map((resolution) => slidingWindow({ permits: 3000, interval: 60_000, resolution }));
+  assert.equal(mostUntilFree(long, [1, 1]), [60_060, 60_100]);
 });
 
 test.run();

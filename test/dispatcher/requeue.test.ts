@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Limit, leakyBucket } from '../../src/limits/limit.ts';
 import type { Waiter } from '../../src/port/line.ts';
 import { timed } from '../support/fakeTime.ts';
 import { recorder } from '../support/lines.ts';
@@ -145,18 +146,23 @@ timed(
   },
 );
 
-timed('the time between two moves doubles with each that brings nothing forward', (clock) => {
-  const { ledger, line, answer } = writtenLine();
+/** The times between the moves of a client that brings nothing forward, although permits are refunded. */
+function movesOf(
+  clock: { tick(ms: number): void },
+  limit: Limit | undefined,
+  reserved: number,
+  contenders = 1,
+) {
+  const { ledger, line, answer } = writtenLine(limit);
   const recorded = recorder<number>();
-  for (let i = 0; i < 11; i++) line.ask(recorded, [1], Infinity, i);
+  line.ask(recorded, [1], Infinity, 0);
   clock.tick(0);
-  answer([
-    [1, 0],
-    [10, 5000],
-  ]);
+  answer([[1, 0]]);
+  for (let i = 0; i < reserved; i++) line.ask(recorded, [1], Infinity, i);
+  clock.tick(0);
+  answer([[reserved, 5000]], { contenders });
   const [first] = recorded.endings;
   assert.ok(first.what === 'granted');
-  /** When the client asks for earlier moments after a refund. It gets none. */
   const nextMove = () => {
     const before = ledger.reserves.length;
     line.refund({ ...first.grant, cost: [1] });
@@ -166,14 +172,25 @@ timed('the time between two moves doubles with each that brings nothing forward'
       if (ledger.reserves.length > before) break;
       clock.tick(1);
     }
-    answer([[10, 5000]]);
+    answer([[reserved, 5000]], { contenders });
     return performance.now();
   };
-  const [, ...moves] = Array.from({ length: 4 }, nextMove);
-  assert.equal(
-    moves.map((at) => at - moves[0]),
-    [0, 40, 120],
-  );
+  const moves = Array.from({ length: 6 }, nextMove);
+  return moves.slice(1).map((at, i) => at - moves[i]);
+}
+
+timed('the time between two moves doubles with each that brings nothing forward, up to 100 ms', (clock) => {
+  assert.equal(movesOf(clock, undefined, 10).slice(1), [40, 80, 100, 100]);
 });
+
+timed(
+  'beside one other client, a client whose requests are rare moves after 20 ms at the latest',
+  (clock) => {
+    assert.equal(
+      movesOf(clock, leakyBucket({ permits: 1, interval: 1000 }), 1, 2).slice(1),
+      [16, 20, 20, 20],
+    );
+  },
+);
 
 test.run();

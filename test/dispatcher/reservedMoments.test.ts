@@ -48,6 +48,16 @@ for (const [title, costs] of [
     assert.ok(kept < 200, `${kept} of ${handedOut.length} are kept, and 20 are reserved`);
   });
 
+test('moments of one grant for several requests are one reservation', () => {
+  const reservations = new ReservedMoments();
+  const grant = { cost: [1], moment: 1, epoch: 1, source: 'memory' as const };
+  const added = new Reservation(grant, 5, 1, 1, 1, 1);
+  reservations.add(added, 2);
+  reservations.add(added, 3);
+  assert.is(reservations.first!.count, 5);
+  assert.is(reservations.first!.next, undefined);
+});
+
 test('a block without moments is removed', () => {
   const reservations = new ReservedMoments();
   const { block: front } = reserve(reservations, 1, [1]);

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
 import { openLine, recorder } from '../support/lines.ts';
 import { later, replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
@@ -211,5 +212,23 @@ timed('an empty queue does not call again', (clock) => {
   assert.is(ledger.reserves.length, 1);
   assert.is(clock.countTimers(), 0);
 });
+
+timed(
+  'a request that a store in this process queues is denied at its deadline, before the next call',
+  (clock) => {
+    const ledger = ledgerWith(scriptedLedger(limit), {
+      sync: true,
+      reserve: (request, reply) => reply(null, later(request, 1_000)),
+    });
+    const line = openLine(limit, ledger);
+    const recorded = recorder<string>();
+    line.ask(recorded, [1], 500, 'short');
+    clock.tick(600);
+    assert.equal(
+      recorded.endings.map(({ what, at }) => [what, at]),
+      [['denied', 500]],
+    );
+  },
+);
 
 test.run();

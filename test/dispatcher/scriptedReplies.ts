@@ -1,13 +1,11 @@
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import type { Waiter } from '../../src/port/line.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
 import { openLine } from '../support/lines.ts';
 import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
-const limit = slidingWindow({ permits: 1000, interval: 1000 });
-
 /** A dispatcher whose replies the test writes: rows of a count and a delay. */
-export function writtenLine() {
+export function writtenLine(limit: Limit = slidingWindow({ permits: 1000, interval: 1000 })) {
   const ledger = scriptedLedger(limit);
   const line = openLine(limit, ledger);
   const recorded: [who: string, at: number][] = [];

@@ -102,6 +102,19 @@ timed('behind waiting requests, the deadline counts at once', (clock) => {
   assert.ok((ends()[0][2] as number) <= 15);
 });
 
+timed('behind a reservation that is due in time, too', (clock) => {
+  const { line, recorded, answer, ends } = open();
+  line.ask(recorded, [1], Infinity, 'first');
+  clock.tick(10);
+  answer(4);
+  line.ask(recorded, [1], 5, 'short');
+  clock.tick(100);
+  assert.equal(ends(), [
+    ['first', 'granted', 14],
+    ['short', 'denied', 15],
+  ]);
+});
+
 timed('a moment within the timeout is granted although the reply was read long after it', (clock) => {
   const { line, recorded, answer, ends } = open();
   line.ask(recorded, [1], Infinity, 'first');

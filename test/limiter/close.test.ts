@@ -93,6 +93,18 @@ timed('closing again is the same as closing once', async () => {
   assert.instance(waits.reason, LimiterClosedError);
 });
 
+timed('closing waits a second at most for a store that does not reply', async (clock) => {
+  const inner = memoryStore();
+  const silent = { sync: false, reserve: () => undefined };
+  const store: Store = { open: (config) => ledgerWith(inner.open(config), { ...silent, take: undefined }) };
+  const limiter = new RateLimiter({ name: 'api', limit, store });
+  fateOf(limiter.acquire());
+  await clock.tickAsync(10);
+  const closed = fateOf(limiter.close());
+  await clock.tickAsync(2_000);
+  assert.is(closed.at, 1_010);
+});
+
 timed(
   'closing creates one error for all requests: a stack trace for each would block the event loop for seconds',
   async () => {

@@ -67,6 +67,17 @@ timed(
   },
 );
 
+timed('a request that may not wait behind others is denied, and never queued', async () => {
+  const { limiter, newEvents } = watched();
+  for (let i = 0; i < 3; i++) fateOf(limiter.acquire());
+  newEvents();
+  await limiter.tryAcquire();
+  assert.equal(
+    newEvents().map((event) => event !== 'end' && event.type),
+    ['denied'],
+  );
+});
+
 timed('a decision that grants does not know its moment', async () => {
   const { limiter, newEvents } = watched();
   await limiter.decide(2);

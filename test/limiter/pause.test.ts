@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
-import { timed, times } from '../support/fakeTime.ts';
+import { fateOf, timed, times } from '../support/fakeTime.ts';
 import { ask } from './sharing.ts';
 
 const rate = { permits: 5, interval: 1000 };
@@ -29,6 +29,18 @@ for (const [kind, limit, moments] of limits)
       assert.equal(granted, moments);
     },
   );
+
+timed(
+  'a bucket may be full at the end of a pause: a request behind a reserved one is not denied',
+  async (clock) => {
+    const limiter = open(tokenBucket(rate));
+    await limiter.pauseFor(1000);
+    const fates = [1, 4].map((permits) => fateOf(limiter.acquire(permits, { timeout: 1100 })));
+    await clock.tickAsync(2000);
+    assert.equal(times(fates), [1000, 1000]);
+    assert.ok(fates.every(({ value }) => value));
+  },
+);
 
 timed('a pause after a reset is reported again, even if it ends at the same time', async () => {
   const limiter = open();

@@ -5,6 +5,7 @@ import { fixedWindow } from '../../src/limits/limit.ts';
 import { noControl, storeRate } from '../../src/stores/memory/control.ts';
 import { closeLedger, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { type Place, Places } from '../../src/stores/memory/places.ts';
+import { Setting } from '../../src/stores/memory/setting.ts';
 
 const test = suite('places of keys');
 const limits = [fixedWindow({ permits: 10, interval: 1_000 })];
@@ -72,6 +73,41 @@ test('a key that was dropped and is used again gets a later epoch', () => {
   // Even if the clock has stepped back.
   const again = openLedger(undefined, names, limits, 1, noControl(), places.lastEpoch).ledger;
   assert.is(again.epoch, ledger!.epoch + 1);
+});
+
+test('a key that was only looked up is dropped', () => {
+  const { use, places } = keysInUse();
+  const place = places.of('api', 'asked for its rate');
+  for (let i = 0; i < 64; i++) use('first');
+  assert.is(place.isKept, false);
+});
+
+test('a call visits a few keys only, however many are in use', () => {
+  const { use, places } = keysInUse();
+  let visited = 0;
+  for (let i = 0; i < 500; i++) {
+    const place = use(`key ${i}`);
+    const { ledger } = place;
+    Object.defineProperty(place, 'ledger', {
+      get() {
+        visited++;
+        return ledger;
+      },
+    });
+  }
+  // After the search that visits more, for the keys that were added.
+  for (let i = 0; i < 32; i++) places.called(1e12);
+  visited = 0;
+  for (let i = 0; i < 320; i++) places.called(1e12);
+  assert.is(visited, 10 * 8);
+});
+
+test('the keys of a group share one setting, and a limiter without a key does not use it', () => {
+  const clock = { origin: 0, now: () => 0, after: () => () => {} };
+  const config = { name: 'api', prefix: '', clientId: 'one', names, limits, clock };
+  const setting = new Setting({ ...config, key: 'one key' }, new Places());
+  assert.is(setting.suits({ ...config, key: 'another key' }), true);
+  assert.is(setting.suits(config), false);
 });
 
 test.run();

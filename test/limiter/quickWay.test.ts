@@ -2,6 +2,9 @@ import sinon from 'sinon';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { memoryStore, RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { momentOf } from '../../src/stores/segments.ts';
+import type { Grant } from '../../src/stores/store.ts';
+import { openLedger } from '../support/lines.ts';
 
 const test = suite('permits that are available at once');
 
@@ -87,6 +90,32 @@ test('invalid arguments reject, and do not throw', async () => {
     'permits: expected a positive safe integer, got 0',
     tooMuch,
   ]);
+});
+
+test('the permits of a cancelled reservation between two others are free once its moment has passed', () => {
+  const store = memoryStore();
+  const window = slidingWindow({ permits: 10, interval: 1_000, resolution: 1 });
+  const ledgers = ['one', 'two'].map((client) => openLedger(store, window, client));
+  const reserve = (client: number, count: number): Grant => {
+    let grant: Grant | undefined;
+    const request = { runs: [{ count, cost: [1], maxWait: Infinity }], horizon: 0, held: 0, epoch: 0 };
+    ledgers[client].reserve(request, (_, reply) => {
+      const { now, epoch, segments } = reply!;
+      grant = { cost: [1], moment: momentOf({ now }, segments[0].delay), epoch, source: 'memory' };
+    });
+    return grant!;
+  };
+  reserve(0, 10);
+  const [, , , between] = [0, 1, 0, 1, 0].map((client) => reserve(client, 1));
+  clock.tick(1_100);
+  ledgers[1].refund([{ ...between, count: 1 }], 1, () => undefined);
+  clock.tick(400);
+  // Four are taken.
+  let free: number[] | undefined;
+  ledgers[0].peek((_, available) => {
+    free = available;
+  });
+  assert.equal(free, [6]);
 });
 
 test.run();

@@ -44,4 +44,14 @@ test('an exact log of many entries gets new ones a thousandth of the interval ap
   assert.ok(total >= 3 * 50_000 - 300, `${total} permits`);
 });
 
+test('a log of many entries counts a grant in its last entry if that is of the same time', () => {
+  const limit = slidingWindow({ permits: 50_000, interval: 60_000, resolution: 1 });
+  const algebra = slidingWindowAlgebra;
+  const state = algebra.create(limit);
+  for (let now = 1; now <= 2_048; now++) algebra.commit(state, now, now, 1);
+  algebra.commit(state, 2_048, 2_048, 1);
+  algebra.roll(state, 2_048 + 60_000, 0);
+  assert.is(algebra.taken(state).permits, 0);
+});
+
 test.run();

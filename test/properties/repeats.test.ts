@@ -124,4 +124,17 @@ test('within one millisecond, the same request is one grant', () => {
   assert.notEqual(at(2_001), whole);
 });
 
+test('grants of one millisecond count until the bucket is full again', () => {
+  let us = 0;
+  const bucket = limitOf({ kind: 'tokenBucket', permits: 10, interval: 10_000, burst: 10 });
+  const [ledger] = twoLedgers([bucket], { now: () => us / 1000 });
+  result((reply) => ledger.peek(reply));
+  for (let i = 0; i < 10; i++) assert.ok(ledger.take!([1]));
+  us = 5_000_000;
+  assert.deepEqual(
+    result<number[]>((reply) => ledger.peek(reply)),
+    [5],
+  );
+});
+
 test.run();

@@ -4,7 +4,7 @@ import { decide, decideReopened } from '../../src/stores/memory/decide.ts';
 import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
 import { closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
-import { refund, rememberSequence } from '../../src/stores/memory/refund.ts';
+import { refund } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
 import { reopen, takeNow } from '../../src/stores/memory/take.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
@@ -71,9 +71,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
           names.map(() => 0),
           undefined,
         ).available;
-      const answer = refund(ledger, instant, client, call.refunds, call.sequence);
-      if (answer.restored) rememberSequence(ledger, instant, client, call.sequence);
-      return answer;
+      return refund(ledger, instant, client, call.refunds, call.sequence);
     };
     const reply = answer();
     closeLedger(ledger, instant);

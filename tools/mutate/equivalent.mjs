@@ -377,8 +377,8 @@ export const equivalent = [
     why: 'both sums are the same when the bucket has just become full',
   },
   {
-    mutant: /token-bucket\.lua (if t «> → >=» now then brim = |if missing «<= → <» 0 then return now)/,
-    why: 'the level is within the capacity then, and the wait is 0',
+    mutant: /token-bucket\.lua if missing «<= → <» 0 then return now/,
+    why: 'the wait is 0 then',
   },
   {
     mutant: /token-bucket\/format\.lua .*(«>= → >» (MOMENT|HELD)_BOUND|units «> → >=» -2 \^ 59)/,
@@ -449,5 +449,25 @@ export const equivalent = [
   {
     mutant: /control\.(ts|lua) if .*pausedUntil ={2,3} «0 → 1»/,
     why: 'without a pause, it began at 0, which is past',
+  },
+  {
+    mutant: /fixedWindow\.ts if \(!previous .* t «>= → >» start /,
+    why: 'no newest moment is before the start of its window',
+  },
+  {
+    mutant: /slidingWindow\.ts while \(state\.head «< → <=» end && /,
+    why: 'an expired entry may leave the log one call earlier',
+  },
+  {
+    mutant: /slidingWindow\.ts if \(state\.head > 64 «&& → \|\|» state\.head \* 2 > /,
+    why: 'only when expired entries leave the arrays changes',
+  },
+  {
+    mutant: /slidingGap\.ts while \(place «> → >=» head && times\[place - 1\] >= slot\)/,
+    why: 'the entry before the log has expired, so it is earlier',
+  },
+  {
+    mutant: /fixedWindow\.ts shift: «0 → 1»,$/,
+    why: 'a new state is brought up to the present time, which sets it',
   },
 ];

@@ -25,7 +25,8 @@ export function tabled(name) {
           throw new Error(`${title}: ${places} places in ${file} have ${JSON.stringify(find)}`);
         return { file, text: text.replace(find, () => replace) };
       });
-      return { title: `${title} (${texts.map(({ file }) => file).join(', ')})`, tests, texts };
+      const files = texts.map(({ file }) => file);
+      return { title: `${title} (${files.join(', ')})`, file: files[0], tests, texts };
     });
 }
 

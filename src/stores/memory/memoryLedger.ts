@@ -21,7 +21,7 @@ import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
 import { closeLedger, instantOf, openLedger } from './openLedger.ts';
 import { Place } from './places.ts';
-import { refund, rememberSequence } from './refund.ts';
+import { refund } from './refund.ts';
 import { Repeats } from './repeats.ts';
 import { reserve } from './reserve.ts';
 import type { Setting } from './setting.ts';
@@ -89,12 +89,8 @@ export class MemoryLedger extends Place implements ControlledLedger {
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    this.onLedger(reply, (ledger, instant) => {
-      // Each limiter object counts its sequence from 1, so two of the same client differ here.
-      const answer = refund(ledger, instant, this, refunds, sequence);
-      if (answer.restored) rememberSequence(ledger, instant, this, sequence);
-      return answer;
-    });
+    // Each limiter object counts its sequence from 1, so two of the same client differ here.
+    this.onLedger(reply, (ledger, instant) => refund(ledger, instant, this, refunds, sequence));
   }
 
   untilFree(permits: readonly number[]): number[] | undefined {

@@ -27,6 +27,7 @@ export function refund(
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
   );
+  rememberSequence(ledger, instant, limiterId, sequence);
   return { restored };
 }
 
@@ -71,7 +72,7 @@ function giveBack(
 /** Charges permits that were used without a grant. No request is waiting for them. */
 function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
   cost.forEach((permits, i) => {
-    if (permits > 0) chargeLimit(limits[i], instant, permits * count);
+    chargeLimit(limits[i], instant, permits * count);
   });
   return false;
 }
@@ -104,14 +105,8 @@ const resent = 60_000;
 /**
  * Remembers the sequence number for as long as a repeated call could restore anything: until all earlier
  * grants have expired, and one interval more, since a window that this call emptied may have started again.
- * Must be called before the ledger is closed.
  */
-export function rememberSequence(
-  ledger: LedgerState,
-  { now }: Instant,
-  limiter: unknown,
-  sequence: number,
-): void {
+function rememberSequence(ledger: LedgerState, { now }: Instant, limiter: unknown, sequence: number): void {
   ledger.sequences ??= new Map();
   // Deleted a minute after they expire: after a step of the clock, a new ledger may start at an earlier time.
   for (const [name, { until }] of ledger.sequences) if (until + resent <= now) ledger.sequences.delete(name);

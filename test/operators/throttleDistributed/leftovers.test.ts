@@ -57,4 +57,19 @@ for (const [how, end] of Object.entries({
   });
 }
 
+test("a value that overflow 'dropOldest' drops leaves no request behind, even without a reservation", () => {
+  const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 1, interval: 60_000 }) });
+  const leaving = new AbortController();
+  // The second has the reservation.
+  for (let i = 0; i < 2; i++) limiter.acquire(1, { signal: leaving.signal }).catch(() => undefined);
+  const source = new Subject<number>();
+  const options = { maxQueue: 1, overflow: 'dropOldest' } as const;
+  const subscription = source.pipe(throttleDistributed(limiter, options)).subscribe();
+  for (let i = 0; i < 10; i++) source.next(i);
+  const { queued } = limiter.stats();
+  subscription.unsubscribe();
+  leaving.abort();
+  assert.is(queued, 1);
+});
+
 test.run();
