@@ -18,7 +18,11 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   if (paused !== undefined) reservations.requeueFrom(isPaused(reply, paused, received + paused));
   eachSegment(runs, reply.segments, (run, segment) => {
     if (segment.delay >= 0)
-      reservations.assign(reservationOf(parts, run, segment, reply, call.sent, received));
+      // If the client's last reservation was void, the store does not know of those in front of it that stand.
+      reservations.assign(
+        reservationOf(parts, run, segment, reply, call.sent, received),
+        voidAfter !== undefined,
+      );
     else reject(parts, run, segment, call, reply, received);
   });
   for (const { requests } of runs)

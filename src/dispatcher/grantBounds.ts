@@ -98,16 +98,16 @@ export class GrantBounds {
     const { first } = this.#reservations.moments;
     return Math.max(
       moment,
-      first!.earliestDue + bounds.leastWait(limits, cost, asked, this.#reservedPermits),
+      first!.earliestDue + bounds.leastWait(limits, cost, asked, this.#reservations.moments.permits),
     );
   }
 
-  /** Whether a request is granted in time behind the assessed ones, if no other client interferes. */
+  /** Whether a request is granted in time behind the assessed ones, unless another client begins to wait. */
   isCertain({ cost, deadline }: Request, now: number): boolean {
     const { limits, sync } = this.#ledger;
     const { permits, size } = this.#queue;
-    if (exceeds(limits, cost)) return false;
     const fairShare = this.#fairShare;
+    if (exceeds(limits, cost) || fairShare.contenders > 1) return false;
     const most = permits.most.map((n, i) => Math.max(n, cost[i]));
     const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]): boolean => {
       const asked = permits.all.map((n, i) => n + cost[i] + (before?.[i] ?? 0));
@@ -125,14 +125,8 @@ export class GrantBounds {
     // Nothing but this client's reservations is ahead, and every window has ended an interval later. Only a bucket may owe
     // permits that were taken under another limit.
     const isKnown = now >= this.#calmFrom && (limits === this.#limits || !limits.some(isBucket));
-    if (isKnown && isWithin(from, untilFree, this.#reservedPermits)) return true;
+    if (isKnown && isWithin(from, untilFree, this.#reservations.moments.permits)) return true;
     return last !== undefined && this.#refunds.idle && isWithin(now, this.#untilFree);
-  }
-
-  /** The permits that are reserved. Of several limits, the most that may be. */
-  get #reservedPermits(): number[] {
-    const { held } = this.#reservations.moments;
-    return this.#ledger.limits.map(({ permits, interval }) => Math.round((held * permits) / interval));
   }
 
   /** The permits of each limit that are granted at the moment of the last reservation. */

@@ -22,10 +22,17 @@ export class Reservations {
     this.#notice = notice;
   }
 
-  /** Assigns moments to the next requests of the same cost, and refunds the rest. */
-  assign(reservation: Reservation): void {
+  /**
+   * Assigns moments to the next requests of the same cost, and refunds the rest. With `inOrder`, all of them are refunded if a
+   * reservation in front of them is due later.
+   */
+  assign(reservation: Reservation, inOrder = false): void {
     const { grant, count } = reservation;
     const due = this.moments.dueOf(reservation);
+    if (inOrder && due > reservation.due) {
+      this.#refund(reservation);
+      return;
+    }
     // If a reservation in front of it is due later, the requests are granted only then.
     const nominalDue = due > reservation.due ? due : reservation.nominalDue;
     let left = count;

@@ -13,6 +13,8 @@ export class ReservedMoments {
   held = 0;
   /** Number of reserved requests. */
   count = 0;
+  /** The permits of each limit that they ask for. */
+  readonly permits: number[] = [];
 
   get first(): Reservation | undefined {
     return this.#list.first;
@@ -38,8 +40,7 @@ export class ReservedMoments {
     const due = this.dueOf(added);
     // A reply that is read late makes its moments seem late: an earlier moment cannot be due after a later one.
     for (let before = this.last; before && before.due > due; before = before.previous) before.due = due;
-    this.count += count;
-    this.held += added.load * count;
+    this.#count(added, count);
     const block = this.#blockFor(added);
     block.count += count;
     if (block.last?.grant === added.grant) block.last.count += count;
@@ -82,8 +83,7 @@ export class ReservedMoments {
     const count = Math.min(later, earlier.count);
     const left = count < earlier.count ? [earlier.part(earlier.count - count)] : [];
     if (!block || count === 0) return left;
-    this.count += count;
-    this.held += earlier.load * count;
+    this.#count(earlier, count);
     block.count += count;
     this.#list.add(earlier.part(count), next);
     return [...this.takeLast(block, count), ...left];
@@ -118,6 +118,14 @@ export class ReservedMoments {
     return count;
   }
 
+  /** Counts `count` moments like this one, which have been added or, if negative, subtracted. */
+  #count({ grant: { cost }, load }: Reservation, count: number): void {
+    this.count += count;
+    // Sums of fractions drift: an empty list holds exactly nothing.
+    this.held = this.count === 0 ? 0 : Math.max(0, this.held + load * count);
+    for (let i = 0; i < cost.length; i++) this.permits[i] = (this.permits[i] ?? 0) + cost[i] * count;
+  }
+
   #blockFor({ grant: { cost } }: Reservation): Block {
     const { last } = this.#blocks;
     if (last && sameCost(last.cost, cost)) return last;
@@ -128,9 +136,7 @@ export class ReservedMoments {
 
   /** Subtracts moments from the first or the last reservation of a block. */
   #subtract(block: Block, reservation: Reservation, count: number): void {
-    this.count -= count;
-    // Sums of fractions drift: an empty list holds exactly nothing.
-    this.held = this.count === 0 ? 0 : Math.max(0, this.held - reservation.load * count);
+    this.#count(reservation, -count);
     block.count -= count;
     reservation.count -= count;
     if (reservation.count > 0) return;

@@ -142,6 +142,36 @@ timed(
   },
 );
 
+timed('reservations of a lower rate take no more permits of a raised one', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: tokenBucket({ permits: 1, interval: 1000 }) });
+  await limiter.acquire();
+  const waiting = [1, 2].map(() => fateOf(limiter.acquire()));
+  await limiter.setRate(slidingWindow({ permits: 5, interval: 10 }));
+  const timed = fateOf(limiter.acquire(1, { timeout: 1500 }));
+  await clock.tickAsync(1500);
+  assert.equal(
+    [...waiting, timed].map(({ value, at }) => value && at),
+    [1000, 1000, 1000],
+  );
+});
+
+timed(
+  'while another client waits, a request that may not be granted in time counts for none',
+  async (clock) => {
+    const store = memoryStore();
+    const limit = tokenBucket({ permits: 1, interval: 1000, burst: 2 });
+    const [a, b] = [1, 2].map(() => new RateLimiter({ name: 'api', limit, store }));
+    await a.acquire(2);
+    for (const limiter of [b, a, b]) void limiter.acquire();
+    await clock.tickAsync(1300);
+    // The second permit of the first request would be available at 4000, but for the other client, which has reserved 3000.
+    const fates = [2, 1].map((permits) => fateOf(a.acquire(permits, { timeout: 3000 })));
+    await clock.tickAsync(3000);
+    assert.ok(fates[0].reason instanceof AcquireTimeoutError);
+    assert.is(fates[1].value?.waited, 2700);
+  },
+);
+
 timed('timeouts in a long queue cost little, for one request or for all', (clock) => {
   const most = 10_000;
   for (const timeouts of [1, most]) {

@@ -36,6 +36,32 @@ timed('moments of a reply go to the first requests of the queue', (clock) => {
   );
 });
 
+timed('a moment in front of a reservation that stands is refunded, not granted late', (clock) => {
+  const { ledger, line, recorded, counter, answer, asked } = writtenLine();
+  const [a, b] = ['a', 'b'].map(counter);
+  for (let i = 0; i < 3; i++) line.count(a, [1]);
+  clock.tick(0);
+  answer([
+    [1, 1500],
+    [2, 5000],
+  ]);
+  line.count(b, [1]);
+  clock.tick(0);
+  // The client's last reservation is void, so the store does not know that one in front of it stands.
+  answer([[1, 0]], { epoch: 2, voidAfter: 2000 });
+  clock.tick(0);
+  assert.equal(recorded, []);
+  assert.equal(
+    ledger.refunds[0].refunds.map(({ count, epoch }) => [count, epoch]),
+    [
+      [2, 1],
+      [1, 2],
+    ],
+  );
+  assert.equal(asked(), [[3, 1]]);
+  assert.is(ledger.reserves[2].request.last?.due, 1500);
+});
+
 timed('moments whose cost differs from that of the first requests are refunded', (clock) => {
   const { ledger, line, recorded, counter, answer, asked } = writtenLine();
   const [a, b] = ['a', 'b'].map(counter);
