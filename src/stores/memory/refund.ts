@@ -27,7 +27,7 @@ export function refund(
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
   );
-  rememberSequence(ledger, instant, limiterId, sequence);
+  rememberSequence(ledger, instant, limiter, sequence);
   return { restored };
 }
 
