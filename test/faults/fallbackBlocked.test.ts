@@ -23,7 +23,7 @@ async function sourceOf(limiter: RateLimiter, ms: number, when: (work: () => voi
 
 test('does not open after a blocked event loop, whenever the loop is blocked', async ({ server, open }) => {
   await server.start();
-  const limiter = open(limit, { timeout: 100, cooldown: 60_000 });
+  const limiter = open(limit, { timeout: 250, cooldown: 60_000 });
   const moments: ((work: () => void) => void)[] = [
     (work) => work(),
     (work) => queueMicrotask(work),
