@@ -72,7 +72,14 @@ local function giveBack(moment, epoch, cost, requests)
   closeEnd(ledger, now)
   -- Without a reservation ahead, nothing can move up.
   local isAwaited = now < ledger.pacedUntil or newestOf(ledger, cost, false) > instant.at
-  if (back > 0 or areRare(ledger)) and not isAhead and isAwaited then
+  local mayMoveUp = not isAhead and (back > 0 or areRare(ledger))
+  -- If permits are free, but fewer than a request asked for, those behind it may have waited for it alone.
+  for i, state in ipairs(isAhead and ledger.limits or {}) do
+    local hasGap = algebraOf(state.kind).hasGap
+    local function isFree(n) return hasGap(state, now, instant.at, n, math.huge, true, 0) end
+    mayMoveUp = mayMoveUp or (cost[i] > 1 and isFree(1) and not isFree(cost[i]))
+  end
+  if mayMoveUp and isAwaited then
     noteFreed(ledger, cost, requests)
     if now < ledger.pacedUntil and takeTurns(ledger, now) then ledger.movedAt = now end
   end

@@ -246,18 +246,23 @@ do
     end
   end
 
-  -- Lets requests that have reservations take over refunded ones with earlier moments. All other permits before their
-  -- moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
+  -- Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before
+  -- these. All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
   local function serveEarlier(run)
     local cost, remaining, load = run.cost, run.count, loadOf(ledger, run.cost)
     while remaining > 0 and not ordered and held < math.max(share, load) do
       local hole = holeFor(ledger, math.max(now + 1, ledger.pausedUntil), math.huge, cost)
       local wait = hole and hole.moment * 1000 - instant.us
       if not hole or wait > run.maxWait then break end
-      local granted = math.min(roomIn(hole, cost), remaining, math.max(1, math.ceil((share - held) / load)))
-      fillHole(ledger, hole, cost, granted, now)
-      if paced and strideOf(ledger, cost) == 0 then noteGranted(ledger, cost, granted) end
-      held, after = held + load * granted, math.max(after, hole.moment)
+      local granted = 1
+      if gaps < MOST_GAPS and takeGap(ledger, instant, cost, hole) then
+        gaps, wait = gaps + 1, 0
+      else
+        granted = math.min(roomIn(hole, cost), remaining, math.max(1, math.ceil((share - held) / load)))
+        fillHole(ledger, hole, cost, granted, now)
+        if paced and strideOf(ledger, cost) == 0 then noteGranted(ledger, cost, granted) end
+        held, after = held + load * granted, math.max(after, hole.moment)
+      end
       answer(granted, wait)
       remaining = remaining - granted
     end

@@ -1,3 +1,4 @@
+-- @include "ledger/epochs"
 -- @include "ledger/holes"
 -- @include "ledger/grant"
 
@@ -9,13 +10,14 @@ local MOST_GAPS = 64
 local takeGap
 
 do
-  local function hasGap(ledger, instant, cost, before, isFreed)
+  local function hasGap(ledger, instant, cost, before, isFreed, hole)
     for i = 1, #cost do
       local n, state = cost[i], ledger.limits[i]
       if n > 0 then
+        local unused = hole and hole.cost[i] * hole.count or 0
         -- Without a refund, a window has free permits only because the pace holds grants back.
         if not isFreed and state.kind ~= 't' then return false end
-        if not algebraOf(state.kind).hasGap(state, instant.now, instant.at, n, before, isFreed) then return false end
+        if not algebraOf(state.kind).hasGap(state, instant.now, instant.at, n, before, isFreed, unused) then return false end
       end
     end
     return true
@@ -23,7 +25,8 @@ do
 
   -- Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
   -- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
-  -- further ahead may make room. Reservations keep their moments. Returns whether the request was granted.
+  -- further ahead may make room: behind a hole far ahead, permits may have been free for as long as its
+  -- reservation waited for more. Reservations keep their moments. Returns whether the request was granted.
   -- Without contention, only the permits for which reservations became void are granted: of a coarse slot only its
   -- end is known, so a valid reservation might still be in it.
   function takeGap(ledger, instant, cost, hole)
@@ -32,7 +35,8 @@ do
     local isFreed = (isPaced and ledger.freed or ledger.credit) >= load
     if not (isPaced or isFreed) or ledger.pausedUntil > now then return false end
     local isFree = hasGap(ledger, instant, cost, math.huge, isFreed)
-    if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed)) then return false end
+    local isFar = isPaced and hole and hole.moment > now + NOTICE_PERIOD
+    if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed or isFar, isFar and hole)) then return false end
     commitAll(ledger, now, instant.at, cost, 1)
     if not isFree then bringForward(ledger, hole, cost, now) end
     noteTaken(ledger, cost, 1)

@@ -28,9 +28,18 @@ export interface Algebra<L extends Limit, S> {
   /**
    * Whether `n` more permits can be granted at `at` so that all reservations still fit. Only the reservations
    * earlier than `before` are checked: the caller refunds as many permits at that moment, or passes Infinity.
-   * `isFreed` tells whether at least as many permits have been refunded and not granted again.
+   * `isFreed` tells whether at least as many permits have been refunded and not granted again. `unused` permits are those of
+   * refunded reservations at `before`.
    */
-  hasGap(state: S, now: number, at: number, n: number, before: number, isFreed: boolean): boolean;
+  hasGap(
+    state: S,
+    now: number,
+    at: number,
+    n: number,
+    before: number,
+    isFreed: boolean,
+    unused?: number,
+  ): boolean;
   /** Records `n` permits granted at `t`, which may be ahead. */
   commit(state: S, now: number, t: number, n: number): void;
   /**

@@ -2,6 +2,7 @@
 interface Log {
   readonly permits: number;
   readonly interval: number;
+  readonly resolution: number;
   readonly coarsest: number;
   readonly total: number;
   readonly times: number[];
@@ -15,10 +16,20 @@ const gapLimit = 256;
 /**
  * Whether every window stays within the limit with `n` more permits: the window that ends now, and each
  * window that ends with a reservation earlier than `before`. Of an entry only the slot is known, so its
- * grants may lie at the first millisecond of the slot.
+ * grants may lie at the first millisecond of the slot. But `unused` permits of the slot of `before` lie at
+ * `before`, if all slots are of one resolution.
  */
-export function hasGap(state: Log, now: number, at: number, n: number, before: number): boolean {
-  const { times, counts, head, coarsest, interval, permits, total } = state;
+export function hasGap(
+  state: Log,
+  now: number,
+  at: number,
+  n: number,
+  before: number,
+  _isFreed: boolean,
+  unused = 0,
+): boolean {
+  const { times, counts, head, resolution, coarsest, interval, permits, total } = state;
+  const own = coarsest === resolution ? Math.ceil(before / resolution) * resolution : 0;
   let taken = total;
   let ahead = times.length;
   for (; ahead > head && times[ahead - 1] - coarsest >= at; ahead--) {
@@ -35,6 +46,7 @@ export function hasGap(state: Log, now: number, at: number, n: number, before: n
     if (taken + n > permits) return false;
     if (index === times.length) return true;
     taken += counts[index];
+    if (times[index] === own) taken -= unused;
     end = times[index] - coarsest + 1;
   }
   return true;

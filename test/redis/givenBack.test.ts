@@ -47,6 +47,30 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(1000, 3, { count: 2 })), [1700, 2300]);
   });
 
+  const rate = { permits: 5, interval: 60_000 };
+  const halfTaken: [kind: string, limit: LimitSpec, large: number][] = [
+    ['a bucket', { kind: 'tokenBucket', ...rate, burst: 5 }, 4],
+    ['a window, at the moment of the others', { kind: 'slidingWindow', ...rate, resolution: 60 }, 4],
+    ['a window, in front of the others', { kind: 'slidingWindow', ...rate, resolution: 60 }, 5],
+    ['a fixed window', { kind: 'fixedWindow', ...rate, align: 'first' }, 4],
+  ];
+  for (const [kind, limit, large] of halfTaken)
+    test(`the permits that were free before a refunded large reservation are granted at once: ${kind}`, async () => {
+      const clients = await fleet(limit);
+      const { epoch } = await clients.reserve(0, 1, { count: 2 });
+      const [moment] = moments(await clients.reserve(0, 2, { permits: large }));
+      const [behind] = moments(await clients.reserve(0, 1));
+      assert.ok(behind >= moment && moment >= 12_000);
+      await clients.refund(100, 2, { moment, epoch, count: 1, permits: large });
+      const last = { moment: behind, epoch };
+      const reply = await clients.reserve(1500, 1, { earlier: true, held: 12_000, last, epoch, horizon: 20 });
+      // The reservation is void, or comes forward.
+      const now =
+        reply.voidAfter === undefined ? reply : await clients.reserve(1500, 1, { epoch: reply.epoch });
+      assert.equal(moments(now), [1500]);
+      assert.equal(moments(await clients.reserve(1500, 1, { count: 2, hasty: 0 })).slice(0, 1), [1500]);
+    });
+
   test('at most 32 refunded reservations before the newest are remembered', async () => {
     const clients = await fleet(bucket);
     const { epoch } = await clients.reserve(0, 1, { count: 60 });

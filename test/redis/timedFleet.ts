@@ -27,6 +27,8 @@ interface ReserveOptions {
   horizon?: number;
   /** The client's last reservation. */
   last?: { moment: number; epoch: number };
+  /** Asks for earlier moments for requests that have reservations. */
+  earlier?: boolean;
 }
 
 /** Numbered clients of one limit, in memory or Redis. The test sets the time of each call. */
@@ -38,7 +40,7 @@ export interface TimedFleet {
   refund(
     at: number,
     client: number,
-    given: { moment: number; epoch: number; count: number },
+    given: { moment: number; epoch: number; count: number; permits?: number },
     sequence?: number,
   ): Promise<boolean>;
   /** Takes a permit if one is free now, and returns whether it did. */
@@ -67,7 +69,17 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
   const reserve: TimedFleet['reserve'] = async (
     at,
     client,
-    { count = 1, permits = 1, maxWait = Infinity, hasty = 0, held = 0, epoch = 0, horizon = 1e9, last } = {},
+    {
+      count = 1,
+      permits = 1,
+      maxWait = Infinity,
+      hasty = 0,
+      held = 0,
+      epoch = 0,
+      horizon = 1e9,
+      last,
+      earlier = false,
+    } = {},
   ) => {
     const runs = [
       { count, cost: [permits], maxWait },
@@ -81,6 +93,7 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
         held,
         epoch,
         ...(last && { last: { ...last, moment: start + last.moment } }),
+        ...(earlier && { earlier }),
       },
     })) as ReserveReply;
     return { ...reply, now: reply.now - start };
@@ -90,8 +103,8 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     async finish(at, client) {
       await reserve(at, client, { count: 0 });
     },
-    async refund(at, client, { moment, epoch, count }, sequence = 1) {
-      const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [1], count }];
+    async refund(at, client, { moment, epoch, count, permits = 1 }, sequence = 1) {
+      const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [permits], count }];
       const reply = (await replyTo(at, client, { kind: 'refund', refunds, sequence })) as RefundReply;
       return reply.restored?.[0] ?? false;
     },

@@ -66,9 +66,11 @@ local function slidingSearch(entry, lengthOf)
 
   -- Whether every window stays within the limit with `n` more permits: the window that ends now, and each
   -- window that ends with a reservation earlier than `before`. Of an entry only the slot is known, so its
-  -- grants may lie at the first millisecond of the slot.
-  local function hasGap(state, now, at, n, before)
+  -- grants may lie at the first millisecond of the slot. But `unused` permits of the slot of `before` lie at
+  -- `before`, if all slots are of one resolution.
+  local function hasGap(state, now, at, n, before, _, unused)
     local taken, length, len = state.total, lengthOf(state), state.len
+    local own = state.coarsest == state.resolution and math.ceil(before / state.resolution) * state.resolution
     local ahead = length
     while ahead > 0 do
       local time, count = entry(state, ahead - 1)
@@ -90,6 +92,7 @@ local function slidingSearch(entry, lengthOf)
       if index == length then return true end
       local time, count = entry(state, index)
       taken, index = taken + count, index + 1
+      if time == own then taken = taken - unused end
       finish = time - state.coarsest + 1
     end
     return true

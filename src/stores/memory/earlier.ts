@@ -1,29 +1,37 @@
 import { loadOf } from '../../limits/load.ts';
 import { outcome, type Run, type Segment } from '../store.ts';
+import { mostGaps, takeGap } from './gaps.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { noteGranted, strideOf } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 
 /**
- * Lets requests that have reservations take over refunded ones with earlier moments. All other permits before their moments are
- * reserved. Clients that wait in order, or take turns, reserve nothing far ahead. The twin of `serveEarlier` in
+ * Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before these.
+ * All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead. The twin of `serveEarlier` in
  * `lua/reserve.lua`.
  */
 export function serveEarlier(
   ledger: LedgerState,
-  { us, now }: Instant,
+  instant: Instant,
   { count, cost, maxWait }: Run,
   reserved: Reservations,
   paced: boolean,
   segments: Segment[],
 ): void {
+  const { us, now } = instant;
   const load = loadOf(ledger, cost);
   let remaining = count;
   while (remaining > 0 && !reserved.turn && reserved.held < Math.max(reserved.share, load)) {
     const hole = holeFor(ledger, Math.max(now + 1, ledger.pausedUntil), Infinity, cost);
     const wait = hole ? hole.moment * 1000 - us : Infinity;
     if (!hole || wait > maxWait * 1000) break;
+    if (reserved.gaps < mostGaps && takeGap(ledger, instant, cost, hole)) {
+      segments.push({ count: 1, delay: 0, retryAfter: 0 });
+      reserved.gaps++;
+      remaining--;
+      continue;
+    }
     const most = Math.max(1, Math.ceil((reserved.share - reserved.held) / load));
     const granted = Math.min(roomIn(hole, cost), remaining, most);
     fillHole(ledger, hole, cost, granted, now);

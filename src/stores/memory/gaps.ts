@@ -1,6 +1,7 @@
 import type { Cost } from '../../limits/cost.ts';
 import { loadOf } from '../../limits/load.ts';
 import { algebraOf } from '../../limits/states.ts';
+import { noticePeriod } from '../store.ts';
 import { commitAll } from './grant.ts';
 import { bringForward } from './holes.ts';
 import type { Hole, Instant, LedgerState } from './ledgerState.ts';
@@ -12,7 +13,8 @@ export const mostGaps = 64;
 /**
  * Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
  * otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
- * further ahead may make room. Reservations keep their moments. Returns whether the request was granted.
+ * further ahead may make room: behind a hole far ahead, permits may have been free for as long as its
+ * reservation waited for more. Reservations keep their moments. Returns whether the request was granted.
  *
  * Without contention, only the permits for which reservations became void are granted: of a coarse slot only its end is known,
  * so a valid reservation might still be in it. The twin of `lua/ledger/gaps.lua`.
@@ -24,7 +26,12 @@ export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole:
   const isFreed = (isPaced ? ledger.freed : ledger.credit) >= load;
   if (!(isPaced || isFreed) || ledger.pausedUntil > now) return false;
   const isFree = hasGap(ledger, instant, cost, Infinity, isFreed);
-  if (!isFree && !(hole && hasGap(ledger, instant, cost, hole.moment, isFreed))) return false;
+  const isFar = isPaced && hole !== undefined && hole.moment > now + noticePeriod;
+  if (
+    !isFree &&
+    !(hole && hasGap(ledger, instant, cost, hole.moment, isFreed || isFar, isFar ? hole : undefined))
+  )
+    return false;
   commitAll(ledger, now, at, cost, 1);
   if (!isFree) bringForward(ledger, hole!, cost, now);
   noteTaken(ledger, cost, 1);
@@ -39,13 +46,15 @@ function hasGap(
   cost: Cost,
   before: number,
   isFreed: boolean,
+  hole?: Hole,
 ): boolean {
   for (let i = 0; i < cost.length; i++) {
     const state = limits[i];
     if (cost[i] === 0) continue;
+    const unused = hole ? hole.cost[i] * hole.count : 0;
     // Without a refund, a window has free permits only because the pace holds grants back.
     if (!isFreed && state.kind !== 'tokenBucket') return false;
-    if (!algebraOf(state).hasGap(state, now, at, cost[i], before, isFreed)) return false;
+    if (!algebraOf(state).hasGap(state, now, at, cost[i], before, isFreed, unused)) return false;
   }
   return true;
 }

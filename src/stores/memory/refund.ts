@@ -1,3 +1,4 @@
+import type { Cost } from '../../limits/cost.ts';
 import { capacityOf } from '../../limits/limit.ts';
 import { longestInterval } from '../../limits/load.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
@@ -62,11 +63,18 @@ function giveBack(
   closeEnd(ledger, now);
   // Without a reservation ahead, nothing can move up.
   const isAwaited = now < ledger.pacedUntil || newestOf(ledger, cost, false) > at;
-  if ((back > 0 || areRare(ledger)) && !isAhead && isAwaited) {
+  const mayMoveUp = isAhead ? hasWaitedForMore(ledger, now, at, cost) : back > 0 || areRare(ledger);
+  if (mayMoveUp && isAwaited) {
     noteFreed(ledger, cost, count);
     if (now < ledger.pacedUntil && takeTurns(ledger, now)) ledger.movedAt = now;
   }
   return back > 0;
+}
+
+/** Whether permits are free, but fewer than a request asked for: those behind it may have waited for it alone. */
+function hasWaitedForMore({ limits }: LedgerState, now: number, at: number, cost: Cost): boolean {
+  const isFree = (n: number, i: number) => algebraOf(limits[i]).hasGap(limits[i], now, at, n, Infinity, true);
+  return cost.some((n, i) => n > 1 && isFree(1, i) && !isFree(n, i));
 }
 
 /** Charges permits that were used without a grant. No request is waiting for them. */
