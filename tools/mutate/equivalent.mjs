@@ -508,4 +508,12 @@ export const equivalent = [
     mutant: /fixed-window\/format\.lua kind = 'f', .* used = «0 → 1»/,
     why: 'the window has ended, and is emptied before its first use',
   },
+  {
+    mutant: /admission\.ts if \(queue\.size «<= → <» maxQueue \|\| !this\.mustWait\) return;$/,
+    why: 'a queue that is just full has no request too many',
+  },
+  {
+    mutant: /^src\/heap\.ts .*members\[child\]\.rank «>= → >» member\.rank\) break;$/,
+    why: 'members of one rank have no order',
+  },
 ];
