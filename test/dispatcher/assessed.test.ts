@@ -108,6 +108,21 @@ timed('requests that are reserved for moments of one sliding window count togeth
   assert.equal(recorded.all('denied'), ['behind them']);
 });
 
+timed(
+  'while windows may be paced, no request is certain to be granted in the window of a reservation',
+  (clock) => {
+    const { line, answer } = writtenLine(fixedWindow({ permits: 1000, interval: 1000 }));
+    const recorded = recorder<string>();
+    line.ask(recorded, [1], Infinity, 'first');
+    clock.tick(0);
+    answer([[1, 500]], { contenders: 2 });
+    for (let i = 0; i < 18; i++) line.ask(recorded, [100], 1700, 'in its window or the next');
+    // If all of them were, it could only be granted in the one after that.
+    line.ask(recorded, [899], 1400, 'behind them');
+    assert.equal(recorded.all('denied'), []);
+  },
+);
+
 timed('a request that a debt may delay does not count for those behind it', (clock) => {
   const { line, answer } = writtenLine();
   const recorded = recorder<string>();

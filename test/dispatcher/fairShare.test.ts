@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { FairShare } from '../../src/dispatcher/fairShare.ts';
 import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
@@ -32,6 +33,14 @@ timed('the horizon is four round trips, and 20 ms at least', (clock) => {
   }
   assert.ok(last().request.horizon > 380);
   assert.ok(line.stats.roundTrip > 95 && line.stats.roundTrip <= 100);
+});
+
+test('the horizon follows the median of the last five round trips', () => {
+  const share = new FairShare({ limits: [thousand] });
+  for (const trip of [90, 50, 50, 50, 10, 10]) share.measure(trip);
+  assert.is(share.horizon, 4 * 50);
+  share.measure(10);
+  assert.is(share.horizon, 4 * 10);
 });
 
 timed('a client requests as many permits as two horizons have at the full rate', (clock) => {

@@ -155,4 +155,25 @@ timed('a request whose reservation is due makes room for another one before it i
   assert.equal([recorded.all('granted'), recorded.all('failed')], [[0], []]);
 });
 
+timed(
+  'a due reservation that a pause may delay leaves its place in a full queue, and the passes end',
+  (clock) => {
+    const ledger = scriptedLedger(limit);
+    const line = openLine(limit, ledger, 1);
+    const recorded = recorder<number>();
+    ask(line, recorded, 1);
+    clock.tick(0);
+    const [{ request, reply }] = ledger.reserves;
+    reply(null, replyTo(request, [50]));
+    line.dispatcher.changes.pause(
+      () => undefined,
+      () => undefined,
+    );
+    clock.tick(60);
+    ask(line, recorded, 1);
+    clock.tick(10);
+    assert.equal(recorded.endings, []);
+  },
+);
+
 test.run();

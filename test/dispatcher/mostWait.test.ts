@@ -1,7 +1,7 @@
 // The bound of the time until a limit has granted some permits in any case.
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mostUntilFree, mostWait } from '../../src/dispatcher/waitBounds.ts';
+import { leastWait, mostUntilFree, mostWait } from '../../src/dispatcher/waitBounds.ts';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 
 const now = () => [0];
@@ -57,6 +57,15 @@ test('several limits are known for one window or burst only, and nothing is know
     mostWait(() => undefined, [fixed], [1], [1], 1),
     Infinity,
   );
+});
+
+test('the least time until permits are granted behind a reservation, and if its limit has decided its moment', () => {
+  const both = (limit: Limit, asked: number) =>
+    [false, true].map((decided) => leastWait([limit], [1], [asked], [1], decided));
+  assert.equal(both(sliding, 20), [2000, 2000]);
+  // The rest of one window and the whole of the next can be granted together, unless the window starts then.
+  assert.equal(both(fixed, 20), [1000, 2000]);
+  assert.equal(both(bucket, 8), [1333, 2666]);
 });
 
 test('the most time until permits are free after those of other clients', () => {

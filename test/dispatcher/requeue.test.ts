@@ -132,6 +132,27 @@ timed('a counted request loses only the moments that are void', (clock) => {
   );
 });
 
+timed('a moment in front of reservations of another cost does not go to a request behind them', (clock) => {
+  const { ledger, line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  const first = line.ask(recorded, [1], Infinity, 'first');
+  line.ask(recorded, [2], Infinity, 'second');
+  clock.tick(0);
+  answer([
+    [1, 500],
+    [1, 600],
+  ]);
+  const start = Date.now();
+  line.ask(recorded, [1], Infinity, 'third');
+  line.cancel(first);
+  clock.tick(0);
+  // It would be granted to it with the moment of the second, and be later than its permits.
+  assert.equal(
+    ledger.refunds.flatMap(({ refunds }) => refunds.map(({ moment, count }) => [moment - start, count])),
+    [[500, 1]],
+  );
+});
+
 timed('cancelling a counted request refunds the reservations it still has', (clock) => {
   const { ledger, line, b, recorded, counts } = halfStanding(clock);
   line.cancelAll(b as Waiter<never>);

@@ -76,6 +76,18 @@ test('a stored rate stays, and a pause expires without removing it', async ({ re
   await until('the pause is forgotten', async () => (await redis.exists(control)) === 0);
 });
 
+test('a pause changes nothing of a small ledger but the moment from which it is calm', async ({ redis }) => {
+  const limiter = open(redis);
+  await limiter.acquire();
+  const before = await redis.getBuffer('{sluice:api}');
+  await limiter.pauseFor(30);
+  const after = await redis.getBuffer('{sluice:api}');
+  const changed = [...after!.keys()].filter((i) => after![i] !== before![i]);
+  assert.is(after!.length, before!.length);
+  // Behind the letter, the version and the epoch.
+  assert.ok(changed.length > 0 && changed.every((i) => i >= 9 && i < 15), `bytes ${changed}`);
+});
+
 test('delete leaves only keys of the limiter that expire soon', async ({ redis, connect }) => {
   const record = { requests: limit, tokens: tokenBucket({ permits: 100, interval: 60_000 }) };
   const limiters = [redis, connect()].map((redis) => new RateLimiter({ name: 'api', limit: record, redis }));

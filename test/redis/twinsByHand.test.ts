@@ -96,4 +96,22 @@ test('a release leaves an empty window as it is that is off the grid and still a
   await sameInBoth(redis, { startUs: 4, limits, steps }, [{ names: [''], limits }]);
 });
 
+test('permits that come back to a bucket are granted one by one in front of a reservation', async ({
+  redis,
+}) => {
+  const limits: LimitSpec[] = [{ kind: 'tokenBucket', permits: 1000, interval: 1000, burst: 1000 }];
+  const picks = [{ place: 0, count: 1, parts: [100] }];
+  const runs = [{ count: 1, cost: [25], maxWait: 0 }];
+  const gap: Step = { kind: 'reserve', client: 1, horizon: 10_000, held: 0, runs };
+  const steps: Step[] = [
+    ask([1000, Infinity]),
+    ask([100, Infinity]),
+    gap,
+    { kind: 'refund', client: 0, picks },
+    // More often than a bucket keeps steps of past grants.
+    ...Array.from({ length: 20 }, () => [wait(5), gap]).flat(),
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: [''], limits }]);
+});
+
 test.run();

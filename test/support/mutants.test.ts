@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Likely } from '../../tools/mutate/likely.mjs';
 import * as lua from '../../tools/mutate/lua.mjs';
 import { outdatedEquivalents, tabled } from '../../tools/mutate/mutants.mjs';
 import * as typescript from '../../tools/mutate/typescript.mjs';
@@ -39,6 +40,25 @@ test('changes the code of a module, not its types', () => {
     'if (a > b) c();',
     'if (a >= b) ;',
   ]);
+});
+
+test('tries first the quick tests, and those that have detected the most of a source', () => {
+  const tests = ['slow', 'quick', 'medium'];
+  const likely = new Likely(
+    new Map([
+      ['slow', 5000],
+      ['quick', 50],
+      ['medium', 500],
+    ]),
+  );
+  assert.equal(likely.sorted('one', tests), ['quick', 'medium', 'slow']);
+  for (let i = 0; i < 100; i++) {
+    likely.record('one', 'quick', false);
+    likely.record('one', 'slow', true);
+  }
+  likely.record('other', 'medium', true);
+  assert.equal(likely.sorted('one', tests), ['medium', 'slow', 'quick']);
+  assert.equal(likely.sorted('other', tests), ['medium', 'slow', 'quick']);
 });
 
 test.run();

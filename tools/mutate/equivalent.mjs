@@ -231,7 +231,8 @@ export const equivalent = [
     why: 'both moments are past',
   },
   {
-    mutant: /^lua\/\S+ .*(n|left) «< → <=» 2 \^ 52 and (n|left) or string\.format/,
+    mutant:
+      /^lua\/\S+ .*(n|left) («< → <=» 2 \^ 52|< 2 \^ «52 → 53»|< «2 → 3» \^ 52) and (n|left) or string\.format/,
     why: 'the reply holds the same number, as a number or as text',
   },
   {
@@ -469,5 +470,50 @@ export const equivalent = [
   {
     mutant: /fixedWindow\.ts shift: «0 → 1»,$/,
     why: 'a new state is brought up to the present time, which sets it',
+  },
+  {
+    mutant: /dispatcher\/\w+\.ts .*(retryAt = «0 → 1»|calmFrom = «0 → 1»|nextRound = «0 → 1»)/i,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /grantBounds\.ts (#version = «0 → 1»|.*waits = last && last\.earliestDue «> → >=» sent )/,
+    why: 'there is no last reservation yet, and a reservation is later than its call',
+  },
+  {
+    mutant: /grantBounds\.ts .*(sent «< → <=» this\.#calmFrom|now «>= → >» this\.#calmFrom)/,
+    why: 'windows may be paced until then, a bound that has room',
+  },
+  {
+    mutant: /grantBounds\.ts return last && last\.due «> → >=» now \? last : undefined;$/,
+    why: 'what the last reservation says of later moments holds at its own moment, too',
+  },
+  {
+    mutant: /(grantBounds|hopelessRequests)\.ts for \(let i = 0; i «< → <=» (permits|cost)\.length; i\+\+\)/,
+    why: 'no limit reads the number that is added',
+  },
+  {
+    mutant: /waitBounds\.ts if \(«further === Infinity → false»\) return Infinity;$/,
+    why: 'the sum is infinite in either way: only the store is asked in vain',
+  },
+  {
+    mutant: /hopelessRequests\.ts (let count = «0 → 1»;|const assessedPerMs = «25 → 26»;)$/,
+    why: 'the next assessment comes a fraction of a millisecond earlier or later',
+  },
+  {
+    mutant:
+      /fairShare\.ts for \(; i («> → >=» 0 && sorted\[i - 1\] > trip|> 0 && sorted\[i - 1\] «> → >=» trip);/,
+    why: 'nothing is before the first number, and equal numbers have no order',
+  },
+  {
+    mutant: /fixed-window\/format\.lua kind = 'f', .* used = «0 → 1»/,
+    why: 'the window has ended, and is emptied before its first use',
+  },
+  {
+    mutant: /admission\.ts if \(queue\.size «<= → <» maxQueue \|\| !this\.mustWait\) return;$/,
+    why: 'a queue that is just full has no request too many',
+  },
+  {
+    mutant: /^src\/heap\.ts .*members\[child\]\.rank «>= → >» member\.rank\) break;$/,
+    why: 'members of one rank have no order',
   },
 ];

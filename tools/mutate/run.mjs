@@ -22,7 +22,7 @@ Areas: ${Object.keys(areas).join(', ')}; without a name, all of them.
 --seed N      another sample: 1 by default
 --known       only the mutants of the table
 --sampled     only the sample
---only TEXT   only mutants whose printed line contains the text, of all that the operators make
+--only REGEX  only mutants whose printed line matches, of all that the operators make
 --tests REGEX only the tests whose path matches: the score is then a lower bound
 --minutes N   ends after N minutes, with the score of the mutants that were tried
 --help        prints this
@@ -81,7 +81,7 @@ async function judge(name, { files, tests }) {
     ...(values.sampled ? [] : tabled(name)),
     ...(values.known ? [] : sampled(files, values.only ? Infinity : Number(values.sample), values.seed)),
   ]
-    .filter(({ title }) => title.includes(values.only))
+    .filter(({ title }) => new RegExp(values.only).test(title))
     .map((mutant) => ({ ...mutant, tests: testsOf(mutant.tests ?? tests) }));
   const times = await timesOf(name, [...new Set(mutants.flatMap(({ tests }) => tests))]);
   const likely = new Likely(new Map([...times].map(([test, { cpu, children }]) => [test, cpu + children])));
