@@ -198,7 +198,7 @@ export class MemoryLedger extends Place implements ControlledLedger {
     const { config, places } = this.#setting;
     const { names, limits } = config;
     if (this.misnamed(control)) return undefined;
-    return reopen(place.ledger, names, limits, us, control, places.lastEpoch);
+    return reopen(place.ledger, names, limits, us, control, places.lastEpoch, places.late);
   }
 
   private onLedger<T>(reply: Reply<T>, work: Work<T>): void {
@@ -212,7 +212,15 @@ export class MemoryLedger extends Place implements ControlledLedger {
       return;
     }
     const place = this.found();
-    const { ledger, instant } = openLedger(place.ledger, names, limits, us, control, places.lastEpoch);
+    const { ledger, instant } = openLedger(
+      place.ledger,
+      names,
+      limits,
+      us,
+      control,
+      places.lastEpoch,
+      places.late,
+    );
     place.ledger = ledger;
     const answer = work(ledger, instant, us);
     closeLedger(ledger, instant);
