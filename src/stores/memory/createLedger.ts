@@ -55,7 +55,12 @@ const SmallLedger = /* @__PURE__ */ (() => {
 })();
 
 /** A ledger whose clock is behind the server's. */
-const LateLedger = /* @__PURE__ */ (() => class LateLedger extends SmallLedger {})();
+const LateLedger = /* @__PURE__ */ (() =>
+  class LateLedger extends SmallLedger {
+    get shift(): number {
+      return -lateness;
+    }
+  })();
 
 /** By how much the clock of each `LateLedger` is behind: the same for all stores of a process. */
 let lateness = 0;
@@ -68,10 +73,7 @@ const margin = 86_400_000;
  * of such a clock in the fields of a ledger for some weeks, and epoch milliseconds in an object for each field.
  */
 export function latenessFrom(origin: number): number {
-  if (lateness === 0 && origin > margin) {
-    lateness = Math.floor(origin) - margin;
-    Object.assign(LateLedger.prototype, { shift: -lateness });
-  }
+  lateness ||= Math.max(0, Math.floor(origin) - margin);
   return Math.abs(origin - lateness - margin) < margin ? lateness : 0;
 }
 
