@@ -88,7 +88,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   acquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<Permit<Permits<Name>>> {
     try {
       const line = this.#line;
-      const cost = this.#costOf(permits, options);
+      const cost = requestCost(line, permits, options);
       const grant = options?.signal?.aborted ? undefined : line.take(cost);
       if (grant) return Promise.resolve(line.permitOf(grant, permits));
       return acquireFrom(line, permits, cost, options);
@@ -108,7 +108,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * if (!(await limiter.tryAcquire())) return; // not now
    */
   async tryAcquire(permits: Permits<Name> = 1, options?: AcquireOptions): Promise<boolean> {
-    const cost = this.#costOf(permits, options);
+    const cost = requestCost(this.#line, permits, options);
     if (!options?.signal?.aborted && this.#line.take(cost)) return true;
     const { timeout = 0, signal } = options ?? {};
     if (timeout === 0 && !signal && this.#line.isQuiet) return (await this.decide(permits)).granted;
@@ -131,19 +131,13 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const line = this.#line;
       const cost = line.costOf(permits);
       const reply = line.decideNow(cost);
-      if (reply) return Promise.resolve(this.#decisionOf(permits, cost, reply));
+      if (reply) return Promise.resolve(decisionIn(line, permits, cost, reply));
       return toPromise<DecideReply>((done) => line.decide(cost, done)).then((reply) =>
-        this.#decisionOf(permits, cost, reply),
+        decisionIn(line, permits, cost, reply),
       );
     } catch (error) {
       return Promise.reject(error);
     }
-  }
-
-  #decisionOf(permits: Permits<Name>, cost: Cost, reply: DecideReply): Decision {
-    const { limits } = this.#line.ledger;
-    if (reply.retryAfter < Infinity) return decisionOf(limits, cost, reply);
-    throw exceedsError(this.name, this.#line.named, limits, permits as AskedPermits);
   }
 
   /**
@@ -202,7 +196,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * await limiter.trySetRate(slidingWindow({ permits: 100, interval: 1_000 }));
    */
   async trySetRate(limit: RateLimiterOptions<Name>['limit']): Promise<boolean> {
-    return this.#setRate(limit, { ifAbsent: true, keepState: true });
+    return storeRate(this.#line, limit, { ifAbsent: true, keepState: true });
   }
 
   /**
@@ -224,7 +218,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
     check.options(options, ['keepState']);
     const { keepState = true } = options;
     check.oneOf('keepState', keepState, [true, false]);
-    await this.#setRate(limit, { ifAbsent: false, keepState });
+    await storeRate(this.#line, limit, { ifAbsent: false, keepState });
   }
 
   /**
@@ -276,7 +270,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * await limiter.reset();
    */
   async reset(): Promise<void> {
-    await this.#forget({ rate: false });
+    await forget(this.#line, { rate: false });
   }
 
   /**
@@ -288,7 +282,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * await limiter.delete();
    */
   async delete(): Promise<void> {
-    await this.#forget({ rate: true });
+    await forget(this.#line, { rate: true });
   }
 
   /**
@@ -350,29 +344,35 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
 
-  #setRate(
-    limit: RateLimiterOptions<Name>['limit'],
-    how: { ifAbsent: boolean; keepState: boolean },
-  ): Promise<boolean> {
-    const { limits } = sameNames(this.#line.named, namedLimits(limit));
-    return toPromise((reply) =>
-      this.#line.dispatcher.changes.send(
-        (done) => this.#line.ledger.setRate({ limits, ...how }, done),
-        reply,
-      ),
-    );
-  }
+// Functions, since V8 adds a field to each object of a class with private methods.
 
-  #forget(what: { rate: boolean }): Promise<void> {
-    return toPromise((reply) =>
-      this.#line.dispatcher.changes.forget((done) => this.#line.ledger.forget(what, done), reply),
-    );
-  }
+function storeRate<P>(
+  line: ControlledLine<P>,
+  limit: RateLimiterOptions['limit'],
+  how: { ifAbsent: boolean; keepState: boolean },
+): Promise<boolean> {
+  const { limits } = sameNames(line.named, namedLimits(limit));
+  return toPromise((reply) =>
+    line.dispatcher.changes.send((done) => line.ledger.setRate({ limits, ...how }, done), reply),
+  );
+}
 
-  /** Checks a request, and converts its permits. */
-  #costOf(permits: Permits<Name>, options: AcquireOptions | undefined): Cost {
-    if (options !== undefined) checkAcquireOptions(options);
-    return this.#line.costOf(permits);
-  }
+function forget<P>(line: ControlledLine<P>, what: { rate: boolean }): Promise<void> {
+  return toPromise((reply) =>
+    line.dispatcher.changes.forget((done) => line.ledger.forget(what, done), reply),
+  );
+}
+
+/** Checks a request, and converts its permits. */
+function requestCost<P>(line: ControlledLine<P>, permits: P, options: AcquireOptions | undefined): Cost {
+  if (options !== undefined) checkAcquireOptions(options);
+  return line.costOf(permits);
+}
+
+function decisionIn<P>(line: ControlledLine<P>, permits: P, cost: Cost, reply: DecideReply): Decision {
+  const { limits } = line.ledger;
+  if (reply.retryAfter < Infinity) return decisionOf(limits, cost, reply);
+  throw exceedsError(line.name, line.named, limits, permits as AskedPermits);
 }

@@ -21,6 +21,26 @@ export interface LineOptions extends Partial<DispatcherOptions> {
   readonly maxQueue: number;
 }
 
+/** What few lines of a group need. */
+interface Rare {
+  created: Dispatcher | undefined;
+  events: LimiterEvents | undefined;
+  /** Whether a grant without the dispatcher is being handed out. */
+  isHandingOut: boolean;
+  /** Whether the last decision was a refusal. */
+  isRefusing: boolean;
+  closed: boolean;
+}
+
+/** That of all other lines: one object for all of them keeps each line small. */
+const common: Readonly<Rare> = {
+  created: undefined,
+  events: undefined,
+  isHandingOut: false,
+  isRefusing: false,
+  closed: false,
+};
+
 /**
  * The line of a limiter over a ledger: converts permits to costs, and grants to permits.
  *
@@ -29,22 +49,21 @@ export interface LineOptions extends Partial<DispatcherOptions> {
  */
 export class LedgerLine<P, Options extends LineOptions = LineOptions> implements Line<P>, Settlement {
   protected readonly options: Options;
-  #created: Dispatcher | undefined;
-  #events: LimiterEvents | undefined;
+  #rare: Readonly<Rare> = common;
   /** Calls and granted requests without the dispatcher. */
   #calls = 0;
   #granted = 0;
   /** Lookups in flight. */
   #lookups = 0;
-  /** Whether a grant without the dispatcher is being handed out. */
-  #isHandingOut = false;
-  /** Whether the last decision was a refusal. */
-  #isRefusing = false;
-  #closed = false;
 
   constructor(options: Options) {
     this.options = options;
-    this.#events = options.events;
+    if (options.events) this.#change().events = options.events;
+  }
+
+  #change(): Rare {
+    if (this.#rare === common) this.#rare = { ...common };
+    return this.#rare;
   }
 
   get name(): string {
@@ -60,39 +79,43 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   get events(): LimiterEvents {
-    this.#events ??= new LimiterEvents(this.name);
-    return this.#events;
+    const { events = new LimiterEvents(this.name) } = this.#rare;
+    this.#change().events = events;
+    return events;
   }
 
   /** The dispatcher, which is created if necessary. */
   get dispatcher(): Dispatcher {
-    if (this.#created && !this.closed) return this.#created;
-    if (!this.#created) {
-      const { name, named, ledger, events } = this;
-      const { clock, maxQueue, client, alone } = this.options;
-      const isBusy = () => this.#lookups > 0;
-      this.#created = new Dispatcher({ name, named, ledger, clock, maxQueue, client, alone, events, isBusy });
-      if (this.#isHandingOut) this.#created.loop.enter();
-    }
+    const { created = this.#create() } = this.#rare;
     // A closed dispatcher refuses all requests.
-    if (this.closed && !this.#created.closed) void this.#created.close();
-    return this.#created;
+    if (this.closed && !created.closed) void created.close();
+    return created;
+  }
+
+  #create(): Dispatcher {
+    const { name, named, ledger, events } = this;
+    const { clock, maxQueue, client, alone } = this.options;
+    const isBusy = () => this.#lookups > 0;
+    const created = new Dispatcher({ name, named, ledger, clock, maxQueue, client, alone, events, isBusy });
+    if (this.#rare.isHandingOut) created.loop.enter();
+    this.#change().created = created;
+    return created;
   }
 
   /** Whether a call to the ledger overtakes no request. */
-  private isClear(): boolean {
-    return !this.closed && !this.#isHandingOut && (this.#created?.isClear ?? true);
+  #isClear(): boolean {
+    return !this.closed && !this.#rare.isHandingOut && (this.#rare.created?.isClear ?? true);
   }
 
   /** The ledger, if it replies at once, no request waits, and no event is to be emitted. */
-  private quickLedger(): Ledger | undefined {
+  #quickLedger(): Ledger | undefined {
     const { ledger } = this;
-    return ledger.sync && this.isClear() && !this.#events?.observed ? ledger : undefined;
+    return ledger.sync && this.#isClear() && !this.#rare.events?.observed ? ledger : undefined;
   }
 
   /** The fast path: takes permits that are available now. */
   take(cost: Cost): Grant | undefined {
-    const grant = this.quickLedger()?.take?.(cost);
+    const grant = this.#quickLedger()?.take?.(cost);
     if (grant) {
       this.#calls++;
       this.#granted++;
@@ -104,46 +127,47 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     const { named } = this;
     const cost = costOf(named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.knowsLimits())
+    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.#knowsLimits())
       throw exceedsError(this.name, named, this.ledger.limits, permits as AskedPermits);
     return cost;
   }
 
-  private knowsLimits(): boolean {
-    return this.#created?.knowsLimits ?? this.ledger.sync;
+  #knowsLimits(): boolean {
+    return this.#rare.created?.knowsLimits ?? this.ledger.sync;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
     const grant = replaces ? undefined : this.take(cost);
     if (!grant) return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
-    this.handOut(waiter, grant, data);
+    this.#handOut(waiter, grant, data);
     return settledRequest;
   }
 
   count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
     const grant = this.take(cost);
-    if (grant) this.handOut(waiter, grant, data as T);
+    if (grant) this.#handOut(waiter, grant, data as T);
     else this.dispatcher.count(waiter, cost, data);
   }
 
   /** Grants a request whose permits are already taken. Requests that its callback makes are processed after it. */
-  private handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
-    this.#isHandingOut = true;
-    this.#created?.loop.enter();
+  #handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
+    const rare = this.#change();
+    rare.isHandingOut = true;
+    rare.created?.loop.enter();
     try {
       waiter.granted(grant, data);
     } finally {
-      this.#isHandingOut = false;
-      this.#created?.loop.leave();
+      rare.isHandingOut = false;
+      rare.created?.loop.leave();
     }
   }
 
   cancel(request: Request): void {
-    this.#created?.cancel(request);
+    this.#rare.created?.cancel(request);
   }
 
   cancelAll(waiter: Waiter<never>): void {
-    this.#created?.cancelAll(waiter);
+    this.#rare.created?.cancelAll(waiter);
   }
 
   refund(grant: Grant): void {
@@ -151,11 +175,11 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   reportDropped(value: unknown, reason: DropReason): void {
-    if (this.#events?.observed) this.#events.emit({ type: 'dropped', value, reason });
+    if (this.#rare.events?.observed) this.#rare.events.emit({ type: 'dropped', value, reason });
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited = requestedAt === undefined ? 0 : Math.max(0, this.grantTime() - requestedAt);
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.#grantTime() - requestedAt);
     return new PermitHandle(grant, permits, waited, this);
   }
 
@@ -169,12 +193,12 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   timeoutError(permits: P, timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
-    const isUnanswered = retryAfter === undefined && (this.#created?.isOverdue ?? false);
+    const isUnanswered = retryAfter === undefined && (this.#rare.created?.isOverdue ?? false);
     return new AcquireTimeoutError(this.name, permits as AskedPermits, timeout, retryAfter, isUnanswered);
   }
 
-  private grantTime(): number {
-    return this.#created?.grantTime ?? this.now();
+  #grantTime(): number {
+    return this.#rare.created?.grantTime ?? this.now();
   }
 
   now(): number {
@@ -182,7 +206,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   get requestTime(): number {
-    return this.#created?.requestTime ?? this.now();
+    return this.#rare.created?.requestTime ?? this.now();
   }
 
   after(ms: number, work: () => void): CancelTimer {
@@ -194,7 +218,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   get waits(): boolean {
-    return this.#created?.waits ?? false;
+    return this.#rare.created?.waits ?? false;
   }
 
   /**
@@ -202,29 +226,36 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
    * and needs no refusal to be remembered.
    */
   get isQuiet(): boolean {
-    return this.idle && !this.#created && !this.#isRefusing && !this.closed && !this.#events?.observed;
+    return (
+      this.idle &&
+      !this.#rare.created &&
+      !this.#rare.isRefusing &&
+      !this.closed &&
+      !this.#rare.events?.observed
+    );
   }
 
   /** The fast path: the decision of a store that replies at once. */
   decideNow(cost: Cost): DecideReply | undefined {
-    const decision = this.quickLedger()?.decideNow?.(cost);
-    if (decision) this.note(decision);
+    const decision = this.#quickLedger()?.decideNow?.(cost);
+    if (decision) this.#note(decision);
     return decision;
   }
 
-  private note({ granted }: DecideReply): void {
-    this.#isRefusing = !granted;
+  #note({ granted }: DecideReply): void {
+    // Compared, as most lines never refuse a request.
+    if (this.#rare.isRefusing === granted) this.#change().isRefusing = !granted;
     if (granted) this.#granted++;
   }
 
   /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    this.lookUp<DecideReply>(
+    this.#lookUp<DecideReply>(
       (done, last) => this.ledger.decide(cost, done, last),
       (error, decision) => {
-        if (decision) this.note(decision);
+        if (decision) this.#note(decision);
         // A subscriber may have been added during the call.
-        if (this.#events?.observed) this.dispatcher.reportDecision(cost, error, decision);
+        if (this.#rare.events?.observed) this.dispatcher.reportDecision(cost, error, decision);
         reply(error, decision);
       },
     );
@@ -232,20 +263,20 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   /** Replies with the permits of each limit that are available now, after all earlier requests. */
   peek(reply: Reply<number[]>): void {
-    this.lookUp<number[]>((done) => this.ledger.peek(done), reply);
+    this.#lookUp<number[]>((done) => this.ledger.peek(done), reply);
   }
 
-  private lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
+  #lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
     const done: Reply<T> = (error, result) => {
       this.#lookups--;
       reply(error, result);
-      this.#created?.reportIdle();
+      this.#rare.created?.reportIdle();
     };
     const send = (last?: Grant) => {
       this.#lookups++;
       call(done, last);
     };
-    if (this.isClear()) send();
+    if (this.#isClear()) send();
     else this.dispatcher.lookUp(send, reply);
   }
 
@@ -257,23 +288,23 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   get stats(): LimiterStats {
-    const stats = this.#created?.stats ?? untouched;
+    const stats = this.#rare.created?.stats ?? untouched;
     return { ...stats, calls: stats.calls + this.#calls, granted: stats.granted + this.#granted };
   }
 
   get idle(): boolean {
-    return this.#lookups === 0 && (this.#created?.idle ?? true);
+    return this.#lookups === 0 && (this.#rare.created?.idle ?? true);
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#rare.closed;
   }
 
   async close(): Promise<void> {
-    const isUsed = this.#created !== undefined || this.#lookups > 0;
-    this.#closed = true;
+    const isUsed = this.#rare.created !== undefined || this.#lookups > 0;
+    this.#change().closed = true;
     if (isUsed) await this.dispatcher.close();
-    else this.#events?.close();
+    else this.#rare.events?.close();
   }
 }
 

@@ -71,7 +71,8 @@ export function join(
   const { lastAt } = history;
   if (t > newestIn(history) && moment !== lastAt) {
     // A new array of its length: `unshift` and a spread would make room for 16 more in every bucket.
-    const steps = [{ since: t, until: t, held: n }].concat(history.steps);
+    const step = { since: t, until: t, held: n };
+    const steps = history.steps.length === 0 ? [step] : [step].concat(history.steps);
     history.steps = steps;
     history.lastAt = moment;
     if (steps.length > 2 && heldBy(steps, 2) * mergedPart <= burst) merge(steps, 2);

@@ -54,18 +54,45 @@ const SmallLedger = /* @__PURE__ */ (() => {
   return SmallLedger;
 })();
 
+/** A ledger whose clock is behind the server's. */
+const LateLedger = /* @__PURE__ */ (() =>
+  class LateLedger extends SmallLedger {
+    get shift(): number {
+      return -lateness;
+    }
+  })();
+
+/** By how much the clock of each `LateLedger` is behind: the same for all stores of a process. */
+let lateness = 0;
+
+/** More milliseconds than a wall clock is set back by. */
+const margin = 86_400_000;
+
+/**
+ * By how much the clocks of a store's new ledgers are behind its own, whose zero is at `origin` milliseconds. V8 keeps the times
+ * of such a clock in the fields of a ledger for some weeks, and epoch milliseconds in an object for each field.
+ */
+export function latenessFrom(origin: number): number {
+  lateness ||= Math.max(0, Math.floor(origin) - margin);
+  return Math.abs(origin - lateness - margin) < margin ? lateness : 0;
+}
+
 /** A new ledger for the fast path. Of the ledger that it replaces, it keeps the sequence numbers. */
 export function createLedger(
   names: readonly string[],
   limits: readonly Limit[],
   epoch: number,
-  now: number,
+  serverMs: number,
   sequences: LedgerState['sequences'],
+  late: number,
 ): LedgerState {
-  const sole = limits.length === 1 ? startState(limits[0], now, 0) : undefined;
-  const ledger = new SmallLedger(epoch, now, names, limits, sole) as unknown as LedgerState;
+  const now = small(serverMs - late);
+  const shift = 0 - late;
+  const sole = limits.length === 1 ? startState(limits[0], now, shift) : undefined;
+  const Class = late === 0 ? SmallLedger : LateLedger;
+  const ledger = new Class(epoch, now, names, limits, sole) as unknown as LedgerState;
   if (!sole) {
-    const value = limits.map((limit) => startState(limit, now, 0));
+    const value = limits.map((limit) => startState(limit, now, shift));
     Object.defineProperty(ledger, 'limits', { value, writable: true, enumerable: true });
   }
   if (sequences) ledger.sequences = sequences;
@@ -75,9 +102,14 @@ export function createLedger(
 /** The ledger with fields of its own, which other than the fast path may change. */
 export function expand(ledger: LedgerState): LedgerState {
   if (!(ledger instanceof SmallLedger)) return ledger;
-  const { epoch, limits } = ledger;
+  const { epoch, limits, shift } = ledger;
   const own = ledger as Omit<LedgerState, 'born' | 'refundable'>;
-  return { ...untouched, born: epoch, refundable: epoch, ...own, limits, sole: undefined };
+  return { ...untouched, born: epoch, refundable: epoch, ...own, limits, shift, sole: undefined };
+}
+
+/** A whole number. V8 keeps a sum of large numbers in an object even if it is small, and rounds it without one. */
+export function small(whole: number): number {
+  return Math.floor(whole);
 }
 
 /** The state of a limit by its index. */

@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { latenessFrom } from './createLedger.ts';
 import { MemoryLedger } from './memoryLedger.ts';
 import { Places } from './places.ts';
 import { Setting } from './setting.ts';
@@ -18,7 +19,10 @@ export function memoryStore(): Store {
   let last: Setting | undefined;
   return {
     open(config) {
-      places.origin ??= config.clock.origin;
+      if (places.origin === undefined) {
+        places.origin = config.clock.origin;
+        places.late = latenessFrom(places.origin);
+      }
       if (!last?.suits(config)) last = new Setting(config, places);
       return new MemoryLedger(last, config.key ?? config.name);
     },

@@ -2,7 +2,7 @@ import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, type LimitState, startWith } from '../../limits/states.ts';
 import { noticePeriod } from '../store.ts';
 import { type Control, followPause } from './control.ts';
-import { createLedger, expand, none, stateOf } from './createLedger.ts';
+import { createLedger, expand, none, small, stateOf } from './createLedger.ts';
 import { changeEpoch, noticeEnd, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -12,8 +12,8 @@ const leastLife = 1000;
 
 /**
  * Opens the ledger at the server's time, in whole microseconds, under the limits in force. A new ledger has a
- * later epoch than the one it replaces, or than `after` if that one was dropped. The twin of
- * `lua/ledger/state.lua`.
+ * later epoch than the one it replaces, or than `after` if that one was dropped, and a clock that is `late` milliseconds behind
+ * the server's. The twin of `lua/ledger/state.lua`.
  */
 export function openLedger(
   kept: LedgerState | undefined,
@@ -22,12 +22,14 @@ export function openLedger(
   serverUs: number,
   control: Control,
   after = 0,
+  late = 0,
 ): { ledger: LedgerState; instant: Instant } {
   const limits = control.limits ?? own;
-  const ledger = expand(renew(kept, names, limits, serverUs, control, after));
+  const ledger = expand(renew(kept, names, limits, serverUs, control, after, late));
   const { shift } = ledger;
   const serverMs = Math.floor(serverUs / 1000);
-  const now = serverMs + shift;
+  const instant = instantOf(ledger, serverUs);
+  const { now } = instant;
   followPause(control, serverMs);
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
   closeHoles(ledger, now, now);
@@ -39,7 +41,7 @@ export function openLedger(
     else changeEpoch(ledger, serverUs);
     convert(ledger, names, limits, now);
   }
-  return { ledger, instant: instantOf(ledger, serverUs) };
+  return { ledger, instant };
 }
 
 /** The ledger at the server's time; a new one if no grant counts any more. */
@@ -50,6 +52,7 @@ export function renew(
   serverUs: number,
   control: Control,
   after: number,
+  late: number,
 ): LedgerState {
   // Compared before the clock is followed, as a step back changes the epoch.
   const isForgotten = kept !== undefined && kept.epoch < control.forgotten;
@@ -57,20 +60,20 @@ export function renew(
   if (ledger && ledger.expires > ledger.seen && !isForgotten) return ledger;
   // Later than the epoch of an expired ledger, even if the clock has stepped back since.
   const epoch = Math.max((ledger?.epoch ?? after) + 1, control.forgotten, serverUs);
-  return createLedger(names, limits, epoch, Math.floor(serverUs / 1000), ledger?.sequences);
+  return createLedger(names, limits, epoch, Math.floor(serverUs / 1000), ledger?.sequences, late);
 }
 
 /** The server's time by the clock of an open ledger. */
 export function instantOf({ shift }: LedgerState, serverUs: number): Instant {
   return {
     us: serverUs + shift * 1000,
-    now: Math.floor(serverUs / 1000) + shift,
-    at: Math.ceil(serverUs / 1000) + shift,
+    now: small(Math.floor(serverUs / 1000) + shift),
+    at: small(Math.ceil(serverUs / 1000) + shift),
   };
 }
 
 function followClock(kept: LedgerState, serverUs: number): LedgerState {
-  const now = Math.floor(serverUs / 1000) + kept.shift;
+  const { now } = instantOf(kept, serverUs);
   if (now >= kept.seen) {
     kept.seen = now;
     return kept;
@@ -89,12 +92,17 @@ function followClock(kept: LedgerState, serverUs: number): LedgerState {
  * in time.
  */
 function followLifted(ledger: LedgerState, control: Control, now: number, serverUs: number): void {
-  const pausedUntil = control.pausedUntil + ledger.shift;
+  const pausedUntil = pauseEnd(ledger, control);
   const isLifted = control.liftedUntil > Math.floor(serverUs / 1000);
   if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil && isLifted) {
     voidReservations(ledger, now, now + noticePeriod, serverUs);
   }
   ledger.pausedUntil = pausedUntil;
+}
+
+/** The end of the pause in the control, by the ledger's clock; 0 if it was long ago. */
+export function pauseEnd({ shift }: LedgerState, { pausedUntil }: Control): number {
+  return Math.max(0, pausedUntil + shift);
 }
 
 /** Whether the ledger was kept under exactly these limits. */

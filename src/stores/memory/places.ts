@@ -35,6 +35,8 @@ export class Places {
    * wall clock agrees with the older ones.
    */
   origin: number | undefined;
+  /** By how many milliseconds the clocks of new ledgers are behind the server's. */
+  late = 0;
   /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
   /** The last grant, as far as it can be repeated. */

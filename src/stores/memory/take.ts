@@ -3,10 +3,10 @@ import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { isCalm } from './contenders.ts';
 import { type Control, isIdle } from './control.ts';
-import { stateOf } from './createLedger.ts';
+import { small, stateOf } from './createLedger.ts';
 import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { isUnder, renew } from './openLedger.ts';
+import { isUnder, pauseEnd, renew } from './openLedger.ts';
 
 /**
  * The ledger at the server's time, if nothing else has to change: its clock has not stepped back, there is no pause or hole, and
@@ -20,13 +20,14 @@ export function reopen(
   serverUs: number,
   control: Control,
   after = 0,
+  late = 0,
 ): LedgerState | undefined {
   const serverMs = Math.floor(serverUs / 1000);
-  const now = serverMs + (kept?.shift ?? 0);
+  const now = small(serverMs + (kept?.shift ?? 0));
   let ledger = kept;
   if (!ledger || ledger.expires <= now) {
     if (!isIdle(control, serverMs)) return undefined;
-    ledger = renew(kept, names, own, serverUs, control, after);
+    ledger = renew(kept, names, own, serverUs, control, after, late);
   } else {
     if (now < ledger.seen || control.pausedUntil > serverMs || ledger.pausedUntil > now) return undefined;
     if (ledger.epoch < control.forgotten || ledger.holes.length > 0) return undefined;
@@ -35,7 +36,7 @@ export function reopen(
     for (let i = 0; i < ledger.under.length; i++)
       algebraOf(stateOf(ledger, i)).roll(stateOf(ledger, i), now, ledger.shift);
   }
-  const pausedUntil = control.pausedUntil + ledger.shift;
+  const pausedUntil = pauseEnd(ledger, control);
   // Compared, as most ledgers have no such field of their own.
   if (ledger.pausedUntil !== pausedUntil) ledger.pausedUntil = pausedUntil;
   return ledger;
