@@ -1,7 +1,7 @@
 -- @include "heads/common"
 
 -- The fast path: grants the request here if there are no waiting requests, reservations or pause, and its
--- permits are free now. It uses locals only, as each function or table that a script creates costs as much as
+-- permits are free now, or refuses it if it does not wait until they are. It uses locals only, as each function or table that a script creates costs as much as
 -- a command. Any other call continues with the slow path, which is included after this one; nothing has been
 -- written then. The fast path replies and writes what the slow path would, except that it leaves expired
 -- entries in the log. Its formats are in lua/heads.
@@ -15,9 +15,11 @@
 local JSON, OWN = 91, 48
 local text = ARGV[1]
 local kind = string.byte(text)
-local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, epoch, seen, expires, calm, kept, renewed, full, left
+local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, sum, epoch, seen, expires, calm, kept, renewed, full, left
 -- An entry or a step to be added to the ledger, and the first bytes behind its place, and behind what it replaces.
 local added, place, after
+-- The moment at which the permits of a request are free that is not granted now.
+local refused
 if asked > 0 and kind ~= JSON then
   data, forgotten = redis.pcall('GETRANGE', KEYS[1], '0', LAST_BYTE), 0
   if not ownUs then
@@ -33,7 +35,12 @@ if asked > 0 and kind ~= JSON then
   if fresh then
     expires, calm, kept = 0, 0, 0
     permits, interval, extra = string.match(text, '^.(%d+),(%d+),(%d+)$')
-    if extra then permits, interval, extra = permits + 0, interval + 0, extra + 0 else kind = nil end
+    if extra then
+      permits, interval, extra = permits + 0, interval + 0, extra + 0
+      sum = permits + 2 * interval + 3 * extra + 1
+    else
+      kind = nil
+    end
   end
   -- The key of one client's ledger is longer than that of the control.
   if fresh or #KEYS[1] > #KEYS[3] then
