@@ -14,7 +14,7 @@
 -- The first byte of ARGV[1] if it is JSON, and of ARGV[2] if the limits are the client's own.
 local JSON, OWN = 91, 48
 local text = ARGV[1]
-local kind = string.byte(text)
+local kind = text:byte()
 local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, sum, epoch, seen, expires, calm, kept, renewed, full, left
 -- An entry or a step to be added to the ledger, and the first bytes behind its place, and behind what it replaces.
 local added, place, after
@@ -34,7 +34,7 @@ if asked > 0 and kind ~= JSON then
   fresh = data == ''
   if fresh then
     expires, calm, kept = 0, 0, 0
-    permits, interval, extra = string.match(text, '^.(%d+),(%d+),(%d+)$')
+    permits, interval, extra = text:match('^.(%d+),(%d+),(%d+)$')
     if extra then
       permits, interval, extra = permits + 0, interval + 0, extra + 0
       sum = permits + 2 * interval + 3 * extra + 1
@@ -47,9 +47,9 @@ if asked > 0 and kind ~= JSON then
     local control = redis.pcall('GETRANGE', KEYS[3], '0', LAST_BYTE)
     local holds = false
     if control == '' then
-      holds = string.byte(ARGV[2]) == OWN
+      holds = ARGV[2]:byte() == OWN
     elseif not control.err
-      and string.sub(control, 53) == '[["","' .. string.sub(text, 1, 1) .. '",' .. string.sub(text, 2) .. ']]' then
+      and control:sub(53) == '[["","' .. text:sub(1, 1) .. '",' .. text:sub(2) .. ']]' then
       local version, since, till, lifted, changed, length
       version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
       holds = version == 2 and length == #control - 52 and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0

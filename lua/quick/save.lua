@@ -15,16 +15,16 @@ if taken then
   if fresh then
     taken = taken .. text
   elseif added then
-    local rest = #data >= after and string.sub(data, after) or ''
+    local rest = #data >= after and data:sub(after) or ''
     if renewed then
-      taken = taken .. string.sub(data, #taken + 1, place - 1) .. added .. rest
+      taken = taken .. data:sub(#taken + 1, place - 1) .. added .. rest
     elseif place + #added == after then
-      taken, added = taken .. string.sub(data, 22 + #taken, place - 1) .. added, nil
+      taken, added = taken .. data:sub(22 + #taken, place - 1) .. added, nil
     else
-      taken = string.sub(data, 1, 21) .. taken .. string.sub(data, 22 + #taken, place - 1) .. added .. rest
+      taken = data:sub(1, 21) .. taken .. data:sub(22 + #taken, place - 1) .. added .. rest
     end
   elseif renewed then
-    taken = taken .. string.sub(data, #taken + 1)
+    taken = taken .. data:sub(#taken + 1)
   end
   if renewed then
     if pushed then redis.call('PEXPIRE', KEYS[4], renewed) end

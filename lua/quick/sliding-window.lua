@@ -89,7 +89,7 @@ if kind == WINDOW_KIND then
     if entries == IN_LIST and (pushed or dropped) then
       place, after, added = behind, last, struct.pack(ENTRY, oldest, lengthBefore + (pushed and 1 or 0) - (dropped and 1 or 0))
     elseif first > behind then
-      place, after, added = behind, last, string.sub(data, first, last - 1) .. (added or '')
+      place, after, added = behind, last, data:sub(first, last - 1) .. (added or '')
     else
       place, after = last, last
     end
