@@ -43,8 +43,8 @@ if asked > 0 and kind ~= JSON then
     end
   end
   -- The key of one client's ledger is longer than that of the control.
-  if fresh or #KEYS[1] > #KEYS[3] then
-    local control = redis.pcall('GETRANGE', KEYS[3], '0', LAST_BYTE)
+  if fresh or #KEYS[1] > #(KEYS[3] or KEYS[2]) then
+    local control = redis.pcall('GETRANGE', KEYS[3] or KEYS[2], '0', LAST_BYTE)
     local holds = false
     if control == '' then
       holds = ARGV[2]:byte() == OWN

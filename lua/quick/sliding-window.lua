@@ -16,7 +16,7 @@ if kind == WINDOW_KIND then
     local oldest, gone, first, last = openTime, now - interval, behind, behind + entries * ENTRY_SIZE
     if taken and entries == IN_LIST then
       last = behind + ENTRY_SIZE
-      taken = #data >= last - 1
+      taken = KEYS[4] and #data >= last - 1
       if taken then oldest, lengthBefore = struct.unpack(ENTRY, data, behind) end
     elseif taken and entries > 0 then
       taken = entries <= MOST_INLINE and #data >= last - 1
