@@ -4,6 +4,7 @@
 -- KEYS[2]   the contenders
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
+-- Most calls for a single unnamed limit have the ledger and the control only.
 --
 -- ARGV[1]   the limits that the client expects to be in force, as in reserve.lua
 -- ARGV[2]   1 if these were stored, 0 if they are the client's own; then the client
@@ -13,13 +14,14 @@
 --           reservation; nothing is granted before that moment
 -- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force as text, if they differ from ARGV[1]. If the fast path grants the request, and both numbers are
+-- Reply: the limits in force as text, if they differ from ARGV[1]. 0 if all keys are needed; nothing was changed then. If the fast path grants the request, and both numbers are
 -- small enough: the free permits * 2^33 + the time until all permits are free, in microseconds. Otherwise a list: 1 if
 -- granted, else 0; the wait until the request could be granted, or -1 for never; the time until all permits are free; both in
 -- microseconds; then the permits of each limit that are free now; then, if one of several limits refuses, the index from 0 of
 -- the one with the longest wait.
 
 -- @include "quick/decide"
+-- @include "ledger/all-keys"
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/grant"

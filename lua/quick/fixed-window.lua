@@ -4,20 +4,26 @@
 
 if kind == FIXED_KIND then
   -- The format of the head and of the kind's numbers, and the bytes before the text.
-  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6I6I7I7I7', 86
+  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6I6I7I7I7I7', 93
   local letter, version, used, newest, reserved, start, stop
+  -- Whether the last window has ended, and nothing is known of another one. A ledger is kept longer than a short interval.
+  local opens
   if not fresh and #data >= TEXT_AT then
-    letter, version, epoch, calm, kept, seen, expires, used, newest, reserved, start, stop, permits, interval, extra =
-      struct.unpack(NUMBERS, data)
+    letter, version, epoch, calm, kept, seen, expires, used, newest, reserved, start, stop, permits, interval, extra,
+      sum = struct.unpack(NUMBERS, data)
     -- @inline "quick/check"
-    taken = taken and used > 0 and used + asked <= permits and start <= at and at < stop
+    opens = taken and now >= stop and #data == TEXT_AT + #text
+    taken = taken and used > 0 and asked <= permits and start <= at and at < stop
   end
   -- An aligned window opens at its first millisecond, not at the fraction before it.
   local edge = extra == 1 and math.floor(at / interval) * interval or now
-  if fresh and asked <= permits and edge <= now then
-    epoch, start = forgotten > us and forgotten or us, extra == 1 and edge or at
+  if (fresh or opens) and asked <= permits and edge <= now then
+    if fresh then epoch = forgotten > us and forgotten or us end
+    start = extra == 1 and edge or at
     stop, used, newest, reserved = start + interval, asked, at, at > now and asked or 0
     taken = stop < TIME_BOUND
+  elseif taken and used + asked > permits then
+    refused = stop
   elseif taken and edge <= now then
     used = used + asked
     if at > now then reserved = (newest > now and reserved or 0) + asked end
@@ -30,7 +36,9 @@ if kind == FIXED_KIND then
     -- @inline "quick/renew"
     if renewed then
       taken = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, used, newest, reserved, start, stop, permits,
-        interval, extra)
+        interval, extra, sum)
+    elseif opens then
+      taken = struct.pack('<I6I6I7I6I7I6I6', now, till, used, newest, reserved, start, stop)
     else
       taken = struct.pack('<I6I6I7I6I7', now, till, used, newest, reserved)
     end

@@ -1,7 +1,7 @@
 -- @include "heads/common"
 
 -- The fast path: grants the request here if there are no waiting requests, reservations or pause, and its
--- permits are free now. It uses locals only, as each function or table that a script creates costs as much as
+-- permits are free now, or refuses it if it does not wait until they are. It uses locals only, as each function or table that a script creates costs as much as
 -- a command. Any other call continues with the slow path, which is included after this one; nothing has been
 -- written then. The fast path replies and writes what the slow path would, except that it leaves expired
 -- entries in the log. Its formats are in lua/heads.
@@ -14,10 +14,12 @@
 -- The first byte of ARGV[1] if it is JSON, and of ARGV[2] if the limits are the client's own.
 local JSON, OWN = 91, 48
 local text = ARGV[1]
-local kind = string.byte(text)
-local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, epoch, seen, expires, calm, kept, renewed, full, left
+local kind = text:byte()
+local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, sum, epoch, seen, expires, calm, kept, renewed, full, left
 -- An entry or a step to be added to the ledger, and the first bytes behind its place, and behind what it replaces.
 local added, place, after
+-- The moment at which the permits of a request are free that is not granted now.
+local refused
 if asked > 0 and kind ~= JSON then
   data, forgotten = redis.pcall('GETRANGE', KEYS[1], '0', LAST_BYTE), 0
   if not ownUs then
@@ -32,17 +34,22 @@ if asked > 0 and kind ~= JSON then
   fresh = data == ''
   if fresh then
     expires, calm, kept = 0, 0, 0
-    permits, interval, extra = string.match(text, '^.(%d+),(%d+),(%d+)$')
-    if extra then permits, interval, extra = permits + 0, interval + 0, extra + 0 else kind = nil end
+    permits, interval, extra = text:match('^.(%d+),(%d+),(%d+)$')
+    if extra then
+      permits, interval, extra = permits + 0, interval + 0, extra + 0
+      sum = permits + 2 * interval + 3 * extra + 1
+    else
+      kind = nil
+    end
   end
   -- The key of one client's ledger is longer than that of the control.
-  if fresh or #KEYS[1] > #KEYS[3] then
-    local control = redis.pcall('GETRANGE', KEYS[3], '0', LAST_BYTE)
+  if fresh or #KEYS[1] > #(KEYS[3] or KEYS[2]) then
+    local control = redis.pcall('GETRANGE', KEYS[3] or KEYS[2], '0', LAST_BYTE)
     local holds = false
     if control == '' then
-      holds = string.byte(ARGV[2]) == OWN
+      holds = ARGV[2]:byte() == OWN
     elseif not control.err
-      and string.sub(control, 53) == '[["","' .. string.sub(text, 1, 1) .. '",' .. string.sub(text, 2) .. ']]' then
+      and control:sub(53) == '[["","' .. text:sub(1, 1) .. '",' .. text:sub(2) .. ']]' then
       local version, since, till, lifted, changed, length
       version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
       holds = version == 2 and length == #control - 52 and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0

@@ -1,4 +1,4 @@
--- Writes the ledger after a grant of the fast path.
+-- Writes the ledger after the fast path has granted or refused a request.
 
 if taken and pushed then
   local length = redis.pcall('RPUSH', KEYS[4], pushed)
@@ -9,19 +9,22 @@ if taken and pushed then
   end
 end
 if taken then
+  if dropped then redis.call('LTRIM', KEYS[4], '1', '-1') end
   -- `taken` has all numbers if the key is renewed, otherwise those from `seen` on that a grant changes. What follows them stays,
   -- except for the place of what is added.
   if fresh then
     taken = taken .. text
   elseif added then
-    local rest = #data >= after and string.sub(data, after) or ''
+    local rest = #data >= after and data:sub(after) or ''
     if renewed then
-      taken = taken .. string.sub(data, #taken + 1, place - 1) .. added .. rest
+      taken = taken .. data:sub(#taken + 1, place - 1) .. added .. rest
+    elseif place + #added == after then
+      taken, added = taken .. data:sub(22 + #taken, place - 1) .. added, nil
     else
-      taken = string.sub(data, 1, 21) .. taken .. string.sub(data, 22 + #taken, place - 1) .. added .. rest
+      taken = data:sub(1, 21) .. taken .. data:sub(22 + #taken, place - 1) .. added .. rest
     end
   elseif renewed then
-    taken = taken .. string.sub(data, #taken + 1)
+    taken = taken .. data:sub(#taken + 1)
   end
   if renewed then
     if pushed then redis.call('PEXPIRE', KEYS[4], renewed) end

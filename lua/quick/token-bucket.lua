@@ -4,14 +4,14 @@
 
 if kind == BUCKET_KIND then
   -- The format of the head and of the kind's numbers, and the bytes before the text.
-  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6di6BI6I6I6I7I7I7', 87
+  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6di6BI6I6I6I7I7I7I7', 94
   local letter, version, units, lastAt, count, since, stop, held
   local cap, cost
   -- Where the steps that follow the text begin.
   local behind = TEXT_AT + #text + 1
   if not fresh and #data >= TEXT_AT then
-    letter, version, epoch, calm, kept, seen, expires, units, lastAt, count, since, stop, held, permits, interval, extra =
-      struct.unpack(NUMBERS, data)
+    letter, version, epoch, calm, kept, seen, expires, units, lastAt, count, since, stop, held, permits, interval, extra,
+      sum = struct.unpack(NUMBERS, data)
     -- @inline "quick/check"
     after = behind + (count > 0 and count - 1 or 0) * STEP_SIZE
     taken = taken and lastAt >= -2 and units <= extra * interval and units > -2 ^ 60 and #data >= after - 1
@@ -19,7 +19,7 @@ if kind == BUCKET_KIND then
   if fresh or taken then cap, cost = extra * interval, asked * interval end
   if fresh and cost <= cap then
     taken, epoch = true, forgotten > us and forgotten or us
-    units, lastAt, count, stop = cap, -2, 0, -1
+    units, lastAt, count, stop = cap, -2, 0, 0
   elseif taken then
     if lastAt > seen and lastAt <= now then lastAt = -1 end
     units = now - seen >= (cap - units) / permits and cap or units + (now - seen) * permits
@@ -27,11 +27,14 @@ if kind == BUCKET_KIND then
       if count > 1 then added, place = '', behind end
       count = 0
     end
-    if count == 0 then stop = -1 end
-    taken = units >= cost
+    if count == 0 then stop = 0 end
+    taken = cost <= cap
+    if units < cost then refused = now + math.ceil((cost - units) / permits) end
   end
   if taken then
-    if at <= stop then
+    if refused then
+      cost = 0
+    elseif at <= stop then
       taken, held = at >= since, held + asked
       if now ~= lastAt then lastAt = -2 end
     elseif now == lastAt then
@@ -59,7 +62,7 @@ if kind == BUCKET_KIND then
     -- @inline "quick/renew"
     if renewed then
       taken = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, units, lastAt, count, since, stop, held, permits,
-        interval, extra)
+        interval, extra, sum)
     else
       taken = struct.pack('<I6I6di6BI6I6I6', now, till, units, lastAt, count, since, stop, held)
     end

@@ -16,7 +16,7 @@ const key = `{${prefix}:log}`;
  * The places of the total and of the limit's text in a ledger of one sliding window. If its log has a key of its own, the time of
  * the oldest entry and the length follow the text (lua/heads/sliding-window.lua).
  */
-const at = { total: 33, text: 87 };
+const at = { total: 33, text: 94 };
 
 /**
  * The ledger of one client of a sliding window with as many permits as its log may have entries, at times set by the

@@ -37,8 +37,8 @@ const rare = [
   ...['voids', 'holes', 'tickets'],
 ];
 const rate = ['permits', 'interval', 'extra'];
-/** The bytes of the numbers of a limit in the form of `lua/heads`, its three options the last of them. */
-const bytesOf: Record<Kind, number> = { slidingWindow: 54, fixedWindow: 53, tokenBucket: 54 };
+/** The bytes of the numbers of a limit in the form of `lua/heads`, its three options and their checksum the last of them. */
+const bytesOf: Record<Kind, number> = { slidingWindow: 61, fixedWindow: 60, tokenBucket: 61 };
 /** The fields in this form that are doubles, after the limit's text, and the bytes in between. */
 const small: Record<Kind, [bytes: number, fields: string[]]> = {
   slidingWindow: [10, ['coarsest']],
@@ -134,7 +134,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 10: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 11: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -150,7 +150,7 @@ for (const kind of Object.keys(kinds) as Kind[])
     for (const [i, option] of options.entries()) {
       if (option === 0) continue;
       const held = Buffer.from(original);
-      const at = text - optionBytes * (3 - i);
+      const at = text - optionBytes * (4 - i);
       held.fill(0, at, at + optionBytes);
       const others = textOf(kind)[0] + options.map((other, j) => (i === j ? 0 : other));
       const damaged = Buffer.concat([
@@ -162,7 +162,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 10: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 11: found an invalid limit; reset() deletes it`,
       );
     }
   });

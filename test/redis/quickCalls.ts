@@ -1,3 +1,4 @@
+import { outcome } from '../../src/stores/store.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
 import type { ControlPicture } from './controlString.ts';
 import type { LimitPicture, Picture } from './picture.ts';
@@ -29,7 +30,7 @@ const countBound = 2 ** 32;
 const heldBound = 2 ** 46;
 const momentBound = 2 ** 47;
 
-/** Whether a granted call of a limiter with one unnamed limit has to take the fast path, from the ledger before it. */
+/** Whether a call of a limiter with one unnamed limit has to take the fast path, from the ledger before it. */
 export function mustBeQuick(
   call: Call,
   reply: CallReply,
@@ -69,16 +70,18 @@ function fitsBucket(held: number, untilFull: number, now: number): boolean {
   return held < heldBound && now + Math.ceil(untilFull) < momentBound;
 }
 
-/** What a granted call of a client without reservations asks for. */
+/** What a call of a client without reservations asks for, if it is granted now or refused. */
 function askedBy(call: Call, reply: CallReply): Asked | undefined {
   const [now, at] = [Math.floor(call.serverUs / 1000), Math.ceil(call.serverUs / 1000)];
   if (typeof reply !== 'object') return undefined;
-  if (call.kind === 'decide' && 'granted' in reply && reply.granted && !((call.last?.moment ?? 0) > now))
+  if (call.kind === 'decide' && 'granted' in reply && !((call.last?.moment ?? 0) > now))
     return { permits: call.cost[0], isExact: true, now, at };
   if (call.kind !== 'reserve' || !('segments' in reply)) return undefined;
   const { runs, held, last, earlier } = call.request;
-  const isServed = reply.segments.length > 0 && reply.segments.every(({ delay }) => delay === 0);
-  if (runs.length !== 1 || held > 0 || earlier || !isServed || (last?.moment ?? 0) > now) return undefined;
+  const isGranted = reply.segments.length > 0 && reply.segments.every(({ delay }) => delay === 0);
+  const isRefused = runs[0]?.count === 1 && reply.segments[0].delay === outcome.refused;
+  if (runs.length !== 1 || held > 0 || earlier || !(isGranted || isRefused) || (last?.moment ?? 0) > now)
+    return undefined;
   return { permits: runs[0].count * runs[0].cost[0], isExact: false, now, at };
 }
 
@@ -86,17 +89,21 @@ function servesWindow({ numbers, log }: LimitPicture, { permits: n, isExact, now
   const [permits, interval, resolution, , total, newest] = numbers;
   const gone = now - interval;
   const [last, count] = log.at(-1) ?? [0, 0];
-  if (log.length === 0 || total + n > permits || newest > at || last <= gone) return false;
-  if (log[0][0] <= (isExact ? gone : gone - interval / 8)) return false;
-  const earlier = log.length - 1;
+  if (log.length === 0 || n > permits || newest > at || last <= gone) return false;
+  const earlier = log.slice(0, -1);
+  const removes = log[0][0] <= gone && (isExact || total + n > permits || log[0][0] <= gone - interval / 8);
+  // Of a list, the fast path removes one entry, and leaves another one.
+  if (removes && (earlier.length < 2 || earlier[1][0] <= gone)) return false;
+  const taken = removes ? total - earlier.shift()![1] : total;
+  if (taken + n > permits) return log.length === 1 || (earlier[0]?.[1] ?? 0) >= taken + n - permits;
   const isSame = Math.ceil(at / resolution) * resolution <= last;
   // So many entries are in the ledger, or in a list.
-  return isSame || (earlier !== mostInline && earlier < mostEntries && count < countBound);
+  return isSame || (earlier.length !== mostInline && log.length - 1 < mostEntries && count < countBound);
 }
 
 function servesFixed({ numbers }: LimitPicture, { permits: n, at }: Asked): boolean {
   const [permits, , , start, end, used] = numbers;
-  return used > 0 && used + n <= permits && start <= at && at < end;
+  return used > 0 && n <= permits && start <= at && at < end;
 }
 
 function servesBucket({ numbers }: LimitPicture, seen: number, { permits: n, now, at }: Asked): boolean {
@@ -105,8 +112,9 @@ function servesBucket({ numbers }: LimitPicture, seen: number, { permits: n, now
   const cap = burst * interval;
   const level = Math.min(cap, units + (now - seen) * permits);
   const held = numbers.slice(9).filter((_, i) => i % 3 === 2);
-  if (level < n * interval || (held.length >= mostPast && level < cap)) return false;
   const most = held.reduce((sum, each) => sum + each, n);
-  if (!fitsBucket(most, (cap - level + n * interval) / permits, now)) return false;
+  if (n > burst || !fitsBucket(most, (cap - level + n * interval) / permits, now)) return false;
+  if (level < n * interval) return held.length <= mostPast;
+  if (held.length >= mostPast && level < cap) return false;
   return at > until || at >= since;
 }

@@ -156,7 +156,10 @@ async function transact(
   args: string[],
   count: number,
 ): Promise<[unknown, Look]> {
-  const [ledger, second, control, ...logs] = args.slice(0, count);
+  const keys = args.slice(0, count);
+  const [ledger, second] = keys;
+  // A decision may have the ledger and the control only.
+  const [control, ...logs] = count === 2 ? [second, `${ledger}:log:`] : keys.slice(2);
   const contenders = `${ledger}:contenders`;
   const multi = redis.multi() as unknown as Record<string, (...args: unknown[]) => unknown> & {
     exec(): Promise<[Error | null, unknown][]>;
@@ -165,7 +168,7 @@ async function transact(
   multi.pttl(ledger);
   multi.del(quickMark);
   multi.pttl(contenders);
-  for (const key of new Set([...args.slice(0, count), contenders])) multi.persist(key);
+  for (const key of new Set([...keys, contenders, ...logs])) multi.persist(key);
   multi.getBuffer(ledger);
   multi.getBuffer(control);
   // The other scripts have the contenders there.

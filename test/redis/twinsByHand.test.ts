@@ -1,4 +1,6 @@
 // Histories that random ones seldom or never meet: sums that are exactly zero, and searches that continue after a change.
+import type { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
 import type { LimitSpec } from '../properties/specs.ts';
 import type { Step } from '../properties/steps.ts';
 import { redisSuite } from './redisSuite.ts';
@@ -112,6 +114,82 @@ test('permits that come back to a bucket are granted one by one in front of a re
     ...Array.from({ length: 20 }, () => [wait(5), gap]).flat(),
   ];
   await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: [''], limits }]);
+});
+
+const rate = { permits: 3, interval: 3000 };
+for (const limit of [
+  { kind: 'slidingWindow', ...rate, resolution: 1 },
+  { kind: 'fixedWindow', ...rate, align: 'first' },
+  { kind: 'tokenBucket', ...rate, burst: 3 },
+] as const)
+  test(`the fast path refuses a request that may wait a microsecond less than it has to: ${limit.kind}`, async ({
+    redis,
+  }) => {
+    // Until the oldest of three permits is free again, or the window ends, or a permit is refilled.
+    const until = { slidingWindow: 2800, fixedWindow: 2800, tokenBucket: 800 }[limit.kind];
+    for (const [maxWait, quick] of [
+      [0, 4],
+      [until - 0.001, 4],
+      [until, 3],
+      [until + 0.001, 3],
+    ] as const) {
+      const steps = [take(1), wait(100), take(1), wait(100), take(1), ask([1, maxWait])];
+      const history = { startUs: 1_000_000, limits: [limit], steps };
+      const tally = await sameInBoth(redis, history, [versionOf(limit)]);
+      assert.is(tally.quick, quick, `a wait of ${maxWait} ms`);
+    }
+  });
+
+/** A window of so many permits, each with an entry of its own, all taken. */
+async function fullWindow(redis: Redis, permits: number, ...steps: Step[]): Promise<number> {
+  const limit: LimitSpec = { kind: 'slidingWindow', permits, interval: 1000, resolution: 1 };
+  const taken = Array.from({ length: permits }, () => [take(1), wait(10)]).flat();
+  const history = { startUs: 1_000_000, limits: [limit], steps: [...taken, ...steps] };
+  return (await sameInBoth(redis, history, [versionOf(limit)])).quick;
+}
+
+for (const permits of [5, 20])
+  test(`the fast path removes expired entries, and refuses what is not free then: ${permits} entries`, async ({
+    redis,
+  }) => {
+    const before = await fullWindow(redis, permits);
+    const quick = (...steps: Step[]) => fullWindow(redis, permits, ...steps).then((n) => n - before);
+    const untilFirst = wait(1000 - 10 * permits);
+    assert.is(await quick(take(1), ask([1, 0])), 2);
+    assert.is(await quick(take(5)), permits === 5 ? 1 : 0);
+    // The first entry has expired: one permit is free.
+    assert.is(await quick(untilFirst, take(1), take(1), ask([1, 0])), 3);
+    assert.is(await quick(untilFirst, take(1), wait(10), ask([1, 0])), 2);
+    // Each entry has one permit. Of a list, only the first one is read.
+    assert.is(await quick(untilFirst, take(2)), 1);
+    assert.is(await quick(untilFirst, take(3)), permits === 5 ? 1 : 0);
+    assert.is(await quick(untilFirst, wait(10), take(1)), permits === 5 ? 1 : 0);
+  });
+
+test('the fast path leaves no permits below zero after a lower limit has come into force', async ({
+  redis,
+}) => {
+  const versions = [9, 2].map((permits) =>
+    versionOf({ kind: 'fixedWindow', permits, interval: 1000, align: 'first' }),
+  );
+  const other = clientsOfVersion;
+  const steps = [take(5), wait(10), take(1, other), wait(10), take(1, other)];
+  const history = { startUs: 1_000_000, limits: versions[0].limits, steps };
+  assert.is((await sameInBoth(redis, history, versions)).quick, 2);
+});
+
+test('the fast path opens a window after a short one, whose ledger is kept longer', async ({ redis }) => {
+  for (const limit of [
+    { kind: 'slidingWindow', permits: 3, interval: 50, resolution: 1 },
+    { kind: 'fixedWindow', permits: 3, interval: 50, align: 'first' },
+    { kind: 'fixedWindow', permits: 3, interval: 50, align: 'epoch' },
+  ] as const) {
+    for (const between of [49, 50, 100]) {
+      const steps = [take(1), wait(10), take(2), wait(between), take(1), wait(10), take(2), take(1)];
+      const history = { startUs: 1_000_000, limits: [limit], steps };
+      assert.is((await sameInBoth(redis, history, [versionOf(limit)])).quick, 5);
+    }
+  }
 });
 
 test.run();

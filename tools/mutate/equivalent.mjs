@@ -294,10 +294,6 @@ export const equivalent = [
     why: 'a run has three arguments or more: either argument exists if the other does',
   },
   {
-    mutant: /quick\/sliding-window\.lua taken = .* and openTime «> → >=» gone$/,
-    why: 'an entry that has expired may stay in the log until the next call',
-  },
-  {
     mutant: /ledger\/format\.lua (local MOST_LIMITS = |if #kinds «> → >=» MOST_LIMITS )/,
     why: 'no limiter has so many limits',
   },

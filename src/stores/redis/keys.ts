@@ -31,12 +31,15 @@ export class KeySpace {
   readonly control = ':control';
   /** The suffixes of the keys that most scripts receive: the ledger, its contenders, the control, and a log for each limit. */
   readonly shared: readonly string[];
+  /** Those that suffice for most decisions by one limit without a name. */
+  readonly few: readonly string[];
 
   constructor(prefix: string, name: string, limits: readonly string[], client?: string) {
     this.#limiter = `${closed(prefix)}:${escaped(name)}`;
     this.#client = client === undefined ? '' : `:client:${closed(client)}`;
     const logs = limits.map((limit) => `${this.#client}:log:${escaped(limit)}`);
     this.shared = [this.#client, `${this.#client}:contenders`, this.control, ...logs];
+    this.few = limits.length > 1 || limits[0] !== '' ? this.shared : [this.#client, this.control];
   }
 
   /** The tag of the limiter, or of a key of the group. */

@@ -41,6 +41,7 @@ export class RedisLedger implements ControlledLedger, Caller {
   readonly #key: string | undefined;
   rate: KnownRate;
   #keys: Words | undefined;
+  #fewKeys: Words | undefined;
   #refundKeys: Words | undefined;
 
   constructor(setting: LedgerSetting, key: string | undefined) {
@@ -79,9 +80,8 @@ export class RedisLedger implements ControlledLedger, Caller {
       const count = runs[0]?.count ?? 0;
       if (count !== 1 || this.setting.serverTime) numbers.push(count);
     } else for (const { count, maxWait, cost } of runs) numbers.push(count, microseconds(maxWait), ...cost);
-    this.#keys ??= this.#sharedKeys;
     const { scripts } = this.setting;
-    this.#call(scripts.reserve, this.#keys, numbers, (answer) => reserveReplyOf(answer, request), reply);
+    this.#call(scripts.reserve, this.allKeys, numbers, (answer) => reserveReplyOf(answer, request), reply);
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
@@ -103,7 +103,9 @@ export class RedisLedger implements ControlledLedger, Caller {
       const most = names.length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0];
       return decideReplyOf(answer, names.length, most);
     };
-    this.#call(scripts.decide, this.#keysForOneCall, numbers, read, reply);
+    // What is left is never told by the fast path.
+    const keys = cost[0] > 0 ? this.#keysOfDecision : this.allKeys;
+    this.#call(scripts.decide, keys, numbers, read, reply);
   }
 
   peek(reply: Reply<number[]>): void {
@@ -144,16 +146,19 @@ export class RedisLedger implements ControlledLedger, Caller {
     this.#send(this.setting.scripts.forget, [rate ? 1 : 0], read, reply);
   }
 
-  get #sharedKeys(): Words {
+  get allKeys(): Words {
     const { keySpace } = this.setting;
-    return new KeyWords(keySpace.tagOf(this.#key), keySpace.shared);
+    this.#keys ??= new KeyWords(keySpace.tagOf(this.#key), keySpace.shared);
+    return this.#keys;
   }
 
-  /** The shared keys. They are not kept for a key of a group, as many keys are called once. */
-  get #keysForOneCall(): Words {
-    if (this.#keys) return this.#keys;
-    const keys = this.#sharedKeys;
-    if (this.#key === undefined) this.#keys = keys;
+  /** Few keys, until a call has needed all. They are not kept for a key of a group, as many keys are called once. */
+  get #keysOfDecision(): Words {
+    const known = this.#keys ?? this.#fewKeys;
+    if (known) return known;
+    const { keySpace } = this.setting;
+    const keys = new KeyWords(keySpace.tagOf(this.#key), keySpace.few);
+    if (this.#key === undefined) this.#fewKeys = keys;
     return keys;
   }
 
@@ -173,7 +178,6 @@ export class RedisLedger implements ControlledLedger, Caller {
     read: (answer: Answer) => T,
     reply: Reply<T>,
   ): void {
-    this.#keys ??= this.#sharedKeys;
-    sendScript(this.setting, script, this.#keys.words, args, read, reply);
+    sendScript(this.setting, script, this.allKeys.words, args, read, reply);
   }
 }

@@ -10,12 +10,16 @@ import type { Words } from './words.ts';
 
 /** How often a call is made again because another rate was stored meanwhile. */
 const mostChanges = 16;
+/** The number of keys of most decisions. */
+const fewKeys = 2;
 
 /** The ledger that a script is called for. */
 export interface Caller {
   readonly setting: LedgerSetting;
   /** The limits in force, as far as they are known. */
   readonly rate: KnownRate;
+  /** All keys of the ledger. */
+  readonly allKeys: Words;
   /** Follows the text of a script's answer: its limits are in force. */
   follow(text: string): void;
 }
@@ -33,11 +37,12 @@ export interface Invocation<T> {
  * A call of a script under the limits in force.
  *
  * The call names the limits that the client expects to be in force. If others are, the script changes nothing and replies with
- * those, and the call is made again.
+ * those, and the call is made again. So it is with all keys, if it has few and the script replies with 0.
  */
 export class ScriptCall<T> implements Asker {
   readonly #caller: Caller;
   readonly #invocation: Invocation<T>;
+  #keys: Words;
   readonly #reply: Reply<T>;
   #changes = 0;
   /** The numbers of the last try. */
@@ -48,21 +53,22 @@ export class ScriptCall<T> implements Asker {
   constructor(caller: Caller, invocation: Invocation<T>, reply: Reply<T>) {
     this.#caller = caller;
     this.#invocation = invocation;
+    this.#keys = invocation.keys;
     this.#reply = reply;
   }
 
   make(): void {
     const { serverTime } = this.#caller.setting;
-    const { script, keys, numbers } = this.#invocation;
+    const { script, numbers } = this.#invocation;
     this.#numbers = serverTime ? [...numbers, serverTime()] : numbers;
-    const encoded = script.encoded?.(keys.count);
+    const encoded = script.encoded?.(this.#keys.count);
     if (!encoded?.isKnown) {
       this.#callDefined();
       return;
     }
     this.#encoded = encoded;
     try {
-      encoded.send(keys, this.#rate, this.#numbers, this);
+      encoded.send(this.#keys, this.#rate, this.#numbers, this);
     } catch (error) {
       this.answered(error);
     }
@@ -74,8 +80,8 @@ export class ScriptCall<T> implements Asker {
 
   #callDefined(): void {
     this.#encoded = undefined;
-    const { script, keys } = this.#invocation;
-    callDefined(script, keys.words, [...this.#rate.words, ...this.#numbers], this);
+    const args = [...this.#rate.words, ...this.#numbers];
+    callDefined(this.#invocation.script, this.#keys.words, args, this);
   }
 
   answered(error: unknown, raw?: unknown): void {
@@ -94,6 +100,11 @@ export class ScriptCall<T> implements Asker {
         if (this.#changes++ === mostChanges)
           throw new TypeError(`the rate has changed ${mostChanges} times during one call`);
         this.#caller.follow(answer);
+        this.make();
+        return;
+      }
+      if (answer === 0 && this.#keys.count === fewKeys) {
+        this.#keys = this.#caller.allKeys;
         this.make();
         return;
       }
