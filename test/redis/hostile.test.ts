@@ -105,9 +105,9 @@ for (const [limit, numbers] of ofEachKind)
       const held = Buffer.from(original);
       held[at] ^= 64;
       await redis.set(ledger, held);
-      for (const call of [ofOne.decide([1]), ofOne.reserve([1])])
+      for (const call of [() => ofOne.decide([1]), () => ofOne.reserve([1])])
         assert.match(
-          (await rejection(call)).message,
+          (await rejection(call())).message,
           `the key ${ledger} holds no ledger of version 11: found`,
         );
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
