@@ -27,15 +27,15 @@ do
   -- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
   -- further ahead may make room: behind a hole far ahead, permits may have been free for as long as its
   -- reservation waited for more. Reservations keep their moments. Returns whether the request was granted.
-  -- Without contention, only the permits for which reservations became void are granted: of a coarse slot only its
-  -- end is known, so a valid reservation might still be in it.
+  -- Without contention, only the permits for which reservations became void, or before holes far ahead, are granted: of
+  -- a coarse slot only its end is known, so a valid reservation might still be in it.
   function takeGap(ledger, instant, cost, hole)
     local now, load = instant.now, loadOf(ledger, cost)
     local isPaced = now < ledger.pacedUntil
     local isFreed = (isPaced and ledger.freed or ledger.credit) >= load
-    if not (isPaced or isFreed) or ledger.pausedUntil > now then return false end
-    local isFree = hasGap(ledger, instant, cost, math.huge, isFreed)
-    local isFar = isPaced and hole and hole.moment > now + NOTICE_PERIOD
+    local isFar = hole and hole.moment > now + NOTICE_PERIOD
+    if not (isPaced or isFreed or isFar) or ledger.pausedUntil > now then return false end
+    local isFree = (isPaced or isFreed) and hasGap(ledger, instant, cost, math.huge, isFreed)
     if not isFree and not (hole and hasGap(ledger, instant, cost, hole.moment, isFreed or isFar, isFar and hole)) then return false end
     commitAll(ledger, now, instant.at, cost, 1)
     if not isFree then bringForward(ledger, hole, cost, now) end
@@ -43,7 +43,7 @@ do
     if isPaced then
       noteGranted(ledger, cost, 1)
     else
-      ledger.credit = ledger.credit - load
+      ledger.credit = math.max(0, ledger.credit - load)
     end
     return true
   end

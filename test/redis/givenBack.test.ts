@@ -62,6 +62,7 @@ inEachTwin('given back', (test, { fleet }) => {
       const [behind] = moments(await clients.reserve(0, 1));
       assert.ok(behind >= moment && moment >= 12_000);
       await clients.refund(100, 2, { moment, epoch, count: 1, permits: large });
+      await clients.finish(100, 2);
       const last = { moment: behind, epoch };
       const reply = await clients.reserve(1500, 1, { earlier: true, held: 12_000, last, epoch, horizon: 20 });
       // The reservation is void, or comes forward.

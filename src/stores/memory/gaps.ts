@@ -16,17 +16,17 @@ export const mostGaps = 64;
  * further ahead may make room: behind a hole far ahead, permits may have been free for as long as its
  * reservation waited for more. Reservations keep their moments. Returns whether the request was granted.
  *
- * Without contention, only the permits for which reservations became void are granted: of a coarse slot only its end is known,
- * so a valid reservation might still be in it. The twin of `lua/ledger/gaps.lua`.
+ * Without contention, only the permits for which reservations became void, or before holes far ahead, are granted: of a coarse
+ * slot only its end is known, so a valid reservation might still be in it. The twin of `lua/ledger/gaps.lua`.
  */
 export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole: Hole | undefined): boolean {
   const { now, at } = instant;
   const load = loadOf(ledger, cost);
   const isPaced = now < ledger.pacedUntil;
   const isFreed = (isPaced ? ledger.freed : ledger.credit) >= load;
-  if (!(isPaced || isFreed) || ledger.pausedUntil > now) return false;
-  const isFree = hasGap(ledger, instant, cost, Infinity, isFreed);
-  const isFar = isPaced && hole !== undefined && hole.moment > now + noticePeriod;
+  const isFar = hole !== undefined && hole.moment > now + noticePeriod;
+  if (!(isPaced || isFreed || isFar) || ledger.pausedUntil > now) return false;
+  const isFree = (isPaced || isFreed) && hasGap(ledger, instant, cost, Infinity, isFreed);
   if (
     !isFree &&
     !(hole && hasGap(ledger, instant, cost, hole.moment, isFreed || isFar, isFar ? hole : undefined))
@@ -36,7 +36,7 @@ export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole:
   if (!isFree) bringForward(ledger, hole!, cost, now);
   noteTaken(ledger, cost, 1);
   if (isPaced) noteGranted(ledger, cost, 1);
-  else ledger.credit -= load;
+  else ledger.credit = Math.max(0, ledger.credit - load);
   return true;
 }
 
