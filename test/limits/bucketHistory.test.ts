@@ -115,6 +115,17 @@ test('permits that no reservation needs can be granted ahead of the reservations
   assert.not(gap(1, 1100));
 });
 
+test('without a refund, only a request whose permits take 20 ms or more may be granted ahead of reservations', () => {
+  for (const [interval, may] of [
+    [19, false],
+    [20, true],
+  ] as const) {
+    const state = algebra.create(tokenBucket({ permits: 1, interval, burst: 10 }));
+    algebra.roll(state, 1000, 0);
+    assert.is(algebra.hasGap(state, 1000, 1000, 1, Infinity, false), may);
+  }
+});
+
 test('permits that a reservation needs are not granted ahead of it', () => {
   const state = algebra.create(tokenBucket({ permits: 10, interval: 1000 }));
   algebra.roll(state, 1000, 0);

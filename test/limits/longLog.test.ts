@@ -54,4 +54,13 @@ test('a log of many entries counts a grant in its last entry if that is of the s
   assert.is(algebra.taken(state).permits, 0);
 });
 
+test('one call removes at most 2048 void reservations from a log: the others stay', () => {
+  const limit = slidingWindow({ permits: 1, interval: 1, resolution: 1 });
+  const algebra = slidingWindowAlgebra;
+  const state = algebra.create(limit);
+  for (let t = 1; t <= 2_100; t++) algebra.commit(state, 0, t, 1);
+  algebra.cut(state, 0, 1);
+  assert.is(algebra.taken(state).permits, 2_100 - 2_048);
+});
+
 test.run();

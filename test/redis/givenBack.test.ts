@@ -257,6 +257,15 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(600), [13]);
   });
 
+  test('a reservation for the moment from which they are void restores nothing, one before it does', async () => {
+    const clients = await fleet(slow);
+    const { epoch } = await clients.reserve(0, 1, { count: 4 });
+    await clients.setRate(0, 1, { ...slow, permits: 2 });
+    // They are void from 2000 on.
+    assert.is(await clients.refund(100, 1, { moment: 2000, epoch, count: 1 }, 1), false);
+    assert.is(await clients.refund(100, 1, { moment: 1000, epoch, count: 1 }, 2), true);
+  });
+
   test('a void reservation restores nothing, even if its moment is reserved again', async () => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 6 });

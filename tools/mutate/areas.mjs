@@ -5,7 +5,7 @@ export const areas = {
     tests: [
       'test/limits/',
       'test/properties/',
-      'test/redis/(twins|constants|givenBack)',
+      'test/redis/(twins|constants|sharedConstants|debts|gaps|givenBack|tickets|turns)',
       // A test of elapsed time fails on a busy machine, whatever the mutant.
       'test/dispatcher/(?!manyAtOnce)',
       'test/limiter/(?!timeoutStack)',
@@ -21,6 +21,7 @@ export const areas = {
       'test/limiter/(?!timeoutStack)',
       // A growth of processor time varies on a busy machine, too.
       'test/(operators|fallback)/',
+      'test/redis/sharedConstants',
       'test/creation/(?!fromThrottledGrowth)',
     ],
   },

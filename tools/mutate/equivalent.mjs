@@ -512,4 +512,12 @@ export const equivalent = [
     mutant: /^src\/heap\.ts .*members\[child\]\.rank «>= → >» member\.rank\) break;$/,
     why: 'members of one rank have no order',
   },
+  {
+    mutant: /memory\/reserve\.ts after: earlier \? «0 → 1» : last,$/,
+    why: 'both moments are past',
+  },
+  {
+    mutant: /memoryLedger\.ts if \(«known → false»\) reply\(null, known\.available\);$/,
+    why: 'the slow path gives the same answer',
+  },
 ];
