@@ -1,0 +1,57 @@
+// The clocks of ledgers in this process are behind the wall clock, so that their times are small: no result shows that.
+import sinon from 'sinon';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixedWindow, RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { latenessFrom } from '../../src/stores/memory/createLedger.ts';
+
+const test = suite('clocks of ledgers in this process');
+const day = 86_400_000;
+/** The first store of the process determines how late the clocks are. */
+const first = 1_700_000_000_123;
+const interval = 7_001;
+
+test.after.each(() => sinon.restore());
+
+// The wall clock stepped back, ran on, and was wrong by years.
+for (const origin of [first, first - day / 2, first + day / 2, first + 30 * day, 1_000, 1_000_000_000_000])
+  test(`windows start on the clock if its zero is ${(origin - first) / day} days after the first`, async () => {
+    const clock = sinon.useFakeTimers({ now: origin, toFake: ['Date', 'performance', 'setTimeout'] });
+    const limiter = new RateLimiter({
+      name: 'n',
+      limit: fixedWindow({ permits: 2, interval, align: 'epoch' }),
+    });
+    for (const wait of [0, 1_000, 50 * day + 3, 2_000, interval]) {
+      clock.tick(wait);
+      const now = origin + performance.now();
+      const { granted, resetAfter } = await limiter.decide();
+      assert.equal({ granted, resetAfter }, { granted: true, resetAfter: interval - (now % interval) });
+    }
+    await limiter.pauseFor(500);
+    assert.is((await limiter.decide()).retryAfter, 500);
+  });
+
+test('grants count for the same time, and can be refunded, even after weeks', async () => {
+  const clock = sinon.useFakeTimers({ now: first, toFake: ['Date', 'performance', 'setTimeout'] });
+  const rate = { permits: 1, interval };
+  const limits = [slidingWindow({ ...rate, resolution: 1 }), fixedWindow(rate), tokenBucket(rate)];
+  const limiters = limits.map((limit) => new RateLimiter({ name: 'n', limit }));
+  for (const wait of [0, interval, 50 * day, interval]) {
+    clock.tick(wait);
+    for (const limiter of limiters) {
+      const permit = await limiter.acquire();
+      assert.is(permit.grantedAt, first + performance.now());
+      assert.is((await limiter.decide()).retryAfter, interval);
+      await permit.refund();
+      assert.is((await limiter.decide()).granted, true);
+    }
+  }
+});
+
+test('the clocks of all stores whose zeros are near each other are equally late', () => {
+  assert.is(latenessFrom(first), first - day);
+  assert.is(latenessFrom(first + 1_000.5), first - day);
+  for (const far of [0, first - 2 * day, first + 2 * day]) assert.is(latenessFrom(far), 0);
+});
+
+test.run();
