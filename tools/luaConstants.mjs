@@ -5,8 +5,8 @@ const constant = /^[A-Z][A-Z\d_]*$/;
 const operator = /^(and|or|\.\.|[=~<>]=|[-+*/%^<>([{.:,])$|^['"]/;
 
 /**
- * The numbers of the constants of the scripts, by their names. The name of a constant is in capital letters, and it has the
- * same number wherever it is declared.
+ * The numbers and strings of the constants of the scripts, by their names. The name of a constant is in capital letters, and it
+ * has the same value wherever it is declared.
  *
  * @param {string[]} texts every file of the scripts
  * @returns {Map<string, string>}
@@ -19,7 +19,6 @@ export function constantsOf(texts) {
     for (const { names, literals } of declarationsIn(tokens))
       names.forEach((name, i) => {
         const text = literals[i];
-        if (/^['"]/.test(text)) return;
         declared.add(name);
         if ((values.get(name.text) ?? text) !== text) others.add(name.text);
         values.set(name.text, text);
@@ -35,7 +34,8 @@ export function constantsOf(texts) {
 }
 
 /**
- * A script with the numbers in the places of their constants: shorter, and without variables to be set in each call.
+ * A script with the values in the places of their constants: shorter, and without variables to be set in each call, and to be
+ * looked up for each function that uses them. A string must not be the receiver of a method.
  *
  * @param {string} text
  * @param {Map<string, string>} constants
