@@ -25,12 +25,20 @@ export function constantsOf(texts) {
       });
     tokens.forEach((token, i) => {
       const [before, after] = [tokens[i - 1]?.text, tokens[i + 1]?.text];
-      const isSet = after === '=' || before === 'local' || (before === ',' && after === ',');
+      const isSet =
+        after === '=' || before === 'local' || (before === ',' && after === ',' && !isListed(tokens, i));
       if (isSet && !declared.has(token)) others.add(token.text);
     });
   }
   for (const name of others) values.delete(name);
   return values;
+}
+
+/** Whether a name is one of the values in a call, a table or a reply, and none to be assigned. */
+function isListed(tokens, at) {
+  let from = at - 1;
+  while (tokens[from].text === ',' || tokens[from].kind === 'variable') from--;
+  return /^([({)}]|return)$/.test(tokens[from].text);
 }
 
 /**

@@ -19,6 +19,12 @@ test('numbers and strings take the places of constants, in all files', () => {
   );
 });
 
+test('a constant between other values takes none', () => {
+  assert.equal(inlinedIn('local MOST = 8 a(b, MOST, c) a(b(), MOST, c) return { b, MOST, c }, a, MOST, c'), [
+    'a ( b , 8 , c ) a ( b ( ) , 8 , c ) return { b , 8 , c } , a , 8 , c',
+  ]);
+});
+
 test('a constant inside a block counts like another', () => {
   assert.equal(inlinedIn('do local MOST = 8 function least(n) return n < MOST end end'), [
     'do function least ( n ) return n < 8 end end',
