@@ -5,8 +5,8 @@ const constant = /^[A-Z][A-Z\d_]*$/;
 const operator = /^(and|or|\.\.|[=~<>]=|[-+*/%^<>([{.:,])$|^['"]/;
 
 /**
- * The numbers of the constants of the scripts, by their names. The name of a constant is in capital letters, and it has the
- * same number wherever it is declared.
+ * The numbers and strings of the constants of the scripts, by their names. The name of a constant is in capital letters, and it
+ * has the same value wherever it is declared.
  *
  * @param {string[]} texts every file of the scripts
  * @returns {Map<string, string>}
@@ -19,14 +19,14 @@ export function constantsOf(texts) {
     for (const { names, literals } of declarationsIn(tokens))
       names.forEach((name, i) => {
         const text = literals[i];
-        if (/^['"]/.test(text)) return;
         declared.add(name);
         if ((values.get(name.text) ?? text) !== text) others.add(name.text);
         values.set(name.text, text);
       });
     tokens.forEach((token, i) => {
       const [before, after] = [tokens[i - 1]?.text, tokens[i + 1]?.text];
-      const isSet = after === '=' || before === 'local' || (before === ',' && after === ',');
+      const isSet =
+        after === '=' || before === 'local' || (before === ',' && after === ',' && !isListed(tokens, i));
       if (isSet && !declared.has(token)) others.add(token.text);
     });
   }
@@ -34,8 +34,16 @@ export function constantsOf(texts) {
   return values;
 }
 
+/** Whether a name is one of the values in a call, a table or a reply, and none to be assigned. */
+function isListed(tokens, at) {
+  let from = at - 1;
+  while (tokens[from].text === ',' || tokens[from].kind === 'variable') from--;
+  return /^([({)}]|return)$/.test(tokens[from].text);
+}
+
 /**
- * A script with the numbers in the places of their constants: shorter, and without variables to be set in each call.
+ * A script with the values in the places of their constants: shorter, and without variables to be set in each call, and to be
+ * looked up for each function that uses them. A string must not be the receiver of a method.
  *
  * @param {string} text
  * @param {Map<string, string>} constants

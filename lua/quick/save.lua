@@ -9,7 +9,7 @@ if taken and pushed then
   end
 end
 if taken then
-  if dropped then redis.call('LTRIM', KEYS[4], '1', '-1') end
+  if second then redis.call('LTRIM', KEYS[4], '1', '-1') end
   -- `taken` has all numbers if the key is renewed, otherwise those from `seen` on that a grant changes. What follows them stays,
   -- except for the place of what is added.
   if fresh then

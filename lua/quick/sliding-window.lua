@@ -2,8 +2,8 @@
 
 -- The fast path of lua/limits/sliding-window.lua.
 
--- The entry to be added to the list, its length before, and whether its first entry is to be removed.
-local pushed, lengthBefore, dropped
+-- The entry to be added to the list, its length before, and its second entry if the first one is to be removed.
+local pushed, lengthBefore, second
 if kind == WINDOW_KIND then
   -- The format of the head and of the kind's numbers, and the bytes before the text.
   local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6BI6I7I7I7I7', 94
@@ -35,7 +35,7 @@ if kind == WINDOW_KIND then
         taken = #pair == 2 and #pair[1] == 16 and #pair[2] == 16
         if taken then
           local time, count = struct.unpack('<dd', pair[1])
-          purged, oldest, total, dropped = oldest + 1, struct.unpack('<d', pair[2]), total - count, true
+          purged, oldest, total, second = oldest + 1, struct.unpack('<d', pair[2]), total - count, pair[2]
           taken = time == purged - 1 and count >= 0 and total >= openCount and oldest > gone and oldest < openTime
         end
       else
@@ -54,8 +54,8 @@ if kind == WINDOW_KIND then
       if oldest <= gone then
         taken = false
       elseif entries == IN_LIST then
-        local entry = redis.pcall('LINDEX', KEYS[4], dropped and '1' or '0')
-        taken = type(entry) == 'string' and #entry == 16
+        local entry = second or redis.pcall('LRANGE', KEYS[4], '0', '0')[1]
+        taken = entry and #entry == 16
         if taken then
           time, count = struct.unpack('<dd', entry)
           taken = time == oldest and count >= missing
@@ -86,8 +86,8 @@ if kind == WINDOW_KIND then
         openTime, openCount = slot, asked
       end
     end
-    if entries == IN_LIST and (pushed or dropped) then
-      place, after, added = behind, last, struct.pack(ENTRY, oldest, lengthBefore + (pushed and 1 or 0) - (dropped and 1 or 0))
+    if entries == IN_LIST and (pushed or second) then
+      place, after, added = behind, last, struct.pack(ENTRY, oldest, lengthBefore + (pushed and 1 or 0) - (second and 1 or 0))
     elseif first > behind then
       place, after, added = behind, last, data:sub(first, last - 1) .. (added or '')
     else

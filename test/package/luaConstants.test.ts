@@ -7,19 +7,22 @@ const inlinedIn = (...texts: string[]) => {
   return texts.map((text) => inlined(text, constants));
 };
 
-test('numbers take the places of constants, in all files, and strings stay', () => {
+test('numbers and strings take the places of constants, in all files', () => {
   assert.equal(
     inlinedIn(
       `local MOST, HEAD = 64, '<dd' -- A comment
       local LEAST = 0.5
-      return MOST + #HEAD`,
+      return MOST + #HEAD .. HEAD`,
       'local function half(n) return math.max(n, MOST) * LEAST end',
     ),
-    [
-      `local HEAD = '<dd' return 64 + # HEAD`,
-      'local function half ( n ) return math . max ( n , 64 ) * 0.5 end',
-    ],
+    ["return 64 + # '<dd' .. '<dd'", 'local function half ( n ) return math . max ( n , 64 ) * 0.5 end'],
   );
+});
+
+test('a constant between other values takes none', () => {
+  assert.equal(inlinedIn('local MOST = 8 a(b, MOST, c) a(b(), MOST, c) return { b, MOST, c }, a, MOST, c'), [
+    'a ( b , 8 , c ) a ( b ( ) , 8 , c ) return { b , 8 , c } , a , 8 , c',
+  ]);
 });
 
 test('a constant inside a block counts like another', () => {

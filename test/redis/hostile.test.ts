@@ -124,8 +124,8 @@ test('numbers of several limits that differ from their text are refused', async 
     const held = Buffer.from(original);
     held.writeDoubleLE(original.readDoubleLE(at) * 2, at);
     await redis.set(ledger, held);
-    for (const call of [ofTwo.decide([1, 1]), ofOther.decide([1, 1])])
-      assert.match((await rejection(call)).message, 'found limits that differ from their states');
+    for (const call of [() => ofTwo.decide([1, 1]), () => ofOther.decide([1, 1])])
+      assert.match((await rejection(call())).message, 'found limits that differ from their states');
     assert.ok(held.equals((await redis.getBuffer(ledger))!));
   }
 });
