@@ -81,7 +81,7 @@ local function giveBack(moment, epoch, cost, requests)
   end
   if mayMoveUp and isAwaited then
     noteFreed(ledger, cost, requests)
-    if now < ledger.pacedUntil and takeTurns(ledger, now) then ledger.movedAt = now end
+    if now < ledger.pacedUntil then goOnInTurns(ledger, now, moment == NEWEST and 0 or now - t, loadOf(ledger, cost)) end
   end
   return back > 0 and 1 or 0
 end

@@ -136,12 +136,12 @@ do
 
   -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
   -- horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and
-  -- nothing beyond the notice period.
+  -- nothing beyond the notice period, or nothing at all.
   local function staysQueued(cost, wait, ahead, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
     if wait == 0 then return maxWait == 0 and not isFirst end
-    if turns then return ahead > NOTICE_PERIOD or (held > 0 and held >= share) end
+    if turns then return reservesNothing(ledger) or ahead > NOTICE_PERIOD or (held > 0 and held >= share) end
     return not isFirst or ahead > math.max(horizon, keptLoad(ledger, loadOf(ledger, cost)))
   end
 
@@ -280,10 +280,13 @@ local till = math.min(math.max(now, ahead), now + NOTICE_PERIOD) + CONTENDER_PER
 if contenders > 1 and ahead > now then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
 -- A client that leaves no other behind, or a single one, ends the pace.
 if #runs == 0 and not waits and contenders == 1 then ledger.pacedUntil = 0 end
--- After its part of the free permits, the client leaves the rest to the others until its next turn.
+-- After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many.
 if turns and quota.left and not left then
-  retryAt = nextTurn(ledger, now, now, contenders, quota.free, loadOf(ledger, runs[1].cost))
+  if quota.free * 2 <= contenders or not isShort(ledger) then
+    retryAt = nextTurn(ledger, now, now, contenders, quota.free, loadOf(ledger, runs[1].cost))
+  end
   takeTicket(ledger, { client = client, due = now, till = till, stride = 0, taken = quota.taken })
+  stays = true
 end
 if retryAt > 0 then
   local wait = math.floor(math.min(retryAt * 1000 - instant.us, MOST_WAIT))

@@ -3,7 +3,7 @@
 -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
 local MOST_STRIDE = 1000
 
-local loadOf, keptLoad, areReturned, areRare, strideOf, noteGranted, noteReturned, noteTaken, noteFreed
+local loadOf, keptPart, keptLoad, areReturned, areRare, strideOf, noteGranted, noteReturned, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -27,7 +27,7 @@ do
   local MOST_KEPT = 0.875
 
   -- The part of the permits granted lately that was not refunded.
-  local function keptPart(ledger)
+  function keptPart(ledger)
     return ledger.granted > 0 and 1 - ledger.returned / ledger.granted or 1
   end
 

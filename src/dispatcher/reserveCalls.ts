@@ -148,7 +148,7 @@ export class ReserveCalls {
     // A turn is the moment at which a call arrives: otherwise those with the longest round trips come last, and less often.
     const from = reply.inTurn ? call.sent : received;
     waitEstimate.retryAt = retryAfter !== undefined && waits ? from + retryAfter : 0;
-    waitEstimate.isOrdered = answer.contenders > 1 && !fairShare.takesTurns;
+    waitEstimate.isOrdered = answer.contenders > 1;
     waitEstimate.denyImmediate(received);
     this.#replies.replied(reply, received);
     hopeless.deny(received, call, reply, refunds.version);

@@ -30,7 +30,7 @@ const rareKept = 500;
 const mostKept = 0.875;
 
 /** The part of the permits granted lately that was not refunded. */
-function keptPart({ granted, returned }: LedgerState): number {
+export function keptPart({ granted, returned }: LedgerState): number {
   return granted > 0 ? 1 - returned / granted : 1;
 }
 

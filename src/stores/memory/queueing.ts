@@ -8,7 +8,7 @@ import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
-import { keepClaim, nextTurn } from './turns.ts';
+import { keepClaim, nextTurn, reservesNothing } from './turns.ts';
 
 /** The client's reservations during a call. */
 export interface Reservations extends Quota {
@@ -33,7 +33,7 @@ export interface Reservations extends Quota {
 /**
  * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
  * horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and nothing
- * beyond the notice period.
+ * beyond the notice period, or nothing at all.
  */
 export function staysQueued(
   ledger: LedgerState,
@@ -47,7 +47,7 @@ export function staysQueued(
   if (left || isBarred) return true;
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
   if (wait === 0) return maxWait === 0 && !isFirst;
-  if (takesTurns) return ahead > noticePeriod || (held > 0 && held >= share);
+  if (takesTurns) return reservesNothing(ledger) || ahead > noticePeriod || (held > 0 && held >= share);
   return !isFirst || ahead > Math.max(horizon, keptLoad(ledger, loadOf(ledger, cost)));
 }
 

@@ -1,6 +1,6 @@
 import type { Cost } from '../../limits/cost.ts';
 import { capacityOf } from '../../limits/limit.ts';
-import { longestInterval } from '../../limits/load.ts';
+import { loadOf, longestInterval } from '../../limits/load.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
 import { validUntil } from './epochs.ts';
@@ -8,7 +8,7 @@ import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare, noteFreed, noteReturned } from './pace.ts';
-import { takeTurns } from './turns.ts';
+import { goOnInTurns } from './turns.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
@@ -66,7 +66,7 @@ function giveBack(
   const mayMoveUp = isAhead ? hasWaitedForMore(ledger, now, at, cost) : back > 0 || areRare(ledger);
   if (mayMoveUp && isAwaited) {
     noteFreed(ledger, cost, count);
-    if (now < ledger.pacedUntil && takeTurns(ledger, now)) ledger.movedAt = now;
+    if (now < ledger.pacedUntil) goOnInTurns(ledger, now, isNewest ? 0 : now - t, loadOf(ledger, cost));
   }
   return back > 0;
 }

@@ -11,7 +11,7 @@ import type { Reservations } from './queueing.ts';
 import { serve } from './serve.ts';
 import { longestHorizon, noteHorizon, shareOf } from './share.ts';
 import { takeTicket, turnOf } from './tickets.ts';
-import { nextTurn, takenBy, takeTurns } from './turns.ts';
+import { isShort, nextTurn, takenBy, takeTurns } from './turns.ts';
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The
@@ -59,15 +59,17 @@ export function reserve(
   const ahead = Math.max(last, reserved.after);
   const until = Math.min(Math.max(now, ahead), now + noticePeriod) + contenderPeriod;
   if (contenders > 1 && ahead > now) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
-  // After its part of the free permits, the client leaves the rest to the others until its next turn.
-  if (takesTurns && !reserved.left && reserved.quota !== undefined) {
+  // After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many.
+  const hasPart = takesTurns && !reserved.left && reserved.quota !== undefined;
+  if (hasPart) {
     const load = loadOf(ledger, request.runs[0].cost);
-    reserved.retryAt = nextTurn(ledger, now, now, contenders, reserved.free, load);
+    if (reserved.free * 2 <= contenders || !isShort(ledger))
+      reserved.retryAt = nextTurn(ledger, now, now, contenders, reserved.free, load);
     takeTicket(ledger, { client, due: now, until, stride: 0, taken: reserved.taken });
   }
   // A client that leaves no other behind, or a single one, ends the pace.
   if (request.runs.length === 0 && !waits && contenders === 1) ledger.pacedUntil = 0;
-  const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left;
+  const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left || hasPart;
   ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
   if (stays && contenders > 1)
     noteHorizon(ledger, Math.min(request.horizon, longestHorizon), now + contenderPeriod, now);

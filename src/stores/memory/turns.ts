@@ -1,29 +1,74 @@
 import { shortestInterval } from '../../limits/load.ts';
+import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
-import { areRare, keptLoad } from './pace.ts';
+import { newestOf } from './offer.ts';
+import { areRare, areReturned, keptLoad, keptPart } from './pace.ts';
 
-/** Clients take turns until so many milliseconds after reservations moved up, or after the last refund since then. */
+/** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
+/**
+ * They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes later after
+ * its grant than this part of the interval, if at least so many such requests fit into one: of few permits, turns waste more.
+ */
+const fewKept = 0.25;
+const lateParts = 10;
+const leastRequests = 40;
 /** While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most of it. */
 const longInterval = 10_000;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
 /** The same for each contender in a long interval. */
 const longTurn = 250;
+/**
+ * In a short interval, each contender calls in the time that the kept parts of so many of its requests take: more if nothing was
+ * free, as most of its calls are in vain then.
+ */
+const requestsEach = 1.5;
+const requestsLeft = 2.25;
+/**
+ * There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
+ * permits for which the other one has not called yet stay unused.
+ */
+const lead = 5;
 /** The second half of that time is divided into so many parts, a prime number. */
 const parts = 499;
 
 /**
- * Whether permits have been refunded lately to windows whose reservations were far ahead. Contenders then take turns: they
- * reserve nothing beyond the notice period, and each call is granted its client's part of the permits that are free.
- * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
- * `lua/ledger/turns.lua`.
+ * Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders then take
+ * turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits that are free. Otherwise a client that keeps refunding, and calls for that, would be
+ * granted most of what it refunds. The twin of `lua/ledger/turns.lua`.
  */
 export function takeTurns(ledger: LedgerState, now: number): boolean {
-  const { movedAt, limits } = ledger;
-  if (movedAt === 0 || now >= movedAt + turnsPeriod) return false;
-  if (shortestInterval(ledger) < longInterval && areRare(ledger)) return false;
-  return limits.some(({ kind }) => kind !== 'tokenBucket');
+  const { movedAt } = ledger;
+  return movedAt !== 0 && now < movedAt + turnsPeriod && mayTakeTurns(ledger);
+}
+
+function mayTakeTurns(ledger: LedgerState): boolean {
+  if (isShort(ledger) && areRare(ledger)) return false;
+  return ledger.limits.some(({ kind }) => kind !== 'tokenBucket');
+}
+
+/** Whether an interval is so short that its permits come faster than clients call in a long one. */
+export function isShort(ledger: LedgerState): boolean {
+  return shortestInterval(ledger) < longInterval;
+}
+
+/**
+ * Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window cannot be
+ * granted again before a reservation that needs it.
+ */
+export function reservesNothing(ledger: LedgerState): boolean {
+  return isShort(ledger) && areReturned(ledger) && ledger.limits.some(({ kind }) => kind === 'slidingWindow');
+}
+
+/** A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. */
+export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
+  const interval = shortestInterval(ledger);
+  const isLate =
+    interval < age * lateParts && interval >= load * leastRequests && keptPart(ledger) <= fewKept;
+  // Further ahead, reservations move up first.
+  const begins = isLate && mayTakeTurns(ledger) && newestOf(ledger, undefined, false) <= now + noticePeriod;
+  if (begins || takeTurns(ledger, now)) ledger.movedAt = now;
 }
 
 /** What a client has taken in its turns. */
@@ -61,7 +106,7 @@ export function keepClaim({ tickets }: LedgerState, taken: number, load: number)
 
 /**
  * How many requests of `load` milliseconds a client may be granted of so many that are `free`: as long as enough is left for
- * each waiting client that has taken less to take as much. A client may be ahead of another one by its own last request, and by
+ * each waiting client that has taken less to take as much. A client may be ahead of another one by its own last requests, and by
  * less than the other's next one: permits for a larger request are saved up once the others have taken as much.
  */
 export function grantedInTurn(ledger: LedgerState, call: Taken, free: number, load: number): number {
@@ -69,23 +114,25 @@ export function grantedInTurn(ledger: LedgerState, call: Taken, free: number, lo
   let beyond = Math.max(1, free) + 1;
   while (granted < beyond - 1) {
     const middle = Math.floor((granted + beyond) / 2);
-    const kept = keptForOthers(ledger, call, call.taken + (middle - 1) * load);
+    const kept = keptForOthers(ledger, call, call.taken + (middle - 1) * load, load);
     if (kept === 0 || (free - middle) * load >= kept) granted = middle;
     else beyond = middle;
   }
   return granted;
 }
 
-/** What the others may take until each has as much as a client that has taken `taken`: milliseconds of load. */
-function keptForOthers({ tickets }: LedgerState, call: Taken, taken: number): number {
+/** What the others may take until each has as much as a client that has taken `taken`, with a request of `load`. */
+function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: number): number {
   const { client, contenders, least } = call;
   let kept = 0;
   let others = contenders - 1;
-  for (const ticket of tickets) {
+  const most = isShort(ledger) ? lead : 1;
+  for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
     others--;
     const behind = taken - ticket.taken;
-    if (ticket.stride > 0 && behind >= ticket.stride) kept += behind;
+    const isLarger = ticket.stride > load;
+    if (ticket.stride > 0 && behind >= ticket.stride * (isLarger ? 1 : most)) kept += behind;
   }
   // Those that have not called yet have taken as much as the one that has taken least.
   return kept + (taken - least) * Math.max(0, others);
@@ -93,9 +140,9 @@ function keptForOthers({ tickets }: LedgerState, call: Taken, taken: number): nu
 
 /**
  * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call, and the next
- * one of `load` milliseconds at `t` if no permits come back. In a short interval, each contender is granted one in the time that
- * the kept parts of their requests take, and in a long one at any pace. The more are free, the sooner, as no more can be granted
- * until then. The longer no permits have come back, the later others are likely to.
+ * one of `load` milliseconds at `t` if no permits come back. In a short interval, all contenders call in the time that the kept
+ * parts of their requests take, and in a long one at any pace. The more are free, the sooner, as no more can be granted until
+ * then. The longer no permits have come back, the later others are likely to.
  */
 export function nextTurn(
   ledger: LedgerState,
@@ -105,7 +152,7 @@ export function nextTurn(
   free: number,
   load: number,
 ): number {
-  const each = shortestInterval(ledger) < longInterval ? keptLoad(ledger, load) : longTurn;
+  const each = isShort(ledger) ? (free > 0 ? requestsEach : requestsLeft) * keptLoad(ledger, load) : longTurn;
   // At least a millisecond for each.
   const ofAll = contenders * Math.max(1, (contenders * each) / Math.max(contenders, free));
   const longest = Math.min(mostTurn, ofAll + Math.min(t - now, now - ledger.movedAt));
