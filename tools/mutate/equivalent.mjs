@@ -513,7 +513,7 @@ export const equivalent = [
     why: 'a queue that is just full has no request too many',
   },
   {
-    mutant: /^src\/heap\.ts .*members\[child\]\.rank «>= → >» member\.rank\) break;$/,
+    mutant: /^src\/heap\.ts .*(child\]\.rank «>= → >»|parent\]\.rank «<= → <») member\.rank\) break;$/,
     why: 'members of one rank have no order',
   },
   {
