@@ -524,4 +524,9 @@ export const equivalent = [
     mutant: /memoryLedger\.ts if \(«known → false»\) reply\(null, known\.available\);$/,
     why: 'the slow path gives the same answer',
   },
+  {
+    mutant:
+      /dispatcher\.ts if \(«admission\.hasRoom && this\.#extend\(waiter, cost, data\) → false»\) return;$/,
+    why: 'the request is counted in the last one all the same, after an object was made for it',
+  },
 ];
