@@ -123,6 +123,25 @@ timed(
   },
 );
 
+timed('for four seconds after two clients have contended, no request is certain to be granted', (clock) => {
+  for (const [later, denied] of [
+    [3_999, []],
+    [4_000, ['behind it']],
+  ] as const) {
+    const { line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    line.ask(recorded, [1], Infinity, 'first');
+    clock.tick(0);
+    answer([[1, 0]], { contenders: 2 });
+    clock.tick(later);
+    line.ask(recorded, [600], 1200, 'may be late');
+    line.ask(recorded, [500], 900, 'behind it');
+    clock.tick(0);
+    answer([[1, outcome.queued]]);
+    assert.equal(recorded.all('denied'), denied);
+  }
+});
+
 timed(
   'after a change of the limit, a bucket may owe permits: only in a window, a request is certain',
   (clock) => {
