@@ -72,7 +72,7 @@ export class WaitEstimate {
 
   /** Remembers for `ms` milliseconds that the store refused a cost at `at`. */
   refused(cost: Cost, retryAfter: number, at: number, ms: number, version: number): void {
-    if (version === this.#refunds.version) this.#refusal = { cost, retryAfter, at, until: at + ms, version };
+    this.#refusal = { cost, retryAfter, at, until: at + ms, version };
   }
 
   /** Denies queued requests that may not wait. */

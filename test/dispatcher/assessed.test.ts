@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fixedWindow, slidingWindow } from '../../src/limits/limit.ts';
+import { fixedWindow, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { recorder } from '../support/lines.ts';
@@ -120,6 +120,48 @@ timed(
     // If all of them were, it could only be granted in the one after that.
     line.ask(recorded, [899], 1400, 'behind them');
     assert.equal(recorded.all('denied'), []);
+  },
+);
+
+timed('for four seconds after two clients have contended, no request is certain to be granted', (clock) => {
+  for (const [later, denied] of [
+    [3_999, []],
+    [4_000, ['behind it']],
+  ] as const) {
+    const { line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    line.ask(recorded, [1], Infinity, 'first');
+    clock.tick(0);
+    answer([[1, 0]], { contenders: 2 });
+    clock.tick(later);
+    line.ask(recorded, [600], 1200, 'may be late');
+    line.ask(recorded, [500], 900, 'behind it');
+    clock.tick(0);
+    answer([[1, outcome.queued]]);
+    assert.equal(recorded.all('denied'), denied);
+  }
+});
+
+timed(
+  'after a change of the limit, a bucket may owe permits: only in a window, a request is certain',
+  (clock) => {
+    const rate = { permits: 1000, interval: 1000 };
+    for (const [limit, timeout, denied] of [
+      [tokenBucket(rate), 400, []],
+      [slidingWindow(rate), 900, ['behind it']],
+    ] as const) {
+      const { ledger, line, answer } = writtenLine(fixedWindow(rate));
+      const recorded = recorder<string>();
+      line.ask(recorded, [1], Infinity, 'first');
+      clock.tick(0);
+      Object.assign(ledger, { limits: [limit] });
+      answer([[1, 0]]);
+      line.ask(recorded, [600], 1200, 'may be late');
+      line.ask(recorded, [900], timeout, 'behind it');
+      clock.tick(0);
+      answer([[1, outcome.queued]]);
+      assert.equal(recorded.all('denied'), denied);
+    }
   },
 );
 

@@ -73,6 +73,23 @@ timed('moments for requests that have left meanwhile are refunded', (clock) => {
   );
 });
 
+timed(
+  'moments that are earlier than a part of the reservations replace that part, and the rest is refunded',
+  (clock) => {
+    const { answer, refunded, start } = reserved(clock);
+    // For 5500: after the first two.
+    answer([[4, 4000]]);
+    clock.tick(0);
+    assert.equal(
+      refunded().map(({ moment, count }) => [moment - start, count]),
+      [
+        [6000, 2],
+        [5500, 2],
+      ],
+    );
+  },
+);
+
 timed('a moment that is no earlier is refunded', (clock) => {
   const { answer, refunded, start } = reserved(clock);
   answer([[4, 4500]]);

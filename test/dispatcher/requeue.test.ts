@@ -240,4 +240,30 @@ timed(
   },
 );
 
+timed('the passes rest until the next move', (clock) => {
+  const { ledger, line, answer } = writtenLine();
+  const recorded = recorder<number>();
+  for (let i = 0; i < 11; i++) line.ask(recorded, [1], Infinity, i);
+  clock.tick(0);
+  answer([
+    [1, 0],
+    [10, 5000],
+  ]);
+  const [first] = recorded.endings;
+  assert.ok(first.what === 'granted');
+  const refund = () => {
+    line.refund({ ...first.grant, cost: [1] });
+    clock.tick(0);
+    for (const { refunds, reply } of ledger.refunds.splice(0))
+      reply(null, { restored: refunds.map(() => true) });
+  };
+  refund();
+  answer([[10, 5000]]);
+  refund();
+  const since = performance.now();
+  clock.next();
+  // Ten reservations, and one move that brought nothing forward.
+  assert.is(performance.now() - since, 20);
+});
+
 test.run();

@@ -17,6 +17,8 @@ test('nothing is kept of a waiter whose requests have left', () => {
   );
   for (const request of requests) index.link(request, index.newestOf(waiter), undefined);
   assert.is(index.newestOf(waiter), requests[2]);
+  // It has several requests, so the newest can give way to others.
+  assert.ok(index.prefetching.has(waiter));
   for (const request of [requests[2], requests[0], requests[1]]) index.unlink(request);
   assert.is(index.newestOf(waiter), undefined);
   assert.is(index.delayListeners.size, 0);

@@ -668,4 +668,63 @@ export const known = [
     tests: ['test/limits/bucketHistory'],
     changes: [{ file: bucket, find: 'Math.max(at, unsureUntil)', replace: 'at' }],
   },
+  {
+    area: 'limits',
+    title: 'grants of one millisecond do not make a bucket live longer',
+    tests: ['test/properties/repeats'],
+    changes: [{ file: memory('repeats'), find: '    closeLedger(state, instant);\n', replace: '' }],
+  },
+  {
+    area: 'scripts',
+    title: 'the reservation for the moment from which they are void is refunded, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: memory('refund'), find: 't >= validUntil', replace: 't > validUntil' },
+      { file: 'lua/refund.lua', find: 't >= validUntil', replace: 't > validUntil' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a change of the control overwrites a part of the moment at which the key expires',
+    tests: ['test/redis/control'],
+    changes: [{ file: 'lua/ledger/control.lua', find: ':rep(6)', replace: ':rep(7)' }],
+  },
+  {
+    area: 'dispatcher',
+    title: 'more earlier moments are refunded than a reply has',
+    tests: ['test/dispatcher/earlier'],
+    changes: [
+      {
+        file: 'src/dispatcher/reservedMoments.ts',
+        find: 'earlier.part(earlier.count - count)',
+        replace: 'earlier.part(earlier.count + count)',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a moment in front of another cost goes to a request behind it',
+    tests: ['test/dispatcher/requeue'],
+    changes: [{ file: 'src/dispatcher/reservations.ts', find: 'if (isLast) for', replace: 'if (block) for' }],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a dropped value leaves its request in the queue',
+    tests: ['test/operators/throttleDistributed/leftovers'],
+    changes: [
+      {
+        file: 'src/dispatcher/dispatcher.ts',
+        find: '    if (replaces && !wasReserved) reservations.remove(replaces);\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a bucket counts as empty at the end of a pause',
+    tests: ['test/limiter/pause\\.'],
+    changes: [
+      { file: 'src/dispatcher/grantBounds.ts', find: 'now + paused + 1;', replace: 'now + paused - 1;' },
+    ],
+  },
 ];
