@@ -55,12 +55,7 @@ const SmallLedger = /* @__PURE__ */ (() => {
 })();
 
 /** A ledger whose clock is behind the server's. */
-const LateLedger = /* @__PURE__ */ (() =>
-  class LateLedger extends SmallLedger {
-    get shift(): number {
-      return -lateness;
-    }
-  })();
+const LateLedger = /* @__PURE__ */ (() => class LateLedger extends SmallLedger {})();
 
 /** By how much the clock of each `LateLedger` is behind: the same for all stores of a process. */
 let lateness = 0;
@@ -73,7 +68,11 @@ const margin = 86_400_000;
  * of such a clock in the fields of a ledger for some weeks, and epoch milliseconds in an object for each field.
  */
 export function latenessFrom(origin: number): number {
-  lateness ||= Math.max(0, Math.floor(origin) - margin);
+  if (lateness === 0 && origin > margin) {
+    lateness = Math.floor(origin) - margin;
+    // A value and not a getter, so that V8 knows it as a constant.
+    Object.assign(LateLedger.prototype, { shift: -lateness });
+  }
   return Math.abs(origin - lateness - margin) < margin ? lateness : 0;
 }
 
