@@ -55,26 +55,26 @@ const SmallLedger = /* @__PURE__ */ (() => {
 })();
 
 /** A ledger whose clock is behind the server's. */
-const LateLedger = /* @__PURE__ */ (() =>
-  class LateLedger extends SmallLedger {
-    get shift(): number {
-      return -lateness;
-    }
-  })();
+const LateLedger = /* @__PURE__ */ (() => class LateLedger extends SmallLedger {})();
 
 /** By how much the clock of each `LateLedger` is behind: the same for all stores of a process. */
 let lateness = 0;
 
 /** More milliseconds than a wall clock is set back by. */
-const margin = 86_400_000;
+const day = 86_400_000;
 
 /**
  * By how much the clocks of a store's new ledgers are behind its own, whose zero is at `origin` milliseconds. V8 keeps the times
  * of such a clock in the fields of a ledger for some weeks, and epoch milliseconds in an object for each field.
  */
 export function latenessFrom(origin: number): number {
-  lateness ||= Math.max(0, Math.floor(origin) - margin);
-  return Math.abs(origin - lateness - margin) < margin ? lateness : 0;
+  if (lateness === 0 && origin > 2 * day) {
+    // Whole days, so that the slots of a window are those of the server's clock.
+    lateness = Math.floor(origin / day - 1) * day;
+    // A value and not a getter, so that V8 knows it as a constant.
+    Object.assign(LateLedger.prototype, { shift: -lateness });
+  }
+  return lateness < origin && origin < lateness + 4 * day ? lateness : 0;
 }
 
 /** A new ledger for the fast path. Of the ledger that it replaces, it keeps the sequence numbers. */

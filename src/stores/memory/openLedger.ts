@@ -155,12 +155,15 @@ export function pausedFor({ pausedUntil }: LedgerState, { us }: Instant): number
 
 /** The permits of each limit that are free now. */
 export function availableNow(ledger: LedgerState, { now, at }: Instant): number[] {
-  const availableOf = (state: LimitState) =>
-    ledger.pausedUntil > now ? 0 : algebraOf(state).available(state, now, at);
   // A literal, since V8 creates it at once with the elements that it has.
-  const available = [availableOf(stateOf(ledger, 0))];
-  for (let i = 1; i < ledger.under.length; i++) available.push(availableOf(stateOf(ledger, i)));
+  const available = [availableOf(stateOf(ledger, 0), ledger, now, at)];
+  for (let i = 1; i < ledger.under.length; i++)
+    available.push(availableOf(stateOf(ledger, i), ledger, now, at));
   return available;
+}
+
+function availableOf(state: LimitState, { pausedUntil }: LedgerState, now: number, at: number): number {
+  return pausedUntil > now ? 0 : algebraOf(state).available(state, now, at);
 }
 
 /** The moment at which all permits will be free again. */
