@@ -21,7 +21,6 @@ const rates = [
 ];
 /** Clients, and queued requests of each. */
 const fleets = [
-  [2, 1],
   [2, 4],
   [16, 1],
   [16, 4],
@@ -35,6 +34,7 @@ const mixes: [string, Habits][] = [
   ['half cancelled, refunded', { ...waits, cancel: 0.5, cancelWithin: 300, refund: 0.5, refundWithin: 50 }],
 ];
 
+/** The measurement begins between the bursts in which windows grant. */
 const during = { roundTrip: 2, jitter: 0.3 };
 
 export function run(): void {
@@ -52,7 +52,7 @@ export function run(): void {
             { ...habits, waiting },
             {
               ...during,
-              warmUp: 2 * interval + 1_000,
+              warmUp: 2.6 * interval,
               span,
             },
           ),

@@ -92,19 +92,21 @@ function ruleOf(limit: Limit): Rule {
   const { permits, interval } = limit;
   if (limit.kind === 'tokenBucket') {
     const most = capacityOf(limit) * interval;
-    /** The grants, and the units in the bucket just before each. */
+    /** The units taken at each moment, and those in the bucket just before. */
     const log: { moment: number; units: number; taken: number }[] = [];
     const levelAt = (now: number, last = log.at(-1)) =>
       last ? Math.min(most, last.units - last.taken + (now - last.moment) * permits) : most;
     return {
       free: (now) => Math.floor(levelAt(now) / interval),
       take: (moment, n) => {
-        log.push({ moment, units: levelAt(moment), taken: n * interval });
+        const last = log.at(-1);
+        if (last?.moment === moment) last.taken += n * interval;
+        else log.push({ moment, units: levelAt(moment), taken: n * interval });
       },
       // As if the permits had never been taken: what would have overflowed since is lost.
       giveBack: (moment, _, n) => {
         let place = log.length - 1;
-        while (log[place].moment !== moment || log[place].taken < n * interval) place--;
+        while (log[place].moment > moment) place--;
         log[place].taken -= n * interval;
         for (let i = place + 1; i < log.length; i++) log[i].units = levelAt(log[i].moment, log[i - 1]);
       },

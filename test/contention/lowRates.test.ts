@@ -70,7 +70,6 @@ for (const [[kind, limitOf], [clients, least]] of cases(kinds, shares))
     assert.ok(sum >= least * 60, `${sum} of 60 permits`);
   });
 
-// The ideal queue does not fit buckets, as it keeps what overflows: the permits are counted.
 const buckets = [
   [2, 2],
   [2, 10],
@@ -85,14 +84,11 @@ for (const [[permits, clients], refund] of cases(buckets, [0.6, 0.9]))
     assert.ok(ofAll >= 0.9, `${ofAll} of the rate`);
   });
 
-const late = [
-  [0.6, 0.95],
-  [0.9, 0.33],
-] as const;
-for (const [[permits, clients], [refund, least]] of cases(buckets.slice(3), late))
+// What overflows a bucket meanwhile is lost in one queue, too.
+for (const [[permits, clients], refund] of cases(buckets, [0.6, 0.9]))
   test(`${clients} clients keep a bucket of ${permits} a second and refund ${refund * 100} % within half a second`, () => {
-    const ofAll = keptOf(tokenBucket({ permits, interval }), clients, refund, 500).rate / permits;
-    assert.ok(ofAll >= least, `${ofAll} of the rate`);
+    const { part } = keptOf(tokenBucket({ permits, interval }), clients, refund, 500);
+    assert.ok(part >= (permits === 50 ? 0.82 : 0.94), `${part} of the ideal`);
   });
 
 test.run();
