@@ -1,7 +1,7 @@
 import type { Cost } from '../limits/cost.ts';
 import { exceeds, type Limit } from '../limits/limit.ts';
 import { longestInterval } from '../limits/load.ts';
-import type { Ledger, ReserveReply } from '../stores/store.ts';
+import { contenderPeriod, type Ledger, noticePeriod, type ReserveReply } from '../stores/store.ts';
 import type { FairShare } from './fairShare.ts';
 import type { Call } from './gather.ts';
 import type { Queue } from './queue.ts';
@@ -12,7 +12,7 @@ import type { Reservations } from './reservations.ts';
 import * as bounds from './waitBounds.ts';
 
 /** Windows may stay paced for this many milliseconds after the last reply that told of contenders. */
-const pacedFor = 4_000;
+const pacedFor = noticePeriod + contenderPeriod;
 
 const isBucket = ({ kind }: Limit): boolean => kind === 'tokenBucket';
 

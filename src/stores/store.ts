@@ -8,6 +8,12 @@ import type { Limit } from '../limits/limit.ts';
  */
 export const noticePeriod = 2000;
 
+/**
+ * A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation is due, or after
+ * the call that it has to make before.
+ */
+export const contenderPeriod = 2000;
+
 /** The store that granted a permit: Redis, a store in this process, or the fallback while Redis was unavailable. */
 export type PermitSource = 'redis' | 'memory' | 'fallback';
 

@@ -125,7 +125,7 @@ export const known = [
         replace: 'local CONTENDER_PERIOD = 4000',
       },
       {
-        file: memory('contenders'),
+        file: 'src/stores/store.ts',
         find: 'const contenderPeriod = 2000',
         replace: 'const contenderPeriod = 4000',
       },

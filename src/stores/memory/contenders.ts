@@ -14,12 +14,6 @@ export interface Contenders {
   crowd: Map<string, number>;
 }
 
-/**
- * A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation is due, or after
- * the call that it has to make before.
- */
-export const contenderPeriod = 2000;
-
 /** The contenders of every ledger that has never had one. Never changed: the second contender creates a new map. */
 export const nobody: Contenders = /* @__PURE__ */ Object.freeze({
   sole: '',

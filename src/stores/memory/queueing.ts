@@ -1,7 +1,6 @@
 import type { Cost } from '../../limits/cost.ts';
 import { loadOf } from '../../limits/load.ts';
-import { noticePeriod, outcome, type Run, type Segment } from '../store.ts';
-import { contenderPeriod } from './contenders.ts';
+import { contenderPeriod, noticePeriod, outcome, type Run, type Segment } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { keptLoad } from './pace.ts';

@@ -1,6 +1,12 @@
 import { loadOf } from '../../limits/load.ts';
-import { noticePeriod, type ReserveReply, type ReserveRequest, type Segment } from '../store.ts';
-import { contenderPeriod, countContenders, noteContender } from './contenders.ts';
+import {
+  contenderPeriod,
+  noticePeriod,
+  type ReserveReply,
+  type ReserveRequest,
+  type Segment,
+} from '../store.ts';
+import { countContenders, noteContender } from './contenders.ts';
 import { serveEarlier } from './earlier.ts';
 import { lastOf } from './epochs.ts';
 import { boundFrontier } from './grant.ts';

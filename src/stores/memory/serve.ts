@@ -1,7 +1,6 @@
 import { exceeds } from '../../limits/limit.ts';
 import { loadOf } from '../../limits/load.ts';
-import { outcome, type Run, type Segment } from '../store.ts';
-import { contenderPeriod } from './contenders.ts';
+import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import { mostGaps, takeGap } from './gaps.ts';
 import { grantAll } from './grant.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
