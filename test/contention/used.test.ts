@@ -268,6 +268,7 @@ const late: [
   [50, 1, 2, 4, { 'a sliding window': 0.98, 'a fixed window': 0.95, 'a token bucket': 0.95 }],
   [50, 1, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.82 }],
   [50, 1, 16, 100, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.8 }],
+  [100, 2.5, 16, 1, { 'a sliding window': 0.94, 'a fixed window': 0.88, 'a token bucket': 0.86 }],
   [100, 2.5, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.88, 'a token bucket': 0.86 }],
 ];
 for (const [[permits, seconds, number, waiting, least], kind] of cases(late, [
@@ -288,7 +289,8 @@ for (const [[permits, seconds, number, waiting, least], kind] of cases(late, [
     );
     assert.ok(part >= least[kind], `${part} of the ideal`);
     assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
-    assert.ok(calls <= 1.9, `${calls} calls for each permit`);
+    // In turns, the next request of an empty queue waits for its client's turn, too.
+    assert.ok(calls <= (seconds > 1 ? 1.4 : 1.9), `${calls} calls for each permit`);
   });
 
 const trips = [
