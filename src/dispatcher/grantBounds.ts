@@ -11,9 +11,6 @@ import type { Reservation } from './reservation.ts';
 import type { Reservations } from './reservations.ts';
 import * as bounds from './waitBounds.ts';
 
-/** Windows may stay paced for this many milliseconds after the last reply that told of contenders. */
-const pacedFor = noticePeriod + contenderPeriod;
-
 const isBucket = ({ kind }: Limit): boolean => kind === 'tokenBucket';
 
 /** Bounds of the moments at which queued requests are granted: by the reservations, and by the state of a store in this process. */
@@ -50,8 +47,10 @@ export class GrantBounds {
 
   /** A reply was received at `now`. */
   replied({ contenders, paused = 0 }: ReserveReply, now: number): void {
-    if (contenders > 1 || paused > 0)
-      this.#calmFrom = Math.max(this.#calmFrom, now + Math.max(pacedFor, paused));
+    if (contenders <= 1 && paused === 0) return;
+    // Windows may stay paced for so long after the last reply that told of contenders.
+    const paced = noticePeriod + contenderPeriod;
+    this.#calmFrom = Math.max(this.#calmFrom, now + Math.max(paced, paused));
   }
 
   /** A reply has made reservations. */
