@@ -92,7 +92,6 @@ async function costs(redis: Redis): Promise<void> {
     return [name, median(rounds.map(({ us }) => us)), median(rounds.map(({ bytes }) => bytes))];
   });
   printTable(['one more', 'µs', 'bytes'], rows);
-  if (!globalThis.gc) console.log('(bytes include garbage: NODE_OPTIONS=--expose-gc leaves it out)');
 }
 
 export async function run(): Promise<void> {

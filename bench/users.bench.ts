@@ -73,7 +73,6 @@ async function printBytes(): Promise<void> {
     rows.push([limit.name, await bytesOf(open, 1), await bytesOf(open, 3)]);
   }
   printTable(['bytes of a user, after', 'one decision', 'three decisions'], rows);
-  if (!globalThis.gc) console.log('(bytes include garbage: NODE_OPTIONS=--expose-gc leaves it out)');
 }
 
 export async function run(): Promise<void> {
