@@ -6,7 +6,7 @@ import { jain } from '../fleet/measures.ts';
 import { promise } from '../support/campaign.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal } from './againstIdeal.ts';
-import { contend, type Outcome, waits } from './contend.ts';
+import { type Contention, contend, type Outcome, waits } from './contend.ts';
 import { ideal } from './ideal.ts';
 
 const kinds: Record<string, (permits: number) => Limit> = {
@@ -20,8 +20,29 @@ const all = { ...kinds, 'a leaky bucket': (permits: number) => leakyBucket({ per
 const measured = { roundTrip: 2, warmUp: 3000, span: 8_000, seed: 1 };
 const seconds = measured.span / 1000;
 
+/** Seeds of histories that are measured together: in a single one, clients may call in step, and bounds would hold by luck. */
+const seeds = [1, 2, 3];
+
+/** Histories measured one after the other, and what one queue would keep in them, `most` in each. */
+function inTurns(
+  contention: Omit<Contention, 'seed'>,
+  most: number,
+): Pick<Outcome, 'kept' | 'calls' | 'granted'> & { best: number } {
+  const all = { kept: contention.clients.map(() => [0]), calls: 0, granted: 0, best: 0 };
+  for (const seed of seeds) {
+    const { kept, calls, granted } = contend({ ...contention, seed });
+    kept.forEach(([permits], client) => {
+      all.kept[client][0] += permits;
+    });
+    all.calls += calls;
+    all.granted += granted;
+    all.best += Math.min(most, ideal({ ...contention, seed })[0]);
+  }
+  return all;
+}
+
 /** Kept permits of the first limit, by client. */
-function keptBy({ kept }: Outcome): number[] {
+function keptBy({ kept }: Pick<Outcome, 'kept'>): number[] {
   return kept.map(([permits]) => permits);
 }
 
@@ -113,10 +134,9 @@ for (const [number, waiting, refundWithin, [kind, limitOf]] of cases(
   test(`${number} clients with ${waiting} requests that use a fifth of 10 permits, refunded within ${refundWithin} ms, share ${kind}`, () => {
     const limits = [{ ...limitOf(100), interval: 2_500 } as Limit];
     const clients = Array.from({ length: number }, () => ({ ...estimates, waiting, refundWithin }));
-    const contention = { limits, clients, ...measured, warmUp: 7_500, span: 30_000 };
-    const outcome = contend(contention);
+    const contention = { limits, clients, ...measured, jitter: 0.3, warmUp: 7_500, span: 30_000 };
+    const { best, ...outcome } = inTurns(contention, 1200);
     const kept = keptBy(outcome);
-    const best = Math.min(1200, ideal(contention)[0]);
     // A client calls again in its turn, not for a part that is too small. A sliding window has no moment at which all come back.
     const [least, most] = kind === 'a sliding window' ? [0.92, 2.6] : [0.97, 1.55];
     assert.ok(sum(kept) >= least * best, `${sum(kept)} permits, and ${best} of one queue`);
@@ -250,9 +270,8 @@ for (const [kind, [permits, number, waiting, refundWithin, least]] of cases(
     const limits = [{ ...kinds[kind](permits), interval: 2_500 } as Limit];
     const clients = Array.from({ length: number }, () => ({ ...waits, waiting, refund: 0.9, refundWithin }));
     const contention = { limits, clients, ...measured, jitter: 0.3, warmUp: 6_500, span: 20_000 };
-    const { kept, calls, granted } = contend(contention);
+    const { kept, calls, granted, best } = inTurns(contention, (20_000 / 2_500) * permits);
     const permitsKept = sum(kept.map(([n]) => n));
-    const best = Math.min((20_000 / 2_500) * permits, ideal(contention)[0]);
     assert.ok(permitsKept >= least * best, `${permitsKept} permits, and ${best} of one queue`);
     assert.ok(calls <= 1.3 * granted, `${calls} calls for ${granted} permits`);
   });
@@ -265,7 +284,7 @@ const late: [
   waiting: number,
   least: Record<string, number>,
 ][] = [
-  [50, 1, 2, 4, { 'a sliding window': 0.98, 'a fixed window': 0.95, 'a token bucket': 0.95 }],
+  [50, 1, 2, 4, { 'a sliding window': 0.98, 'a fixed window': 0.94, 'a token bucket': 0.95 }],
   [50, 1, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.82 }],
   [50, 1, 16, 100, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.8 }],
   [100, 2.5, 16, 1, { 'a sliding window': 0.94, 'a fixed window': 0.88, 'a token bucket': 0.86 }],
