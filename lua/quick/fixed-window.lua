@@ -23,7 +23,8 @@ if kind == FIXED_KIND then
     stop, used, newest, reserved = start + interval, asked, at, at > now and asked or 0
     taken = stop < TIME_BOUND
   elseif taken and used + asked > permits then
-    refused = stop
+    -- Reservations that are ahead may move up first.
+    taken, refused = newest <= at, stop
   elseif taken and edge <= now then
     used = used + asked
     if at > now then reserved = (newest > now and reserved or 0) + asked end

@@ -28,7 +28,8 @@ if kind == BUCKET_KIND then
       count = 0
     end
     if count == 0 then stop = 0 end
-    taken = cost <= cap
+    -- Reservations that are ahead may move up first.
+    taken = cost <= cap and (units >= cost or stop <= at)
     if units < cost then refused = now + math.ceil((cost - units) / permits) end
   end
   if taken then

@@ -102,8 +102,10 @@ function servesWindow({ numbers, log }: LimitPicture, { permits: n, isExact, now
 }
 
 function servesFixed({ numbers }: LimitPicture, { permits: n, at }: Asked): boolean {
-  const [permits, , , start, end, used] = numbers;
-  return used > 0 && n <= permits && start <= at && at < end;
+  const [permits, , , start, end, used, newest] = numbers;
+  // Reservations that are ahead may move up before a request is refused.
+  const isServed = used + n <= permits || newest <= at;
+  return isServed && used > 0 && n <= permits && start <= at && at < end;
 }
 
 function servesBucket({ numbers }: LimitPicture, seen: number, { permits: n, now, at }: Asked): boolean {
@@ -114,7 +116,7 @@ function servesBucket({ numbers }: LimitPicture, seen: number, { permits: n, now
   const held = numbers.slice(9).filter((_, i) => i % 3 === 2);
   const most = held.reduce((sum, each) => sum + each, n);
   if (n > burst || !fitsBucket(most, (cap - level + n * interval) / permits, now)) return false;
-  if (level < n * interval) return held.length <= mostPast;
+  if (level < n * interval) return held.length <= mostPast && until <= at;
   if (held.length >= mostPast && level < cap) return false;
   return at > until || at >= since;
 }

@@ -116,6 +116,19 @@ test('permits that come back to a bucket are granted one by one in front of a re
   await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: [''], limits }]);
 });
 
+test('reservations of a bucket move up before a request that may not wait is refused', async ({ redis }) => {
+  const limits: LimitSpec[] = [{ kind: 'tokenBucket', permits: 8, interval: 2000, burst: 8 }];
+  const picks = [{ place: 0, count: 1, parts: [100] }];
+  const steps: Step[] = [
+    ask([1, Infinity]),
+    ask([8, Infinity], [8, Infinity], [8, Infinity], [8, Infinity]),
+    { kind: 'refund', client: 0, picks },
+    wait(4000),
+    ask([1, 0]),
+  ];
+  await sameInBoth(redis, { startUs: 0, limits, steps }, [{ names: [''], limits }]);
+});
+
 const rate = { permits: 3, interval: 3000 };
 for (const limit of [
   { kind: 'slidingWindow', ...rate, resolution: 1 },
