@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { startRedis } from '../test/support/redisServer.ts';
+import { heapUsed } from './support/heap.ts';
 import { library } from './support/library.ts';
 import { median, sideBySide } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
@@ -63,13 +64,11 @@ async function compare(
 /** The time to create a limiter, in microseconds, and its bytes on the heap. */
 function making(make: (i: number) => unknown, count: number): { us: number; bytes: number } {
   const kept: unknown[] = new Array(count);
-  globalThis.gc?.();
-  const before = process.memoryUsage().heapUsed;
+  const before = heapUsed();
   const start = performance.now();
   for (let i = 0; i < count; i++) kept[i] = make(i);
   const us = ((performance.now() - start) * 1_000) / count;
-  globalThis.gc?.();
-  return { us, bytes: (process.memoryUsage().heapUsed - before) / count };
+  return { us, bytes: (heapUsed() - before) / count };
 }
 
 async function costs(redis: Redis): Promise<void> {

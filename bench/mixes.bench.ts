@@ -34,9 +34,6 @@ const mixes: [string, Habits][] = [
   ['half cancelled, refunded', { ...waits, cancel: 0.5, cancelWithin: 300, refund: 0.5, refundWithin: 50 }],
 ];
 
-/** The measurement begins between the bursts in which windows grant. */
-const during = { roundTrip: 2, jitter: 0.3 };
-
 export function run(): void {
   const all: Comparison[][] = [];
   const rows: (string | number)[][] = [];
@@ -50,11 +47,8 @@ export function run(): void {
             limitOf({ permits, interval }),
             clients,
             { ...habits, waiting },
-            {
-              ...during,
-              warmUp: 2.6 * interval,
-              span,
-            },
+            // The measurement begins between the bursts in which windows grant.
+            { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span },
           ),
         );
         all.push(compared);

@@ -1,4 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { heapUsed } from './support/heap.ts';
 import { library } from './support/library.ts';
 import { medians, type Way } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
@@ -46,17 +47,13 @@ function twice(name: string, open: () => Opened): Way[] {
 
 /** The bytes that a user takes after some decisions, a turn of the clock apart. Reads the heap after a collection of garbage. */
 async function bytesOf(open: () => (user: string) => Promise<unknown>, decisions: number): Promise<number> {
-  const heap = () => {
-    globalThis.gc?.();
-    return process.memoryUsage().heapUsed;
-  };
-  const before = heap();
+  const before = heapUsed();
   const decide = open();
   for (let i = 0; i < decisions; i++) {
     await ask(decide);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  const bytes = (heap() - before) / users.length;
+  const bytes = (heapUsed() - before) / users.length;
   // Used once more, so that it is not collected before.
   await decide(users[0]);
   return bytes;

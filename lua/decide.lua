@@ -14,11 +14,11 @@
 --           reservation; nothing is granted before that moment
 -- last, in tests only: the server's time in microseconds
 --
--- Reply: the limits in force as text, if they differ from ARGV[1]. 0 if all keys are needed; nothing was changed then. If the fast path grants the request, and both numbers are
--- small enough: the free permits * 2^33 + the time until all permits are free, in microseconds. Otherwise a list: 1 if
--- granted, else 0; the wait until the request could be granted, or -1 for never; the time until all permits are free; both in
--- microseconds; then the permits of each limit that are free now; then, if one of several limits refuses, the index from 0 of
--- the one with the longest wait.
+-- Reply: the limits in force as text, if they differ from ARGV[1]. 0 if all keys are needed; nothing was changed then. If the
+-- fast path grants the request, and both numbers are small enough: the free permits * 2^33 + the time until all permits are
+-- free, in microseconds. Otherwise a list: 1 if granted, else 0; the wait until the request could be granted, or -1 for never;
+-- the time until all permits are free; both in microseconds; then the permits of each limit that are free now; then, if one of
+-- several limits refuses, the index from 0 of the one with the longest wait.
 
 -- @include "quick/decide"
 -- @include "ledger/all-keys"

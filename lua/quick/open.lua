@@ -1,9 +1,9 @@
 -- @include "heads/common"
 
 -- The fast path: grants the request here if there are no waiting requests, reservations or pause, and its
--- permits are free now, or refuses it if it does not wait until they are. It uses locals only, as each function or table that a script creates costs as much as
--- a command. Any other call continues with the slow path, which is included after this one; nothing has been
--- written then. The fast path replies and writes what the slow path would, except that it leaves expired
+-- permits are free now, or refuses it if it does not wait until they are. It uses locals only, as each function or table that a
+-- script creates costs as much as a command. Any other call continues with the slow path, which is included after this one;
+-- nothing has been written then. The fast path replies and writes what the slow path would, except that it leaves expired
 -- entries in the log. Its formats are in lua/heads.
 --
 -- It serves a single unnamed limit, whose text is in ARGV[1]. Text in the form of JSON is that of other limits.

@@ -155,7 +155,10 @@ export class ReservedMoments {
   }
 }
 
-/** Matches the reservations that are void because of a pause for `paused` milliseconds after a reply, until `end` by the monotonic clock. */
+/**
+ * Matches the reservations that are void because of a pause for `paused` milliseconds after a reply, until `end` by the monotonic
+ * clock.
+ */
 export function isPaused({ now, epoch }: ReserveReply, paused: number, end: number) {
   const moment = Math.round(now + paused);
   return ({ grant, due }: Reservation): boolean =>

@@ -38,7 +38,10 @@ interface Refill {
 export const closed = -1;
 export const mixed = -2;
 
-/** Two steps become one only if together they hold at most this part of a full bucket: a refund restores the less, the larger they are. */
+/**
+ * Two steps become one only if together they hold at most this part of a full bucket: a refund restores the less, the larger
+ * they are.
+ */
 const mergedPart = 8;
 /** The most steps of past grants, the number that is kept when there are more, and the most steps of reservations. */
 const mostPast = 24;

@@ -60,7 +60,7 @@ const LateLedger = /* @__PURE__ */ (() => class LateLedger extends SmallLedger {
 /** By how much the clock of each `LateLedger` is behind: the same for all stores of a process. */
 let lateness = 0;
 
-/** More milliseconds than a wall clock is set back by. */
+/** Milliseconds. A wall clock is set back by less. */
 const day = 86_400_000;
 
 /**
