@@ -1,6 +1,6 @@
 -- The head of a small ledger, which is that of a limiter with one unnamed limit: the letter of its kind, version, epoch, calm
 -- (the moment from which there are no contenders, reservations or pause), kept (the moment at which its key expires), seen and
--- expires. Then come the numbers of its kind, the last three of them those of the limit; their checksum (see `checksum`); the
+-- expires. Then come the numbers of its kind, the last three of them those of the limit; their checksum (see `checkedText`); the
 -- limit as a text (see `limitsIn`); and what has no fixed length. Data of another version is refused.
 --
 -- The fast path reads all numbers with one format, the head's and the kind's, one after the other. Most grants change only some

@@ -23,15 +23,11 @@ do
       and algebraOf(state.kind).fits(state)
   end
 
-  -- The text of a single unnamed limit, as in ARGV[1].
-  local function textOf(kind, permits, interval, extra)
-    return string.format('%s%.0f,%.0f,%.0f', kind, permits, interval, extra)
-  end
-
-  -- A sum by which the fast path detects a changed number of a limit: cheaper than a comparison with the text, and not 0 for
-  -- zeros.
-  local function checksum(permits, interval, extra)
-    return struct.pack(CHECKSUM, permits + 2 * interval + 3 * extra + 1)
+  -- The text of a single unnamed limit, as in ARGV[1], behind a checksum of its numbers; then the text alone. By the sum, which is
+  -- not 0 for zeros, the fast path detects a changed number: that costs less than a comparison with the text.
+  local function checkedText(kind, permits, interval, extra)
+    local text = string.format('%s%.0f,%.0f,%.0f', kind, permits, interval, extra)
+    return struct.pack(CHECKSUM, permits + 2 * interval + 3 * extra + 1) .. text, text
   end
 
   -- The moment from which there are no contenders, reservations or pause, as far as is known now. The slow path bounds a
@@ -54,7 +50,7 @@ do
       local state, calm = ledger.limits[1], calmFrom(ledger)
       local algebra = algebraOf(state.kind)
       local head = struct.pack(HEAD, state.kind:byte(), VERSION, ledger.epoch, calm, ledger.kept, ledger.seen, ledger.expires)
-        .. algebra.packHead(state, checksum(algebra.numbers(state)) .. textOf(state.kind, algebra.numbers(state)))
+        .. algebra.packHead(state, (checkedText(state.kind, algebra.numbers(state))))
       local rare, isRare = algebra.packRare(state, now)
       if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
       return isRare and head .. rare or head
@@ -96,8 +92,7 @@ do
   local function unpackSmall(data, algebra, log)
     local letter, version, epoch, calm, kept, seen, expires, behind = struct.unpack(HEAD, data)
     local state, position = algebra.unpackHead(data, behind, seen, log)
-    local text = textOf(state.kind, algebra.numbers(state))
-    local expected = checksum(algebra.numbers(state)) .. text
+    local expected, text = checkedText(state.kind, algebra.numbers(state))
     if data:sub(position, position + #expected - 1) ~= expected then error('limits that differ from their states', 0) end
     position = algebra.unpackRest(state, data, position + #expected)
     local ledger = {
