@@ -14,15 +14,15 @@ local function changeEpoch(ledger, serverUs)
 end
 
 -- Voids the reservations for `after` or later: their clients call again before that moment. Changes the
--- epoch.
-local function voidReservations(ledger, now, after, serverUs)
+-- epoch. The limits may keep those up to `kept`, or `after`.
+local function voidReservations(ledger, now, after, serverUs, kept)
   ledger.frontier = math.min(ledger.frontier, now)
   local holes, voids = {}, ledger.voids
   for _, hole in ipairs(ledger.holes) do
     if hole.moment < after then holes[#holes + 1] = hole end
   end
   ledger.holes = holes
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, after) end
+  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).cut(ledger.limits[i], now, kept or after) end
   changeEpoch(ledger, serverUs)
   while #voids > 1 and voids[1].from + NOTICE_PERIOD <= now do table.remove(voids, 1) end
   voids[#voids + 1] = { epoch = ledger.epoch, from = after }

@@ -435,6 +435,32 @@ for (const [kind, limit] of Object.entries(kinds))
     },
   );
 
+for (const [resolution, at] of [
+  // The reservation is due at 10500, just beyond the notice period, or in a slot that begins within it.
+  [1, 8500],
+  [500, 8300],
+])
+  timed(
+    `no permits stay charged for void reservations: in slots of ${resolution} ms, after a refund at ${at}`,
+    async (clock) => {
+      const store = memoryStore();
+      const limit = slidingWindow({ permits: 10, interval: 10_000, resolution });
+      const [a, b, c] = ['a', 'b', 'c'].map(
+        (clientId) => new RateLimiter({ name: 'api', limit, store, clientId }),
+      );
+      await clock.tickAsync(500);
+      const permits = await Promise.all(Array.from({ length: 10 }, () => a.acquire()));
+      const large = fateOf(b.acquire(9));
+      await clock.tickAsync(at - 500);
+      await Promise.all(permits.slice(5).map((permit) => permit.refund()));
+      // It calls, so that reservations move up.
+      const small = fateOf(c.acquire());
+      await clock.tickAsync(10_500 - at);
+      assert.ok(large.at !== undefined && small.at !== undefined, `granted at ${times([large, small])}`);
+      await Promise.all([a, b, c].map((limiter) => limiter.close()));
+    },
+  );
+
 timed(
   'within a process no moment goes backwards: requests behind a reserved one wait for it',
   async (clock) => {

@@ -9,6 +9,9 @@ export const noticePeriod = 2000;
 /** The longest delay of a client's call, in milliseconds. */
 const maxDelay = 1000;
 
+/** More than the slots of all limits of a history together, in milliseconds: see `specs.ts`. */
+const longestSlots = 200;
+
 /** Pauses the fleet for at least `ms` of true time: a step of the clock never ends a pause early. */
 export function pauseAll(world: World, ms: number): void {
   world.pausedUntilUs = Math.max(world.pausedUntilUs, trueNow(world) + Math.floor(ms * 1000));
@@ -42,12 +45,20 @@ export function noteMove(world: World, epoch: number): void {
   if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase) return;
   world.moves++;
   const now = ledgerNow(world);
-  const voidSince = last.era === era ? now : Infinity;
-  world.grants = world.grants.map((grant) =>
-    grant.ledgerMoment >= now + noticePeriod
-      ? { ...grant, voidSince: Math.min(grant.voidSince, voidSince), counts: grant.counts.map(() => false) }
-      : grant,
-  );
+  const before = now + noticePeriod - 1;
+  const slots = inForce(world).flatMap((limit) => (limit.kind === 'slidingWindow' ? [limit.resolution] : []));
+  // Those that share a slot with valid ones stand. A limit that was in force before may have left longer slots.
+  const stands = phase > 0 ? before : slots.reduce((t, slot) => Math.ceil(t / slot) * slot, before);
+  const surelyVoid = phase > 0 ? before + longestSlots : stands;
+  world.grants = world.grants.map((grant) => {
+    if (grant.ledgerMoment <= stands) return grant;
+    const voidSince = last.era === era && grant.ledgerMoment > surelyVoid ? now : Infinity;
+    return {
+      ...grant,
+      voidSince: Math.min(grant.voidSince, voidSince),
+      counts: grant.counts.map(() => false),
+    };
+  });
 }
 
 function voidAll(world: World): void {

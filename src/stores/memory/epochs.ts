@@ -11,12 +11,18 @@ export function changeEpoch(ledger: LedgerState, serverUs: number): void {
 
 /**
  * Voids the reservations for `after` or later: their clients call again before that moment. Changes the
- * epoch.
+ * epoch. The limits may keep those up to `kept`.
  */
-export function voidReservations(ledger: LedgerState, now: number, after: number, serverUs: number): void {
+export function voidReservations(
+  ledger: LedgerState,
+  now: number,
+  after: number,
+  serverUs: number,
+  kept = after,
+): void {
   ledger.frontier = Math.min(ledger.frontier, now);
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
-  for (const state of ledger.limits) algebraOf(state).cut(state, now, after);
+  for (const state of ledger.limits) algebraOf(state).cut(state, now, kept);
   changeEpoch(ledger, serverUs);
   const voids = [...ledger.voids];
   while (voids.length > 1 && voids[0].from + noticePeriod <= now) voids.shift();

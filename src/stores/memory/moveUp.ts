@@ -17,10 +17,17 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   // Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
   if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
     return;
-  if (newestOf(ledger, undefined, false) <= now + noticePeriod) return;
+  // The last moment that stays valid: the end of a slot, as a log keeps a whole slot, with any void reservations in it.
+  let last = now + noticePeriod - 1;
+  for (const state of limits)
+    if (state.kind === 'slidingWindow') last = Math.ceil(last / state.coarsest) * state.coarsest;
+  if (newestOf(ledger, undefined, false) <= last) return;
   // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;
   ledger.freed = 0;
   ledger.movedAt = now;
-  voidReservations(ledger, now, now + noticePeriod, serverUs);
+  voidReservations(ledger, now, last + 1, serverUs, last);
+  // Permits that are free need not wait for the end of a long slot.
+  for (const state of limits)
+    if (state.kind === 'slidingWindow') state.newest = Math.min(state.newest, now + noticePeriod);
 }
