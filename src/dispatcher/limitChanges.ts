@@ -100,9 +100,13 @@ export class LimitChanges {
     const known = this.#limits;
     if (limits === known) return;
     this.#limits = limits;
-    for (const request of queue.requests())
-      if (request.stage === 'queued' && exceeds(limits, request.cost))
+    for (const request of queue.requests()) {
+      if (!exceeds(limits, request.cost)) continue;
+      if (request.stage === 'queued')
         queue.settle(request, exceedsError(name, named, limits, shownOf(named, request.cost)));
+      // If its reservation is void, it delays no request behind it.
+      else if (request.stage === 'reserved') request.certain = false;
+    }
     // Another client may have stored the same limits again.
     if (JSON.stringify(limits) !== JSON.stringify(known)) this.#parts.reporter.rate(limits);
   }

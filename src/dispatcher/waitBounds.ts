@@ -1,5 +1,5 @@
 import type { Cost } from '../limits/cost.ts';
-import type { Limit, SlidingWindow, TokenBucket } from '../limits/limit.ts';
+import { capacityOf, type Limit, type SlidingWindow, type TokenBucket } from '../limits/limit.ts';
 
 /** A log of so many entries gets new ones at a coarser resolution. */
 const longLog = 2048;
@@ -13,11 +13,13 @@ export type UntilFree = (permits: readonly number[]) => readonly number[] | unde
  */
 function leastTime(limit: Limit, asked: number, reserved: number, decided: boolean): number {
   const { permits, interval } = limit;
-  const windows = Math.ceil((asked + reserved) / permits);
+  // Reservations made under another limit may exceed this one: they expire together.
+  const counted = Math.min(reserved, capacityOf(limit));
+  const windows = Math.ceil((asked + counted) / permits);
   if (limit.kind === 'slidingWindow') return (windows - 1) * interval;
   // The rest of one window and the whole of the next can be granted together.
   if (limit.kind === 'fixedWindow') return Math.max(0, windows - (decided ? 1 : 2)) * interval;
-  return Math.max(0, Math.floor(((decided ? asked : asked + reserved - limit.burst) * interval) / permits));
+  return Math.max(0, Math.floor(((decided ? asked : asked + counted - limit.burst) * interval) / permits));
 }
 
 /**

@@ -1,0 +1,59 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { fateOf, timed } from '../support/fakeTime.ts';
+
+/** A request that can be granted in time under a new limit is not refused, whatever was reserved under the old one. */
+interface Case {
+  what: string;
+  limit: Limit;
+  /** The permits of the requests in front of it: those of the first are free. */
+  before: readonly number[];
+  pause?: number;
+  changed: Limit;
+  /** When it is granted, in milliseconds. */
+  at: number;
+}
+
+const cases: Case[] = [
+  {
+    what: 'a request in front whose reservation is void, and that is too large for the new limit',
+    limit: slidingWindow({ permits: 20, interval: 3000 }),
+    before: [1, 12],
+    pause: 3000,
+    changed: slidingWindow({ permits: 10, interval: 60_000 }),
+    at: 3000,
+  },
+  {
+    what: 'a reservation that is too large for the new window',
+    limit: fixedWindow({ permits: 10, interval: 1000 }),
+    before: [10, 7],
+    changed: slidingWindow({ permits: 2, interval: 3000, resolution: 1 }),
+    at: 4000,
+  },
+  {
+    what: 'reservations closer to each other than the new window allows',
+    limit: tokenBucket({ permits: 100, interval: 1000, burst: 1 }),
+    before: [1, 1, 1],
+    changed: slidingWindow({ permits: 1, interval: 1000, resolution: 1 }),
+    at: 1020,
+  },
+];
+
+for (const { what, limit, before, pause = 0, changed, at } of cases)
+  timed(`after a change of the limit, a request is granted behind ${what}`, async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit });
+    await limiter.acquire(before[0]);
+    if (pause > 0) await limiter.pauseFor(pause);
+    for (const permits of before.slice(1)) fateOf(limiter.acquire(permits));
+    const fate = fateOf(limiter.acquire(1, { timeout: at + 100 }));
+    await clock.tickAsync(0);
+    await limiter.setRate(changed);
+    await clock.tickAsync(at + 200);
+    assert.is(fate.reason, undefined);
+    assert.is(fate.at, at);
+    await limiter.close();
+  });
+
+test.run();
