@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import sinon from 'sinon';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { leastWait } from '../../src/dispatcher/waitBounds.ts';
 import type { Cost } from '../../src/limits/cost.ts';
 import {
   capacityOf,
@@ -241,5 +242,12 @@ for (const [what, queues] of [
       ),
       { numRuns: runsOf(200) },
     ));
+
+test('released permits may be granted at the moment of the last reservation, beyond the burst', () => {
+  const limit = tokenBucket({ permits: 40, interval: 10, burst: 2 });
+  assert.is(leastWait([limit], [1], [1], [5]), 0);
+  // The rest takes its time.
+  assert.is(leastWait([limit], [1], [5], [5]), 1);
+});
 
 test.run();
