@@ -252,11 +252,12 @@ do
     local cost, remaining, load = run.cost, run.count, loadOf(ledger, run.cost)
     while remaining > 0 and not ordered and held < math.max(share, load) do
       local hole = holeFor(ledger, math.max(now + 1, ledger.pausedUntil), math.huge, cost)
-      local wait = hole and hole.moment * 1000 - instant.us
-      if not hole or wait > run.maxWait then break end
-      local granted = 1
+      if not hole then break end
+      local granted, wait = 1, hole.moment * 1000 - instant.us
       if gaps < MOST_GAPS and takeGap(ledger, instant, cost, hole) then
         gaps, wait = gaps + 1, 0
+      elseif wait > run.maxWait then
+        break
       else
         granted = math.min(roomIn(hole, cost), remaining, math.max(1, math.ceil((share - held) / load)))
         fillHole(ledger, hole, cost, granted, now)

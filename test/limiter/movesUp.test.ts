@@ -435,6 +435,27 @@ for (const [kind, limit] of Object.entries(kinds))
     },
   );
 
+timed(
+  'permits that were too few for a cancelled request reach another client with a reservation for the same moment',
+  async (clock) => {
+    const store = memoryStore();
+    const limit = slidingWindow({ permits: 10, interval: 60_000, resolution: 1 });
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(
+      (clientId) => new RateLimiter({ name: 'api', limit, store, clientId }),
+    );
+    await a.acquire(7);
+    const controller = new AbortController();
+    fateOf(b.acquire(9, { signal: controller.signal }));
+    const fate = fateOf(c.acquire(1));
+    fateOf(d.acquire(5));
+    await clock.tickAsync(10_000);
+    controller.abort();
+    await clock.tickAsync(1600);
+    assert.ok(fate.at !== undefined, 'it still waits for its moment');
+    await Promise.all([a, b, c, d].map((limiter) => limiter.close()));
+  },
+);
+
 for (const [resolution, at] of [
   // The reservation is due at 10500, just beyond the notice period, or in a slot that begins within it.
   [1, 8500],

@@ -24,14 +24,15 @@ export function serveEarlier(
   let remaining = count;
   while (remaining > 0 && !reserved.turn && reserved.held < Math.max(reserved.share, load)) {
     const hole = holeFor(ledger, Math.max(now + 1, ledger.pausedUntil), Infinity, cost);
-    const wait = hole ? hole.moment * 1000 - us : Infinity;
-    if (!hole || wait > maxWait * 1000) break;
+    if (!hole) break;
     if (reserved.gaps < mostGaps && takeGap(ledger, instant, cost, hole)) {
       segments.push({ count: 1, delay: 0, retryAfter: 0 });
       reserved.gaps++;
       remaining--;
       continue;
     }
+    const wait = hole.moment * 1000 - us;
+    if (wait > maxWait * 1000) break;
     const most = Math.max(1, Math.ceil((reserved.share - reserved.held) / load));
     const granted = Math.min(roomIn(hole, cost), remaining, most);
     fillHole(ledger, hole, cost, granted, now);
