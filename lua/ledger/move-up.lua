@@ -15,7 +15,7 @@ do
     if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
     local hasWindow = false
     -- The last moment that stays valid: the end of a slot, as a log keeps a whole slot, with any void reservations in it.
-    local last = now + NOTICE_PERIOD - 1
+    local last = now + NOTICE_PERIOD
     for _, state in ipairs(ledger.limits) do
       hasWindow = hasWindow or state.kind ~= 't'
       if state.coarsest then last = math.ceil(last / state.coarsest) * state.coarsest end

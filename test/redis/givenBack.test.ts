@@ -170,13 +170,28 @@ inEachTwin('given back', (test, { fleet }) => {
     };
     const first = await afterRefund(1500);
     assert.ok(first.epoch > epoch);
-    assert.is(first.voidAfter, 2000);
+    assert.is(first.voidAfter, 2001); // One of exactly two seconds ahead stands.
     // As many permits as reservations were moved for may be granted at once.
     assert.is(moments(await afterRefund(1599))[0], 1599);
     const later = await afterRefund(1599);
     assert.is(later.epoch, first.epoch);
     assert.ok(moments(later)[0] > 1599);
     assert.ok((await clients.reserve(1600, 1, { epoch })).epoch > first.epoch);
+  });
+
+  test('a move at the change of a rate keeps what the old window has for two seconds later', async () => {
+    const clients = await fleet({ kind: 'fixedWindow', permits: 2, interval: 1000, align: 'first' });
+    // The last window is for 3000.
+    await clients.reserve(1000, 1, { count: 3, permits: 2 });
+    await clients.setRate(1000, 2, { kind: 'slidingWindow', permits: 7, interval: 3000, resolution: 1 });
+    const reply = await clients.reserve(1000, 2, { count: 3, permits: 2 });
+    assert.equal(moments(reply), [3000, 3000, 6000]);
+    const { epoch } = reply;
+    await clients.refund(1000, 2, { moment: 1000, epoch, count: 1, permits: 2 });
+    const next = await clients.reserve(1000, 2, { count: 6 });
+    assert.ok(next.epoch > epoch);
+    // Six of the seven permits at 3000 are taken, two of them in the old window.
+    assert.equal(moments(next).slice(0, 4), [3000, 6000, 6000, 6000]);
   });
 
   test('cancelled reservations leave a pace of a second at most, although most permits were refunded since', async () => {

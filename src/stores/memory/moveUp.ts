@@ -18,7 +18,7 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
     return;
   // The last moment that stays valid: the end of a slot, as a log keeps a whole slot, with any void reservations in it.
-  let last = now + noticePeriod - 1;
+  let last = now + noticePeriod;
   for (const state of limits)
     if (state.kind === 'slidingWindow') last = Math.ceil(last / state.coarsest) * state.coarsest;
   if (newestOf(ledger, undefined, false) <= last) return;
