@@ -14,21 +14,24 @@ do
   function moveUp(ledger, now, serverUs)
     if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
     local hasWindow = false
-    -- The last moment that stays valid: the end of a slot, as a log keeps a whole slot, with any void reservations in it.
-    local last = now + NOTICE_PERIOD
+    -- Void are the reservations behind the slot of the last valid moment: a log keeps a whole slot, with all that is in it.
+    local noticeUntil = now + NOTICE_PERIOD
+    local after = noticeUntil
     for _, state in ipairs(ledger.limits) do
       hasWindow = hasWindow or state.kind ~= 't'
-      if state.coarsest then last = math.ceil(last / state.coarsest) * state.coarsest end
+      if state.coarsest then after = math.ceil((after - 1) / state.coarsest) * state.coarsest + 1 end
     end
+    -- After a change of the rate in this millisecond, an old window may count at the end of the notice period.
+    local kept = math.max(after - 1, noticeUntil)
     -- Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
     if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
-    if newestOf(ledger, nil, false) <= last then return end
+    if newestOf(ledger, nil, false) <= kept then return end
     -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
-    voidReservations(ledger, now, last + 1, serverUs, last)
+    voidReservations(ledger, now, after, serverUs, kept)
     -- Permits that are free need not wait for the end of a long slot.
     for _, state in ipairs(ledger.limits) do
-      if state.coarsest then state.newest = math.min(state.newest, now + NOTICE_PERIOD) end
+      if state.coarsest then state.newest = math.min(state.newest, noticeUntil) end
     end
   end
 end

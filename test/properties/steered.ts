@@ -45,7 +45,7 @@ export function noteMove(world: World, epoch: number): void {
   if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase) return;
   world.moves++;
   const now = ledgerNow(world);
-  const before = now + noticePeriod;
+  const before = now + noticePeriod - 1;
   const slots = inForce(world).flatMap((limit) => (limit.kind === 'slidingWindow' ? [limit.resolution] : []));
   // Those that share a slot with valid ones stand. A limit that was in force before may have left longer slots.
   const stands = phase > 0 ? before : slots.reduce((t, slot) => Math.ceil(t / slot) * slot, before);

@@ -17,17 +17,20 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   // Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
   if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
     return;
-  // The last moment that stays valid: the end of a slot, as a log keeps a whole slot, with any void reservations in it.
-  let last = now + noticePeriod;
+  // Void are the reservations behind the slot of the last valid moment: a log keeps a whole slot, with all that is in it.
+  const noticeUntil = now + noticePeriod;
+  let after = noticeUntil;
   for (const state of limits)
-    if (state.kind === 'slidingWindow') last = Math.ceil(last / state.coarsest) * state.coarsest;
-  if (newestOf(ledger, undefined, false) <= last) return;
+    if (state.kind === 'slidingWindow') after = Math.ceil((after - 1) / state.coarsest) * state.coarsest + 1;
+  // After a change of the rate in this millisecond, an old window may count at the end of the notice period.
+  const kept = Math.max(after - 1, noticeUntil);
+  if (newestOf(ledger, undefined, false) <= kept) return;
   // The clients that reserve again get the refunded permits, and need not keep the pace for them.
   ledger.credit = freed;
   ledger.freed = 0;
   ledger.movedAt = now;
-  voidReservations(ledger, now, last + 1, serverUs, last);
+  voidReservations(ledger, now, after, serverUs, kept);
   // Permits that are free need not wait for the end of a long slot.
   for (const state of limits)
-    if (state.kind === 'slidingWindow') state.newest = Math.min(state.newest, now + noticePeriod);
+    if (state.kind === 'slidingWindow') state.newest = Math.min(state.newest, noticeUntil);
 }
