@@ -28,17 +28,17 @@ function inTurns(
   contention: Omit<Contention, 'seed'>,
   most: number,
 ): Pick<Outcome, 'kept' | 'calls' | 'granted'> & { best: number } {
-  const all = { kept: contention.clients.map(() => [0]), calls: 0, granted: 0, best: 0 };
+  const total = { kept: contention.clients.map(() => [0]), calls: 0, granted: 0, best: 0 };
   for (const seed of seeds) {
     const { kept, calls, granted } = contend({ ...contention, seed });
     kept.forEach(([permits], client) => {
-      all.kept[client][0] += permits;
+      total.kept[client][0] += permits;
     });
-    all.calls += calls;
-    all.granted += granted;
-    all.best += Math.min(most, ideal({ ...contention, seed })[0]);
+    total.calls += calls;
+    total.granted += granted;
+    total.best += Math.min(most, ideal({ ...contention, seed })[0]);
   }
-  return all;
+  return total;
 }
 
 /** Kept permits of the first limit, by client. */
