@@ -26,9 +26,6 @@ export class GrantBounds {
   /** The last reservation, if a single limit alone decided its moment; and the version of the refunds then. */
   #decided: Reservation | undefined;
   #version = 0;
-  /** The limits when they last changed, and the latest moment of a reservation made under others. */
-  #under: readonly Limit[];
-  #othersUntil = -Infinity;
   /** From when on windows are not paced, and the limit is not paused. */
   #calmFrom = 0;
 
@@ -44,7 +41,7 @@ export class GrantBounds {
     this.#reservations = reservations;
     this.#refunds = refunds;
     this.#fairShare = fairShare;
-    this.#limits = this.#under = ledger.limits;
+    this.#limits = ledger.limits;
     this.#untilFree = (permits) => ledger.untilFree?.(permits);
   }
 
@@ -88,7 +85,6 @@ export class GrantBounds {
   least(cost: Cost, deadline: number, now: number, since: number, granted?: readonly number[]): number {
     const { limits, unlimited } = this.#ledger;
     if (unlimited) return 0;
-    this.#follow(limits);
     const { permits } = this.#queue;
     const requests = 1 + permits.peersOf(cost, deadline);
     const asked = permits.certain.map((n, i) => n + cost[i] * requests);
@@ -99,7 +95,6 @@ export class GrantBounds {
     if (!last || limits.length > 1 || limits[0].kind !== 'slidingWindow') return moment;
     // The reservations may have several moments, close to each other.
     const { first } = this.#reservations.moments;
-    if (first!.due <= this.#othersUntil) return moment;
     return Math.max(
       moment,
       first!.earliestDue + bounds.leastWait(limits, cost, asked, this.#reservations.moments.permits),
@@ -111,7 +106,6 @@ export class GrantBounds {
     const { limits, sync } = this.#ledger;
     const { permits, size } = this.#queue;
     const fairShare = this.#fairShare;
-    this.#follow(limits);
     if (exceeds(limits, cost) || fairShare.contenders > 1) return false;
     const most = permits.most.map((n, i) => Math.max(n, cost[i]));
     const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]): boolean => {
@@ -132,13 +126,6 @@ export class GrantBounds {
     const isKnown = now >= this.#calmFrom && (limits === this.#limits || !limits.some(isBucket));
     if (isKnown && isWithin(from, untilFree, this.#reservations.moments.permits)) return true;
     return last !== undefined && this.#refunds.idle && isWithin(now, this.#untilFree);
-  }
-
-  /** The limits may have changed since the last reservations. */
-  #follow(limits: readonly Limit[]): void {
-    if (limits === this.#under) return;
-    this.#under = limits;
-    this.#othersUntil = this.#reservations.moments.last?.due ?? -Infinity;
   }
 
   /** The permits of each limit that are granted at the moment of the last reservation. */
