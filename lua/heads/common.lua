@@ -1,7 +1,7 @@
 -- The head of a small ledger, which is that of a limiter with one unnamed limit: the letter of its kind, version, epoch, calm
 -- (the moment from which there are no contenders, reservations or pause), kept (the moment at which its key expires), seen and
--- expires. Then come the numbers of its kind, the last three of them those of the limit; their checksum (see `checkedText`); the
--- limit as a text (see `limitsIn`); and what has no fixed length. Data of another version is refused.
+-- expires. Then come the numbers of its kind, the last three of them those of the limit; their checksum (lua/heads/checksum);
+-- the limit as a text (see `limitsIn`); and what has no fixed length. Data of another version is refused.
 --
 -- The fast path reads all numbers with one format, the head's and the kind's, one after the other. Most grants change only some
 -- of those from `seen` on, which follow each other. All of them are whole numbers without a sign, so every value of their bytes
@@ -11,7 +11,7 @@ local VERSION, HEAD = 11, '<BBI7I6I6I6I6'
 local WHOLE_KIND = 119
 -- The bytes before `calm`.
 local CALM_AT = '9'
--- The checksum of the limit's numbers.
+-- The format of the checksum of the limit's numbers.
 local CHECKSUM = '<I7'
 -- Epochs and moments in the head are below these.
 local EPOCH_BOUND, TIME_BOUND = 2 ^ 56, 2 ^ 48

@@ -23,11 +23,11 @@ do
       and algebraOf(state.kind).fits(state)
   end
 
-  -- The text of a single unnamed limit, as in ARGV[1], behind a checksum of its numbers; then the text alone. By the sum, which is
-  -- not 0 for zeros, the fast path detects a changed number: that costs less than a comparison with the text.
+  -- The text of a single unnamed limit, as in ARGV[1], behind the checksum of its numbers; then the text alone.
   local function checkedText(kind, permits, interval, extra)
     local text = string.format('%s%.0f,%.0f,%.0f', kind, permits, interval, extra)
-    return struct.pack(CHECKSUM, permits + 2 * interval + 3 * extra + 1) .. text, text
+    -- @inline "heads/checksum"
+    return struct.pack(CHECKSUM, checksum) .. text, text
   end
 
   -- The moment from which there are no contenders, reservations or pause, as far as is known now. The slow path bounds a

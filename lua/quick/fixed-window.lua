@@ -11,6 +11,7 @@ if kind == FIXED_KIND then
   if not fresh and #data >= TEXT_AT then
     letter, version, epoch, calm, kept, seen, expires, used, newest, reserved, start, stop, permits, interval, extra,
       sum = struct.unpack(NUMBERS, data)
+    -- @inline "heads/checksum"
     -- @inline "quick/check"
     opens = taken and now >= stop and #data == TEXT_AT + #text
     taken = taken and used > 0 and asked <= permits and start <= at and at < stop

@@ -37,7 +37,8 @@ if asked > 0 and kind ~= JSON then
     permits, interval, extra = text:match('^.(%d+),(%d+),(%d+)$')
     if extra then
       permits, interval, extra = permits + 0, interval + 0, extra + 0
-      sum = permits + 2 * interval + 3 * extra + 1
+      -- @inline "heads/checksum"
+      sum = checksum
     else
       kind = nil
     end

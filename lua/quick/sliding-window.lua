@@ -12,6 +12,7 @@ if kind == WINDOW_KIND then
   if not fresh and #data >= TEXT_AT then
     letter, version, epoch, calm, kept, seen, expires, total, newest, openCount, openTime, entries, purged, permits, interval, extra,
       sum = struct.unpack(NUMBERS, data)
+    -- @inline "heads/checksum"
     -- @inline "quick/check"
     local oldest, gone, first, last = openTime, now - interval, behind, behind + entries * ENTRY_SIZE
     if taken and entries == IN_LIST then

@@ -12,6 +12,7 @@ if kind == BUCKET_KIND then
   if not fresh and #data >= TEXT_AT then
     letter, version, epoch, calm, kept, seen, expires, units, lastAt, count, since, stop, held, permits, interval, extra,
       sum = struct.unpack(NUMBERS, data)
+    -- @inline "heads/checksum"
     -- @inline "quick/check"
     after = behind + (count > 0 and count - 1 or 0) * STEP_SIZE
     taken = taken and lastAt >= -2 and units <= extra * interval and units > -2 ^ 60 and #data >= after - 1
