@@ -78,7 +78,10 @@ export function join(
     const steps = history.steps.length === 0 ? [step] : [step].concat(history.steps);
     history.steps = steps;
     history.lastAt = moment;
-    if (steps.length > 2 && heldBy(steps, 2) * mergedPart <= burst) merge(steps, 2);
+    // All reservations of a step count as taken at its first moment: permits that come back are not granted before. So steps that
+    // are ahead are as much smaller.
+    const part = steps.length > 2 && steps[1].until > now ? mergedPart ** 2 : mergedPart;
+    if (steps.length > 2 && heldBy(steps, 2) * part <= burst) merge(steps, 2);
     limitSteps(steps, now, burst);
     return;
   }

@@ -115,6 +115,18 @@ test('permits that no reservation needs can be granted ahead of the reservations
   assert.not(gap(1, 1100));
 });
 
+test('reservations of single permits keep none of those that came back from being granted ahead of them', () => {
+  const state = algebra.create(tokenBucket({ permits: 50, interval: 1000 }));
+  algebra.roll(state, 1000, 0);
+  algebra.commit(state, 1000, 1000, 50);
+  for (let i = 1; i <= 6; i++) algebra.commit(state, 1000, 1000 + 20 * i, 1);
+  assert.is(algebra.refund(state, 1001, 1000, 5), 5);
+  algebra.roll(state, 1001, 0);
+  // Each reservation takes what is refilled until its moment.
+  assert.ok(algebra.hasGap(state, 1001, 1001, 5, Infinity, true));
+  assert.not(algebra.hasGap(state, 1001, 1001, 6, Infinity, true));
+});
+
 test('without a refund, only a request whose permits take 20 ms or more may be granted ahead of reservations', () => {
   for (const [interval, may] of [
     [19, false],

@@ -652,6 +652,15 @@ export const known = [
   },
   {
     area: 'limits',
+    title: 'steps of a bucket that are ahead hold as much as others, in both twins',
+    tests: ['test/limits/bucketHistory'],
+    changes: [
+      { file: 'lua/limits/token-bucket/history.lua', find: 'MERGED_PART ^ 2', replace: 'MERGED_PART' },
+      { file: bucket, find: 'mergedPart ** 2', replace: 'mergedPart' },
+    ],
+  },
+  {
+    area: 'limits',
     title: 'a bucket grants ahead of reservations that need the permits',
     tests: ['test/limits/bucketHistory'],
     changes: [

@@ -54,7 +54,9 @@ local function bucketHistory()
     if t > newest and moment ~= state.lastAt then
       table.insert(steps, 1, { since = t, stop = t, held = n })
       state.lastAt = moment
-      if #steps > 2 and heldBy(steps, 3) * MERGED_PART <= state.burst then merge(steps, 3) end
+      -- Steps that are ahead are as much smaller.
+      local part = #steps > 2 and steps[2].stop > now and MERGED_PART ^ 2 or MERGED_PART
+      if #steps > 2 and heldBy(steps, 3) * part <= state.burst then merge(steps, 3) end
       return limitSteps(steps, now, state.burst)
     end
     local place = 1
