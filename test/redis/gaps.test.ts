@@ -66,6 +66,16 @@ inEachTwin('gaps', (test, { fleet }) => {
     });
   }
 
+  test('a call is granted at most 64 requests ahead of reservations', async () => {
+    const clients = await fleet({ ...kinds[1], permits: 100 });
+    const { epoch } = await clients.reserve(0, 1, { count: 101 });
+    await clients.reserve(0, 2);
+    await clients.refund(100, 1, { moment: 0, epoch, count: 70 });
+    const granted = moments(await clients.reserve(100, 3, { count: 70 }));
+    assert.is(granted.filter((moment) => moment === 100).length, 64);
+    assert.is(granted.length, 70);
+  });
+
   test('each grant leaves its window before the reservation one interval later needs its permits', async () => {
     const clients = await fleet(kinds[0]);
     for (const at of [0, 10]) await clients.reserve(at, 1, { count: 3 });

@@ -51,7 +51,6 @@ local function slidingLog()
   -- The list is not the one of this state. All of its permits now count until the newest entry expires.
   local function collapse(state)
     dropList(state)
-    state.foreign = true
     state.openCount, state.oldest = state.total, state.openTime
   end
 
