@@ -164,8 +164,7 @@ local function fixedWindow()
     forgetBefore(state)
   end
 
-  function algebra.available(state, now, at)
-    if now >= state.stop then return state.permits end
+  function algebra.available(state, _now, at)
     local open = state.start
     if state.used == 0 then open = state.stop end
     if open > at then return 0 end

@@ -125,8 +125,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     forgetBefore(state);
   },
 
-  available({ permits, used, start, end }, now, at) {
-    if (now >= end) return permits;
+  available({ permits, used, start, end }, _now, at) {
     const open = used === 0 ? end : start;
     return open > at ? 0 : Math.max(0, permits - used);
   },
