@@ -116,6 +116,14 @@ test('permits that come back to a bucket are granted one by one in front of a re
   await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: [''], limits }]);
 });
 
+test('more steps of reservations ahead than a bucket keeps, of many sizes', async ({ redis }) => {
+  const limits: LimitSpec[] = [{ kind: 'tokenBucket', permits: 100, interval: 1000, burst: 100 }];
+  const waiting = Array.from({ length: 80 }, (_, i) => ask([1 + ((i * 7) % 5), Infinity]));
+  await sameInBoth(redis, { startUs: 1_000_000, limits, steps: [take(100), ...waiting] }, [
+    versionOf(limits[0]),
+  ]);
+});
+
 test('reservations of a bucket move up before a request that may not wait is refused', async ({ redis }) => {
   const limits: LimitSpec[] = [{ kind: 'tokenBucket', permits: 8, interval: 2000, burst: 8 }];
   const picks = [{ place: 0, count: 1, parts: [100] }];
