@@ -46,6 +46,8 @@ const common: Readonly<Rare> = {
  *
  * As long as nothing waits, calls go directly to the ledger. The dispatcher is created for the first request that may have to
  * wait.
+ *
+ * Its methods are `private`, as V8 adds a field to each object of a class with `#` methods.
  */
 export class LedgerLine<P, Options extends LineOptions = LineOptions> implements Line<P>, Settlement {
   protected readonly options: Options;
@@ -58,10 +60,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   constructor(options: Options) {
     this.options = options;
-    if (options.events) this.#change().events = options.events;
+    if (options.events) this.change().events = options.events;
   }
 
-  #change(): Rare {
+  private change(): Rare {
     if (this.#rare === common) this.#rare = { ...common };
     return this.#rare;
   }
@@ -80,42 +82,42 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   get events(): LimiterEvents {
     const { events = new LimiterEvents(this.name) } = this.#rare;
-    this.#change().events = events;
+    this.change().events = events;
     return events;
   }
 
   /** The dispatcher, which is created if necessary. */
   get dispatcher(): Dispatcher {
-    const { created = this.#create() } = this.#rare;
+    const { created = this.create() } = this.#rare;
     // A closed dispatcher refuses all requests.
     if (this.closed && !created.closed) void created.close();
     return created;
   }
 
-  #create(): Dispatcher {
+  private create(): Dispatcher {
     const { name, named, ledger, events } = this;
     const { clock, maxQueue, client, alone } = this.options;
     const isBusy = () => this.#lookups > 0;
     const created = new Dispatcher({ name, named, ledger, clock, maxQueue, client, alone, events, isBusy });
     if (this.#rare.isHandingOut) created.loop.enter();
-    this.#change().created = created;
+    this.change().created = created;
     return created;
   }
 
   /** Whether a call to the ledger overtakes no request. */
-  #isClear(): boolean {
+  private isClear(): boolean {
     return !this.closed && !this.#rare.isHandingOut && (this.#rare.created?.isClear ?? true);
   }
 
   /** The ledger, if it replies at once, no request waits, and no event is to be emitted. */
-  #quickLedger(): Ledger | undefined {
+  private quickLedger(): Ledger | undefined {
     const { ledger } = this;
-    return ledger.sync && this.#isClear() && !this.#rare.events?.observed ? ledger : undefined;
+    return ledger.sync && this.isClear() && !this.#rare.events?.observed ? ledger : undefined;
   }
 
   /** The fast path: takes permits that are available now. */
   take(cost: Cost): Grant | undefined {
-    const grant = this.#quickLedger()?.take?.(cost);
+    const grant = this.quickLedger()?.take?.(cost);
     if (grant) {
       this.#calls++;
       this.#granted++;
@@ -127,31 +129,31 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     const { named } = this;
     const cost = costOf(named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.#knowsLimits())
+    if (
+      permits !== 1 &&
+      exceeds(this.ledger.limits, cost) &&
+      (this.#rare.created?.knowsLimits ?? this.ledger.sync)
+    )
       throw exceedsError(this.name, named, this.ledger.limits, permits as AskedPermits);
     return cost;
-  }
-
-  #knowsLimits(): boolean {
-    return this.#rare.created?.knowsLimits ?? this.ledger.sync;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
     const grant = replaces ? undefined : this.take(cost);
     if (!grant) return this.dispatcher.ask(waiter, cost, timeout, data, replaces);
-    this.#handOut(waiter, grant, data);
+    this.handOut(waiter, grant, data);
     return settledRequest;
   }
 
   count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
     const grant = this.take(cost);
-    if (grant) this.#handOut(waiter, grant, data as T);
+    if (grant) this.handOut(waiter, grant, data as T);
     else this.dispatcher.count(waiter, cost, data);
   }
 
   /** Grants a request whose permits are already taken. Requests that its callback makes are processed after it. */
-  #handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
-    const rare = this.#change();
+  private handOut<T>(waiter: Waiter<T>, grant: Grant, data: T): void {
+    const rare = this.change();
     rare.isHandingOut = true;
     rare.created?.loop.enter();
     try {
@@ -179,7 +181,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited = requestedAt === undefined ? 0 : Math.max(0, this.#grantTime() - requestedAt);
+    const waited =
+      requestedAt === undefined
+        ? 0
+        : Math.max(0, (this.#rare.created?.grantTime ?? this.now()) - requestedAt);
     return new PermitHandle(grant, permits, waited, this);
   }
 
@@ -195,10 +200,6 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   timeoutError(permits: P, timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
     const isUnanswered = retryAfter === undefined && (this.#rare.created?.isOverdue ?? false);
     return new AcquireTimeoutError(this.name, permits as AskedPermits, timeout, retryAfter, isUnanswered);
-  }
-
-  #grantTime(): number {
-    return this.#rare.created?.grantTime ?? this.now();
   }
 
   now(): number {
@@ -237,23 +238,23 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   /** The fast path: the decision of a store that replies at once. */
   decideNow(cost: Cost): DecideReply | undefined {
-    const decision = this.#quickLedger()?.decideNow?.(cost);
-    if (decision) this.#note(decision);
+    const decision = this.quickLedger()?.decideNow?.(cost);
+    if (decision) this.note(decision);
     return decision;
   }
 
-  #note({ granted }: DecideReply): void {
+  private note({ granted }: DecideReply): void {
     // Compared, as most lines never refuse a request.
-    if (this.#rare.isRefusing === granted) this.#change().isRefusing = !granted;
+    if (this.#rare.isRefusing === granted) this.change().isRefusing = !granted;
     if (granted) this.#granted++;
   }
 
   /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
-    this.#lookUp<DecideReply>(
+    this.lookUp<DecideReply>(
       (done, last) => this.ledger.decide(cost, done, last),
       (error, decision) => {
-        if (decision) this.#note(decision);
+        if (decision) this.note(decision);
         // A subscriber may have been added during the call.
         if (this.#rare.events?.observed) this.dispatcher.reportDecision(cost, error, decision);
         reply(error, decision);
@@ -263,10 +264,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   /** Replies with the permits of each limit that are available now, after all earlier requests. */
   peek(reply: Reply<number[]>): void {
-    this.#lookUp<number[]>((done) => this.ledger.peek(done), reply);
+    this.lookUp<number[]>((done) => this.ledger.peek(done), reply);
   }
 
-  #lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
+  private lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
     const done: Reply<T> = (error, result) => {
       this.#lookups--;
       reply(error, result);
@@ -276,7 +277,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
       this.#lookups++;
       call(done, last);
     };
-    if (this.#isClear()) send();
+    if (this.isClear()) send();
     else this.dispatcher.lookUp(send, reply);
   }
 
@@ -302,7 +303,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   async close(): Promise<void> {
     const isUsed = this.#rare.created !== undefined || this.#lookups > 0;
-    this.#change().closed = true;
+    this.change().closed = true;
     if (isUsed) await this.dispatcher.close();
     else this.#rare.events?.close();
   }

@@ -1,7 +1,6 @@
 import { StoreError } from '../../errors.ts';
 import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
-import { otherNames } from '../limitNames.ts';
 import type {
   ControlledLedger,
   DecideReply,
@@ -36,7 +35,8 @@ type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
 /**
  * The ledger of one limiter. Each operation opens the state at the clock's time, works on it, and closes it.
  *
- * The first ledger of a key is also its place in the store.
+ * The first ledger of a key is also its place in the store. Its methods are `private`, as V8 adds a field to each object of a
+ * class with `#` methods.
  */
 export class MemoryLedger extends Place implements ControlledLedger {
   readonly #setting: Setting;
@@ -59,17 +59,17 @@ export class MemoryLedger extends Place implements ControlledLedger {
   }
 
   get limits(): readonly Limit[] {
-    const { limits } = this.#steering();
-    return limits && !this.#misnamed(this.#steering()) ? limits : this.#setting.config.limits;
+    const { limits } = this.steering();
+    return limits && !this.#setting.misnamed(this.steering()) ? limits : this.#setting.config.limits;
   }
 
   take(cost: Cost): Grant | undefined {
-    const us = this.#clockUs();
+    const us = this.#setting.clockUs();
     const { repeats } = this.#setting.places;
     if (repeats?.of === this && repeats.take(us, cost)) return repeats.grant;
     this.#setting.places.called(us / 1000);
-    const place = this.#found();
-    const ledger = this.#reopened(place, us);
+    const place = this.found();
+    const ledger = this.reopened(place, us);
     if (!ledger) return undefined;
     const instant = instantOf(ledger, us);
     if (!takeNow(ledger, instant, cost)) return undefined;
@@ -81,7 +81,7 @@ export class MemoryLedger extends Place implements ControlledLedger {
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
-    this.#onLedger(reply, (ledger, instant, us) => {
+    this.onLedger(reply, (ledger, instant, us) => {
       moveUp(ledger, instant.now, us);
       return { now: us / 1000, ...reserve(ledger, instant, this.#setting.config.clientId, request) };
     });
@@ -89,26 +89,26 @@ export class MemoryLedger extends Place implements ControlledLedger {
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     // Each limiter object counts its sequence from 1, so two of the same client differ here.
-    this.#onLedger(reply, (ledger, instant) => refund(ledger, instant, this, refunds, sequence));
+    this.onLedger(reply, (ledger, instant) => refund(ledger, instant, this, refunds, sequence));
   }
 
   untilFree(permits: readonly number[]): number[] | undefined {
-    const us = this.#clockUs();
-    const ledger = this.#reopened(this.#found(), us);
+    const us = this.#setting.clockUs();
+    const ledger = this.reopened(this.found(), us);
     return ledger && untilFree(ledger, instantOf(ledger, us), permits);
   }
 
   decideNow(cost: Cost): DecideReply | undefined {
-    const us = this.#serverUs();
-    const place = this.#found();
-    const ledger = this.#reopened(place, us);
+    const us = this.#setting.serverUs();
+    const place = this.found();
+    const ledger = this.reopened(place, us);
     if (!ledger) return undefined;
     place.ledger = ledger;
     return decideReopened(ledger, instantOf(ledger, us), this.#setting.config.clientId, cost);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
-    this.#onLedger(reply, (ledger, instant) =>
+    this.onLedger(reply, (ledger, instant) =>
       decide(ledger, instant, this.#setting.config.clientId, cost, last),
     );
   }
@@ -122,95 +122,79 @@ export class MemoryLedger extends Place implements ControlledLedger {
 
   setRate({ limits, ifAbsent, keepState }: RateChange, reply: Reply<boolean>): void {
     // Read before the control is looked up, as reading the time may drop an idle place.
-    const us = this.#serverUs();
-    const control = this.#steered();
+    const us = this.#setting.serverUs();
+    const control = this.steered();
     if (ifAbsent && control.limits) {
       reply(null, false);
       return;
     }
-    storeRate(control, this.#setting.config.names, limits, keepState, this.#found().ledger?.epoch ?? 0, us);
-    this.#onLedger(reply, () => true);
+    storeRate(control, this.#setting.config.names, limits, keepState, this.found().ledger?.epoch ?? 0, us);
+    this.onLedger(reply, () => true);
   }
 
   getRate(reply: Reply<Rate>): void {
-    const { limits } = this.#steering();
-    const wrong = this.#misnamed(this.#steering());
+    const { limits } = this.steering();
+    const wrong = this.#setting.misnamed(this.steering());
     if (wrong) reply(new StoreError(this.#setting.config.name, wrong));
     else reply(null, { limits: limits ?? this.#setting.config.limits, stored: limits !== undefined });
   }
 
   pause(ms: number, reply: Reply<number>): void {
-    const us = this.#serverUs();
-    reply(null, pause(this.#steered(), ms, us));
+    const us = this.#setting.serverUs();
+    reply(null, pause(this.steered(), ms, us));
   }
 
   forget({ rate }: { rate: boolean }, reply: Reply<void>): void {
-    const us = this.#serverUs();
+    const us = this.#setting.serverUs();
     // The ledger is expired but kept: the next one gets a later epoch, even at the same time.
-    const { ledger } = this.#found();
+    const { ledger } = this.found();
     if (ledger) ledger.expires = 0;
-    lift(this.#steered(), rate, us);
+    lift(this.steered(), rate, us);
     reply(null);
   }
 
-  #found(): Place {
+  private found(): Place {
     const { places, family, own = family } = this.#setting;
     if (!this.#kept.isKept) this.#kept = places.of(own, this.#key, this);
     return this.#kept;
   }
 
   /** The limiter's place. With the scope `client`, it holds the control that all clients share. */
-  #shared(): Place {
+  private shared(): Place {
     const { places, family, own } = this.#setting;
-    return own === undefined ? this.#found() : places.of(family, this.#key);
+    return own === undefined ? this.found() : places.of(family, this.#key);
   }
 
-  #steering(): Control {
-    return this.#shared().control ?? unsteered;
+  private steering(): Control {
+    return this.shared().control ?? unsteered;
   }
 
-  #steered(): Control {
-    const place = this.#shared();
+  private steered(): Control {
+    const place = this.shared();
     place.control ??= noControl();
     return place.control;
   }
 
-  /** The error if the stored rate has other limit names than this limiter. No operation is possible then. */
-  #misnamed({ limits, names }: Control): TypeError | undefined {
-    return limits && otherNames(this.#setting.config.names, names);
-  }
-
-  #clockUs(): number {
-    const { places, config } = this.#setting;
-    return Math.round((places.origin! + config.clock.now()) * 1000);
-  }
-
-  #serverUs(): number {
-    const us = this.#clockUs();
-    this.#setting.places.called(us / 1000);
-    return us;
-  }
-
   /** The state at the server's time, if the fast path may use it. */
-  #reopened(place: Place, us: number): LedgerState | undefined {
-    const control = this.#steering();
+  private reopened(place: Place, us: number): LedgerState | undefined {
+    const control = this.steering();
     const { config, places } = this.#setting;
     const { names, limits } = config;
-    if (this.#misnamed(control)) return undefined;
+    if (this.#setting.misnamed(control)) return undefined;
     return reopen(place.ledger, names, limits, us, control, places.lastEpoch, places.late);
   }
 
-  #onLedger<T>(reply: Reply<T>, work: Work<T>): void {
-    const us = this.#serverUs();
-    const control = this.#steering();
-    const wrong = this.#misnamed(control);
+  private onLedger<T>(reply: Reply<T>, work: Work<T>): void {
+    const us = this.#setting.serverUs();
+    const control = this.steering();
+    const wrong = this.#setting.misnamed(control);
     const { config, places } = this.#setting;
     const { name, names, limits } = config;
     if (wrong) {
       reply(new StoreError(name, wrong));
       return;
     }
-    const place = this.#found();
+    const place = this.found();
     const { ledger, instant } = openLedger(
       place.ledger,
       names,
