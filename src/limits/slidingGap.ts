@@ -1,12 +1,11 @@
-/** The log in the state of a sliding window. */
-interface Log {
+/** What is read of the state of a sliding window. */
+interface State {
   readonly permits: number;
   readonly interval: number;
   readonly resolution: number;
   readonly coarsest: number;
   readonly total: number;
-  readonly times: number[];
-  readonly counts: number[];
+  readonly log: number[];
   readonly head: number;
 }
 
@@ -20,7 +19,7 @@ const gapLimit = 256;
  * `before`, if all slots are of one resolution.
  */
 export function hasGap(
-  state: Log,
+  state: State,
   now: number,
   at: number,
   n: number,
@@ -28,41 +27,34 @@ export function hasGap(
   _isFreed: boolean,
   unused = 0,
 ): boolean {
-  const { times, counts, head, resolution, coarsest, interval, permits, total } = state;
+  const { log, head, resolution, coarsest, interval, permits, total } = state;
   const own = coarsest === resolution ? Math.ceil(before / resolution) * resolution : 0;
   let taken = total;
-  let ahead = times.length;
-  for (; ahead > head && times[ahead - 1] - coarsest >= at; ahead--) {
-    if (times.length - ahead === gapLimit) return false;
-    taken -= counts[ahead - 1];
+  let ahead = log.length;
+  for (; ahead > head && log[ahead - 2] - coarsest >= at; ahead -= 2) {
+    if (log.length - ahead === 2 * gapLimit) return false;
+    taken -= log[ahead - 1];
   }
   let oldest = head;
   let end = now;
-  for (let index = ahead; end < Math.min(before, at + interval); index++) {
-    for (; oldest < ahead && times[oldest] <= end - interval; oldest++) {
-      if (oldest - head === gapLimit) return false;
-      taken -= counts[oldest];
+  for (let index = ahead; end < Math.min(before, at + interval); index += 2) {
+    for (; oldest < ahead && log[oldest] <= end - interval; oldest += 2) {
+      if (oldest - head === 2 * gapLimit) return false;
+      taken -= log[oldest + 1];
     }
     if (taken + n > permits) return false;
-    if (index === times.length) return true;
-    taken += counts[index];
-    if (times[index] === own) taken -= unused;
-    end = times[index] - coarsest + 1;
+    if (index === log.length) return true;
+    taken += log[index + 1];
+    if (log[index] === own) taken -= unused;
+    end = log[index] - coarsest + 1;
   }
   return true;
 }
 
 /** Records `n` permits in a slot before the last one. */
-export function insert(
-  { times, counts, head }: Pick<Log, 'times' | 'counts' | 'head'>,
-  slot: number,
-  n: number,
-): void {
-  let place = times.length;
-  while (place > head && times[place - 1] >= slot) place--;
-  if (times[place] === slot) counts[place] += n;
-  else {
-    times.splice(place, 0, slot);
-    counts.splice(place, 0, n);
-  }
+export function insert({ log, head }: Pick<State, 'log' | 'head'>, slot: number, n: number): void {
+  let place = log.length;
+  while (place > head && log[place - 2] >= slot) place -= 2;
+  if (log[place] === slot) log[place + 1] += n;
+  else log.splice(place, 0, slot, n);
 }

@@ -2,7 +2,7 @@ import type { Algebra } from './algebra.ts';
 import type { SlidingWindow } from './limit.ts';
 import { hasGap, insert } from './slidingGap.ts';
 
-/** The log of a sliding window: from `head` on, slots in order of time, each with its count. */
+/** A sliding window with its log. */
 export interface SlidingWindowState {
   kind: 'slidingWindow';
   permits: number;
@@ -16,8 +16,8 @@ export interface SlidingWindowState {
   newest: number;
   /** The newest time of any entry that was removed from the log. */
   purged: number;
-  times: number[];
-  counts: number[];
+  /** From `head` on, the slots in order of time: of each, its time and its count. One array, since a key has one log. */
+  log: number[];
   head: number;
 }
 
@@ -35,8 +35,8 @@ const cutLimit = 2048;
 /** From this many entries on, a log gets new ones only a thousandth of the interval apart. */
 const mostEntries = 2048;
 
-/** Up to so many entries, a log has no room for more. */
-const fewEntries = 8;
+/** Up to this length, a log has no room for more entries. */
+const shortLog = 16;
 
 /**
  * A log of (time, count), one entry per `resolution`: the usual sliding-window log with rounded times. The
@@ -52,17 +52,16 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     total: 0,
     newest: 0,
     purged: -1,
-    times: [],
-    counts: [],
+    log: [],
     head: 0,
   }),
 
   earliest(state, now, at, n) {
     let taken = state.total;
     let free = now;
-    for (let i = state.head; taken + n > state.permits && i < state.times.length; i++) {
-      taken -= state.counts[i];
-      free = state.times[i] + state.interval;
+    for (let i = state.head; taken + n > state.permits && i < state.log.length; i += 2) {
+      taken -= state.log[i + 1];
+      free = state.log[i] + state.interval;
     }
     // The log grows at its end only, and no request overtakes a reservation.
     return state.newest > at ? Math.max(free, state.newest) : free;
@@ -70,35 +69,28 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   fit(state, _now, t, n) {
     let taken = state.total;
-    for (let i = state.head; i < state.times.length && state.times[i] <= t - state.interval; i++)
-      taken -= state.counts[i];
+    for (let i = state.head; i < state.log.length && state.log[i] <= t - state.interval; i += 2)
+      taken -= state.log[i + 1];
     return Math.floor((state.permits - taken) / n);
   },
 
   hasGap,
 
   commit(state, _now, t, n) {
-    const last = state.times.length - 1;
+    const last = state.log.length - 2;
     const own = slotOf(state, t);
     state.total += n;
-    if (t < state.newest && own < state.times[last]) {
+    if (t < state.newest && own < state.log[last]) {
       insert(state, own, n);
       return;
     }
     // After a change of resolution, the last slot may be later than this one.
-    const slot = last < state.head ? own : Math.max(own, state.times[last]);
-    if (last >= state.head && state.times[last] === slot) state.counts[last] += n;
-    else if (last < 0) {
-      // Arrays of their length, as long as they are short: `push` would make room for 16 more.
-      state.times = [slot];
-      state.counts = [n];
-    } else if (last < fewEntries) {
-      state.times = state.times.concat([slot]);
-      state.counts = state.counts.concat([n]);
-    } else {
-      state.times.push(slot);
-      state.counts.push(n);
-    }
+    const slot = last < state.head ? own : Math.max(own, state.log[last]);
+    if (last >= state.head && state.log[last] === slot) state.log[last + 1] += n;
+    // Arrays of their length, as long as they are short: `push` would make room for 16 more.
+    else if (last < 0) state.log = [slot, n];
+    else if (last < shortLog) state.log = state.log.concat([slot, n]);
+    else state.log.push(slot, n);
     state.newest = Math.max(state.newest, t);
   },
 
@@ -106,25 +98,25 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     // If the entry of the grant was removed, `find` would return the entry of another grant.
     if (t <= state.purged) return 0;
     const index = find(state, t);
-    const time = state.times[index];
+    const time = state.log[index];
     if (time === undefined || time - t >= state.coarsest || time <= now - state.interval) return 0;
-    const back = Math.min(n, state.counts[index]);
-    state.counts[index] -= back;
+    const back = Math.min(n, state.log[index + 1]);
+    state.log[index + 1] -= back;
     state.total -= back;
     dropEmptyEnd(state);
     return back;
   },
 
   release(state, _now, at, n) {
-    const { times, counts, head, newest } = state;
+    const { log, head, newest } = state;
     // Takes from the newest entries that hold no reservation.
     const limit = newest <= at ? Infinity : at;
     let left = n;
-    const last = times.length - 1;
-    for (let i = last; i >= Math.max(head, last - releaseLimit) && left > 0; i--) {
-      if (times[i] > limit) continue;
-      const back = Math.min(left, counts[i]);
-      counts[i] -= back;
+    const last = log.length - 2;
+    for (let i = last; i >= Math.max(head, last - 2 * releaseLimit) && left > 0; i -= 2) {
+      if (log[i] > limit) continue;
+      const back = Math.min(left, log[i + 1]);
+      log[i + 1] -= back;
       state.total -= back;
       left -= back;
     }
@@ -133,46 +125,46 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   cut(state, _now, after) {
-    const { times, counts, head, coarsest } = state;
+    const { log, head, coarsest } = state;
     // Later reservations are void, but their slot may have to stay.
     state.newest = Math.min(state.newest, after);
     let cut = false;
     // Removes only slots that cannot hold an earlier grant.
-    for (let i = 0; i < cutLimit && times.length > head; i++) {
-      if (times[times.length - 1] - coarsest < after) break;
-      times.pop();
-      state.total -= counts.pop()!;
+    for (let i = 0; i < cutLimit && log.length > head; i++) {
+      if (lastTime(state) - coarsest < after) break;
+      state.total -= log.pop()!;
+      log.pop();
       cut = true;
     }
     if (!cut) return;
-    if (times.length === head) clear(state);
-    else state.newest = Math.min(state.newest, times[times.length - 1]);
+    if (log.length === head) clear(state);
+    else state.newest = Math.min(state.newest, lastTime(state));
   },
 
   available(state, now, at) {
     return state.newest > at ? 0 : Math.max(0, slidingWindowAlgebra.fit(state, now, now, 1));
   },
 
-  full({ times, head, interval }, now) {
-    return times.length === head ? now : Math.max(now, times[times.length - 1] + interval);
+  full(state, now) {
+    return state.log.length === state.head ? now : Math.max(now, lastTime(state) + state.interval);
   },
 
   roll(state, now) {
     const gone = now - state.interval;
-    const last = state.times.length - 1;
-    if (last >= state.head && state.times[last] <= gone) {
-      state.purged = state.times[last];
+    const last = state.log.length - 2;
+    if (last >= state.head && state.log[last] <= gone) {
+      state.purged = state.log[last];
       clear(state);
       return;
     }
-    const end = Math.min(state.times.length, state.head + purgeLimit);
-    while (state.head < end && state.times[state.head] <= gone) {
-      state.purged = state.times[state.head];
-      state.total -= state.counts[state.head++];
+    const end = Math.min(state.log.length, state.head + 2 * purgeLimit);
+    while (state.head < end && state.log[state.head] <= gone) {
+      state.purged = state.log[state.head];
+      state.total -= state.log[state.head + 1];
+      state.head += 2;
     }
-    if (state.head > 64 && state.head * 2 > state.times.length) {
-      state.times.splice(0, state.head);
-      state.counts.splice(0, state.head);
+    if (state.head > 128 && state.head * 2 > state.log.length) {
+      state.log.splice(0, state.head);
       state.head = 0;
     }
   },
@@ -187,9 +179,9 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
 /** The time of the entry for a grant at `t`. */
 function slotOf(state: SlidingWindowState, t: number): number {
-  const { resolution, interval, newest, times, head } = state;
+  const { resolution, interval, newest, log, head } = state;
   const slot = Math.ceil(t / resolution) * resolution;
-  if (times.length - head < mostEntries || (slot <= times[times.length - 1] && t >= newest)) return slot;
+  if (log.length - head < 2 * mostEntries || (slot <= lastTime(state) && t >= newest)) return slot;
   const step = Math.max(resolution, Math.floor(interval / 1000));
   state.coarsest = Math.max(state.coarsest, step);
   return Math.ceil(t / step) * step;
@@ -198,24 +190,27 @@ function slotOf(state: SlidingWindowState, t: number): number {
 /**
  * The index of the first entry at `t` or later. A grant at `t` was recorded in that entry or an earlier one.
  */
-function find({ times, head }: SlidingWindowState, t: number): number {
+function find({ log, head }: SlidingWindowState, t: number): number {
   let low = head;
-  let high = times.length;
+  let high = log.length;
   while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle] < t) low = middle + 1;
+    const middle = ((low + high) >> 2) * 2;
+    if (log[middle] < t) low = middle + 2;
     else high = middle;
   }
   return low;
 }
 
+function lastTime({ log }: SlidingWindowState): number {
+  return log[log.length - 2];
+}
+
 /** Removes empty entries at the end, so that later requests need not wait behind refunded reservations. */
 function dropEmptyEnd(state: SlidingWindowState): void {
-  const { times, counts } = state;
-  for (let i = 0; i < popLimit && times.length > state.head && counts[counts.length - 1] === 0; i++) {
-    times.pop();
-    counts.pop();
-    state.newest = times.length > state.head ? Math.min(state.newest, times[times.length - 1]) : 0;
+  const { log, head } = state;
+  for (let i = 0; i < popLimit && log.length > head && log[log.length - 1] === 0; i++) {
+    log.length -= 2;
+    state.newest = log.length > head ? Math.min(state.newest, lastTime(state)) : 0;
   }
 }
 
@@ -223,7 +218,6 @@ function clear(state: SlidingWindowState): void {
   state.coarsest = state.resolution;
   state.total = 0;
   state.newest = 0;
-  state.times = [];
-  state.counts = [];
+  state.log = [];
   state.head = 0;
 }

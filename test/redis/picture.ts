@@ -92,8 +92,9 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
 function limitPicture(state: LimitState): LimitPicture {
   const { permits, interval } = state;
   if (state.kind === 'slidingWindow') {
-    const { resolution, coarsest, total, newest, purged, times, counts, head } = state;
-    const log = times.slice(head).map((time, i): [number, number] => [time, counts[head + i]]);
+    const { resolution, coarsest, total, newest, purged, head } = state;
+    const log: [number, number][] = [];
+    for (let i = head; i < state.log.length; i += 2) log.push([state.log[i], state.log[i + 1]]);
     const numbers = [permits, interval, resolution, coarsest, total, newest, purged];
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }

@@ -456,11 +456,11 @@ export const equivalent = [
     why: 'an expired entry may leave the log one call earlier',
   },
   {
-    mutant: /slidingWindow\.ts if \(state\.head > 64 «&& → \|\|» state\.head \* 2 > /,
-    why: 'only when expired entries leave the arrays changes',
+    mutant: /slidingWindow\.ts if \(state\.head > 128 «&& → \|\|» state\.head \* 2 > /,
+    why: 'only when expired entries leave the array changes',
   },
   {
-    mutant: /slidingGap\.ts while \(place «> → >=» head && times\[place - 1\] >= slot\)/,
+    mutant: /slidingGap\.ts while \(place «> → >=» head && log\[place - 2\] >= slot\)/,
     why: 'the entry before the log has expired, so it is earlier',
   },
   {

@@ -88,7 +88,7 @@ export const known = [
     changes: [
       {
         file: 'src/limits/slidingWindow.ts',
-        find: 'state.head > 64 && state.head * 2',
+        find: 'state.head > 128 && state.head * 2',
         replace: 'false && state.head * 2',
       },
     ],
