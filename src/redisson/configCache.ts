@@ -6,7 +6,8 @@ import type { Limit } from '../limits/limit.ts';
  */
 export function limitOf(rate: number, interval: number, most = Number.MAX_SAFE_INTEGER): Limit {
   // Not made by tokenBucket(): a JVM may have set a rate beyond the bounds of this package.
-  return { kind: 'tokenBucket', permits: rate, interval, burst: most } as unknown as Limit;
+  // In another order than there: V8 would keep the burst of every bucket in an object, as this one is no small integer.
+  return { kind: 'tokenBucket', burst: most, permits: rate, interval } as unknown as Limit;
 }
 
 /** The limit until the first reply: one call asks for little. */
