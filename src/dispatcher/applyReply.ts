@@ -9,13 +9,15 @@ import { isPaused, isVoid } from './reservedMoments.ts';
 /** Applies a reply: assigns its moments to requests, rejects refused requests, and requeues the others. */
 export function applyReply(parts: Parts, call: Call, reply: ReserveReply, received: number): void {
   const { runs } = call;
-  const { reservations, hopeless, queue } = parts;
-  const { last } = reservations.moments;
+  const { reservations, hopeless, queue, bounds } = parts;
   // Void reservations first: their requests keep their places in front of those of this reply.
   const { voidAfter, paused } = reply;
   // From the earliest moment at which the store may have replied: a reservation that it counts no longer is not kept.
   if (voidAfter !== undefined) reservations.requeueFrom(isVoid(reply, call.sent + voidAfter));
   if (paused !== undefined) reservations.requeueFrom(isPaused(reply, paused, received + paused));
+  const { last } = reservations.moments;
+  // Moments of a client never decrease: after a change of the limit, this may have had permits before the last one.
+  const from = last && !bounds.isDecided ? last.grant.moment : 0;
   eachSegment(runs, reply.segments, (run, segment) => {
     if (segment.delay >= 0)
       // If the client's last reservation was void, the store does not know of those in front of it that stand.
@@ -27,7 +29,7 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   });
   for (const { requests } of runs)
     for (const request of requests) if (request.stage === 'sent') queue.requeue(request);
-  if (reservations.moments.last !== last) hopeless.reserved(reply, call);
+  if (reservations.moments.last !== last) hopeless.reserved(reply, call, from);
 }
 
 /** The reservation of a segment. */

@@ -115,7 +115,7 @@ export class Dispatcher {
       this.#add(request);
     }
     // Removed only now: its reservation passes to the new request, which has joined.
-    if (replaces && wasReserved) reservations.remove(replaces);
+    if (wasReserved) reservations.remove(replaces);
     if (replaces || request.stage !== 'settled') this.loop.wake();
     if (hasDeadline && (request.stage === 'queued' || request.stage === 'sent')) {
       expiry.watch(request, admission.mustWait);
@@ -234,12 +234,11 @@ export class Dispatcher {
     reservations.refundAll();
     this.#passes.calls.left();
     lookups.fail(error);
-    const closed = new Promise<void>((resolve) => {
+    return new Promise<void>((resolve) => {
       // If a store that does not reply has reserved permits, they are lost until the reservations expire.
       const cancel = clock.after(closeTimeout, resolve);
       this.#passes.whenIdle(cancel, resolve);
       this.loop.run();
-    });
-    return closed.then(() => events.close());
+    }).then(() => events.close());
   }
 }

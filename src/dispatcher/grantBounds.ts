@@ -23,9 +23,10 @@ export class GrantBounds {
   readonly #untilFree: bounds.UntilFree;
   /** The limits that have been in force from the beginning. */
   readonly #limits: readonly Limit[];
-  /** The last reservation, if a single limit alone decided its moment; and the version of the refunds then. */
-  #decided: Reservation | undefined;
+  /** The last reservation, if a single limit alone decided its moment; the version of the refunds then, and the limit. */
+  #decided: Reservation | false | undefined;
   #version = 0;
+  #decidedBy: readonly Limit[] | undefined;
   /** From when on windows are not paced, and the limit is not paused. */
   #calmFrom = 0;
 
@@ -53,15 +54,16 @@ export class GrantBounds {
     this.#calmFrom = Math.max(this.#calmFrom, now + Math.max(paced, paused));
   }
 
-  /** A reply has made reservations. */
-  reserved({ now, paused = 0, contenders }: ReserveReply, { sent, version }: Call): void {
+  /** A reply has made reservations. The limit itself has decided those after `from`. */
+  reserved({ now, paused = 0, contenders }: ReserveReply, { sent, version }: Call, from: number): void {
     const { limits } = this.#ledger;
     const { last } = this.#reservations.moments;
     // Paced reservations may lie within a window.
     const mayBePaced = limits[0].kind === 'fixedWindow' && (contenders > 1 || sent < this.#calmFrom);
-    const waits = last && last.earliestDue > sent && last.grant.moment > now + paused + 1;
-    this.#decided = limits.length === 1 && !mayBePaced && waits ? last : undefined;
+    const isLater = last!.grant.moment > Math.max(now + paused + 1, from);
+    this.#decided = limits.length === 1 && !mayBePaced && isLater && last;
     this.#version = version;
+    this.#decidedBy = limits;
   }
 
   /** Permits that nobody waits for are about to be charged, ahead of now. */
@@ -91,7 +93,7 @@ export class GrantBounds {
     const last = this.lastReserved(now);
     const reserved = last ? this.#permitsAt(last) : granted;
     const earliest = Math.max(last?.earliestDue ?? 0, since);
-    const moment = earliest + bounds.leastWait(limits, cost, asked, reserved, this.#isDecided);
+    const moment = earliest + bounds.leastWait(limits, cost, asked, reserved, this.isDecided);
     if (!last || limits.length > 1 || limits[0].kind !== 'slidingWindow') return moment;
     // The reservations may have several moments, close to each other.
     const { first } = this.#reservations.moments;
@@ -115,11 +117,11 @@ export class GrantBounds {
     const untilFree: bounds.UntilFree = (n) => bounds.mostUntilFree(limits, n);
     const from = now + (sync ? 0 : fairShare.fillTime);
     const last = this.lastReserved(now);
-    if (last && this.#isDecided) {
+    if (last && this.isDecided) {
       const { kind } = limits[0];
       if (kind === 'tokenBucket' && isWithin(last.due, untilFree)) return true;
-      const starts = kind === 'fixedWindow';
-      if (starts && isWithin(last.due + from - now, () => [0], this.#permitsAt(last))) return true;
+      if (kind === 'fixedWindow' && isWithin(last.due + from - now, () => [0], this.#permitsAt(last)))
+        return true;
     }
     // Nothing but this client's reservations is ahead, and every window has ended an interval later. Only a bucket may owe
     // permits that were taken under another limit.
@@ -131,15 +133,18 @@ export class GrantBounds {
   /** The permits of each limit that are granted at the moment of the last reservation. */
   #permitsAt(last: Reservation): number[] {
     const { moment } = last.grant;
-    const permits = this.#ledger.limits.map(() => 0);
-    for (let one: Reservation | undefined = last; one?.grant.moment === moment; one = one.previous)
-      for (let i = 0; i < permits.length; i++) permits[i] += one.grant.cost[i] * one.count;
-    return permits;
+    return this.#ledger.limits.map((_, i) => {
+      let permits = 0;
+      for (let one: Reservation | undefined = last; one?.grant.moment === moment; one = one.previous)
+        permits += one.grant.cost[i] * one.count;
+      return permits;
+    });
   }
 
   /** Whether the bucket is empty, or a fixed window starts, at the moment of the last reservation. A refund may change that. */
-  get #isDecided(): boolean {
+  get isDecided(): boolean {
     const { last } = this.#reservations.moments;
-    return last !== undefined && last === this.#decided && this.#version === this.#refunds.version;
+    const isSame = this.#decidedBy === this.#ledger.limits && this.#version === this.#refunds.version;
+    return isSame && last !== undefined && last === this.#decided;
   }
 }

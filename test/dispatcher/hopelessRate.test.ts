@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 
 /** A request that can be granted in time under a new limit is not refused, whatever was reserved under the old one. */
@@ -55,5 +56,53 @@ for (const { what, limit, before, pause = 0, changed, at } of cases)
     assert.is(fate.at, at);
     await limiter.close();
   });
+
+/** A bucket whose permits are reserved until 20 ms ahead, and then one that holds more than those. */
+const leaky = tokenBucket({ permits: 1, interval: 10, burst: 1 });
+const large = tokenBucket({ permits: 40, interval: 60_000, burst: 40 });
+
+timed(
+  'after a change to a larger bucket, a request is granted behind one that the old bucket delays',
+  async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit: leaky });
+    await limiter.acquire();
+    const before = [fateOf(limiter.acquire()), fateOf(limiter.acquire())];
+    await clock.tickAsync(0);
+    const changed = limiter.setRate(large);
+    // Its moment is that of the last reservation, when the new bucket has permits for the next request too.
+    before.push(fateOf(limiter.acquire()));
+    const fate = fateOf(limiter.acquire(6, { timeout: 100 }));
+    await changed;
+    await clock.tickAsync(100);
+    assert.is(fate.reason, undefined);
+    assert.equal(
+      [...before, fate].map(({ at }) => at),
+      [10, 20, 20, 20],
+    );
+    await limiter.close();
+  },
+);
+
+timed(
+  'after another client changes to a larger bucket, a request is granted behind those of the old one',
+  async (clock) => {
+    const store = memoryStore();
+    const [limiter, other] = [leaky, leaky].map((limit) => new RateLimiter({ name: 'api', limit, store }));
+    await limiter.acquire();
+    fateOf(limiter.acquire());
+    fateOf(limiter.acquire());
+    await clock.tickAsync(0);
+    await other.setRate(large);
+    // The limiter receives the change with the next reply.
+    await limiter.decide();
+    await clock.tickAsync(0);
+    const fate = fateOf(limiter.acquire(6, { timeout: 100 }));
+    await clock.tickAsync(100);
+    assert.is(fate.reason, undefined);
+    assert.is(fate.at, 20);
+    await limiter.close();
+    await other.close();
+  },
+);
 
 test.run();
