@@ -536,4 +536,24 @@ for (const [kind, limit] of Object.entries(kinds))
     assert.is(await limiter.availablePermits(), 8);
   });
 
+timed(
+  'a reservation that is due in two milliseconds is not moved, and those behind it are',
+  async (clock) => {
+    const limit = slidingWindow({ permits: 10, interval: 100, resolution: 1 });
+    const limiter = new RateLimiter({ name: 'api', limit });
+    await limiter.acquire();
+    await clock.tickAsync(3);
+    const permits = await Promise.all(Array.from({ length: 9 }, () => limiter.acquire()));
+    const fates = [fateOf(limiter.acquire()), fateOf(limiter.acquire())];
+    await clock.tickAsync(95);
+    void permits[0].refund();
+    await clock.tickAsync(100);
+    assert.equal(
+      fates.map(({ at }) => at),
+      [100, 100],
+    );
+    await limiter.close();
+  },
+);
+
 test.run();
