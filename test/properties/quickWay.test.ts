@@ -14,7 +14,8 @@ import { createWorld } from './world.ts';
 /** The parts of a reply and a state that the fast path and the slow path must have in common. */
 function comparable({ reply, state, control }: Outcome, { serverUs }: Call): unknown {
   if (!state) return { reply, control };
-  const now = Math.floor(serverUs / 1000) + state.shift;
+  // A call that does not open the ledger leaves its time as it is, also after the clock has stepped back.
+  const now = Math.max(state.seen, Math.floor(serverUs / 1000) + state.shift);
   // A contender that has expired need not have been removed yet.
   const soleUntil = state.soleUntil > now ? state.soleUntil : 0;
   return { reply: withoutVoidAfter(reply), control, state: { ...state, soleUntil } };
