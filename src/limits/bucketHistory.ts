@@ -7,10 +7,10 @@
  *
  * The permits taken at another moment follow from those taken now: the refill since then is added, and the
  * permits held for later moments are subtracted. The steps record how many are held.
+ *
+ * The history is itself the newest step, as most buckets of a store have no other. Without grants, this one holds nothing.
  */
-export interface BucketHistory {
-  /** The newest first. */
-  steps: Step[];
+export interface BucketHistory extends Step {
   /**
    * The moment at which the grants of the newest step were charged, with no refill between them;
    * {@link closed} if later grants must not join them, {@link mixed} if there was a refill between them.
@@ -27,6 +27,8 @@ interface Step {
   since: number;
   until: number;
   held: number;
+  /** The step before it. */
+  earlier: Step | undefined;
 }
 
 /** The refill of a bucket: `permits` units in a millisecond, of which `interval` are one permit. */
@@ -50,13 +52,32 @@ const mostAhead = 48;
 
 /** Forgets the grants of a full bucket: no refund of them can restore anything. */
 export function forget(history: BucketHistory): void {
-  history.steps = [];
+  history.earlier = undefined;
+  dropNewest(history);
+}
+
+function dropNewest(history: BucketHistory): void {
+  setNewest(history, history.earlier ?? { since: -1, until: -1, held: 0, earlier: undefined });
   history.lastAt = mixed;
 }
 
+function setNewest(history: BucketHistory, { since, until, held, earlier }: Step): void {
+  history.since = since;
+  history.until = until;
+  history.held = held;
+  history.earlier = earlier;
+}
+
 /** An upper bound of the newest moment granted or reserved; -1 for none. */
-export function newestIn({ steps }: BucketHistory): number {
-  return steps.length > 0 ? steps[0].until : -1;
+export function newestIn({ until }: BucketHistory): number {
+  return until;
+}
+
+/** The earliest of the steps that begin after `t`. */
+function stepAfter(history: BucketHistory, t: number): Step | undefined {
+  let after: Step | undefined;
+  for (let step: Step | undefined = history; step && step.since > t; step = step.earlier) after = step;
+  return after;
 }
 
 /**
@@ -71,60 +92,70 @@ export function join(
   n: number,
   burst: number,
 ): void {
-  const { lastAt } = history;
-  if (t > newestIn(history) && moment !== lastAt) {
-    // A new array of its length: `unshift` and a spread would make room for 16 more in every bucket.
-    const step = { since: t, until: t, held: n };
-    const steps = history.steps.length === 0 ? [step] : [step].concat(history.steps);
-    history.steps = steps;
+  const { lastAt, since, until, held, earlier } = history;
+  if (t > until && moment !== lastAt) {
+    const before = held > 0 ? { since, until, held, earlier } : undefined;
+    setNewest(history, { since: t, until: t, held: n, earlier: before });
     history.lastAt = moment;
     // All reservations of a step count as taken at its first moment: permits that come back are not granted before. So steps that
     // are ahead are as much smaller.
-    const part = steps.length > 2 && steps[1].until > now ? mergedPart ** 2 : mergedPart;
-    if (steps.length > 2 && heldBy(steps, 2) * part <= burst) merge(steps, 2);
-    limitSteps(steps, now, burst);
+    const part = until > now ? mergedPart ** 2 : mergedPart;
+    if (before && heldWithEarlier(before) * part <= burst) merge(before);
+    limitSteps(history, now, burst);
     return;
   }
-  const { steps } = history;
-  const place = t > newestIn(history) ? 0 : steps.findIndex(({ since }) => since <= t);
-  const step = steps[place];
-  if (step && (place === 0 || t <= step.until)) {
+  const after = stepAfter(history, t);
+  const step = after ? after.earlier : history;
+  if (step && (!after || t <= step.until)) {
     step.until = Math.max(step.until, t);
     step.held += n;
-    if (place === 0 && moment !== lastAt) history.lastAt = mixed;
+    if (!after && moment !== lastAt) history.lastAt = mixed;
     return;
   }
-  steps.splice(place < 0 ? steps.length : place, 0, { since: t, until: t, held: n });
-  limitSteps(steps, now, burst);
+  after!.earlier = { since: t, until: t, held: n, earlier: step };
+  limitSteps(history, now, burst);
 }
 
-/** The permits held by a step and the one after it. */
-function heldBy(steps: readonly Step[], i: number): number {
-  return steps[i].held + steps[i - 1].held;
+/** The permits held by a step and the one before it; Infinity if there is none. */
+function heldWithEarlier({ held, earlier }: Step): number {
+  return held + (earlier?.held ?? Infinity);
 }
 
-/** Merges a step with the one after it. */
-function merge(steps: Step[], i: number): void {
-  const held = heldBy(steps, i);
-  steps.splice(i - 1, 2, { since: steps[i].since, until: steps[i - 1].until, held });
+/** Merges a step with the one before it. */
+function merge(step: Step): void {
+  const { since, held, earlier } = step.earlier!;
+  step.since = since;
+  step.held += held;
+  step.earlier = earlier;
 }
 
 /** Keeps the number of steps within its bounds. The newest step stays as it is. */
-function limitSteps(steps: Step[], now: number, burst: number): void {
+function limitSteps(history: BucketHistory, now: number, burst: number): void {
   let ahead = 0;
-  while (ahead < steps.length && steps[ahead].until > now) ahead++;
+  let past = 0;
+  for (let step: Step | undefined = history; step; step = step.earlier)
+    if (step.until > now) ahead++;
+    else past++;
   if (ahead > mostAhead) {
-    let place = 2;
-    for (let i = 3; i < ahead; i++) if (heldBy(steps, i) < heldBy(steps, place)) place = i;
-    merge(steps, place);
+    let step = history.earlier!;
+    let least = step;
+    for (let i = 3; i < ahead; i++) {
+      step = step.earlier!;
+      if (heldWithEarlier(step) < heldWithEarlier(least)) least = step;
+    }
+    merge(least);
     return;
   }
-  if (steps.length - ahead <= mostPast) return;
-  while (steps.length - ahead > keptPast) {
-    let place = steps.length - 1;
-    while (place > Math.max(1, ahead) && heldBy(steps, place) * mergedPart > burst) place--;
-    if (place > Math.max(1, ahead)) merge(steps, place);
-    else steps.pop();
+  if (past <= mostPast) return;
+  for (; past > keptPast; past--) {
+    let place: Step | undefined;
+    let step: Step = history;
+    for (let next = step.earlier; next?.earlier; next = next.earlier) {
+      step = next;
+      if (step.until <= now && heldWithEarlier(step) * mergedPart <= burst) place = step;
+    }
+    if (place) merge(place);
+    else step.earlier = undefined;
   }
 }
 
@@ -133,23 +164,24 @@ function limitSteps(steps: Step[], now: number, burst: number): void {
  * units. `taken` are the units taken now.
  */
 export function roomAfter(
-  { steps, lastAt, sameSince }: BucketHistory,
+  history: BucketHistory,
   now: number,
   t: number,
   n: number,
   taken: number,
   { permits, interval }: Refill,
 ): number {
+  const { lastAt, sameSince } = history;
   // Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
   // counted, as its amount is not known.
   const ran = (moment: number) =>
     moment > now ? now - moment : Math.max(0, now - Math.max(moment, sameSince));
   let later = 0;
   let room = Infinity;
-  for (const step of steps) {
+  for (let step: Step | undefined = history; step; step = step.earlier) {
     const { since, until, held } = step;
     if (t > until) return room;
-    if (t >= since && step === steps[0] && lastAt !== mixed) return room;
+    if (t >= since && step === history && lastAt !== mixed) return room;
     const others = t >= since ? held - n : held;
     later += others;
     // A reservation is made for a whole millisecond, so the level before it may exceed the capacity.
@@ -165,7 +197,7 @@ export function roomAfter(
  * grant until then. `units` are those in the bucket once all reservations are charged.
  */
 export function leastLevel(
-  { steps, unsureUntil }: BucketHistory,
+  history: BucketHistory,
   now: number,
   at: number,
   before: number,
@@ -174,41 +206,37 @@ export function leastLevel(
 ): number {
   let least = Infinity;
   let level = units;
-  for (const { since, until, held } of steps) {
-    if (until <= now) break;
+  for (let step: Step | undefined = history; step && step.until > now; step = step.earlier) {
+    const { since, held } = step;
     if (since < before) least = Math.min(least, level + Math.max(0, since - now) * permits);
-    if (since > Math.max(at, unsureUntil)) level += held * interval;
+    if (since > Math.max(at, history.unsureUntil)) level += held * interval;
   }
   return Math.min(least, level);
 }
 
 /** An upper bound of the permits held for moments after `t`. */
-export function heldAfter({ steps }: BucketHistory, t: number): number {
+export function heldAfter(history: BucketHistory, t: number): number {
   let held = 0;
-  for (const step of steps) if (step.until > t) held += step.held;
+  for (let step: Step | undefined = history; step && step.until > t; step = step.earlier) held += step.held;
   return held;
 }
 
 /** Removes `n` permits granted at `t`. */
 export function leave(history: BucketHistory, t: number, n: number): void {
-  const { steps } = history;
-  const place = steps.findIndex(({ since, until }) => since <= t && t <= until);
-  if (place < 0) return;
-  steps[place].held -= n;
-  if (steps[place].held > 0) return;
-  steps.splice(place, 1);
-  if (place === 0) history.lastAt = mixed;
+  const after = stepAfter(history, t);
+  const step = after ? after.earlier : history;
+  if (!step || t > step.until) return;
+  step.held -= n;
+  if (step.held > 0) return;
+  if (after) after.earlier = step.earlier;
+  else dropNewest(history);
 }
 
 /** Removes the reservations later than `until`, which are void. */
 export function cut(history: BucketHistory, until: number): void {
-  const { steps } = history;
-  while (steps.length > 0 && steps[0].since > until) {
-    steps.shift();
-    history.lastAt = mixed;
-  }
-  if (newestIn(history) <= until) return;
-  steps[0].until = history.unsureUntil = until;
+  while (history.since > until) dropNewest(history);
+  if (history.until <= until) return;
+  history.until = history.unsureUntil = until;
   history.lastAt = mixed;
 }
 
@@ -217,14 +245,11 @@ export function cut(history: BucketHistory, until: number): void {
  * their moments.
  */
 export function changeRate(history: BucketHistory, now: number): void {
-  const { steps } = history;
   const newest = newestIn(history);
   history.sameSince = Math.max(newest + 1, now);
   history.unsureUntil = Math.max(0, newest);
   history.lastAt = mixed;
-  if (steps.length === 0) return;
-  const held = steps.reduce((sum, step) => sum + step.held, 0);
+  while (history.earlier) merge(history);
   // Grants from now on that come before its reservations join it.
-  const since = Math.min(steps[steps.length - 1].since, now);
-  history.steps = [{ since, until: newest, held }];
+  history.since = Math.min(history.since, now);
 }

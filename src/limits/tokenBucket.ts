@@ -35,7 +35,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     units: burst * interval,
     ts: 0,
     owedUntil: 0,
-    steps: [],
+    since: -1,
+    until: -1,
+    held: 0,
+    earlier: undefined,
     lastAt: history.mixed,
     unsureUntil: 0,
     sameSince: 0,
@@ -102,8 +105,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const last = Math.max(after, now + 1);
     // Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
     const sure = Math.max(last, state.unsureUntil);
-    for (let step = state.steps[0]; step?.since > sure; step = state.steps[0])
-      tokenBucketAlgebra.refund(state, now, step.since, step.held);
+    while (state.since > sure) tokenBucketAlgebra.refund(state, now, state.since, state.held);
     if (history.newestIn(state) <= after) return;
     raiseLevel(state, now, after);
     history.cut(state, last);

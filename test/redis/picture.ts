@@ -2,6 +2,7 @@ import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
 import type { Hole, LedgerState, Ticket, Void } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
+import { stepsOf } from '../support/bucketSteps.ts';
 
 /** A limit's state as numbers, in the order of the ledger in Redis, and the log of a sliding window. */
 export interface LimitPicture {
@@ -110,9 +111,9 @@ function limitPicture(state: LimitState): LimitPicture {
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, steps } = state;
+  const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince } = state;
   const numbers = [permits, interval, burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince];
-  for (const { since, until, held } of steps) numbers.push(since, until, held);
+  for (const { since, until, held } of stepsOf(state)) numbers.push(since, until, held);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
 

@@ -563,9 +563,7 @@ export const known = [
     area: 'limits',
     title: 'a bucket has one step for all its grants',
     tests: ['test/limits/bucketHistory'],
-    changes: [
-      { file: bucket, find: 't > newestIn(history) && moment !== lastAt', replace: 'steps.length === 0' },
-    ],
+    changes: [{ file: bucket, find: 't > until && moment !== lastAt', replace: 'held === 0' }],
   },
   {
     area: 'limits',
@@ -574,8 +572,8 @@ export const known = [
     changes: [
       {
         file: bucket,
-        find: '  history.steps = [{ since, until: newest, held }];\n',
-        replace: '  void since;\n  void held;\n',
+        find: '  while (history.earlier) merge(history);\n',
+        replace: '',
       },
     ],
   },
@@ -675,7 +673,7 @@ export const known = [
     area: 'limits',
     title: 'a bucket counts void reservations as reserved',
     tests: ['test/limits/bucketHistory'],
-    changes: [{ file: bucket, find: 'Math.max(at, unsureUntil)', replace: 'at' }],
+    changes: [{ file: bucket, find: 'Math.max(at, history.unsureUntil)', replace: 'at' }],
   },
   {
     area: 'limits',
