@@ -43,8 +43,7 @@ if not ledger then return instant end
 local now = instant.now
 local paced = countContenders(ledger, KEYS[2], ARGV[2]:sub(2), false, now) > 1 or now < ledger.pacedUntil
 boundFrontier(ledger, now)
-local stride = 0
-if paced then stride = strideOf(ledger, cost) end
+local stride = paced and strideOf(ledger, cost) or 0
 
 local t, wait, limiting = offer(ledger, instant, cost, stride, lastOf(ledger, lastMoment, lastEpoch))
 -- A request that does not wait must not overtake clients that wait.
@@ -58,7 +57,11 @@ if granted then grantAll(ledger, instant, t, cost, stride, 1) end
 
 local full = math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us
 local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.min(full, MOST_WAIT)) }
-for i, permits in ipairs(availableNow(ledger, instant)) do reply[3 + i] = permits end
+for i, state in ipairs(ledger.limits) do
+  local permits = ledger.pausedUntil > now and 0 or algebraOf(state.kind).available(state, now, instant.at)
+  -- As text if it is so large that a client's parser may round it.
+  reply[3 + i] = permits < 2 ^ 52 and permits or string.format('%.0f', permits)
+end
 if not granted and #cost > 1 then reply[#reply + 1] = limiting end
 saveLedger(KEYS[1], ledger, instant)
 return reply

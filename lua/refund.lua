@@ -17,6 +17,7 @@
 -- permits, else 0; an empty list if the sequence number was known already.
 
 -- @include "ledger/state"
+-- @include "ledger/add-hole"
 -- @include "ledger/pace"
 -- @include "ledger/turns"
 
@@ -59,7 +60,15 @@ local function giveBack(moment, epoch, cost, requests)
     -- A reservation made under another rate may exceed what this one allows, so it must not become a hole.
     local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)
     if isInside and addHole(ledger, t, cost, requests) then return 1 end
-    noteReturned(ledger, now, cost, requests, isAhead)
+    -- Corrects the pace. A reservation that is still ahead moves the frontier back by its whole stride; otherwise the refund
+    -- lowers future strides.
+    local load = loadOf(ledger, cost) * requests
+    if isAhead then
+      ledger.frontier = math.max(now, ledger.frontier - strideOf(ledger, cost) * requests)
+      ledger.granted = math.max(0, ledger.granted - load)
+    else
+      ledger.returned = math.min(ledger.granted, ledger.returned + load)
+    end
   end
   for i, state in ipairs(ledger.limits) do
     local n, algebra = cost[i] * requests, algebraOf(state.kind)
@@ -69,7 +78,11 @@ local function giveBack(moment, epoch, cost, requests)
       back = back + algebra.refund(state, now, t, n)
     end
   end
-  closeEnd(ledger, now)
+  -- Refunds the holes that no reservation follows any more.
+  local holes = ledger.holes
+  while #holes > 0 and holes[#holes].moment >= newestOf(ledger, holes[#holes].cost, false) do
+    giveHoleBack(ledger, table.remove(holes), now)
+  end
   -- Without a reservation ahead, nothing can move up.
   local isAwaited = now < ledger.pacedUntil or newestOf(ledger, cost, false) > instant.at
   local mayMoveUp = not isAhead and (back > 0 or areRare(ledger))

@@ -47,9 +47,3 @@ local function lastOf(ledger, moment, epoch)
   if moment > 0 and epoch >= ledger.refundable and t < validUntil(ledger, epoch) then return t end
   return 0
 end
-
--- The moment by which every client has received the last of these changes, in milliseconds.
-local function noticeEnd(ledger)
-  local last = ledger.voids[#ledger.voids]
-  return last and last.from + NOTICE_PERIOD or 0
-end

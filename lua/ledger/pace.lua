@@ -3,7 +3,7 @@
 -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
 local MOST_STRIDE = 1000
 
-local loadOf, keptPart, keptLoad, areReturned, areRare, strideOf, noteGranted, noteReturned, noteTaken, noteFreed
+local loadOf, keptPart, keptLoad, areReturned, areRare, strideOf, noteGranted, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -83,18 +83,6 @@ do
     ledger.granted = ledger.granted + load * count
     if ledger.granted <= math.max(MEMORY, REQUESTS * load) then return end
     ledger.granted, ledger.returned = ledger.granted / 2, ledger.returned / 2
-  end
-
-  -- Corrects the pace after a refund. A reservation that is still ahead moves the frontier back by its whole
-  -- stride; otherwise the refund lowers future strides.
-  function noteReturned(ledger, now, cost, count, isAhead)
-    local load = loadOf(ledger, cost) * count
-    if isAhead then
-      ledger.frontier = math.max(now, ledger.frontier - strideOf(ledger, cost) * count)
-      ledger.granted = math.max(0, ledger.granted - load)
-    else
-      ledger.returned = math.min(ledger.granted, ledger.returned + load)
-    end
   end
 
   -- Counts requests that were granted from the refunded permits.

@@ -1,6 +1,6 @@
 -- How far ahead a client may reserve. The twin of src/stores/memory/share.ts.
 
-local shareOf, noteLarge, noteHorizon
+local shareOf, noteLarge
 
 do
   -- Milliseconds of load that all contenders but one may reserve beside a large request.
@@ -19,11 +19,5 @@ do
   function noteLarge(ledger, load, till, now)
     if load < ledger.largest and ledger.largestUntil > now then return end
     ledger.largest, ledger.largestUntil = load, till
-  end
-
-  -- A contender has this horizon. The longest one counts until a moment.
-  function noteHorizon(ledger, horizon, till, now)
-    if horizon < ledger.farthest and ledger.farthestUntil > now then return end
-    ledger.farthest, ledger.farthestUntil = horizon, till
   end
 end

@@ -128,33 +128,6 @@ local function openLedger(keys, spec, origin, logs, serverUs, control)
   return ledger, { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
 end
 
--- Microseconds after which the reservations of a known epoch are void, or -1 if none are.
-local function standingOf(ledger, instant, known)
-  if known == 0 or known == ledger.epoch then return -1 end
-  local till = validUntil(ledger, known)
-  return till == math.huge and -1 or math.max(0, till * 1000 - instant.us)
-end
-
--- Microseconds until the pause ends, or -1 if there is none.
-local function pausedFor(ledger, instant)
-  local left = ledger.pausedUntil * 1000 - instant.us
-  return left > 0 and left or -1
-end
-
--- A count in a reply: as text if it is so large that a client's parser may round it.
-local function counted(n)
-  return n < 2 ^ 52 and n or string.format('%.0f', n)
-end
-
--- The permits of each limit that are free now.
-local function availableNow(ledger, instant)
-  local permits, paused = {}, ledger.pausedUntil > instant.now
-  for i, state in ipairs(ledger.limits) do
-    permits[i] = paused and 0 or counted(algebraOf(state.kind).available(state, instant.now, instant.at))
-  end
-  return permits
-end
-
 -- The moment at which all permits will be free again.
 local function fullAt(ledger, now)
   local full = now
@@ -172,8 +145,9 @@ end
 -- The keys live up to twice as long as needed, so that few calls have to renew their expiry: `kept` is the
 -- moment at which they expire.
 local function saveLedger(key, ledger, instant)
-  local now = instant.now
-  ledger.expires = math.max(now + LEAST_LIFE, fullAt(ledger, now), noticeEnd(ledger), #ledger.tickets > 0 and ledger.pacedUntil or 0)
+  local now, last = instant.now, ledger.voids[#ledger.voids]
+  local noticed = last and last.from + NOTICE_PERIOD or 0
+  ledger.expires = math.max(now + LEAST_LIFE, fullAt(ledger, now), noticed, #ledger.tickets > 0 and ledger.pacedUntil or 0)
   if not inRange(ledger.expires, ledger.expires) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then

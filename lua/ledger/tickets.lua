@@ -7,7 +7,7 @@
 -- none waits, or the negative load of its last one if it is likely to call again; and `taken`, what it has taken in its
 -- turns. All in milliseconds.
 
-local turnOf, takeTicket, dropTicket
+local turnOf
 
 do
   -- For how long after its turn a client can be overtaken: milliseconds.
@@ -16,8 +16,6 @@ do
   -- permits take at the full rate, within these bounds in milliseconds.
   local LEAST_HOLD = 1000
   local MOST_HOLD = 4000
-  -- The longest client name that is kept: bytes.
-  local MOST_NAME = 2048
 
   -- The milliseconds by which the waiting clients in front delay a client, if no permits are refunded; the same of all
   -- clients in front, without what they are likely to refund: those that were granted call again; whether no client waits
@@ -46,26 +44,5 @@ do
     local overtaken = first and first.due + MOST_DELAY or math.huge
     local isFirst = delay == 0 or own and own.due <= now and own.due < overtaken
     return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now
-  end
-
-  -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait.
-  function takeTicket(ledger, new)
-    local tickets = ledger.tickets
-    for _, ticket in ipairs(tickets) do
-      if ticket.client == new.client then
-        if ticket.stride <= 0 then ticket.due = new.due end
-        ticket.till, ticket.stride, ticket.taken = new.till, new.stride, new.taken
-        return
-      end
-    end
-    -- Longer names would fill the ledger.
-    if #tickets < MOST_TICKETS and #new.client <= MOST_NAME then tickets[#tickets + 1] = new end
-  end
-
-  -- Removes the ticket of a client that has been granted permits: its next request comes after those of the others.
-  function dropTicket(ledger, client)
-    for i, ticket in ipairs(ledger.tickets) do
-      if ticket.client == client then return table.remove(ledger.tickets, i) end
-    end
   end
 end

@@ -79,9 +79,7 @@ local function fixedWindow()
   end
 
   function algebra.fit(state, now, t, n)
-    local used = 0
-    if t < state.stop then used = state.used end
-    return math.floor((state.permits - used) / n)
+    return math.floor((state.permits - (t < state.stop and state.used or 0)) / n)
   end
 
   function algebra.hasGap(state, now, at, n, before)
@@ -165,9 +163,7 @@ local function fixedWindow()
   end
 
   function algebra.available(state, _now, at)
-    local open = state.start
-    if state.used == 0 then open = state.stop end
-    if open > at then return 0 end
+    if edgeOf(state) > at then return 0 end
     return math.max(0, state.permits - state.used)
   end
 

@@ -33,11 +33,11 @@ export const equivalent = [
     why: 'the list is cut to the length that it has',
   },
   {
-    mutant: /reserve\.lua local position, held, lastMoment, .* 6, 0, «0 → 1», 0, /,
+    mutant: /reserve\/asked\.lua local position, held, lastMoment, .* 6, 0, «0 → 1», 0, /,
     why: 'a moment is 0, which means none, or one of the present time',
   },
   {
-    mutant: /reserve\.lua .*addRun\(tonumber\(ARGV\[5\] or 1\), -«1 → 2», /,
+    mutant: /reserve\/asked\.lua .*addRun\(tonumber\(ARGV\[5\] or 1\), -«1 → 2», /,
     why: 'every negative number stands for any wait',
   },
   {
@@ -49,7 +49,7 @@ export const equivalent = [
     why: 'the two are the same number then',
   },
   {
-    mutant: /reserve\.lua local left, .* reply\[4\] «< → <=» 0$/,
+    mutant: /reserve\/opened\.lua local left, .* reply\[4\] «< → <=» 0$/,
     why: 'the time until a pause ends is above 0, or -1',
   },
   {
@@ -148,7 +148,8 @@ export const equivalent = [
     why: 'the expiry of a key is renewed more often',
   },
   {
-    mutant: /reserve\.lua local mayOrder, delay, expected, isFirst, barred = .*, «0 → 1», 0, true, false$/,
+    mutant:
+      /reserve\/opened\.lua local mayOrder, delay, expected, isFirst, barred = .*, «0 → 1», 0, true, false$/,
     why: 'it is read only where clients wait in order, and is computed there',
   },
   {
@@ -237,11 +238,11 @@ export const equivalent = [
   },
   {
     mutant:
-      /reserve\.lua (.* reply\[4\] < «0 → 1»$|.* or retryAt > «0 → 1»$|.* stays and till or «0 → 1», now\)$)/,
+      /reserve(\/opened)?\.lua (.* reply\[4\] < «0 → 1»$|.* or retryAt > «0 → 1»$|.* stays and till or «0 → 1», now\)$)/,
     why: 'the wait, or the moment, is that of a pause or a call to come, or none',
   },
   {
-    mutant: /reserve\.lua while ARGV\[position \+ «1 → 2»\] do$/,
+    mutant: /reserve\/asked\.lua while ARGV\[position \+ «1 → 2»\] do$/,
     why: 'a run has at least three arguments, and the time of a test is one',
   },
   {
@@ -298,7 +299,7 @@ export const equivalent = [
     why: 'no limiter has so many limits',
   },
   {
-    mutant: /reserve\.lua local hole = .*now «\+ → -» 1, ledger\.pausedUntil/,
+    mutant: /serve\.lua local hole = .*now «\+ → -» 1, ledger\.pausedUntil/,
     why: 'holes that are due were refunded when the ledger was opened',
   },
   {
@@ -436,7 +437,7 @@ export const equivalent = [
     why: 'both moments are past',
   },
   {
-    mutant: /reserve\.lua local hole = wait «> → >=» 0 and holeFor/,
+    mutant: /reserve\/serve\.lua local hole = wait «> → >=» 0 and holeFor/,
     why: 'no hole is later than now and before the present moment',
   },
   {

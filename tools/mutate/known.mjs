@@ -120,7 +120,7 @@ export const known = [
     tests: constants,
     changes: [
       {
-        file: 'lua/reserve.lua',
+        file: 'lua/reserve/opened.lua',
         find: 'local CONTENDER_PERIOD = 2000',
         replace: 'local CONTENDER_PERIOD = 4000',
       },
@@ -167,9 +167,9 @@ export const known = [
     tests: constants,
     changes: [
       {
-        file: epochs,
-        find: 'return last and last.from + NOTICE_PERIOD or 0',
-        replace: 'return last and last.from or 0',
+        file: 'lua/ledger/state.lua',
+        find: 'noticed = last and last.from + NOTICE_PERIOD or 0',
+        replace: 'noticed = last and last.from or 0',
       },
       {
         file: memory('epochs'),
@@ -248,7 +248,11 @@ export const known = [
     title: 'permits refunded in the middle of a queue are not handed over, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/reserve.lua', find: 'wait > 0 and holeFor(', replace: 'wait < 0 and holeFor(' },
+      {
+        file: 'lua/reserve/serve.lua',
+        find: 'wait > 0 and holeFor and',
+        replace: 'wait < 0 and holeFor and',
+      },
       { file: memory('serve'), find: 'wait > 0 ? holeFor(', replace: 'wait < 0 ? holeFor(' },
     ],
   },
@@ -268,7 +272,7 @@ export const known = [
     tests: givenBack,
     changes: [
       {
-        file: 'lua/ledger/holes.lua',
+        file: 'lua/reserve/holes.lua',
         find: 'hole.moment < before and fits(cost, hole.cost)',
         replace: 'hole.moment < before',
       },
@@ -293,7 +297,7 @@ export const known = [
     title: 'permits refunded in the middle stay charged when the queue ends before them, in both twins',
     tests: givenBack,
     changes: [
-      { file: 'lua/refund.lua', find: '  closeEnd(ledger, now)\n', replace: '' },
+      { file: 'lua/refund.lua', find: 'while #holes > 0 and', replace: 'while #holes < 0 and' },
       { file: memory('refund'), find: '  closeEnd(ledger, now);\n', replace: '  void closeEnd;\n' },
     ],
   },
@@ -396,8 +400,8 @@ export const known = [
     tests: givenBack,
     changes: [
       {
-        file: 'lua/ledger/pace.lua',
-        find: 'ledger.frontier - strideOf(ledger, cost) * count',
+        file: 'lua/refund.lua',
+        find: 'ledger.frontier - strideOf(ledger, cost) * requests',
         replace: 'ledger.frontier',
       },
       {

@@ -9,7 +9,7 @@ import type { Reservations } from './queueing.ts';
 /**
  * Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before these.
  * All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead. The
- * twin of `serveEarlier` in `lua/reserve.lua`.
+ * twin of `lua/reserve/earlier.lua`.
  */
 export function serveEarlier(
   ledger: LedgerState,

@@ -17,7 +17,7 @@ export const mostGaps = 64;
  * reservation waited for more. Reservations keep their moments. Returns whether the request was granted.
  *
  * Without contention, only the permits for which reservations became void, or before holes far ahead, are granted: of a coarse
- * slot only its end is known, so a valid reservation might still be in it. The twin of `lua/ledger/gaps.lua`.
+ * slot only its end is known, so a valid reservation might still be in it. The twin of `lua/reserve/gaps.lua`.
  */
 export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole: Hole | undefined): boolean {
   const { now, at } = instant;

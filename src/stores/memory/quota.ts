@@ -19,7 +19,7 @@ export interface Quota extends Taken {
 /**
  * How many requests of a cost the call may still be granted at once: its client's part of the permits that were free at its
  * first request, and at least that one. A client that refunds permits would otherwise take them all again with its next call,
- * before any other client calls. The twin of `lua/ledger/quota.lua`.
+ * before any other client calls. The twin of `lua/reserve/quota.lua`.
  */
 export function quotaOf(ledger: LedgerState, now: number, cost: Cost, call: Quota): number {
   const load = loadOf(ledger, cost);

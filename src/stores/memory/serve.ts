@@ -17,7 +17,7 @@ const mostSegments = 512;
 /** Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits. */
 const nextCall = 2;
 
-/** Grants or reserves the permits of a run, as far as the client's share goes. The twin of `serve` in `lua/reserve.lua`. */
+/** Grants or reserves the permits of a run, as far as the client's share goes. The twin of `lua/reserve/serve.lua`. */
 export function serve(
   ledger: LedgerState,
   instant: Instant,

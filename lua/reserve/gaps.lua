@@ -1,6 +1,4 @@
--- @include "ledger/epochs"
--- @include "ledger/holes"
--- @include "ledger/grant"
+-- @include "reserve/holes"
 
 -- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts.
 

@@ -1,0 +1,64 @@
+-- @include "ledger/state"
+-- @include "ledger/contenders"
+-- @include "ledger/grant"
+-- @include "ledger/move-up"
+-- @include "ledger/share"
+-- @include "ledger/tickets"
+-- @include "ledger/turns"
+-- @include "reserve/asked"
+
+-- The ledger as the call finds it, the client among its contenders, and the reply.
+
+-- A client counts as a contender, and windows stay paced, for this many milliseconds after its last reservation is due, or
+-- after the call that it has to make before.
+local CONTENDER_PERIOD = 2000
+-- No client reserves further ahead than this many milliseconds of load.
+local LONGEST_HORIZON = 1000
+
+local serverUs = serverTime(ARGV[position])
+local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serverUs)
+if not ledger then return instant end
+local now = instant.now
+moveUp(ledger, now, serverUs)
+local contenders = countContenders(ledger, KEYS[2], client, waits, now)
+local paced = contenders > 1 or now < ledger.pacedUntil
+local share = shareOf(ledger, horizon, contenders, now)
+-- Whether clients wait in order, and whether they take turns. If so: the turn of this one, see `turnOf`. A client that does
+-- not wait is no contender, but it must not overtake clients that wait without reservations.
+local mayOrder, delay, expected, isFirst, barred = contenders > 1 or (paced and not waits), 0, 0, true, false
+local turns = mayOrder and takeTurns(ledger, now)
+local rare = mayOrder and not turns and areRare(ledger)
+local ordered = rare or turns
+if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, rare) end
+boundFrontier(ledger, now)
+
+-- Until when the reservations of the known epoch are valid.
+local valid = known > 0 and validUntil(ledger, known) or math.huge
+local pause = ledger.pausedUntil * 1000 - instant.us
+local reply = { serverUs, ledger.epoch, contenders, pause > 0 and pause or -1,
+  valid == math.huge and -1 or math.max(0, valid * 1000 - instant.us), -1,
+  share > horizon / contenders and math.floor(share * 1000) or -1 }
+local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
+-- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
+local sharesFree = contenders > 1 and (turns or areReturned(ledger))
+-- When the client is to call again: milliseconds, or 0.
+local retryAt = 0
+-- What the client has taken in its turns, and the same of the waiting client that has taken least. One that calls for the
+-- first time has taken as much as that one; and one that did not wait since its last call has no claim to what others took
+-- meanwhile.
+local taken, least = 0, math.huge
+for _, ticket in ipairs(ledger.tickets) do
+  if ticket.client == client then taken = ticket.taken end
+  if ticket.stride > 0 then least = math.min(least, ticket.taken) end
+end
+if least == math.huge then least = taken end
+taken = math.max(taken, least)
+-- Requests of one client keep their order.
+local last, stays = lastOf(ledger, lastMoment, lastEpoch), held > 0
+local after = last
+if earlier then held, after = 0, 0 end
+local function answer(count, delay)
+  reply[#reply + 1] = count
+  reply[#reply + 1] = delay
+  plain = plain and delay == 0
+end

@@ -1,0 +1,84 @@
+-- @include "reserve/quota"
+
+-- The requests that stay queued while clients wait in order, or take turns. The twin of src/stores/memory/queueing.ts.
+
+local LEFT = -1
+local takeTicket, goBehind, staysQueued, queue
+
+if ordered then
+  -- The longest client name that is kept: bytes.
+  local MOST_NAME = 2048
+
+  -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait.
+  function takeTicket(ledger, new)
+    local tickets = ledger.tickets
+    for _, ticket in ipairs(tickets) do
+      if ticket.client == new.client then
+        if ticket.stride <= 0 then ticket.due = new.due end
+        ticket.till, ticket.stride, ticket.taken = new.till, new.stride, new.taken
+        return
+      end
+    end
+    -- Longer names would fill the ledger.
+    if #tickets < MOST_TICKETS and #new.client <= MOST_NAME then tickets[#tickets + 1] = new end
+  end
+
+  -- Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front.
+  local function callAgain(wait)
+    retryAt = math.max(now + expected + wait - horizon / 2, now + 1)
+  end
+
+  -- After a grant, the client's next request comes after those of the others. In turns, that follows from what it has
+  -- taken.
+  function goBehind(cost)
+    if turns then return end
+    for i, ticket in ipairs(ledger.tickets) do
+      if ticket.client == client then table.remove(ledger.tickets, i) end
+    end
+    delay, expected, isFirst, barred = turnOf(ledger, client, now, rare)
+    local load = loadOf(ledger, cost)
+    callAgain(keptLoad(ledger, load))
+    -- It does not wait yet, but is likely to: those behind it count with that.
+    takeTicket(ledger, { client = client, due = now, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
+  end
+
+  -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
+  -- horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and
+  -- nothing beyond the notice period, or nothing at all.
+  function staysQueued(cost, wait, ahead, maxWait)
+    if left or barred then return true end
+    -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
+    if wait == 0 then return maxWait == 0 and not isFirst end
+    if turns then return reservesNothing() or ahead > NOTICE_PERIOD or (held > 0 and held >= share) end
+    return not isFirst or ahead > math.max(horizon, keptLoad(ledger, loadOf(ledger, cost)))
+  end
+
+  -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.
+  function queue(run, remaining, t)
+    -- Clients that take turns share what is free, so those in front do not delay them.
+    local turn = turns and t or t + delay
+    local wait = math.min(math.ceil((isFirst and t or turn) * 1000 - instant.us), MOST_WAIT)
+    if run.maxWait == 0 or wait > run.maxWait then return answer(remaining, -2 - math.max(1000, wait)) end
+    if not left then
+      local till = now + CONTENDER_PERIOD
+      local load = loadOf(ledger, run.cost)
+      -- Its claim is no larger than this request, so that a client whose request is too large, or needs another limit, holds up
+      -- no others for ever.
+      local claimed = taken
+      for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - load) end
+      local due = turns and now or turn
+      takeTicket(ledger, { client = client, due = due, till = till, stride = load, taken = claimed })
+      if load >= share then noteLarge(ledger, load, till, now) end
+      ledger.pacedUntil = math.max(ledger.pacedUntil, till)
+      if turns then
+        retryAt = nextTurn(t, free, load)
+      else
+        -- Refunded permits come soon after their grants, if at all.
+        local since = math.abs(now - newestOf(ledger, run.cost, false))
+        callAgain(math.min(t - now, math.max(keptLoad(ledger, load), since)))
+      end
+      left = true
+    end
+    answer(remaining, LEFT)
+  end
+end

@@ -1,0 +1,89 @@
+-- @include "reserve/gaps"
+-- @include "reserve/queueing"
+
+-- Grants or reserves the permits of a run, as far as the client's share goes. The twin of src/stores/memory/serve.ts.
+
+local serve
+
+if not earlier then
+  local NEVER = -2
+  -- To a client that would, a reply with so many segments reserves no more moments: a call takes milliseconds at most.
+  local MOST_SEGMENTS = 512
+  -- Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits.
+  local NEXT_CALL = 2
+
+  -- How many requests of a cost may still be granted at once.
+  local function quotaFor(cost, hasQuota)
+    return hasQuota and quotaOf(cost) or math.huge
+  end
+
+  -- Grants requests of a run at the moment `t` that was offered, and returns their number: 0 if there is no room.
+  local function grant(run, remaining, t, wait, hole, stride, hasQuota)
+    local cost, load = run.cost, wait > 0 and loadOf(ledger, run.cost)
+    local granted = hole and math.min(roomIn(hole, cost), remaining) or load and fitAll(ledger, now, t, cost, remaining)
+      or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), remaining))
+    if not (granted >= 1) then return 0 end
+    if load then granted = math.min(granted, math.max(1, math.ceil((share - held) / load))) end
+    if hole then
+      fillHole(ledger, hole, cost, granted, now)
+    else
+      granted = grantAll(ledger, instant, t, cost, stride, granted)
+    end
+    if paced and stride == 0 then noteGranted(ledger, cost, granted) end
+    if load then
+      held, after = held + load * granted, math.max(after, t)
+      if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
+    else
+      if hasQuota then spend(cost, granted) end
+      if turns then noteTaken(ledger, cost, granted) end
+    end
+    if ordered then goBehind(cost) end
+    answer(granted, wait)
+    return granted
+  end
+
+  function serve(run)
+    local cost, remaining, again = run.cost, run.count, 0
+    if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
+    local stride = paced and not turns and strideOf(ledger, cost) or 0
+    -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
+    -- once.
+    local callsAgain = turns and MOST_TURN or NEXT_CALL
+    local hasQuota = sharesFree and stride == 0 and run.maxWait >= callsAgain * 1000
+    while remaining > 0 do
+      local t, wait = offer(ledger, instant, cost, stride, after)
+      -- A refunded reservation before `t` can be taken over without moving any other reservation.
+      local hole = wait > 0 and holeFor and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
+      -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
+      -- client's own reservations.
+      local mayOvertake = wait > 0 and run.maxWait > 0 and not left and after <= now and not barred and gaps < MOST_GAPS
+      if mayOvertake and quotaFor(cost, hasQuota) > 0 and takeGap(ledger, instant, cost, hole) then
+        answer(1, 0)
+        remaining, gaps = remaining - 1, gaps + 1
+        if hasQuota then spend(cost, 1) end
+        if ordered then goBehind(cost) end
+      elseif ordered and staysQueued(cost, wait, t - now, run.maxWait) then
+        return queue(run, remaining, t)
+      elseif wait == 0 and quotaFor(cost, hasQuota) <= 0 then
+        if turns then return queue(run, remaining, t) end
+        -- A bucket grants the next requests after the calls of this millisecond.
+        after = instant.at + 1
+      else
+        if hole then
+          t = hole.moment
+          wait = t * 1000 - instant.us
+        end
+        -- A request that may not wait never overtakes queued requests, even if its permits are free.
+        if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
+        left = left or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
+        if left then return answer(remaining, LEFT) end
+        local granted = grant(run, remaining, t, wait, hole, stride, hasQuota)
+        remaining = remaining - granted
+        -- The list of a log has turned out to be another one: its permits count for longer than when they were offered. A
+        -- damaged key must not keep this loop, and so the server, busy for ever.
+        if granted == 0 then again = again + 1 end
+        if again > #logs then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free') end
+      end
+    end
+  end
+end
