@@ -24,7 +24,7 @@ export class GrantBounds {
   /** The limits that have been in force from the beginning. */
   readonly #limits: readonly Limit[];
   /** The last reservation, if a single limit alone decided its moment; the version of the refunds then, and the limit. */
-  #decided: Reservation | false | undefined;
+  #decided: Reservation | undefined;
   #version = 0;
   #decidedBy: readonly Limit[] | undefined;
   /** From when on windows are not paced, and the limit is not paused. */
@@ -61,7 +61,7 @@ export class GrantBounds {
     // Paced reservations may lie within a window.
     const mayBePaced = limits[0].kind === 'fixedWindow' && (contenders > 1 || sent < this.#calmFrom);
     const isLater = last!.grant.moment > Math.max(now + paused + 1, from);
-    this.#decided = limits.length === 1 && !mayBePaced && isLater && last;
+    this.#decided = limits.length === 1 && !mayBePaced && isLater ? last : undefined;
     this.#version = version;
     this.#decidedBy = limits;
   }

@@ -735,7 +735,11 @@ export const known = [
     title: 'a bucket counts as empty at the end of a pause',
     tests: ['test/limiter/pause\\.'],
     changes: [
-      { file: 'src/dispatcher/grantBounds.ts', find: 'now + paused + 1;', replace: 'now + paused - 1;' },
+      {
+        file: 'src/dispatcher/grantBounds.ts',
+        find: 'now + paused + 1, from',
+        replace: 'now + paused - 1, from',
+      },
     ],
   },
 ];
