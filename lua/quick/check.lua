@@ -2,7 +2,7 @@
 -- its text. The numbers by which the limit grants must be those of the text, too: they have the checksum that was stored with them.
 -- It is computed by lua/heads/checksum, which is placed before this.
 
-taken = letter == kind and version == VERSION and data:find(text, TEXT_AT + 1, true) == TEXT_AT + 1
+taken = mark == kind + 256 * VERSION and data:find(text, TEXT_AT + 1, true) == TEXT_AT + 1
   and sum == checksum and now >= calm
   and seen <= now and epoch >= forgotten and (known == 0 or known == epoch or expires <= now)
 if taken and expires <= now then fresh, taken, forgotten, expires, kept = true, false, math.max(forgotten, epoch + 1), 0, 0 end

@@ -4,12 +4,12 @@
 
 if kind == FIXED_KIND then
   -- The format of the head and of the kind's numbers, and the bytes before the text.
-  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6I6I7I7I7I7', 93
-  local letter, version, used, newest, reserved, start, stop
+  local NUMBERS, TEXT_AT = '<HI7I6I6I6I6I7I6I7I6I6I7I7I7I7', 93
+  local mark, used, newest, reserved, start, stop
   -- Whether the last window has ended, and nothing is known of another one. A ledger is kept longer than a short interval.
   local opens
   if not fresh and #data >= TEXT_AT then
-    letter, version, epoch, calm, kept, seen, expires, used, newest, reserved, start, stop, permits, interval, extra,
+    mark, epoch, calm, kept, seen, expires, used, newest, reserved, start, stop, permits, interval, extra,
       sum = struct.unpack(NUMBERS, data)
     -- @inline "heads/checksum"
     -- @inline "quick/check"
@@ -37,7 +37,7 @@ if kind == FIXED_KIND then
     full, left = stop, permits - used
     -- @inline "quick/renew"
     if renewed then
-      taken = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, used, newest, reserved, start, stop, permits,
+      taken = struct.pack(NUMBERS, kind + 256 * VERSION, epoch, calm, kept, now, till, used, newest, reserved, start, stop, permits,
         interval, extra, sum)
     elseif opens then
       taken = struct.pack('<I6I6I7I6I7I6I6', now, till, used, newest, reserved, start, stop)

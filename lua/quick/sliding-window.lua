@@ -6,11 +6,11 @@
 local pushed, lengthBefore, second
 if kind == WINDOW_KIND then
   -- The format of the head and of the kind's numbers, and the bytes before the text.
-  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6I7I6I7I6BI6I7I7I7I7', 94
-  local letter, version, total, newest, openCount, openTime, entries, purged
+  local NUMBERS, TEXT_AT = '<HI7I6I6I6I6I7I6I7I6BI6I7I7I7I7', 94
+  local mark, total, newest, openCount, openTime, entries, purged
   local behind = TEXT_AT + #text + 1
   if not fresh and #data >= TEXT_AT then
-    letter, version, epoch, calm, kept, seen, expires, total, newest, openCount, openTime, entries, purged, permits, interval, extra,
+    mark, epoch, calm, kept, seen, expires, total, newest, openCount, openTime, entries, purged, permits, interval, extra,
       sum = struct.unpack(NUMBERS, data)
     -- @inline "heads/checksum"
     -- @inline "quick/check"
@@ -106,7 +106,7 @@ if kind == WINDOW_KIND then
   if taken then
     -- @inline "quick/renew"
     if renewed then
-      taken = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, total, newest, openCount, openTime, entries,
+      taken = struct.pack(NUMBERS, kind + 256 * VERSION, epoch, calm, kept, now, till, total, newest, openCount, openTime, entries,
         purged, permits, interval, extra, sum)
     else
       taken = struct.pack('<I6I6I7I6I7I6BI6', now, till, total, newest, openCount, openTime, entries, purged)

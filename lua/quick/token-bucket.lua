@@ -4,13 +4,13 @@
 
 if kind == BUCKET_KIND then
   -- The format of the head and of the kind's numbers, and the bytes before the text.
-  local NUMBERS, TEXT_AT = '<BBI7I6I6I6I6di6BI6I6I6I7I7I7I7', 94
-  local letter, version, units, lastAt, count, since, stop, held
+  local NUMBERS, TEXT_AT = '<HI7I6I6I6I6di6BI6I6I6I7I7I7I7', 94
+  local mark, units, lastAt, count, since, stop, held
   local cap, cost
   -- Where the steps that follow the text begin.
   local behind = TEXT_AT + #text + 1
   if not fresh and #data >= TEXT_AT then
-    letter, version, epoch, calm, kept, seen, expires, units, lastAt, count, since, stop, held, permits, interval, extra,
+    mark, epoch, calm, kept, seen, expires, units, lastAt, count, since, stop, held, permits, interval, extra,
       sum = struct.unpack(NUMBERS, data)
     -- @inline "heads/checksum"
     -- @inline "quick/check"
@@ -63,7 +63,7 @@ if kind == BUCKET_KIND then
   if taken then
     -- @inline "quick/renew"
     if renewed then
-      taken = struct.pack(NUMBERS, kind, VERSION, epoch, calm, kept, now, till, units, lastAt, count, since, stop, held, permits,
+      taken = struct.pack(NUMBERS, kind + 256 * VERSION, epoch, calm, kept, now, till, units, lastAt, count, since, stop, held, permits,
         interval, extra, sum)
     else
       taken = struct.pack('<I6I6di6BI6I6I6', now, till, units, lastAt, count, since, stop, held)
