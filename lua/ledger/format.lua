@@ -50,7 +50,7 @@ do
       local state, calm = ledger.limits[1], calmFrom(ledger)
       local algebra = algebraOf(state.kind)
       local head = struct.pack(HEAD, state.kind:byte(), VERSION, ledger.epoch, calm, ledger.kept, ledger.seen, ledger.expires)
-        .. algebra.packHead(state, (checkedText(state.kind, algebra.numbers(state))))
+        .. algebra.packHead(state, ledger.checked or (checkedText(state.kind, algebra.numbers(state))))
       local rare, isRare = algebra.packRare(state, now)
       if not isPlain(ledger, now, calm) then return head .. rare .. packRare(ledger) end
       return isRare and head .. rare or head
@@ -95,11 +95,12 @@ do
     local expected, text = checkedText(state.kind, algebra.numbers(state))
     if data:sub(position, position + #expected - 1) ~= expected then error('limits that differ from their states', 0) end
     position = algebra.unpackRest(state, data, position + #expected)
+    -- The checked text is written again as it was read, unless the limit changes: formatting takes longer than comparing.
     local ledger = {
       epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = kept,
       pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
       movedAt = 0, credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '', limits = { state },
-      voids = {}, holes = {}, tickets = {}, spec = limitsIn(text),
+      voids = {}, holes = {}, tickets = {}, spec = limitsIn(text), checked = expected,
     }
     if position <= #data then position = algebra.unpackRare(state, data, position) end
     if position <= #data then position = unpackRare(ledger, data, position) end

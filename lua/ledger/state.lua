@@ -75,7 +75,7 @@ local function convert(ledger, spec, logs, now)
       limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
     end
   end
-  ledger.limits, ledger.spec, ledger.holes, ledger.largestUntil = limits, spec, {}, 0
+  ledger.limits, ledger.spec, ledger.checked, ledger.holes, ledger.largestUntil = limits, spec, nil, {}, 0
 end
 
 local STORED = '1'
