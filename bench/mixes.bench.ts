@@ -1,6 +1,6 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { againstIdeal, type Comparison } from '../test/contention/againstIdeal.ts';
+import { againstIdeal, type Comparison, fleetAgainstIdeal } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
 import { printTable } from './support/table.ts';
 
@@ -33,8 +33,37 @@ const mixes: [string, Habits][] = [
   ['8 of 10 in 100 ms', { ...estimate, refundWithin: 100 }],
   ['half cancelled, refunded', { ...waits, cancel: 0.5, cancelWithin: 300, refund: 0.5, refundWithin: 50 }],
 ];
+/** What one of six clients does, while the others keep all permits. */
+const wasteful: [string, Habits][] = [
+  ['refunds 95 % in 5 ms', { ...waits, waiting: 4, refund: 0.95, refundWithin: 5 }],
+  ['refunds 95 % in 500 ms', { ...waits, waiting: 4, refund: 0.95, refundWithin: 500 }],
+  ['cancels 95 % in 100 ms', { ...waits, waiting: 4, cancel: 0.95, cancelWithin: 100 }],
+];
 
 export function run(): void {
+  compareEqual();
+  compareUnequal();
+}
+
+/** One client wastes what it takes: the others keep their fair shares, and what it gives back. */
+function compareUnequal(): void {
+  const rows = kinds.flatMap(([kind, limitOf]) =>
+    rates.slice(0, 2).map(([permits, seconds]) => {
+      const interval = seconds * 1_000;
+      const during = { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span: 25_000 };
+      const compared = wasteful.flatMap(([, habits]) => {
+        const clients = [habits, ...Array(5).fill({ ...waits, waiting: 4 })];
+        const { part, shares, calls } = fleetAgainstIdeal(limitOf({ permits, interval }), clients, during);
+        return [part, Math.min(...shares.slice(1)), calls];
+      });
+      return [`${kind} of ${permits} in ${seconds} s`, ...compared];
+    }),
+  );
+  const heads = wasteful.flatMap(([name]) => [`${name}: part`, 'least share', 'calls']);
+  printTable(['one of six clients', ...heads], rows);
+}
+
+function compareEqual(): void {
   const all: Comparison[][] = [];
   const rows: (string | number)[][] = [];
   for (const [kind, limitOf] of kinds)

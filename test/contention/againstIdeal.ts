@@ -7,8 +7,10 @@ export const measured = { roundTrip: 2, warmUp: 3000, span: 30_000 };
 /** Of few permits, chance decides much. */
 const seeds = [1, 2, 3];
 
-/** What clients with the same habits keep, compared with one queue in the store. */
+/** What clients keep, compared with one queue in the store. */
 export interface Comparison {
+  /** The permits that each client keeps, as a part of its fair share of the limit. */
+  shares: number[];
   /** Kept permits a second. */
   rate: number;
   /** Their part of what the queue keeps. */
@@ -21,18 +23,23 @@ export interface Comparison {
   calls: number;
 }
 
+type During = Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span'>;
+
+/** So many clients with the same habits. */
 export function againstIdeal(
   limit: Limit,
   clients: number,
   habits: Habits,
-  during: Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span'> = measured,
+  during: During = measured,
 ): Comparison {
-  const kept = Array.from({ length: clients }, () => 0);
+  return fleetAgainstIdeal(limit, Array(clients).fill(habits), during);
+}
+
+export function fleetAgainstIdeal(limit: Limit, clients: readonly Habits[], during: During): Comparison {
+  const kept = clients.map(() => 0);
   let [best, longest, granted, calls] = [0, 0, 0, 0];
   for (const seed of seeds) {
-    const contention = {
-      ...{ limits: [limit], clients: Array.from({ length: clients }, () => habits), ...during, seed },
-    };
+    const contention = { limits: [limit], clients, ...during, seed };
     const outcome = contend(contention);
     outcome.kept.forEach(([permits], client) => {
       kept[client] += permits;
@@ -44,5 +51,7 @@ export function againstIdeal(
   }
   const sum = kept.reduce((total, permits) => total + permits, 0);
   const rate = (sum * 1000) / (seeds.length * during.span);
-  return { rate, part: sum / best, jain: jain(kept), longest, calls: calls / granted };
+  const share = (seeds.length * limit.permits * during.span) / limit.interval / clients.length;
+  const shares = kept.map((permits) => permits / share);
+  return { shares, rate, part: sum / best, jain: jain(kept), longest, calls: calls / granted };
 }

@@ -5,7 +5,7 @@ import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from
 import { jain } from '../fleet/measures.ts';
 import { promise } from '../support/campaign.ts';
 import { cases } from '../support/cases.ts';
-import { againstIdeal } from './againstIdeal.ts';
+import { againstIdeal, fleetAgainstIdeal } from './againstIdeal.ts';
 import { type Contention, contend, type Outcome, waits } from './contend.ts';
 import { ideal } from './ideal.ts';
 
@@ -256,12 +256,19 @@ for (const [kind, number] of cases(Object.keys(kinds).slice(0, 2), [8, 16]))
     }
   });
 
-const short = [
-  [1000, 8, 4, 300, 0.95],
-  [100, 8, 1, 300, 0.92],
-  [100, 16, 1, 5, 0.9],
-  [100, 16, 4, 5, 0.9],
-] as const;
+/** The part that is kept of each kind. */
+const short: [
+  permits: number,
+  number: number,
+  waiting: number,
+  refundWithin: number,
+  Record<string, number>,
+][] = [
+  [1000, 8, 4, 300, { 'a sliding window': 0.97, 'a fixed window': 0.96 }],
+  [100, 8, 1, 300, { 'a sliding window': 0.92, 'a fixed window': 0.92 }],
+  [100, 16, 1, 5, { 'a sliding window': 0.9, 'a fixed window': 0.98 }],
+  [100, 16, 4, 5, { 'a sliding window': 0.9, 'a fixed window': 0.98 }],
+];
 for (const [kind, [permits, number, waiting, refundWithin, least]] of cases(
   Object.keys(kinds).slice(0, 2),
   short,
@@ -272,7 +279,7 @@ for (const [kind, [permits, number, waiting, refundWithin, least]] of cases(
     const contention = { limits, clients, ...measured, jitter: 0.3, warmUp: 6_500, span: 20_000 };
     const { kept, calls, granted, best } = inTurns(contention, (20_000 / 2_500) * permits);
     const permitsKept = sum(kept.map(([n]) => n));
-    assert.ok(permitsKept >= least * best, `${permitsKept} permits, and ${best} of one queue`);
+    assert.ok(permitsKept >= least[kind] * best, `${permitsKept} permits, and ${best} of one queue`);
     assert.ok(calls <= 1.3 * granted, `${calls} calls for ${granted} permits`);
   });
 
@@ -310,6 +317,32 @@ for (const [[permits, seconds, number, waiting, least], kind] of cases(late, [
     assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
     // In turns, the next request of an empty queue waits for its client's turn, too.
     assert.ok(calls <= (seconds > 1 ? 1.4 : 1.9), `${calls} calls for each permit`);
+  });
+
+const wasteful = [
+  ['refunds 95 % within 5 ms', { refund: 0.95, refundWithin: 5 }],
+  ['refunds 95 % within half a second', { refund: 0.95, refundWithin: 500 }],
+  ['cancels 95 % within 100 ms', { cancel: 0.95, cancelWithin: 100 }],
+] as const;
+for (const [[permits, interval], [name, waste], kind] of cases(
+  [
+    [50, 1000],
+    [100, 2500],
+  ],
+  wasteful,
+  ['a sliding window', 'a fixed window', 'a token bucket'],
+))
+  test(`a client that ${name} leaves five others their fair shares of ${kind} of ${permits} in ${interval} ms, which is used`, () => {
+    const clients = [{ ...waits, waiting: 4, ...waste }, ...Array(5).fill({ ...waits, waiting: 4 })];
+    const limit = { ...kinds[kind](permits), interval } as Limit;
+    const during = { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span: 25_000 };
+    const { part, shares } = fleetAgainstIdeal(limit, clients, during);
+    const others = Math.min(...shares.slice(1));
+    assert.ok(others >= 0.97, `${others} of a fair share`);
+    // All have reserved in the next second when the last tenth of a fixed window of this one comes back.
+    const isLate =
+      kind === 'a fixed window' && interval === 1000 && name === 'refunds 95 % within half a second';
+    assert.ok(part >= (isLate ? 0.88 : 0.95), `${part} of what one queue would keep`);
   });
 
 const trips = [
