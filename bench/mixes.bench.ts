@@ -2,6 +2,7 @@
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
 import { againstIdeal, type Comparison, fleetAgainstIdeal } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
+import { ideal } from '../test/contention/ideal.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
@@ -43,6 +44,57 @@ const wasteful: [string, Habits][] = [
 export function run(): void {
   compareEqual();
   compareUnequal();
+  compareEvenCalls();
+}
+
+/** What 16 clients would keep that call one after the other at an even pace, and reserve nothing. */
+function compareEvenCalls(): void {
+  const [soon, late, estimates] = mixes.map(([, habits]) => habits);
+  const cases: [name: string, limitOf: LimitOf, permits: number, seconds: number, habits: Habits][] = [
+    ['fixed window of 100 in 2.5 s, 90 % in 500 ms, 16 x 1', fixedWindow, 100, 2.5, late],
+    ['fixed window of 100 in 2.5 s, 90 % in 500 ms, 16 x 4', fixedWindow, 100, 2.5, { ...late, waiting: 4 }],
+    [
+      'sliding window of 100 in 2.5 s, 90 % in 5 ms, 16 x 4',
+      slidingWindow,
+      100,
+      2.5,
+      { ...soon, waiting: 4 },
+    ],
+    ['sliding window of 100 in 2.5 s, 90 % in 5 ms, 16 x 1', slidingWindow, 100, 2.5, soon],
+    [
+      'sliding window of 50 in 1 s, 8 of 10 in 100 ms, 16 x 4',
+      slidingWindow,
+      50,
+      1,
+      { ...estimates, waiting: 4 },
+    ],
+  ];
+  const paces = [2, 3, 4, 10, 20, 30];
+  const rows = cases.map(([name, limitOf, permits, seconds, habits]) => {
+    const interval = seconds * 1_000;
+    const contention = {
+      limits: [limitOf({ permits, interval })],
+      clients: Array(16).fill(habits),
+      ...{ roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span: 25_000 },
+    };
+    const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+    const keptAt = (every: number, most: number) =>
+      seeds.reduce((sum, seed) => sum + ideal({ ...contention, seed }, { every, most })[0], 0);
+    const best = keptAt(1, Infinity);
+    /** Kept permits of a granted request, on average. */
+    const each = habits.costs[0][0] * (1 - habits.refund * habits.part);
+    return [
+      name,
+      ...paces.flatMap((every) => {
+        const kept = keptAt(every, habits.waiting);
+        return [kept / best, (seeds.length * contention.span * each) / every / kept];
+      }),
+    ];
+  });
+  printTable(
+    ['one queue, served by calls', ...paces.flatMap((ms) => [`every ${ms} ms: part`, 'calls'])],
+    rows,
+  );
 }
 
 /** One client wastes what it takes: the others keep their fair shares, and what it gives back. */

@@ -17,8 +17,14 @@ interface Asked {
  * The permits of each limit that are kept if one queue in the store serves all clients: every request in its order, in the
  * millisecond in which its permits are free, with no reservations. A grant, and what its client sends after it, take a round
  * trip. Requests, cancellations and refunds are as random as in `contend`, and no refund is known before it happens.
+ *
+ * With `calls`, the queue is served only every so many milliseconds, and so many requests at most: no clients that call in turns, one
+ * after the other at an even pace, keep more.
  */
-export function ideal({ limits, clients, roundTrip, jitter = 0, warmUp, span, seed }: Contention): number[] {
+export function ideal(
+  { limits, clients, roundTrip, jitter = 0, warmUp, span, seed }: Contention,
+  calls = { every: 1, most: Infinity },
+): number[] {
   const random = randomFrom(seed);
   const rules = limits.map(ruleOf);
   const queue: Asked[] = [];
@@ -73,7 +79,9 @@ export function ideal({ limits, clients, roundTrip, jitter = 0, warmUp, span, se
   for (; now < warmUp + span; now++) {
     for (const work of later.get(now) ?? []) work();
     later.delete(now);
-    while (queue[0]?.cost.every((n, i) => rules[i].free(now) >= n)) grant(queue.shift() as never);
+    if (now % calls.every > 0) continue;
+    for (let n = 0; n < calls.most && queue[0]?.cost.every((n, i) => rules[i].free(now) >= n); n++)
+      grant(queue.shift() as never);
   }
   return limits.map((_, i) =>
     held.reduce((sum, { moment, cost }) => sum + (moment > warmUp ? cost[i] : 0), 0),
