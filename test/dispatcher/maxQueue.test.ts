@@ -176,4 +176,19 @@ timed(
   },
 );
 
+timed(
+  'a waiter that prefetches gets the place of a prefetched request for its first request only',
+  (clock) => {
+    const line = openLine(limit, near(), 3);
+    const eager = { ...recorder<number>(), prefetches: true };
+    const other = { ...recorder<number>(), prefetches: true };
+    ask(line, recorder(), 10);
+    ask(line, eager, 3);
+    ask(line, other, 2);
+    clock.tick(1);
+    assert.equal(eager.all('failed'), [2]);
+    assert.equal(other.all('failed'), [1]);
+  },
+);
+
 test.run();
