@@ -133,12 +133,10 @@ export class GrantBounds {
   /** The permits of each limit that are granted at the moment of the last reservation. */
   #permitsAt(last: Reservation): number[] {
     const { moment } = last.grant;
-    return this.#ledger.limits.map((_, i) => {
-      let permits = 0;
-      for (let one: Reservation | undefined = last; one?.grant.moment === moment; one = one.previous)
-        permits += one.grant.cost[i] * one.count;
-      return permits;
-    });
+    const permits = this.#ledger.limits.map(() => 0);
+    for (let one: Reservation | undefined = last; one?.grant.moment === moment; one = one.previous)
+      for (let i = 0; i < permits.length; i++) permits[i] += one.grant.cost[i] * one.count;
+    return permits;
   }
 
   /** Whether the bucket is empty, or a fixed window starts, at the moment of the last reservation. A refund may change that. */

@@ -6,14 +6,14 @@ import type { Reservation } from './reservation.ts';
  * a reply still stand, and a later one is granted after another reply only.
  */
 export class Notice {
-  readonly #alone: boolean | undefined;
+  readonly #alone: boolean;
   #epoch = 0;
   /** The time of the last reply by the store's clock. */
   #now = -Infinity;
   /** When the call of the last reply was sent, by the monotonic clock. */
   #sent = -Infinity;
 
-  constructor(alone?: boolean) {
+  constructor(alone = false) {
     this.#alone = alone;
   }
 

@@ -129,13 +129,13 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     const { named } = this;
     const cost = costOf(named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (
-      permits !== 1 &&
-      exceeds(this.ledger.limits, cost) &&
-      (this.#rare.created?.knowsLimits ?? this.ledger.sync)
-    )
+    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.knowsLimits())
       throw exceedsError(this.name, named, this.ledger.limits, permits as AskedPermits);
     return cost;
+  }
+
+  private knowsLimits(): boolean {
+    return this.#rare.created?.knowsLimits ?? this.ledger.sync;
   }
 
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
@@ -181,10 +181,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   permitOf(grant: Grant, permits: P, requestedAt?: number): Permit<P> {
-    const waited =
-      requestedAt === undefined
-        ? 0
-        : Math.max(0, (this.#rare.created?.grantTime ?? this.now()) - requestedAt);
+    const waited = requestedAt === undefined ? 0 : Math.max(0, this.grantTime() - requestedAt);
     return new PermitHandle(grant, permits, waited, this);
   }
 
@@ -200,6 +197,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   timeoutError(permits: P, timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
     const isUnanswered = retryAfter === undefined && (this.#rare.created?.isOverdue ?? false);
     return new AcquireTimeoutError(this.name, permits as AskedPermits, timeout, retryAfter, isUnanswered);
+  }
+
+  private grantTime(): number {
+    return this.#rare.created?.grantTime ?? this.now();
   }
 
   now(): number {

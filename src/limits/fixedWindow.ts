@@ -125,9 +125,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     forgetBefore(state);
   },
 
-  available({ permits, used, start, end }, _now, at) {
-    const open = used === 0 ? end : start;
-    return open > at ? 0 : Math.max(0, permits - used);
+  available(state, _now, at) {
+    return edgeOf(state) > at ? 0 : Math.max(0, state.permits - state.used);
   },
 
   full({ end }, now) {

@@ -9,7 +9,8 @@ const mostHoles = 32;
 
 /**
  * Remembers a refunded reservation as a hole: it stays charged until requests that fit into it take it over.
- * Returns false if there are too many. The twin of `lua/ledger/holes.lua`.
+ * Returns false if there are too many. The twin of `lua/ledger/add-hole.lua`.
+ * `lua/ledger/holes.lua` has what every call needs of this file, and `lua/reserve/holes.lua` what only a reserve does.
  */
 export function addHole(ledger: LedgerState, moment: number, cost: Cost, count: number): boolean {
   const { holes } = ledger;

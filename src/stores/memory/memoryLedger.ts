@@ -59,8 +59,8 @@ export class MemoryLedger extends Place implements ControlledLedger {
   }
 
   get limits(): readonly Limit[] {
-    const { limits } = this.steering();
-    return limits && !this.#setting.misnamed(this.steering()) ? limits : this.#setting.config.limits;
+    const control = this.steering();
+    return (!this.#setting.misnamed(control) && control.limits) || this.#setting.config.limits;
   }
 
   take(cost: Cost): Grant | undefined {
@@ -133,8 +133,9 @@ export class MemoryLedger extends Place implements ControlledLedger {
   }
 
   getRate(reply: Reply<Rate>): void {
-    const { limits } = this.steering();
-    const wrong = this.#setting.misnamed(this.steering());
+    const control = this.steering();
+    const { limits } = control;
+    const wrong = this.#setting.misnamed(control);
     if (wrong) reply(new StoreError(this.#setting.config.name, wrong));
     else reply(null, { limits: limits ?? this.#setting.config.limits, stored: limits !== undefined });
   }

@@ -37,7 +37,7 @@ const parts = 499;
  * Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders then take
  * turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits that are free.
  * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
- * `lua/ledger/turns.lua`.
+ * `lua/ledger/turns.lua`; what follows from it for a call is in `lua/reserve/turns.lua`.
  */
 export function takeTurns(ledger: LedgerState, now: number): boolean {
   const { movedAt } = ledger;
