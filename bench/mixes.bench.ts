@@ -1,8 +1,9 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { againstIdeal, type Comparison, fleetAgainstIdeal } from '../test/contention/againstIdeal.ts';
+import { againstIdeal, type Comparison, manyWindows } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
 import { ideal } from '../test/contention/ideal.ts';
+import { besideWasteful, wasteful } from '../test/contention/wasteful.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
@@ -34,13 +35,6 @@ const mixes: [string, Habits][] = [
   ['8 of 10 in 100 ms', { ...estimate, refundWithin: 100 }],
   ['half cancelled, refunded', { ...waits, cancel: 0.5, cancelWithin: 300, refund: 0.5, refundWithin: 50 }],
 ];
-/** What one of six clients does, while the others keep all permits. */
-const wasteful: [string, Habits][] = [
-  ['refunds 95 % in 5 ms', { ...waits, waiting: 4, refund: 0.95, refundWithin: 5 }],
-  ['refunds 95 % in 500 ms', { ...waits, waiting: 4, refund: 0.95, refundWithin: 500 }],
-  ['cancels 95 % in 100 ms', { ...waits, waiting: 4, cancel: 0.95, cancelWithin: 100 }],
-];
-
 export function run(): void {
   compareEqual();
   compareUnequal();
@@ -49,66 +43,45 @@ export function run(): void {
 
 /** What 16 clients would keep that call one after the other at an even pace, and reserve nothing. */
 function compareEvenCalls(): void {
-  const [soon, late, estimates] = mixes.map(([, habits]) => habits);
-  const cases: [name: string, limitOf: LimitOf, permits: number, seconds: number, habits: Habits][] = [
-    ['fixed window of 100 in 2.5 s, 90 % in 500 ms, 16 x 1', fixedWindow, 100, 2.5, late],
-    ['fixed window of 100 in 2.5 s, 90 % in 500 ms, 16 x 4', fixedWindow, 100, 2.5, { ...late, waiting: 4 }],
-    [
-      'sliding window of 100 in 2.5 s, 90 % in 5 ms, 16 x 4',
-      slidingWindow,
-      100,
-      2.5,
-      { ...soon, waiting: 4 },
-    ],
-    ['sliding window of 100 in 2.5 s, 90 % in 5 ms, 16 x 1', slidingWindow, 100, 2.5, soon],
-    [
-      'sliding window of 50 in 1 s, 8 of 10 in 100 ms, 16 x 4',
-      slidingWindow,
-      50,
-      1,
-      { ...estimates, waiting: 4 },
-    ],
+  const [soon, late, estimates] = mixes;
+  const compared: [limit: Limit, mix: [string, Habits], waiting: number][] = [
+    [fixedWindow({ permits: 100, interval: 2_500 }), late, 1],
+    [fixedWindow({ permits: 100, interval: 2_500 }), late, 4],
+    [slidingWindow({ permits: 100, interval: 2_500 }), soon, 4],
+    [slidingWindow({ permits: 100, interval: 2_500 }), soon, 1],
+    [slidingWindow({ permits: 50, interval: 1_000 }), estimates, 4],
   ];
   const paces = [2, 3, 4, 10, 20, 30];
-  const rows = cases.map(([name, limitOf, permits, seconds, habits]) => {
-    const interval = seconds * 1_000;
-    const contention = {
-      limits: [limitOf({ permits, interval })],
-      clients: Array(16).fill(habits),
-      ...{ roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span: 25_000 },
-    };
-    const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+  const rows = compared.map(([limit, [mix, habits], waiting]) => {
+    const clients = Array(16).fill({ ...habits, waiting });
+    const contention = { limits: [limit], clients, ...manyWindows(limit) };
     const keptAt = (every: number, most: number) =>
       seeds.reduce((sum, seed) => sum + ideal({ ...contention, seed }, { every, most })[0], 0);
     const best = keptAt(1, Infinity);
     /** Kept permits of a granted request, on average. */
     const each = habits.costs[0][0] * (1 - habits.refund * habits.part);
     return [
-      name,
+      `${limit.kind} of ${limit.permits} in ${limit.interval} ms, ${mix}, 16 x ${waiting}`,
       ...paces.flatMap((every) => {
-        const kept = keptAt(every, habits.waiting);
+        const kept = keptAt(every, waiting);
         return [kept / best, (seeds.length * contention.span * each) / every / kept];
       }),
     ];
   });
-  printTable(
-    ['one queue, served by calls', ...paces.flatMap((ms) => [`every ${ms} ms: part`, 'calls'])],
-    rows,
-  );
+  const heads = paces.flatMap((ms) => [`every ${ms} ms: part`, 'calls']);
+  printTable(['one queue, served by calls', ...heads], rows);
 }
 
-/** One client wastes what it takes: the others keep their fair shares, and what it gives back. */
 function compareUnequal(): void {
   const rows = kinds.flatMap(([kind, limitOf]) =>
     rates.slice(0, 2).map(([permits, seconds]) => {
-      const interval = seconds * 1_000;
-      const during = { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span: 25_000 };
-      const compared = wasteful.flatMap(([, habits]) => {
-        const clients = [habits, ...Array(5).fill({ ...waits, waiting: 4 })];
-        const { part, shares, calls } = fleetAgainstIdeal(limitOf({ permits, interval }), clients, during);
-        return [part, Math.min(...shares.slice(1)), calls];
-      });
-      return [`${kind} of ${permits} in ${seconds} s`, ...compared];
+      const limit = limitOf({ permits, interval: seconds * 1_000 });
+      const compared = wasteful.map(([, waste]) => besideWasteful(limit, waste));
+      return [
+        `${kind} of ${permits} in ${seconds} s`,
+        ...compared.flatMap(({ part, least, calls }) => [part, least, calls]),
+      ];
     }),
   );
   const heads = wasteful.flatMap(([name]) => [`${name}: part`, 'least share', 'calls']);
@@ -121,16 +94,10 @@ function compareEqual(): void {
   for (const [kind, limitOf] of kinds)
     for (const [permits, seconds] of rates)
       for (const [clients, waiting] of fleets) {
-        const interval = seconds * 1_000;
-        const span = permits >= 1_000 ? 5_000 : 25_000;
+        const limit = limitOf({ permits, interval: seconds * 1_000 });
+        const during = manyWindows(limit, permits >= 1_000 ? 5_000 : 25_000);
         const compared = mixes.map(([, habits]) =>
-          againstIdeal(
-            limitOf({ permits, interval }),
-            clients,
-            { ...habits, waiting },
-            // The measurement begins between the bursts in which windows grant.
-            { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span },
-          ),
+          againstIdeal(limit, clients, { ...habits, waiting }, during),
         );
         all.push(compared);
         rows.push([

@@ -25,6 +25,11 @@ export interface Comparison {
 
 type During = Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span'>;
 
+/** For limits of some seconds, too: the measurement begins between the bursts in which windows grant. */
+export function manyWindows({ interval }: Limit, span = 25_000): During {
+  return { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span };
+}
+
 /** So many clients with the same habits. */
 export function againstIdeal(
   limit: Limit,

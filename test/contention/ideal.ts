@@ -80,7 +80,11 @@ export function ideal(
     for (const work of later.get(now) ?? []) work();
     later.delete(now);
     if (now % calls.every > 0) continue;
-    for (let n = 0; n < calls.most && queue[0]?.cost.every((n, i) => rules[i].free(now) >= n); n++)
+    for (
+      let served = 0;
+      served < calls.most && queue[0]?.cost.every((n, i) => rules[i].free(now) >= n);
+      served++
+    )
       grant(queue.shift() as never);
   }
   return limits.map((_, i) =>

@@ -5,9 +5,10 @@ import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from
 import { jain } from '../fleet/measures.ts';
 import { promise } from '../support/campaign.ts';
 import { cases } from '../support/cases.ts';
-import { againstIdeal, fleetAgainstIdeal } from './againstIdeal.ts';
+import { againstIdeal, manyWindows } from './againstIdeal.ts';
 import { type Contention, contend, type Outcome, waits } from './contend.ts';
 import { ideal } from './ideal.ts';
+import { besideWasteful, wasteful } from './wasteful.ts';
 
 const kinds: Record<string, (permits: number) => Limit> = {
   'a sliding window': (permits) => slidingWindow({ permits, interval: 1000 }),
@@ -305,25 +306,14 @@ for (const [[permits, seconds, number, waiting, least], kind] of cases(late, [
   test(`${number} clients with ${waiting} queued requests that refund 90 % of ${permits} within half a second keep what one queue would keep in ${seconds} s of ${kind}`, () => {
     const interval = 1000 * seconds;
     const habits = { ...waits, waiting, refund: 0.9, refundWithin: 500 };
-    const { part, jain, calls } = againstIdeal(
-      { ...kinds[kind](permits), interval } as Limit,
-      number,
-      habits,
-      {
-        ...{ roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span: 25_000 },
-      },
-    );
+    const limit = { ...kinds[kind](permits), interval } as Limit;
+    const { part, jain, calls } = againstIdeal(limit, number, habits, manyWindows(limit));
     assert.ok(part >= least[kind], `${part} of the ideal`);
     assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
     // In turns, the next request of an empty queue waits for its client's turn, too.
     assert.ok(calls <= (seconds > 1 ? 1.4 : 1.9), `${calls} calls for each permit`);
   });
 
-const wasteful = [
-  ['refunds 95 % within 5 ms', { refund: 0.95, refundWithin: 5 }],
-  ['refunds 95 % within half a second', { refund: 0.95, refundWithin: 500 }],
-  ['cancels 95 % within 100 ms', { cancel: 0.95, cancelWithin: 100 }],
-] as const;
 for (const [[permits, interval], [name, waste], kind] of cases(
   [
     [50, 1000],
@@ -333,15 +323,10 @@ for (const [[permits, interval], [name, waste], kind] of cases(
   ['a sliding window', 'a fixed window', 'a token bucket'],
 ))
   test(`a client that ${name} leaves five others their fair shares of ${kind} of ${permits} in ${interval} ms, which is used`, () => {
-    const clients = [{ ...waits, waiting: 4, ...waste }, ...Array(5).fill({ ...waits, waiting: 4 })];
-    const limit = { ...kinds[kind](permits), interval } as Limit;
-    const during = { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span: 25_000 };
-    const { part, shares } = fleetAgainstIdeal(limit, clients, during);
-    const others = Math.min(...shares.slice(1));
-    assert.ok(others >= 0.97, `${others} of a fair share`);
+    const { part, least } = besideWasteful({ ...kinds[kind](permits), interval } as Limit, waste);
+    assert.ok(least >= 0.97, `${least} of a fair share`);
     // All have reserved in the next second when the last tenth of a fixed window of this one comes back.
-    const isLate =
-      kind === 'a fixed window' && interval === 1000 && name === 'refunds 95 % within half a second';
+    const isLate = kind === 'a fixed window' && interval === 1000 && waste.refundWithin === 500;
     assert.ok(part >= (isLate ? 0.88 : 0.95), `${part} of what one queue would keep`);
   });
 
