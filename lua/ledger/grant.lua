@@ -34,7 +34,8 @@ do
     local from = math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) and instant.now or t)
     local unpaced = math.floor(ledger.credit / stride)
     local count = math.min(most, math.max(1, unpaced + math.ceil((t + 1 - from) / stride)))
-    ledger.credit = ledger.credit - stride * math.min(count, unpaced)
+    -- A quotient that is rounded up would leave less than nothing, which is no number of a ledger.
+    ledger.credit = math.max(0, ledger.credit - stride * math.min(count, unpaced))
     ledger.frontier = from + stride * math.max(0, count - unpaced)
     noteGranted(ledger, cost, count)
     return count

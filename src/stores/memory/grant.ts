@@ -53,7 +53,8 @@ function keepPace(
   const from = Math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) ? instant.now : t);
   const unpaced = Math.floor(ledger.credit / stride);
   const count = Math.min(most, Math.max(1, unpaced + Math.ceil((t + 1 - from) / stride)));
-  ledger.credit -= stride * Math.min(count, unpaced);
+  // A quotient that is rounded up would leave less than nothing, which is no number of a ledger.
+  ledger.credit = Math.max(0, ledger.credit - stride * Math.min(count, unpaced));
   ledger.frontier = from + stride * Math.max(0, count - unpaced);
   noteGranted(ledger, cost, count);
   return count;
