@@ -212,6 +212,20 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.is(await clients.decide(101_100, 3), true);
   });
 
+  test('permits that came back leave no gap in the pace, where their load is a rounded number of strides', async () => {
+    const clients = await fleet({ kind: 'fixedWindow', permits: 39, interval: 8000, align: 'first' });
+    const { epoch } = await clients.reserve(0, 1, { count: 39 });
+    for (const client of [1, 2]) await clients.reserve(10, client, { count: 5, horizon: 20 });
+    await clients.refund(1000, 1, { moment: 0, epoch, count: 4 });
+    // Reservations move up, and the turns that begin with that end three seconds later.
+    for (const client of [1, 2]) await clients.reserve(1001, client, { count: 30, horizon: 20 });
+    for (const client of [1, 2]) await clients.reserve(2900, client, { count: 5, horizon: 5000 });
+    // The first six reservations do not move the frontier. In floating point, six strides exceed the load that came back.
+    const reply = await clients.reserve(4500, 1, { count: 9, horizon: 5000 });
+    assert.equal(moments(reply), [...Array(7).fill(8000), 8131, 8262]);
+    assert.equal(moments(await clients.reserve(4500, 2, { count: 2, horizon: 5000 })), [8393, 8546]);
+  });
+
   test('at higher rates, reservations move up for any refund', async () => {
     const clients = await fleet({ ...window, permits: 1000, interval: 20_000 });
     const { epoch } = await clients.reserve(0, 1, { count: 1001 });

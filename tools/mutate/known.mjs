@@ -742,4 +742,28 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'scripts',
+    title: 'rounding leaves a credit below zero, in memory',
+    tests: givenBack,
+    changes: [
+      {
+        file: memory('grant'),
+        find: 'Math.max(0, ledger.credit - stride * Math.min(count, unpaced))',
+        replace: 'ledger.credit - stride * Math.min(count, unpaced)',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'rounding leaves a credit below zero, in Lua',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/ledger/grant.lua',
+        find: 'math.max(0, ledger.credit - stride * math.min(count, unpaced))',
+        replace: 'ledger.credit - stride * math.min(count, unpaced)',
+      },
+    ],
+  },
 ];
