@@ -66,7 +66,7 @@ local function convert(ledger, spec, logs, now)
     if old and old.state.kind == limit[2] then
       local same = old.spec[3] == limit[3] and old.spec[4] == limit[4] and old.spec[5] == limit[5]
       limits[i] = old.state
-      if not same then algebraOf(old.state.kind).adopt(old.state, limit) end
+      if not same and algebraOf(old.state.kind).adopt(old.state, limit) then ledger.refundable = ledger.epoch end
     else
       local p, t = permits, newest
       if old then p, t = algebraOf(old.state.kind).taken(old.state) end

@@ -172,12 +172,14 @@ local function fixedWindow()
   end
 
   function algebra.adopt(state, spec)
+    local movesGrid = spec[5] == 1 and (spec[4] ~= state.interval or state.epoch ~= 1)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
     -- Earlier grants count in the window in which they were made, so the next one starts after the newest of
     -- them.
     if state.used > 0 then state.stop = math.max(state.start + state.interval, state.newest + 1) end
     if state.used0 > 0 then state.stop0 = math.max(state.start0 + state.interval, state.newest0 + 1) end
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
+    return movesGrid
   end
 
   function algebra.taken(state)

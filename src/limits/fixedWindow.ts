@@ -145,12 +145,14 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   adopt(state, { permits, interval, align }) {
+    const movesGrid = align === 'epoch' && (interval !== state.interval || align !== state.align);
     Object.assign(state, { permits, interval, align });
     // Earlier grants count in the window in which they were made, so the next one starts after the newest of
     // them.
     for (const window of [state, state.previous])
       if (window && window.used > 0) window.end = Math.max(window.start + interval, window.newest + 1);
     if (align === 'epoch') state.end = alignUp(state, state.end);
+    return movesGrid;
   },
 
   taken: ({ used, newest }) => ({ permits: used, newest }),

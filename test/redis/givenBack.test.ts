@@ -286,6 +286,24 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(600), [13]);
   });
 
+  for (const [title, before, restores] of [
+    ['another interval', { interval: 500, align: 'epoch' }, false],
+    ['another start', { interval: 1000, align: 'first' }, false],
+    ['other permits', { interval: 1000, align: 'epoch' }, true],
+  ] as const)
+    test(`the grid of an aligned window restores no grants of another grid: after ${title}`, async () => {
+      const clients = await fleet({ kind: 'fixedWindow', permits: 2, ...before });
+      await clients.reserve(400, 1);
+      const { epoch } = await clients.reserve(1100, 1);
+      await clients.reserve(1500, 1);
+      await clients.setRate(1500, 1, { kind: 'fixedWindow', permits: 1, interval: 1000, align: 'epoch' });
+      // The second grant is counted only if it was made in the same window as the third.
+      assert.is(await clients.refund(1500, 1, { moment: 1500, epoch, count: 1 }, 1), restores);
+      assert.is(await clients.decide(1500, 2), false);
+      assert.is(await clients.refund(1500, 1, { moment: 1100, epoch, count: 1 }, 2), restores);
+      assert.is(await clients.decide(1500, 2), restores);
+    });
+
   test('a reservation for the moment from which they are void restores nothing, one before it does', async () => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 4 });

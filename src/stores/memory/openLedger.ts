@@ -126,7 +126,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   ledger.limits = limits.map((limit, i) => {
     const state = before.get(names[i]);
     if (state?.kind === limit.kind) {
-      if (!isOf(state, limit)) algebraOf(state).adopt(state, limit);
+      if (!isOf(state, limit) && algebraOf(state).adopt(state, limit)) ledger.refundable = ledger.epoch;
       return state;
     }
     const { permits, newest } = state ? algebraOf(state).taken(state) : most;
