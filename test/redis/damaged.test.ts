@@ -102,11 +102,14 @@ const counts = new Set([
 /** Those that are checked only in a whole ledger. */
 const wholeCounts = new Set(['owedUntil', 'unsureUntil', 'reserved']);
 
-/** Numbers that a field must not hold. The numbers of a window, and those that few small ledgers have, are only finite. */
+/**
+ * Numbers that a field must not hold. The numbers of a window, those that few small ledgers have, and the units of a bucket in
+ * any other ledger, are only finite.
+ */
 function invalidFor(kind: Kind, isSmall: boolean, field: string): number[] {
   const numbers = [NaN, Infinity, -Infinity];
   const isOwn = first.includes(field) || rare.includes(field);
-  const onlyFinite = isSmall ? small[kind][1].includes(field) : kind !== 'tokenBucket';
+  const onlyFinite = isSmall ? small[kind][1].includes(field) : kind !== 'tokenBucket' || field === 'units';
   if (isOwn || !onlyFinite) numbers.push(2 ** 61);
   if (counts.has(field) || (!isSmall && wholeCounts.has(field))) numbers.push(-1);
   if (field === 'permits' || field === 'interval') numbers.push(0);

@@ -52,4 +52,12 @@ inEachTwin('debts', (test, { fleet }) => {
     const taken = moments(await clients.reserve(600, 1, { count: 11 }));
     assert.equal(taken, [...new Array(10).fill(2004), 2009]);
   });
+
+  test('of debts of many clients, so many permits are charged that sums stay exact', async () => {
+    const clients = await fleet({ ...sliding, permits: 2 ** 50, interval: 7 });
+    for (let client = 1; client <= 10; client++) await clients.owe(0, client, 2 ** 53 - 1);
+    // Four windows.
+    assert.equal(moments(await clients.reserve(0, 1)), [28]);
+    assert.equal(await clients.peek(28), [2 ** 50 - 1]);
+  });
 });

@@ -40,6 +40,15 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(2000, 1, { epoch, count: 2 })), [60_000, 61_000]);
   });
 
+  test('the refill that a fast bucket loses during a long pause is counted', async () => {
+    // 100 Gbit/s. In two days, that is more than the largest moment that a ledger accepts.
+    const days = 172_800_000;
+    const clients = await fleet({ ...bucket, permits: 12.5e9, burst: 1e10 });
+    await clients.pause(0, 1, days);
+    assert.equal(moments(await clients.reserve(0, 1, { permits: 1e10 })), [days]);
+    assert.equal(moments(await clients.reserve(1, 1, { permits: 1e10 })), [days + 799]);
+  });
+
   test('a refunded reservation before the newest goes to the next request of its cost', async () => {
     const { clients, epoch } = await twoWaiting();
     await clients.refund(1000, 2, { moment: 1700, epoch, count: 1 });

@@ -41,8 +41,9 @@ local function bucketFormat()
   function format.decode(data, position)
     local permits, interval, burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, count, after =
       struct.unpack('<dddddddddd', data, position)
-    checkSmall(permits + interval + burst + units + ts + owedUntil + lastAt + unsureUntil + sameSince)
-    checkSmall(units)
+    checkSmall(permits + interval + burst + ts + owedUntil + lastAt + unsureUntil + sameSince)
+    -- The refill that is lost until a reservation far ahead may be any number of units.
+    checkFinite(units)
     checkRate(permits, interval, burst - 1)
     checkCounts(ts, owedUntil, unsureUntil)
     checkSteps(count)

@@ -12,6 +12,8 @@ import { goOnInTurns } from './turns.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
+/** The most permits that are taken after a debt: sums stay exact. */
+const mostTaken = 2 ** 52;
 /** The number of parts that a debt is split into, unless a part would exceed a window or a burst. */
 const debtParts = 100;
 
@@ -87,9 +89,9 @@ function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refu
 
 /** Charges the free permits now, and the rest in parts, each at the first moment at which it is free. */
 function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): void {
-  const { available, commit, earliest, fit } = algebraOf(state);
+  const { available, commit, earliest, fit, taken } = algebraOf(state);
   const most = capacityOf(state);
-  let left = Math.min(permits, mostDebt * most);
+  let left = Math.min(permits, mostDebt * most, Math.max(0, mostTaken - taken(state).permits));
   const part = Math.min(most, Math.ceil(left / debtParts));
   const free = Math.min(left, available(state, now, at));
   if (free > 0) commit(state, now, at, free);
