@@ -16,8 +16,7 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   if (voidAfter !== undefined) reservations.requeueFrom(isVoid(reply, call.sent + voidAfter));
   if (paused !== undefined) reservations.requeueFrom(isPaused(reply, paused, received + paused));
   const { last } = reservations.moments;
-  // Moments of a client never decrease: after a change of the limit, this may have had permits before the last one.
-  const from = last && !bounds.isDecided ? last.grant.moment : 0;
+  bounds.reserving();
   eachSegment(runs, reply.segments, (run, segment) => {
     if (segment.delay >= 0)
       // If the client's last reservation was void, the store does not know of those in front of it that stand.
@@ -29,7 +28,7 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
   });
   for (const { requests } of runs)
     for (const request of requests) if (request.stage === 'sent') queue.requeue(request);
-  if (reservations.moments.last !== last) hopeless.reserved(reply, call, from);
+  if (reservations.moments.last !== last) hopeless.reserved(reply, call);
 }
 
 /** The reservation of a segment. */

@@ -23,10 +23,14 @@ export class GrantBounds {
   readonly #untilFree: bounds.UntilFree;
   /** The limits that have been in force from the beginning. */
   readonly #limits: readonly Limit[];
-  /** The last reservation, if a single limit alone decided its moment; the version of the refunds then, and the limit. */
+  /** The last reservation, if a single limit alone decided its moment; and the version of the refunds then. */
   #decided: Reservation | undefined;
   #version = 0;
-  #decidedBy: readonly Limit[] | undefined;
+  /** The moment after which the limit itself decides those that the present reply makes. */
+  #from = 0;
+  /** The limits of the last reply, and when the last reservation that was made under others is due: these count for less. */
+  #present: readonly Limit[];
+  #othersUntil = 0;
   /** From when on windows are not paced, and the limit is not paused. */
   #calmFrom = 0;
 
@@ -42,7 +46,7 @@ export class GrantBounds {
     this.#reservations = reservations;
     this.#refunds = refunds;
     this.#fairShare = fairShare;
-    this.#limits = ledger.limits;
+    this.#limits = this.#present = ledger.limits;
     this.#untilFree = (permits) => ledger.untilFree?.(permits);
   }
 
@@ -54,16 +58,28 @@ export class GrantBounds {
     this.#calmFrom = Math.max(this.#calmFrom, now + Math.max(paced, paused));
   }
 
-  /** A reply has made reservations. The limit itself has decided those after `from`. */
-  reserved({ now, paused = 0, contenders }: ReserveReply, { sent, version }: Call, from: number): void {
+  /** A reply is about to make reservations. */
+  reserving(): void {
+    const { limits } = this.#ledger;
+    const { last } = this.#reservations.moments;
+    // Moments of a client never decrease: after a change or a refund, the limit may have had permits before the last one.
+    this.#from = last && !this.#isDecided ? last.grant.moment : 0;
+    if (limits !== this.#present) {
+      this.#present = limits;
+      this.#decided = undefined;
+      this.#othersUntil = last?.due ?? 0;
+    }
+  }
+
+  /** A reply has made reservations. */
+  reserved({ now, paused = 0, contenders }: ReserveReply, { sent, version }: Call): void {
     const { limits } = this.#ledger;
     const { last } = this.#reservations.moments;
     // Paced reservations may lie within a window.
     const mayBePaced = limits[0].kind === 'fixedWindow' && (contenders > 1 || sent < this.#calmFrom);
-    const isLater = last!.grant.moment > Math.max(now + paused + 1, from);
+    const isLater = last!.grant.moment > Math.max(now + paused + 1, this.#from);
     this.#decided = limits.length === 1 && !mayBePaced && isLater ? last : undefined;
     this.#version = version;
-    this.#decidedBy = limits;
   }
 
   /** Permits that nobody waits for are about to be charged, ahead of now. */
@@ -90,10 +106,11 @@ export class GrantBounds {
     const { permits } = this.#queue;
     const requests = 1 + permits.peersOf(cost, deadline);
     const asked = permits.certain.map((n, i) => n + cost[i] * requests);
-    const last = this.lastReserved(now);
+    const isOwn = limits === this.#present && now >= this.#othersUntil;
+    const last = isOwn ? this.lastReserved(now) : undefined;
     const reserved = last ? this.#permitsAt(last) : granted;
     const earliest = Math.max(last?.earliestDue ?? 0, since);
-    const moment = earliest + bounds.leastWait(limits, cost, asked, reserved, this.isDecided);
+    const moment = earliest + bounds.leastWait(limits, cost, asked, reserved, isOwn && this.#isDecided);
     if (!last || limits.length > 1 || limits[0].kind !== 'slidingWindow') return moment;
     // The reservations may have several moments, close to each other.
     const { first } = this.#reservations.moments;
@@ -117,7 +134,7 @@ export class GrantBounds {
     const untilFree: bounds.UntilFree = (n) => bounds.mostUntilFree(limits, n);
     const from = now + (sync ? 0 : fairShare.fillTime);
     const last = this.lastReserved(now);
-    if (last && this.isDecided) {
+    if (last && this.#isDecided) {
       const { kind } = limits[0];
       if (kind === 'tokenBucket' && isWithin(last.due, untilFree)) return true;
       if (kind === 'fixedWindow' && isWithin(last.due + from - now, () => [0], this.#permitsAt(last)))
@@ -140,9 +157,9 @@ export class GrantBounds {
   }
 
   /** Whether the bucket is empty, or a fixed window starts, at the moment of the last reservation. A refund may change that. */
-  get isDecided(): boolean {
+  get #isDecided(): boolean {
     const { last } = this.#reservations.moments;
-    const isSame = this.#decidedBy === this.#ledger.limits && this.#version === this.#refunds.version;
+    const isSame = this.#present === this.#ledger.limits && this.#version === this.#refunds.version;
     return isSame && last !== undefined && last === this.#decided;
   }
 }

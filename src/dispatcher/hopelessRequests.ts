@@ -47,9 +47,9 @@ export class HopelessRequests {
     else this.#assess(request, now);
   }
 
-  /** A reply has made reservations. The limit itself has decided those after `from`. */
-  reserved(reply: ReserveReply, call: Call, from: number): void {
-    this.#bounds.reserved(reply, call, from);
+  /** A reply has made reservations. */
+  reserved(reply: ReserveReply, call: Call): void {
+    this.#bounds.reserved(reply, call);
     this.#knowsMore = !this.#knew;
   }
 

@@ -105,4 +105,58 @@ timed(
   },
 );
 
+for (const [what, limit, before, changed, at] of [
+  [
+    'made at the old rate',
+    tokenBucket({ permits: 1, interval: 1000, burst: 1 }),
+    [1, 1, 1],
+    tokenBucket({ permits: 10, interval: 3000, burst: 1 }),
+    1300,
+  ],
+  [
+    'of more permits than the new burst',
+    tokenBucket({ permits: 10, interval: 3000, burst: 10 }),
+    [10, 5],
+    tokenBucket({ permits: 10, interval: 1000, burst: 1 }),
+    1500,
+  ],
+] as const)
+  timed(
+    `just after a change to a faster bucket, a request is granted behind reservations ${what}`,
+    async (clock) => {
+      const limiter = new RateLimiter({ name: 'api', limit });
+      await limiter.acquire(before[0]);
+      for (const permits of before.slice(1)) fateOf(limiter.acquire(permits));
+      await clock.tickAsync(0);
+      const change = limiter.setRate(changed);
+      const fate = fateOf(limiter.acquire(1, { timeout: at + 50 }));
+      await change;
+      await clock.tickAsync(at + 200);
+      assert.is(fate.reason, undefined);
+      assert.is(fate.at, at);
+      await limiter.close();
+    },
+  );
+
+timed(
+  'after two changes in a millisecond, requests that only the first would grant delay none',
+  async (clock) => {
+    const limit = tokenBucket({ permits: 1, interval: 100, burst: 1 });
+    const limiter = new RateLimiter({ name: 'api', limit });
+    await limiter.acquire();
+    fateOf(limiter.acquire());
+    for (const timeout of [3500, 500]) fateOf(limiter.acquire(1, { timeout }));
+    await clock.tickAsync(1);
+    const first = limiter.setRate(fixedWindow({ permits: 10, interval: 1000 }));
+    fateOf(limiter.acquire(1, { timeout: 1500 }));
+    await Promise.all([first, limiter.setRate(tokenBucket({ permits: 2, interval: 3000, burst: 1 }))]);
+    await clock.tickAsync(1);
+    const fate = fateOf(limiter.acquire(1, { timeout: 6000 }));
+    await clock.tickAsync(6000);
+    assert.is(fate.reason, undefined);
+    assert.is(fate.at, 4501);
+    await limiter.close();
+  },
+);
+
 test.run();
