@@ -28,8 +28,6 @@ local NEWEST, DEBT = -1, -2
 local RESENT = 60000
 -- The largest debt that is charged, in windows or bursts.
 local MOST_DEBT = 1000
--- The most permits that are taken after a debt: sums stay exact.
-local MOST_TAKEN = 2 ^ 52
 -- The number of parts that a debt is split into, unless a part would exceed a window or a burst.
 local DEBT_PARTS = 100
 
@@ -104,7 +102,8 @@ end
 -- Charges the free permits now, and the rest in parts, each at the first moment at which it is free.
 local function chargeLimit(state, permits)
   local algebra, now, at, most = algebraOf(state.kind), instant.now, instant.at, state.burst or state.permits
-  local left = math.min(permits, MOST_DEBT * most, math.max(0, MOST_TAKEN - algebra.taken(state)))
+  -- Of no more permits than 2^52 in all, sums stay exact.
+  local left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))
   local part, free = math.min(most, math.ceil(left / DEBT_PARTS)), math.min(left, algebra.available(state, now, at))
   if free > 0 then algebra.commit(state, now, at, free) end
   left = left - free

@@ -471,12 +471,12 @@ export const known = [
     changes: [
       {
         file: 'lua/refund.lua',
-        find: 'left = math.min(permits, MOST_DEBT * most, math.max(0, MOST_TAKEN - algebra.taken(state)))',
+        find: 'left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))',
         replace: 'left = 0',
       },
       {
         file: memory('refund'),
-        find: 'left = Math.min(permits, mostDebt * most, Math.max(0, mostTaken - taken(state).permits))',
+        find: 'left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits))',
         replace: 'left = 0',
       },
     ],

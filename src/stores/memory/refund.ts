@@ -12,8 +12,6 @@ import { goOnInTurns } from './turns.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
-/** The most permits that are taken after a debt: sums stay exact. */
-const mostTaken = 2 ** 52;
 /** The number of parts that a debt is split into, unless a part would exceed a window or a burst. */
 const debtParts = 100;
 
@@ -91,7 +89,8 @@ function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refu
 function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): void {
   const { available, commit, earliest, fit, taken } = algebraOf(state);
   const most = capacityOf(state);
-  let left = Math.min(permits, mostDebt * most, Math.max(0, mostTaken - taken(state).permits));
+  // Of no more permits than 2^52 in all, sums stay exact.
+  let left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits));
   const part = Math.min(most, Math.ceil(left / debtParts));
   const free = Math.min(left, available(state, now, at));
   if (free > 0) commit(state, now, at, free);
