@@ -208,6 +208,18 @@ inEachTwin('turns', (test, { fleet }) => {
       assert.equal([at, taken], [9500, 438]);
     });
 
+    test(`a request that may not wait overtakes no client that was overtaken for a second, at any rate: ${spec.kind}`, async () => {
+      // A request takes less than a millisecond at the full rate.
+      const { call, refund } = await waiting({ ...spec, permits: 20_000 });
+      await refund(1000, 1);
+      for (const client of [1, 2]) await call(1001, client);
+      await call(2050, 3);
+      await refund(2060, 2);
+      assert.is(grantedIn(await call(2070, 3, 1, 0)), 0);
+      // The turn of this one came in time.
+      assert.is(grantedIn(await call(2070, 2, 1, 0)), 1);
+    });
+
     test(`each refund prolongs the turns: ${spec.kind}`, async () => {
       const after = async (at: number) => {
         const { call, refund } = await waiting(spec);

@@ -213,4 +213,72 @@ test('the fast path opens a window after a short one, whose ledger is kept longe
   }
 });
 
+const requests = (client: number, count: number, permits = 1, maxWait = Infinity): Step => ({
+  ...{ kind: 'reserve', client, horizon: 0, held: 0 },
+  runs: [{ count, cost: [permits], maxWait }],
+});
+const refund = (client: number, ...places: number[]): Step => ({
+  ...{ kind: 'refund', client },
+  picks: places.map((place) => ({ place, count: 1, parts: [100] })),
+});
+
+test('permits before two refunded reservations of one moment are granted at once', async ({ redis }) => {
+  const limit: LimitSpec = { kind: 'slidingWindow', permits: 4, interval: 8000, resolution: 60 };
+  const steps: Step[] = [
+    requests(0, 2, 3),
+    wait(17.32),
+    requests(1, 1),
+    wait(3.681),
+    { kind: 'cancel', client: 0, every: 1, newestFirst: false, ahead: true },
+    requests(1, 1),
+    requests(0, 1),
+    refund(1, 0, 0),
+    requests(0, 1),
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits: [limit], steps }, [versionOf(limit)]);
+});
+
+test('a refunded reservation for the start of a window is not used by requests that may start there, too', async ({
+  redis,
+}) => {
+  const limit: LimitSpec = { kind: 'fixedWindow', permits: 18, interval: 20_000, align: 'first' };
+  const steps: Step[] = [
+    requests(0, 11, 1, 0),
+    requests(0, 11),
+    { ...requests(1, 2), horizon: 2240 } as Step,
+    wait(3999),
+    refund(1, 0),
+    wait(1),
+    { ...requests(0, 2), horizon: 1120 } as Step,
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits: [limit], steps }, [versionOf(limit)]);
+});
+
+test('a refund at the moment at which the pace ends moves no reservation', async ({ redis }) => {
+  const limit: LimitSpec = { kind: 'slidingWindow', permits: 1, interval: 4000, resolution: 1 };
+  const steps: Step[] = [
+    { ...requests(1, 1, 1, 0), held: 1 } as Step,
+    requests(0, 1),
+    wait(4000),
+    refund(0, 0),
+    ask([1, 0], [1, Infinity]),
+    requests(0, 1, 1, 0),
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits: [limit], steps }, [versionOf(limit)]);
+});
+
+test('after the pace, the order of the clients that waited delays no decision', async ({ redis }) => {
+  const limit: LimitSpec = { kind: 'slidingWindow', permits: 1, interval: 60_000, resolution: 1 };
+  const steps: Step[] = [
+    requests(0, 2),
+    refund(0, 0),
+    requests(1, 1, 1, 0),
+    wait(2001),
+    requests(1, 1),
+    wait(999),
+    take(1, 2),
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits: [limit], steps }, [versionOf(limit)]);
+});
+
 test.run();
