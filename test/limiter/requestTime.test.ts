@@ -2,6 +2,7 @@ import { asyncScheduler } from 'rxjs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { memoryStore, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { fateOf, timed } from '../support/fakeTime.ts';
 import { lateStore } from '../support/lateStore.ts';
 
 /** A limiter whose store replies a turn later, and its clock. */
@@ -40,6 +41,23 @@ test('the requests of each turn count from a reading of their own', async () => 
       [5, 5, 5, 5, 5],
     );
   }
+});
+
+timed('the requests of a store that replies at once count from a reading of their own', async (clock) => {
+  const limiter = new RateLimiter({
+    name: 'n',
+    limit: slidingWindow({ permits: 1, interval: 1000, resolution: 1 }),
+  });
+  await limiter.acquire();
+  const waited: (number | undefined)[] = [];
+  for (const pause of [0, 100, 250]) {
+    await clock.tickAsync(pause);
+    const fate = fateOf(limiter.acquire());
+    await clock.tickAsync(1000 - pause);
+    waited.push(fate.value?.waited);
+  }
+  assert.equal(waited, [1000, 900, 750]);
+  await limiter.close();
 });
 
 test.run();

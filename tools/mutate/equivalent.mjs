@@ -531,4 +531,16 @@ export const equivalent = [
     mutant: /dispatcher\/refunds\.ts version = «0 → 1»;$/,
     why: 'only whether it has changed is compared',
   },
+  {
+    mutant: /queue\.ts if \(«request\.timeout === 0 → true»\) this\.immediate\.delete\(request\);$/,
+    why: 'a set that does not hold the request stays as it is',
+  },
+  {
+    mutant: /reservedMoments\.ts for \(let before = this\.last; before && before\.due «> → >=» added\.due;/,
+    why: 'both are due at the same time',
+  },
+  {
+    mutant: /quick\/check\.lua if taken and expires <= now then fresh, taken, .* = true, «false → true»,/,
+    why: 'all in a ledger that has expired is past, and replaced by what a new one holds',
+  },
 ];
