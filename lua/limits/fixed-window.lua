@@ -155,9 +155,8 @@ local function fixedWindow()
     if edge <= after then return end
     -- The window before the forgotten ones counts as full, since how much of it is used is not known.
     state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
-    state.stop = state.start + state.interval
-    -- The forgotten ones may have been off the grid.
-    if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
+    -- The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
+    state.stop = state.epoch == 1 and alignUp(state, state.start + state.interval) or math.min(edge, after + state.interval)
     state.used, state.newest, state.reserved = state.permits, after, state.permits
     forgetBefore(state)
   end

@@ -116,9 +116,11 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (edge <= after) return;
     // The window before the forgotten ones counts as full, since how much of it is used is not known.
     state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
-    state.end = state.start + state.interval;
-    // The forgotten ones may have been off the grid.
-    if (state.align === 'epoch') state.end = alignUp(state, state.end);
+    // The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
+    state.end =
+      state.align === 'epoch'
+        ? alignUp(state, state.start + state.interval)
+        : Math.min(edge, after + state.interval);
     state.used = state.permits;
     state.newest = after;
     state.reserved = state.permits;

@@ -53,6 +53,18 @@ test('a window that becomes aligned goes on until the grid has passed its newest
   assert.is(algebra.earliest(state, start, start, 1), start + 100);
 });
 
+test('a window goes on although reservations behind it, which other limits had delayed, are void', () => {
+  const state = algebra.create(fixedWindow({ permits: 2, interval: 24_000, align: 'first' }));
+  for (const t of [start, start + 30_000, start + 60_000]) {
+    algebra.roll(state, start, 0);
+    algebra.commit(state, start, t, 2);
+  }
+  algebra.cut(state, start + 1000, start + 3000);
+  // It began at `start`, but might have begun as late as the last valid moment.
+  const free = algebra.earliest(state, start + 1000, start + 1000, 1);
+  assert.ok(free >= start + 24_000 && free <= start + 27_000, `${free - start}`);
+});
+
 test("another kind of limit starts with the window's permits, granted at its newest moment", () => {
   const state = granted('first', 4);
   assert.equal(algebra.taken(state), { permits: 2, newest: state.start + 4 });

@@ -281,4 +281,32 @@ test('after the pace, the order of the clients that waited delays no decision', 
   await sameInBoth(redis, { startUs: 1_000_000, limits: [limit], steps }, [versionOf(limit)]);
 });
 
+test('reservations move up behind a window that they do not adjoin, as another limit delayed them', async ({
+  redis,
+}) => {
+  const limits: LimitSpec[] = [
+    { kind: 'fixedWindow', permits: 2, interval: 24_000, align: 'first' },
+    { kind: 'tokenBucket', permits: 1, interval: 30_000, burst: 1 },
+  ];
+  const both = (client: number, ...cost: number[]): Step => ({
+    ...{ kind: 'reserve', client, horizon: 1000, held: 0 },
+    runs: [{ count: 1, cost, maxWait: Infinity }],
+  });
+  const steps: Step[] = [
+    both(0, 2, 1),
+    wait(100),
+    both(1, 1, 1),
+    both(2, 1, 1),
+    wait(100),
+    { kind: 'release', client: 0, permits: [0, 1] },
+    wait(100),
+    both(1, 1, 1),
+    wait(11_000),
+    { kind: 'decide', client: 0, cost: [1, 0] },
+    wait(13_000),
+    { kind: 'decide', client: 0, cost: [1, 0] },
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: ['a', 'b'], limits }]);
+});
+
 test.run();
