@@ -26,8 +26,6 @@ export class GrantBounds {
   /** The last reservation, if a single limit alone decided its moment; and the version of the refunds then. */
   #decided: Reservation | undefined;
   #version = 0;
-  /** The moment after which the limit itself decides those that the present reply makes. */
-  #from = 0;
   /** The limits of the last reply, and when the last reservation that was made under others is due: these count for less. */
   #present: readonly Limit[];
   #othersUntil = 0;
@@ -61,14 +59,11 @@ export class GrantBounds {
   /** A reply is about to make reservations. */
   reserving(): void {
     const { limits } = this.#ledger;
-    const { last } = this.#reservations.moments;
-    // Moments of a client never decrease: after a change or a refund, the limit may have had permits before the last one.
-    this.#from = last && !this.#isDecided ? last.grant.moment : 0;
-    if (limits !== this.#present) {
-      this.#present = limits;
-      this.#decided = undefined;
-      this.#othersUntil = last?.due ?? 0;
-    }
+    if (limits === this.#present) return;
+    this.#present = limits;
+    this.#decided = undefined;
+    // Moments of a client never decrease, so until then they may be later than the limit requires.
+    this.#othersUntil = this.#reservations.moments.last?.due ?? 0;
   }
 
   /** A reply has made reservations. */
@@ -77,7 +72,7 @@ export class GrantBounds {
     const { last } = this.#reservations.moments;
     // Paced reservations may lie within a window.
     const mayBePaced = limits[0].kind === 'fixedWindow' && (contenders > 1 || sent < this.#calmFrom);
-    const isLater = last!.grant.moment > Math.max(now + paused + 1, this.#from);
+    const isLater = last!.grant.moment > now + paused + 1;
     this.#decided = limits.length === 1 && !mayBePaced && isLater ? last : undefined;
     this.#version = version;
   }

@@ -107,7 +107,6 @@ export class LimitChanges {
       // If its reservation is void, it delays no request behind it.
       else if (request.stage === 'reserved') request.certain = false;
     }
-    queue.forgetAssessments();
     // Another client may have stored the same limits again.
     if (JSON.stringify(limits) !== JSON.stringify(known)) this.#parts.reporter.rate(limits);
   }

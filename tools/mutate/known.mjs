@@ -737,8 +737,8 @@ export const known = [
     changes: [
       {
         file: 'src/dispatcher/grantBounds.ts',
-        find: 'now + paused + 1, this.#from',
-        replace: 'now + paused - 1, this.#from',
+        find: 'now + paused + 1',
+        replace: 'now + paused - 1',
       },
     ],
   },
