@@ -41,11 +41,13 @@ local serverUs = serverTime(ARGV[position])
 local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
-local paced = countContenders(ledger, KEYS[2], ARGV[2]:sub(2), false, now) > 1 or now < ledger.pacedUntil
+local others = countOthers(ledger, KEYS[2], ARGV[2]:sub(2), now)
+local paced = others > 1 or now < ledger.pacedUntil
+local after = lastOf(ledger, lastMoment, lastEpoch)
 boundFrontier(ledger, now)
 local stride = paced and strideOf(ledger, cost) or 0
 
-local t, wait, limiting = offer(ledger, instant, cost, stride, lastOf(ledger, lastMoment, lastEpoch))
+local t, wait, limiting = offer(ledger, instant, cost, stride, after, others == 0 and after == 0)
 -- A request that does not wait must not overtake clients that wait.
 if paced and (areRare(ledger) or takeTurns(ledger, now)) and loadOf(ledger, cost) > 0 then
   local delay, _, isFirst = turnOf(ledger, ARGV[2]:sub(2), now)

@@ -4,14 +4,14 @@
 -- A single contender is stored in the ledger itself, so that a call without contention needs no further key.
 -- Several are stored in the sorted set `key`, scored by the moment until which they count.
 
-local countContenders, noteContender
+local countOthers, noteContender
 
 do
   -- The most expired contenders that one call removes, as there may be a million.
   local DROPPED = 128
 
-  -- The number of contenders, including this client if it joins them; at least 1.
-  function countContenders(ledger, key, client, joins, now)
+  -- The number of contenders beside this client.
+  function countOthers(ledger, key, client, now)
     local others = 0
     if ledger.sole ~= client and ledger.soleUntil > now then others = 1 end
     if ledger.crowdUntil > now then
@@ -25,8 +25,7 @@ do
       if own > now then others = others - 1 else own = 0 end
       if others == 0 then ledger.crowdUntil, ledger.sole, ledger.soleUntil = 0, client, own end
     end
-    if joins then others = others + 1 end
-    return math.max(1, others)
+    return others
   end
 
   local function join(ledger, key, client, till, now)

@@ -16,14 +16,14 @@ local function isTooMuch(ledger, cost)
   return false
 end
 
--- The first moment, `after` or later, at which every limit can grant the cost; the wait until then in
--- microseconds; and the index, from 0, of the limit that is free last, if one is not free now.
-local function offer(ledger, instant, cost, stride, after)
+-- The first moment, `after` or later, at which every limit can grant the cost, if `isClear` behind no reservation; the wait
+-- until then in microseconds; and the index, from 0, of the limit that is free last, if one is not free now.
+local function offer(ledger, instant, cost, stride, after, isClear)
   local free, latest, limiting = math.max(instant.now, ledger.pausedUntil, after), instant.now, nil
   for i = 1, #cost do
     local n, state = cost[i], ledger.limits[i]
     if n > 0 then
-      local moment = algebraOf(state.kind).earliest(state, instant.now, instant.at, n)
+      local moment = algebraOf(state.kind).earliest(state, instant.now, instant.at, n, isClear)
       -- Unlike math.max, this keeps a NaN, which is refused below.
       if not (moment <= free) then free = moment end
       if moment > latest then latest, limiting = moment, i - 1 end

@@ -3,6 +3,15 @@
 -- Serves requests that have reservations, and ask for earlier ones. The twin of src/stores/memory/earlier.ts.
 
 if earlier then
+  -- The client is to refund these reservations, and to ask again.
+  local AGAIN = -2
+
+  -- Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded.
+  local function movesUp(cost, count)
+    return not (turns or barred) and (contenders == 1 or ledger.freed >= loadOf(ledger, cost)) and ledger.pausedUntil <= now
+      and fitAll(ledger, now, now, cost, math.huge) + count > 0
+  end
+
   -- Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before
   -- these. All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
   function serve(run)
@@ -24,6 +33,6 @@ if earlier then
       answer(granted, wait)
       remaining = remaining - granted
     end
-    if remaining > 0 then answer(remaining, LEFT) end
+    if remaining > 0 then answer(remaining, movesUp(cost, remaining) and AGAIN or LEFT) end
   end
 end

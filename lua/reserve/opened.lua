@@ -20,7 +20,8 @@ local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serve
 if not ledger then return instant end
 local now = instant.now
 moveUp(ledger, now, serverUs)
-local contenders = countContenders(ledger, KEYS[2], client, waits, now)
+local others = countOthers(ledger, KEYS[2], client, now)
+local contenders = math.max(1, waits and others + 1 or others)
 local paced = contenders > 1 or now < ledger.pacedUntil
 local share = shareOf(ledger, horizon, contenders, now)
 -- Whether clients wait in order, and whether they take turns. If so: the turn of this one, see `turnOf`. A client that does
@@ -56,6 +57,8 @@ taken = math.max(taken, least)
 -- Requests of one client keep their order.
 local last, stays = lastOf(ledger, lastMoment, lastEpoch), held > 0
 local after = last
+-- Whether no reservation stands, neither of this client nor of another one.
+local isClear = others == 0 and last == 0
 if earlier then held, after = 0, 0 end
 local function answer(count, delay)
   reply[#reply + 1] = count

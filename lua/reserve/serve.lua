@@ -51,7 +51,7 @@ if not earlier then
     local callsAgain = turns and MOST_TURN or NEXT_CALL
     local hasQuota = sharesFree and stride == 0 and run.maxWait >= callsAgain * 1000
     while remaining > 0 do
-      local t, wait = offer(ledger, instant, cost, stride, after)
+      local t, wait = offer(ledger, instant, cost, stride, after, isClear)
       -- A refunded reservation before `t` can be taken over without moving any other reservation.
       local hole = wait > 0 and holeFor and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
       -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the

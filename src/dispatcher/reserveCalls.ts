@@ -1,4 +1,4 @@
-import type { ReserveReply, ReserveRequest } from '../stores/store.ts';
+import { outcome, type ReserveReply, type ReserveRequest } from '../stores/store.ts';
 import { applyReply } from './applyReply.ts';
 import { bringForward, earlierRun } from './earlier.ts';
 import { type Call, gather } from './gather.ts';
@@ -21,6 +21,8 @@ export interface Replies {
   grants(call: Call, reply: ReserveReply, received: number): boolean;
   /** A reply has been applied. */
   replied(reply: ReserveReply, received: number): void;
+  /** Moves reservations to earlier moments. */
+  readonly rescheduler: { refunding(): void };
 }
 
 /** Sends reserve calls, one at a time, and applies their replies. */
@@ -153,5 +155,7 @@ export class ReserveCalls {
     this.#replies.replied(reply, received);
     hopeless.deny(received, call, reply, refunds.version);
     queue.settled.sort();
+    if (earlier && answer.segments.at(-1)?.delay === outcome.exceedsLimit)
+      this.#replies.rescheduler.refunding();
   }
 }

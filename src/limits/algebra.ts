@@ -20,9 +20,9 @@ export interface Algebra<L extends Limit, S> {
   create(limit: L): S;
   /**
    * A time up to `now` if `n` permits are free, otherwise the first moment when they will be, after all
-   * reservations.
+   * reservations. With `isClear`, no reservation stands: a log tells of those that were refunded, or of their slots only.
    */
-  earliest(state: S, now: number, at: number, n: number): number;
+  earliest(state: S, now: number, at: number, n: number, isClear?: boolean): number;
   /** How many requests of `n` permits each can be granted at the moment `t`. */
   fit(state: S, now: number, t: number, n: number): number;
   /**

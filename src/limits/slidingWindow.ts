@@ -56,15 +56,15 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     head: 0,
   }),
 
-  earliest(state, now, at, n) {
+  earliest(state, now, at, n, isClear) {
     let taken = state.total;
     let free = now;
     for (let i = state.head; taken + n > state.permits && i < state.log.length; i += 2) {
       taken -= state.log[i + 1];
       free = state.log[i] + state.interval;
     }
-    // The log grows at its end only, and no request overtakes a reservation.
-    return state.newest > at ? Math.max(free, state.newest) : free;
+    // The log grows at its end only, and no request overtakes a reservation. If none stands, the newest was refunded.
+    return state.newest > at && !isClear ? Math.max(free, state.newest) : free;
   },
 
   fit(state, _now, t, n) {

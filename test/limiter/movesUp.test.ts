@@ -435,6 +435,31 @@ for (const [kind, limit] of Object.entries(kinds))
     },
   );
 
+for (const [resolution, at] of [
+  // By the clock of the store, the slots end 64 and 70 s after the start.
+  [6000, 58_500],
+  [30_000, 40_500],
+])
+  timed(
+    `permits refunded by another client within a slot of ${resolution} ms reach those that wait within two seconds`,
+    async (clock) => {
+      const store = memoryStore();
+      const limit = slidingWindow({ permits: 10, interval: 60_000, resolution });
+      const [a, b] = ['a', 'b'].map((clientId) => new RateLimiter({ name: 'api', limit, store, clientId }));
+      const permits = await Promise.all(Array.from({ length: 10 }, () => a.acquire()));
+      await clock.tickAsync(at);
+      const fates = [1, 2, 1].map((count) => fateOf(b.acquire(count)));
+      await clock.tickAsync(100);
+      await Promise.all(permits.slice(6).map((permit) => permit.refund()));
+      await clock.tickAsync(2000);
+      assert.ok(
+        fates.every(({ at }) => at !== undefined),
+        `granted at ${times(fates)}`,
+      );
+      await Promise.all([a.close(), b.close()]);
+    },
+  );
+
 timed(
   'permits that were too few for a cancelled request reach another client with a reservation for the same moment',
   async (clock) => {

@@ -17,7 +17,7 @@ local function slidingSearch(entry, lengthOf)
     state.needAt, state.needed = index, state.total - kept
   end
 
-  local function earliest(state, now, at, n)
+  local function earliest(state, now, at, n, isClear)
     local room = state.permits - n
     -- With many reservations ahead, most entries have to expire.
     if state.needAt == 0 and state.total - room > room then searchBack(state, room) end
@@ -26,20 +26,20 @@ local function slidingSearch(entry, lengthOf)
     -- A smaller request may need fewer entries to expire than the last one.
     while index > 0 do
       time, count = entry(state, index - 1)
-      if state.len ~= len then return earliest(state, now, at, n) end
+      if state.len ~= len then return earliest(state, now, at, n, isClear) end
       if needed - count + spare < 0 then break end
       index, needed = index - 1, needed - count
     end
     while needed + spare < 0 do
       local later, more = entry(state, index)
-      if state.len ~= len then return earliest(state, now, at, n) end
+      if state.len ~= len then return earliest(state, now, at, n, isClear) end
       if not later then break end
       time, needed, index = later, needed + more, index + 1
     end
     state.needAt, state.needed = index, needed
     local free = index > 0 and time + state.interval or now
-    -- The log grows at its end only, and no request overtakes a reservation.
-    if state.newest > at then return math.max(free, state.newest) end
+    -- The log grows at its end only, and no request overtakes a reservation. If none stands, the newest was refunded.
+    if state.newest > at and not isClear then return math.max(free, state.newest) end
     return free
   end
 

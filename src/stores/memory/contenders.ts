@@ -28,8 +28,8 @@ export function isCalm({ soleUntil, crowdUntil }: Contenders, now: number): bool
   return soleUntil <= now && crowdUntil <= now;
 }
 
-/** The number of contenders, including this client if it `joins` them; at least 1. */
-export function countContenders(contenders: Contenders, client: string, joins: boolean, now: number): number {
+/** The number of contenders beside this client. */
+export function countOthers(contenders: Contenders, client: string, now: number): number {
   let others = contenders.sole !== client && contenders.soleUntil > now ? 1 : 0;
   if (contenders.crowdUntil > now) {
     if (now >= contenders.crowdFrom) forgetPast(contenders, now);
@@ -40,7 +40,7 @@ export function countContenders(contenders: Contenders, client: string, joins: b
       contenders.soleUntil = contenders.crowd.get(client) ?? 0;
     }
   }
-  return Math.max(1, others + (joins ? 1 : 0));
+  return others;
 }
 
 function forgetPast(contenders: Contenders, now: number): void {

@@ -2,7 +2,7 @@ import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
 import { loadOf } from '../../limits/load.ts';
 import type { DecideReply, LastMoment } from '../store.ts';
-import { countContenders } from './contenders.ts';
+import { countOthers } from './contenders.ts';
 import { lastOf } from './epochs.ts';
 import { boundFrontier, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -22,10 +22,12 @@ export function decide(
   last?: LastMoment,
 ): DecideReply {
   const { now } = instant;
-  const paced = countContenders(ledger.contenders, client, false, now) > 1 || now < ledger.pacedUntil;
+  const others = countOthers(ledger.contenders, client, now);
+  const paced = others > 1 || now < ledger.pacedUntil;
+  const after = lastOf(ledger, last);
   boundFrontier(ledger, now);
   const stride = paced ? strideOf(ledger, cost) : 0;
-  let { t, wait, limiting } = offer(ledger, instant, cost, stride, lastOf(ledger, last));
+  let { t, wait, limiting } = offer(ledger, instant, cost, stride, after, others === 0 && after === 0);
   // A request that does not wait must not overtake clients that wait.
   if (paced && (areRare(ledger) || takeTurns(ledger, now)) && loadOf(ledger, cost) > 0) {
     const { isFirst, delay } = turnOf(ledger, client, now);

@@ -3,6 +3,7 @@ import { outcome, type Run, type Segment } from '../store.ts';
 import { mostGaps, takeGap } from './gaps.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
+import { fitAll } from './offer.ts';
 import { noteGranted, strideOf } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 
@@ -42,5 +43,15 @@ export function serveEarlier(
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });
     remaining -= granted;
   }
-  if (remaining > 0) segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
+  if (remaining === 0) return;
+  // Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded.
+  const { takesTurns, turn, contenders } = reserved;
+  const maySpare = !(takesTurns || turn?.isBarred) && (contenders === 1 || ledger.freed >= load);
+  const movesUp =
+    maySpare && ledger.pausedUntil <= now && fitAll(ledger, now, now, cost, Infinity) + remaining > 0;
+  segments.push({
+    count: remaining,
+    delay: movesUp ? outcome.exceedsLimit : outcome.queued,
+    retryAfter: movesUp ? Infinity : 0,
+  });
 }

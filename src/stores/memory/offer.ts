@@ -29,20 +29,21 @@ export function newestOf({ limits }: LedgerState, cost: Cost | undefined, window
   return newest;
 }
 
-/** The first moment, `after` or later, at which every limit can grant the cost. */
+/** The first moment, `after` or later, at which every limit can grant the cost, if `isClear` behind no reservation. */
 export function offer(
   ledger: LedgerState,
   { now, at, us }: Instant,
   cost: Cost,
   stride: number,
   after: number,
+  isClear: boolean,
 ): Offer {
   let free = Math.max(now, ledger.pausedUntil, after);
   let latest = now;
   let limiting: number | undefined;
   for (let i = 0; i < cost.length; i++) {
     if (cost[i] === 0) continue;
-    const moment = algebraOf(ledger.limits[i]).earliest(ledger.limits[i], now, at, cost[i]);
+    const moment = algebraOf(ledger.limits[i]).earliest(ledger.limits[i], now, at, cost[i], isClear);
     if (moment > free) free = moment;
     if (moment <= latest) continue;
     latest = moment;

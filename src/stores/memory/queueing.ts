@@ -25,6 +25,8 @@ export interface Reservations extends Quota {
   after: number;
   /** The requests that this call has granted ahead of reservations. */
   gaps: number;
+  /** Whether no reservation stands, neither of this client nor of another one. */
+  isClear: boolean;
   /** Whether the remaining requests stay queued: nothing more may be reserved, or the client waits for its turn. */
   left: boolean;
 }

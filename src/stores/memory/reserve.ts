@@ -6,7 +6,7 @@ import {
   type ReserveRequest,
   type Segment,
 } from '../store.ts';
-import { countContenders, noteContender } from './contenders.ts';
+import { countOthers, noteContender } from './contenders.ts';
 import { serveEarlier } from './earlier.ts';
 import { lastOf } from './epochs.ts';
 import { boundFrontier } from './grant.ts';
@@ -33,7 +33,8 @@ export function reserve(
   const { earlier = false } = request;
   const last = lastOf(ledger, request.last);
   const waits = request.held > 0 || request.runs.some(({ maxWait }) => maxWait > 0);
-  const contenders = countContenders(ledger.contenders, client, waits, now);
+  const others = countOthers(ledger.contenders, client, now);
+  const contenders = Math.max(1, others + (waits ? 1 : 0));
   const paced = contenders > 1 || now < ledger.pacedUntil;
   // A client that does not wait is no contender, but it must not overtake clients that wait without reservations.
   const isOrdered = contenders > 1 || (paced && !waits);
@@ -45,6 +46,7 @@ export function reserve(
     turn: rare || takesTurns ? turnOf(ledger, client, now, rare) : undefined,
     takesTurns,
     contenders,
+    isClear: others === 0 && last === 0,
     sharesFree: contenders > 1 && (takesTurns || areReturned(ledger)),
     quota: undefined,
     free: 0,

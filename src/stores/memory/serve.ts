@@ -38,7 +38,7 @@ export function serve(
   const hasQuota = sharesFree && stride === 0 && maxWait >= callsAgain;
   let remaining = count;
   while (remaining > 0) {
-    let { t, wait } = offer(ledger, instant, cost, stride, reserved.after);
+    let { t, wait } = offer(ledger, instant, cost, stride, reserved.after, reserved.isClear);
     // A refunded reservation before `t` can be taken over without moving any other reservation.
     const hole =
       wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, reserved.after), t, cost) : undefined;
