@@ -96,6 +96,8 @@ export class KeyedLimiters<L> implements KeyedOwner<L> {
   clear(): void {
     this.#byKey.clear();
     this.#others.clear();
+    // The iterator of a map that it has begun holds what the map held.
+    this.#hand = this.#all();
   }
 
   #moveHand(most: number): void {

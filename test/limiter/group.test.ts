@@ -11,6 +11,7 @@ import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/l
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { assertRefuses, missing, noObject, noString, rejection } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 const limit = slidingWindow({ permits: 5, interval: 1000 });
 
@@ -250,6 +251,17 @@ timed('closing the group closes the limiters of all keys, and leaves no timer', 
   const other = new RateLimiterGroup({ name: 'api', limit, store });
   assert.is(await other.get('a').availablePermits(), 5);
   await Promise.all([group.close(), group.close()]);
+});
+
+test('a closed group keeps none of its limiters, however many there were', async () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const before = collectGarbage();
+  for (let i = 0; i < 2 * room; i++) group.get(`key ${i}`);
+  const open = collectGarbage() - before;
+  await group.close();
+  const left = collectGarbage() - before;
+  assert.ok(left < open / 10, `${left} bytes of ${open}`);
+  assert.is(group.size, 0);
 });
 
 timed('a group closes itself at the end of the block that uses it', async () => {
