@@ -43,7 +43,7 @@ if not ledger then return instant end
 local now = instant.now
 local others = countOthers(ledger, KEYS[2], ARGV[2]:sub(2), now)
 local paced = others > 1 or now < ledger.pacedUntil
-local after = lastOf(ledger, lastMoment, lastEpoch)
+local after = lastOf(ledger, now, lastMoment, lastEpoch, 0)
 boundFrontier(ledger, now)
 local stride = paced and strideOf(ledger, cost) or 0
 

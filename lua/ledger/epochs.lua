@@ -41,9 +41,11 @@ local function validUntil(ledger, epoch)
   return till
 end
 
--- The last moment that a client has reserved, by the ledger's clock, or 0 if that reservation is void.
-local function lastOf(ledger, moment, epoch)
+-- The last moment that a client has reserved, by the ledger's clock, or 0 if it has become void since the epoch that the client
+-- knows. What was reserved before a change of the kind is due within the notice period; what was before a step of the clock seems
+-- later than it is.
+local function lastOf(ledger, now, moment, epoch, known)
   local t = moment + ledger.shift
-  if moment > 0 and epoch >= ledger.refundable and t < validUntil(ledger, epoch) then return t end
-  return 0
+  if not (moment > 0 and t < validUntil(ledger, math.max(epoch, known))) then return 0 end
+  return epoch < ledger.refundable and math.min(t, now + NOTICE_PERIOD) or t
 end

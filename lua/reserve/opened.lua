@@ -55,7 +55,7 @@ end
 if least == math.huge then least = taken end
 taken = math.max(taken, least)
 -- Requests of one client keep their order.
-local last, stays = lastOf(ledger, lastMoment, lastEpoch), held > 0
+local last, stays = lastOf(ledger, now, lastMoment, lastEpoch, known), held > 0
 local after = last
 -- Whether no reservation stands, neither of this client nor of another one.
 local isClear = others == 0 and last == 0

@@ -100,6 +100,32 @@ timed('a moment that is no earlier is refunded', (clock) => {
   );
 });
 
+timed('a client whose own reservations are in its way refunds them, and asks again at once', (clock) => {
+  const { answer, asked, refunded, times, start } = reserved(clock);
+  answer([[4, outcome.exceedsLimit]]);
+  clock.tick(0);
+  assert.equal(
+    refunded().map(({ moment, count }) => [moment - start, count]),
+    [
+      [7000, 2],
+      [6000, 2],
+      [5000, 2],
+    ],
+  );
+  assert.equal(asked(), [
+    [4, 1],
+    [2, 2],
+  ]);
+  answer([
+    [4, 0],
+    [2, 3000],
+  ]);
+  assert.equal(
+    times(),
+    ['a', 'b', 'c', 'd'].map((name) => `${name} granted 1500`),
+  );
+});
+
 timed('requests that are due before the next heartbeat are not asked for', (clock) => {
   const { line, answer, asked } = writtenLine();
   const waiter = recorder<number>();

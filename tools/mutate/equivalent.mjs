@@ -307,10 +307,6 @@ export const equivalent = [
     why: 'the present time is later than the epoch of an expired ledger',
   },
   {
-    mutant: /epochs\.lua if moment «> → >=» 0 and epoch >= ledger\.refundable /,
-    why: 'a client without reservations states the epoch 0',
-  },
-  {
     mutant: /ledger\/format\.lua .*kept = expires «\+ → -» slack/,
     why: 'the expiry of a key is renewed more often',
   },
@@ -408,7 +404,7 @@ export const equivalent = [
     why: 'no pause began before the moment 0',
   },
   {
-    mutant: /epochs\.lua .*(if moment > «0 → 1» and|last\.from \+ NOTICE_PERIOD or «0 → 1»)/,
+    mutant: /epochs\.lua .*(moment > «0 → 1» and|last\.from \+ NOTICE_PERIOD or «0 → 1»)/,
     why: 'both moments are past',
   },
   {

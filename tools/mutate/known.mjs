@@ -434,8 +434,8 @@ export const known = [
     title: 'a client passes its own earlier reservations, in both twins',
     tests: givenBack,
     changes: [
-      { file: epochs, find: 'if moment > 0 and', replace: 'if moment < 0 and' },
-      { file: memory('epochs'), find: 'if (!last ||', replace: 'if (last || !last ||' },
+      { file: epochs, find: 'if not (moment > 0 and', replace: 'if not (moment < 0 and' },
+      { file: memory('epochs'), find: 'if (!last) return 0;', replace: 'return 0;' },
     ],
   },
   {
@@ -445,14 +445,79 @@ export const known = [
     changes: [
       {
         file: epochs,
-        find: ' and t < validUntil(ledger, epoch) then return t',
-        replace: ' then return t',
+        find: ' and t < validUntil(ledger, math.max(epoch, known)))',
+        replace: ')',
       },
       {
         file: memory('epochs'),
-        find: 'return moment < validUntil(ledger, last.epoch) ? moment : 0;',
-        replace: 'return moment;',
+        find: 'if (moment >= validUntil(ledger, Math.max(last.epoch, known))) return 0;',
+        replace: '',
       },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'many changes make a reservation void for the store alone, in both twins',
+    tests: ['test/redis/lastMoment'],
+    changes: [
+      { file: epochs, find: 'math.max(epoch, known)', replace: 'epoch' },
+      { file: memory('epochs'), find: 'Math.max(last.epoch, known)', replace: 'last.epoch' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a client waits for its last reservation as long as its clock has stepped back, in both twins',
+    tests: ['test/redis/lastMoment'],
+    changes: [
+      {
+        file: epochs,
+        find: 'epoch < ledger.refundable and math.min(t, now + NOTICE_PERIOD) or t',
+        replace: 't',
+      },
+      {
+        file: memory('epochs'),
+        find: 'last.epoch < ledger.refundable ? Math.min(moment, now + noticePeriod) : moment',
+        replace: 'moment',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'in a coarse slot, a request waits for a refunded reservation, in both twins',
+    tests: ['test/redis/coarseSlots'],
+    changes: [
+      {
+        file: 'lua/reserve/opened.lua',
+        find: 'isClear = others == 0 and last == 0',
+        replace: 'isClear = false',
+      },
+      { file: memory('reserve'), find: 'isClear: others === 0 && last === 0', replace: 'isClear: false' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'in a coarse slot, a request overtakes the reservations of others, in both twins',
+    tests: ['test/redis/coarseSlots'],
+    changes: [
+      {
+        file: 'lua/reserve/opened.lua',
+        find: 'isClear = others == 0 and last == 0',
+        replace: 'isClear = last == 0',
+      },
+      {
+        file: memory('reserve'),
+        find: 'isClear: others === 0 && last === 0',
+        replace: 'isClear: last === 0',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a reservation of its own is in the way of a client, in both twins',
+    tests: ['test/redis/coarseSlots'],
+    changes: [
+      { file: 'lua/reserve/earlier.lua', find: ' + count > 0', replace: ' > 0' },
+      { file: memory('earlier'), find: ' + remaining > 0', replace: ' > 0' },
     ],
   },
   {

@@ -24,7 +24,7 @@ export function decide(
   const { now } = instant;
   const others = countOthers(ledger.contenders, client, now);
   const paced = others > 1 || now < ledger.pacedUntil;
-  const after = lastOf(ledger, last);
+  const after = lastOf(ledger, now, last);
   boundFrontier(ledger, now);
   const stride = paced ? strideOf(ledger, cost) : 0;
   let { t, wait, limiting } = offer(ledger, instant, cost, stride, after, others === 0 && after === 0);

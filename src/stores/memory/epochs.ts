@@ -42,11 +42,16 @@ export function validUntil({ born, voids }: LedgerState, epoch: number): number 
   return until;
 }
 
-/** The last moment that a client has reserved, by the ledger's clock, or 0 if that reservation is void. */
-export function lastOf(ledger: LedgerState, last: LastMoment | undefined): number {
-  if (!last || last.epoch < ledger.refundable) return 0;
+/**
+ * The last moment that a client has reserved, by the ledger's clock, or 0 if it has become void since the epoch that the client
+ * knows. What was reserved before a change of the kind is due within the notice period; what was before a step of the clock seems
+ * later than it is.
+ */
+export function lastOf(ledger: LedgerState, now: number, last: LastMoment | undefined, known = 0): number {
+  if (!last) return 0;
   const moment = last.moment + ledger.shift;
-  return moment < validUntil(ledger, last.epoch) ? moment : 0;
+  if (moment >= validUntil(ledger, Math.max(last.epoch, known))) return 0;
+  return last.epoch < ledger.refundable ? Math.min(moment, now + noticePeriod) : moment;
 }
 
 /** The moment by which every client has received the last of these changes, in milliseconds. */

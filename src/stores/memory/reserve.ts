@@ -31,7 +31,7 @@ export function reserve(
 ): Omit<ReserveReply, 'now'> {
   const { now } = instant;
   const { earlier = false } = request;
-  const last = lastOf(ledger, request.last);
+  const last = lastOf(ledger, now, request.last, request.epoch);
   const waits = request.held > 0 || request.runs.some(({ maxWait }) => maxWait > 0);
   const others = countOthers(ledger.contenders, client, now);
   const contenders = Math.max(1, others + (waits ? 1 : 0));
