@@ -6,12 +6,6 @@ if earlier then
   -- The client is to refund these reservations, and to ask again.
   local AGAIN = -2
 
-  -- Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded.
-  local function movesUp(cost, count)
-    return not (turns or barred) and (contenders == 1 or ledger.freed >= loadOf(ledger, cost)) and ledger.pausedUntil <= now
-      and fitAll(ledger, now, now, cost, math.huge) + count > 0
-  end
-
   -- Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before
   -- these. All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
   function serve(run)
@@ -33,6 +27,12 @@ if earlier then
       answer(granted, wait)
       remaining = remaining - granted
     end
-    if remaining > 0 then answer(remaining, movesUp(cost, remaining) and AGAIN or LEFT) end
+    if remaining == 0 then return end
+    -- Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded; and
+    -- in a fixed window never, as no slot is unknown there.
+    local movesUp = not (turns or barred) and (contenders == 1 or ledger.freed >= load) and ledger.pausedUntil <= now
+      and fitAll(ledger, now, now, cost, math.huge) + remaining > 0
+    for _, state in ipairs(ledger.limits) do movesUp = movesUp and state.kind ~= 'f' end
+    answer(remaining, movesUp and AGAIN or LEFT)
   end
 end

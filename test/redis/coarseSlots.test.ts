@@ -2,6 +2,7 @@
 // fault in both.
 import * as assert from 'uvu/assert';
 import { outcome } from '../../src/stores/store.ts';
+import type { LimitSpec } from '../properties/specs.ts';
 import { inEachTwin } from './eachTwin.ts';
 import { moments } from './timedFleet.ts';
 
@@ -60,4 +61,20 @@ inEachTwin('coarse slots', (test, { fleet }) => {
       assert.equal(moments(await clients.reserve(66_200, 3)), [70_000]);
     });
   }
+
+  const rate = { permits: 10, interval: 60_000 };
+  const others: LimitSpec[] = [
+    { kind: 'slidingWindow', ...rate, resolution: 1 },
+    { kind: 'fixedWindow', ...rate, align: 'first' },
+    { kind: 'tokenBucket', ...rate, burst: 10 },
+  ];
+  for (const limit of others)
+    test(`a client is not sent to ask again in vain: ${limit.kind}`, async () => {
+      const clients = await fleet(limit);
+      const { epoch } = await clients.reserve(0, 1, { count: 10 });
+      const [moment] = moments(await clients.reserve(10, 1));
+      const asked = { earlier: true, held: 6000, last: { moment, epoch }, epoch };
+      const { segments } = await clients.reserve(1510, 1, asked);
+      assert.equal(segments, [{ count: 1, delay: outcome.queued, retryAfter: 0 }]);
+    });
 });

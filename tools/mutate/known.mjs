@@ -516,7 +516,7 @@ export const known = [
     title: 'a reservation of its own is in the way of a client, in both twins',
     tests: ['test/redis/coarseSlots'],
     changes: [
-      { file: 'lua/reserve/earlier.lua', find: ' + count > 0', replace: ' > 0' },
+      { file: 'lua/reserve/earlier.lua', find: ' + remaining > 0', replace: ' > 0' },
       { file: memory('earlier'), find: ' + remaining > 0', replace: ' > 0' },
     ],
   },

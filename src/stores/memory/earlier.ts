@@ -44,14 +44,16 @@ export function serveEarlier(
     remaining -= granted;
   }
   if (remaining === 0) return;
-  // Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded.
+  // Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded; and
+  // in a fixed window never, as no slot is unknown there.
   const { takesTurns, turn, contenders } = reserved;
-  const maySpare = !(takesTurns || turn?.isBarred) && (contenders === 1 || ledger.freed >= load);
   const movesUp =
-    maySpare && ledger.pausedUntil <= now && fitAll(ledger, now, now, cost, Infinity) + remaining > 0;
-  segments.push({
-    count: remaining,
-    delay: movesUp ? outcome.exceedsLimit : outcome.queued,
-    retryAfter: movesUp ? Infinity : 0,
-  });
+    !takesTurns &&
+    !turn?.isBarred &&
+    (contenders === 1 || ledger.freed >= load) &&
+    ledger.pausedUntil <= now &&
+    ledger.limits.every(({ kind }) => kind !== 'fixedWindow') &&
+    fitAll(ledger, now, now, cost, Infinity) + remaining > 0;
+  if (movesUp) segments.push({ count: remaining, delay: outcome.exceedsLimit, retryAfter: Infinity });
+  else segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
 }
