@@ -3,9 +3,8 @@ import { jain } from '../fleet/measures.ts';
 import { type Contention, contend, type Habits } from './contend.ts';
 import { ideal } from './ideal.ts';
 
-export const measured = { roundTrip: 2, warmUp: 3000, span: 30_000 };
-/** Of few permits, chance decides much. */
-const seeds = [1, 2, 3];
+/** Of few permits, chance decides much, so as many histories as `seeds` are measured together. */
+export const measured = { roundTrip: 2, warmUp: 3000, span: 30_000, seeds: 3 };
 
 /** What clients keep, compared with one queue in the store. */
 export interface Comparison {
@@ -23,11 +22,11 @@ export interface Comparison {
   calls: number;
 }
 
-type During = Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span'>;
+type During = Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span' | 'fade'> & { seeds: number };
 
 /** For limits of some seconds, too: the measurement begins between the bursts in which windows grant. */
 export function manyWindows({ interval }: Limit, span = 25_000): During {
-  return { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span };
+  return { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span, fade: interval, seeds: 4 };
 }
 
 /** So many clients with the same habits. */
@@ -43,20 +42,20 @@ export function againstIdeal(
 export function fleetAgainstIdeal(limit: Limit, clients: readonly Habits[], during: During): Comparison {
   const kept = clients.map(() => 0);
   let [best, longest, granted, calls] = [0, 0, 0, 0];
-  for (const seed of seeds) {
+  for (let seed = 1; seed <= during.seeds; seed++) {
     const contention = { limits: [limit], clients, ...during, seed };
     const outcome = contend(contention);
     outcome.kept.forEach(([permits], client) => {
       kept[client] += permits;
     });
     best += ideal(contention)[0];
-    longest += outcome.longest / seeds.length;
+    longest += outcome.longest / during.seeds;
     granted += outcome.granted;
     calls += outcome.calls;
   }
   const sum = kept.reduce((total, permits) => total + permits, 0);
-  const rate = (sum * 1000) / (seeds.length * during.span);
-  const share = (seeds.length * limit.permits * during.span) / limit.interval / clients.length;
+  const rate = (sum * 1000) / (during.seeds * during.span);
+  const share = (during.seeds * limit.permits * during.span) / limit.interval / clients.length;
   const shares = kept.map((permits) => permits / share);
   return { shares, rate, part: sum / best, jain: jain(kept), longest, calls: calls / granted };
 }

@@ -47,6 +47,11 @@ export interface Contention {
   /** Milliseconds before the measurement, and of the measurement. */
   warmUp: number;
   span: number;
+  /**
+   * Milliseconds in which the measurement fades in and out: an interval of windows, as these grant in bursts. Otherwise it would
+   * matter how many bursts it includes. 0 by default.
+   */
+  fade?: number;
   seed: number;
 }
 
@@ -62,6 +67,13 @@ export interface Outcome {
   calls: number;
 }
 
+/** Which part of a permit that was granted at a moment of the contention counts in the measurement. */
+export function counted({ warmUp, span, fade = 0 }: Contention, moment: number): number {
+  const from = moment - warmUp;
+  if (fade === 0) return from > 0 && from <= span ? 1 : 0;
+  return Math.max(0, Math.min(1, from / fade, (span + fade - from) / fade));
+}
+
 /** The calls of a ledger whose replies are read when the event loop is not blocked. */
 function answeredWhen(awake: (work: () => void) => void, ledger: Ledger): Pick<Ledger, 'reserve' | 'refund'> {
   return {
@@ -73,7 +85,7 @@ function answeredWhen(awake: (work: () => void) => void, ledger: Ledger): Pick<L
 
 /** Lets the clients contend. Each makes a new request whenever one of its requests ends. */
 export function contend(contention: Contention): Outcome {
-  const { limits, clients, roundTrip, jitter = 0, warmUp, span, seed } = contention;
+  const { limits, clients, roundTrip, jitter = 0, warmUp, span, fade = 0, seed } = contention;
   const time = new VirtualTime();
   // As those of Node, timers count whole milliseconds: at least one, and no fraction.
   const after: Clock['after'] = (ms, work) => time.after(Math.max(1, Math.trunc(ms)), work);
@@ -86,7 +98,6 @@ export function contend(contention: Contention): Outcome {
   const random = randomFrom(seed);
   const store = memoryStore();
   const names = limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`));
-  const start = time.origin + warmUp;
   const standing: { client: number; grant: Grant; cost: number[] }[] = [];
   let longest = 0;
 
@@ -150,13 +161,14 @@ export function contend(contention: Contention): Outcome {
     return line;
   });
 
-  time.runUntil(warmUp + span);
+  time.runUntil(warmUp + span + fade);
   const kept = clients.map(() => limits.map(() => 0));
-  for (const { client, grant, cost } of standing)
-    if (grant.moment > start && grant.moment <= start + span)
-      cost.forEach((n, i) => {
-        kept[client][i] += n;
-      });
+  for (const { client, grant, cost } of standing) {
+    const part = counted(contention, grant.moment - time.origin);
+    cost.forEach((n, i) => {
+      kept[client][i] += part * n;
+    });
+  }
   const calls = lines.reduce((sum, { stats }) => sum + stats.calls, 0);
   const moments = standing.map(({ grant, cost }) => ({ moment: grant.moment, cost }));
   return { kept, standing: moments, longest, granted: standing.length, calls };

@@ -1,7 +1,7 @@
 import type { Cost } from '../../src/limits/cost.ts';
 import { capacityOf, type Limit } from '../../src/limits/limit.ts';
 import { randomFrom } from '../support/seed.mjs';
-import type { Contention } from './contend.ts';
+import { type Contention, counted } from './contend.ts';
 
 interface Held {
   moment: number;
@@ -21,10 +21,8 @@ interface Asked {
  * With `calls`, the queue is served only every so many milliseconds, and so many requests at most: no clients that call in turns, one
  * after the other at an even pace, keep more.
  */
-export function ideal(
-  { limits, clients, roundTrip, jitter = 0, warmUp, span, seed }: Contention,
-  calls = { every: 1, most: Infinity },
-): number[] {
+export function ideal(contention: Contention, calls = { every: 1, most: Infinity }): number[] {
+  const { limits, clients, roundTrip, jitter = 0, warmUp, span, fade = 0, seed } = contention;
   const random = randomFrom(seed);
   const rules = limits.map(ruleOf);
   const queue: Asked[] = [];
@@ -76,7 +74,7 @@ export function ideal(
   }
 
   for (const habits of clients) for (let i = 0; i < habits.waiting; i++) ask(habits);
-  for (; now < warmUp + span; now++) {
+  for (; now < warmUp + span + fade; now++) {
     for (const work of later.get(now) ?? []) work();
     later.delete(now);
     if (now % calls.every > 0) continue;
@@ -88,7 +86,7 @@ export function ideal(
       grant(queue.shift() as never);
   }
   return limits.map((_, i) =>
-    held.reduce((sum, { moment, cost }) => sum + (moment > warmUp ? cost[i] : 0), 0),
+    held.reduce((sum, { moment, cost }) => sum + counted(contention, moment) * cost[i], 0),
   );
 }
 
