@@ -68,10 +68,10 @@ export interface Algebra<L extends Limit, S> {
    */
   roll(state: S, now: number, shift: number): void;
   /**
-   * Changes the state to another limit of the same kind. The permits taken carry over. Returns whether earlier grants can no
-   * longer be refunded: a window of another grid may begin before grants that it does not count.
+   * Changes the state to another limit of the same kind. The permits taken carry over; `shift` is that of `roll`. Returns whether
+   * earlier grants can no longer be refunded: a window of another grid may begin before grants that it does not count.
    */
-  adopt(state: S, limit: L): boolean | undefined;
+  adopt(state: S, limit: L, shift: number): boolean | undefined;
   /** The permits taken, for a change of kind. */
   taken(state: S): Taken;
 }

@@ -1,3 +1,4 @@
+import { small } from '../small.ts';
 import type { Algebra } from './algebra.ts';
 import type { FixedWindow } from './limit.ts';
 
@@ -29,10 +30,7 @@ export interface FixedWindowState extends Window {
    * refunded.
    */
   previous: Window | undefined;
-  /**
-   * Milliseconds by which the state's clock is ahead of the server's. Windows are aligned to the server's
-   * clock.
-   */
+  /** Milliseconds by which the clock of aligned windows is ahead of the server's, to whose clock they are aligned. */
   shift: number;
 }
 
@@ -43,8 +41,8 @@ export interface FixedWindowState extends Window {
 export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   create: ({ permits, interval, align }) => ({
     kind: 'fixedWindow',
-    permits,
-    interval,
+    permits: small(permits),
+    interval: small(interval),
     align,
     start: 0,
     end: 0,
@@ -136,9 +134,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   roll(state, now, shift) {
-    state.shift = shift;
-    // After a step of the clock, a window may be off the grid. The next one starts on the grid.
-    if (state.align === 'epoch') state.end = alignUp(state, state.end);
+    if (state.align === 'epoch') toGrid(state, shift);
     if (state.previous && now >= state.previous.end) state.previous = undefined;
     if (now < state.end) return;
     state.used = 0;
@@ -146,14 +142,16 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (state.align === 'epoch') state.end = alignDown(state, now);
   },
 
-  adopt(state, { permits, interval, align }) {
+  adopt(state, { permits, interval, align }, shift) {
     const movesGrid = align === 'epoch' && (interval !== state.interval || align !== state.align);
-    Object.assign(state, { permits, interval, align });
+    state.permits = small(permits);
+    state.interval = small(interval);
+    state.align = align;
     // Earlier grants count in the window in which they were made, so the next one starts after the newest of
     // them.
     for (const window of [state, state.previous])
       if (window && window.used > 0) window.end = Math.max(window.start + interval, window.newest + 1);
-    if (align === 'epoch') state.end = alignUp(state, state.end);
+    if (align === 'epoch') toGrid(state, shift);
     return movesGrid;
   },
 
@@ -202,10 +200,19 @@ function edgeOf({ used, start, end }: FixedWindowState): number {
   return used > 0 ? start : end;
 }
 
+/**
+ * After a step of the clock, a window may be off the grid. The next one starts on the grid. Other windows need no shift, a number
+ * that V8 keeps in an object.
+ */
+function toGrid(state: FixedWindowState, shift: number): void {
+  state.shift = shift;
+  state.end = alignUp(state, state.end);
+}
+
 function alignDown({ interval, shift }: FixedWindowState, t: number): number {
-  return Math.floor((t - shift) / interval) * interval + shift;
+  return small(Math.floor((t - shift) / interval) * interval + shift);
 }
 
 function alignUp({ interval, shift }: FixedWindowState, t: number): number {
-  return Math.ceil((t - shift) / interval) * interval + shift;
+  return small(Math.ceil((t - shift) / interval) * interval + shift);
 }

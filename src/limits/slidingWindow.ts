@@ -1,3 +1,4 @@
+import { small } from '../small.ts';
 import type { Algebra } from './algebra.ts';
 import type { SlidingWindow } from './limit.ts';
 import { hasGap, insert } from './slidingGap.ts';
@@ -45,10 +46,10 @@ const shortLog = 16;
 export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = {
   create: ({ permits, interval, resolution }) => ({
     kind: 'slidingWindow',
-    permits,
-    interval,
-    resolution,
-    coarsest: resolution,
+    permits: small(permits),
+    interval: small(interval),
+    resolution: small(resolution),
+    coarsest: small(resolution),
     total: 0,
     newest: 0,
     purged: -1,
@@ -170,7 +171,9 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   adopt(state, { permits, interval, resolution }) {
-    Object.assign(state, { permits, interval, resolution });
+    state.permits = small(permits);
+    state.interval = small(interval);
+    state.resolution = small(resolution);
     state.coarsest = Math.max(state.coarsest, resolution);
   },
 

@@ -1,3 +1,4 @@
+import { small } from '../small.ts';
 import type { Algebra } from './algebra.ts';
 import * as history from './bucketHistory.ts';
 import type { TokenBucket } from './limit.ts';
@@ -29,10 +30,10 @@ const leastWait = 20;
 export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   create: ({ permits, interval, burst }) => ({
     kind: 'tokenBucket',
-    permits,
-    interval,
-    burst,
-    units: burst * interval,
+    permits: small(permits),
+    interval: small(interval),
+    burst: small(burst),
+    units: small(burst * interval),
     ts: 0,
     owedUntil: 0,
     since: -1,
@@ -133,8 +134,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const ahead = Math.max(0, history.newestIn(state) - state.ts);
     const missingThen = missing - (ahead * state.permits) / state.interval;
     history.changeRate(state, state.ts);
-    Object.assign(state, { permits, interval, burst });
-    state.units = burst * interval;
+    state.permits = small(permits);
+    state.interval = small(interval);
+    state.burst = small(burst);
+    state.units = capOf(state);
     const units = Math.ceil(taken * interval);
     // Refill was lost before the newest reservation: until then, that at the new rate is lost too.
     const unitsThen = taken < missing ? Math.ceil(missingThen * interval) + ahead * permits : 0;

@@ -4,11 +4,14 @@ import * as assert from 'uvu/assert';
 import { bundled } from '../support/bundled.ts';
 
 for (const kind of ['fixedWindow', 'slidingWindow', 'tokenBucket'])
-  test(`an idle key of a group in the process takes at most 600 bytes: ${kind}`, async () => {
+  test(`an idle key of a group in the process takes at most 600 bytes, and no more beside other limiters: ${kind}`, async () => {
     // In a process of its own: V8 gives objects more room once others of their class have had other kinds of values.
     const program = await bundled('test/limiter/keyBytesProgram.ts');
-    const bytes = Number(execFileSync(process.execPath, [program, kind], { encoding: 'utf8' }));
-    assert.ok(bytes > 100 && bytes <= 600, `${bytes} bytes a key`);
+    const [alone, beside] = [[kind], [kind, 'others']].map((args) =>
+      Number(execFileSync(process.execPath, [program, ...args], { encoding: 'utf8' })),
+    );
+    assert.ok(alone > 100 && alone <= 600, `${alone} bytes a key`);
+    assert.ok(beside <= alone + 24, `${beside} bytes a key beside other limiters, ${alone} alone`);
   });
 
 test.run();

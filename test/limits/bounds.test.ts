@@ -34,7 +34,7 @@ class Greedy {
   /** Another limit of the same kind comes into force. */
   adopt(limit: Limit): void {
     this.#limit = limit;
-    this.#algebra.adopt(this.#state as never, limit as never);
+    this.#algebra.adopt(this.#state as never, limit as never, 0);
   }
 
   /** The clock steps forward. */

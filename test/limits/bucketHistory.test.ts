@@ -34,7 +34,7 @@ test('a reservation refilled at a faster rate leaves no room before later grants
   for (const moment of [0, 3, 6, 9]) algebra.commit(state, 0, moment, 1);
   algebra.roll(state, 1, 0);
   algebra.commit(state, 1, 12, 1);
-  algebra.adopt(state, tokenBucket({ permits: 2, interval: 3, burst: 1 }));
+  algebra.adopt(state, tokenBucket({ permits: 2, interval: 3, burst: 1 }), 0);
   algebra.roll(state, 7, 0);
   algebra.commit(state, 7, 8, 1);
   assert.is(restored(state, 12, 1), 0);
@@ -161,7 +161,7 @@ test('reservations of which some may be void do not count as permits that are st
 
 test('permits missing before the last grants are missing under another interval too', () => {
   const state = bucketAfter({ permits: 1, interval: 5, burst: 4 }, [0, 3], [2, 1]);
-  algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 1 }));
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 1 }), 0);
   algebra.roll(state, 3, 0);
   assert.is(restored(state, 0, 3), 2.5);
   assert.is(algebra.earliest(state, 3, 3, 1), 7);
@@ -169,7 +169,7 @@ test('permits missing before the last grants are missing under another interval 
 
 test('permits missing before earlier grants are missing under another interval too', () => {
   const state = bucketAfter({ permits: 1, interval: 5, burst: 4 }, [0, 3], [5, 1], [6, 1]);
-  algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 4 }));
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 4, burst: 4 }), 0);
   assert.is(restored(state, 0, 3), 2);
 });
 
@@ -188,7 +188,7 @@ test('a reservation that was charged when the rate changed leaves no room before
   algebra.commit(state, 1000, 2000, 100);
   // No more than the refill of one millisecond.
   assert.ok(algebra.refund(state, 1000, 1000, 100) < 0.1);
-  algebra.adopt(state, tokenBucket({ permits: 1000, interval: 1000, burst: 100 }));
+  algebra.adopt(state, tokenBucket({ permits: 1000, interval: 1000, burst: 100 }), 0);
   algebra.roll(state, 1250, 0);
   algebra.commit(state, 1250, 1250, 100);
   assert.is(restored(state, 2000, 100), 0);
@@ -199,7 +199,7 @@ test('a refund of a grant from before a change of the rate restores none of a la
   algebra.roll(state, 10, 0);
   algebra.commit(state, 10, 11, 1000);
   algebra.roll(state, 11, 0);
-  algebra.adopt(state, tokenBucket({ permits: 1, interval: 60_000, burst: 1000 }));
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 60_000, burst: 1000 }), 0);
   algebra.commit(state, 11, 11, 1000);
   assert.is(restored(state, 11, 1000), 0);
 });

@@ -115,7 +115,7 @@ export function take(history: BucketHistory, step: BucketStep): void {
     algebra.cut(state, now, after);
     history.grants = grants.filter(({ moment, us }) => moment <= after || us <= history.us);
   } else {
-    algebra.adopt(state, tokenBucket(step.rate));
+    algebra.adopt(state, tokenBucket(step.rate), 0);
     phases.push({ rate: step.rate, since: now });
   }
   history.grants = history.grants.filter(({ n }) => n > 0);

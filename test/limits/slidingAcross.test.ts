@@ -10,7 +10,7 @@ test('a refund finds the entry of its moment under another resolution, and takes
   const state = algebra.create(slidingWindow({ permits: 10, interval: 1000, resolution: 100 }));
   algebra.roll(state, start, 0);
   algebra.commit(state, start, start + 1, 4);
-  algebra.adopt(state, slidingWindow({ permits: 10, interval: 1000, resolution: 1 }));
+  algebra.adopt(state, slidingWindow({ permits: 10, interval: 1000, resolution: 1 }), 0);
   algebra.roll(state, start + 150, 0);
   algebra.commit(state, start + 150, start + 150, 3);
   assert.is(algebra.refund(state, start + 150, start + 1, 2), 2);
@@ -24,10 +24,10 @@ test('grants forgotten under a shorter interval are not refunded under a longer 
   const state = algebra.create(slidingWindow({ permits: 10, interval: 100, resolution: 100 }));
   algebra.roll(state, start - 90, 0);
   algebra.commit(state, start - 90, start - 90, 4);
-  algebra.adopt(state, slidingWindow({ permits: 10, interval: 100, resolution: 1 }));
+  algebra.adopt(state, slidingWindow({ permits: 10, interval: 100, resolution: 1 }), 0);
   algebra.commit(state, start - 90, start + 5, 4);
   algebra.roll(state, start + 100, 0);
-  algebra.adopt(state, slidingWindow({ permits: 10, interval: 10_000, resolution: 1 }));
+  algebra.adopt(state, slidingWindow({ permits: 10, interval: 10_000, resolution: 1 }), 0);
   assert.is(state.total, 4);
   // The remaining entry lies within the old resolution, but belongs to another moment.
   assert.is(algebra.refund(state, start + 100, start - 90, 4), 0);
@@ -51,7 +51,7 @@ test('a bucket under another rate refunds what still counts, and no more', () =>
   bucket.commit(state, start, start, 10);
   // Four permits were refilled before the change, and one after it.
   bucket.roll(state, start + 400, 0);
-  bucket.adopt(state, tokenBucket({ permits: 1, interval: 1000, burst: 10 }));
+  bucket.adopt(state, tokenBucket({ permits: 1, interval: 1000, burst: 10 }), 0);
   bucket.roll(state, start + 1400, 0);
   assert.is(bucket.available(state, start + 1400, start + 1400), 5);
   assert.is(bucket.refund(state, start + 1400, start, 10), 5);

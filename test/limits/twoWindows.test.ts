@@ -65,7 +65,7 @@ test('a window that has just ended by a shorter interval releases nothing', () =
   const state = algebra.create(fixedWindow({ permits: 10, interval: 5000 }));
   algebra.roll(state, start, 0);
   algebra.commit(state, start, start, 10);
-  algebra.adopt(state, fixedWindow({ permits: 10, interval: 2000 }));
+  algebra.adopt(state, fixedWindow({ permits: 10, interval: 2000 }), 0);
   assert.is(algebra.release(state, start + 1999, start + 1999, 4), 4);
   assert.is(algebra.release(state, start + 2000, start + 2000, 4), 0);
 });

@@ -20,7 +20,7 @@ for (const align of ['first', 'epoch'] as const) {
   test(`${align}: under a shorter interval a window goes on until its newest grant`, () => {
     const state = granted(align, 4);
     const first = state.start;
-    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }));
+    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }), 0);
     assert.is(algebra.available(state, first + 4, first + 4), 0);
     assert.is(algebra.earliest(state, first + 4, first + 4, 1), first + 5);
   });
@@ -28,7 +28,7 @@ for (const align of ['first', 'epoch'] as const) {
   test(`${align}: a refund of the old window takes nothing from a new one`, () => {
     const state = granted(align, 4);
     const first = state.start;
-    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }));
+    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }), 0);
     const next = algebra.earliest(state, first + 4, first + 4, 1);
     algebra.commit(state, first + 4, next, 1);
     algebra.refund(state, first + 4, first + 4, 1);
@@ -39,7 +39,7 @@ for (const align of ['first', 'epoch'] as const) {
     const state = granted(align, 4);
     const first = state.start;
     algebra.commit(state, first + 4, first + 6, 2);
-    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }));
+    algebra.adopt(state, fixedWindow({ permits: 1, interval: 1, align }), 0);
     algebra.refund(state, first + 4, first + 6, 2);
     assert.is(algebra.earliest(state, first + 4, first + 4, 1), first + 5);
   });
@@ -49,7 +49,7 @@ test('a window that becomes aligned goes on until the grid has passed its newest
   const state = algebra.create(fixedWindow({ permits: 2, interval: 100, align: 'first' }));
   algebra.roll(state, start, 0);
   for (const t of [start, start + 90]) algebra.commit(state, start, t, 1);
-  algebra.adopt(state, fixedWindow({ permits: 2, interval: 20, align: 'epoch' }));
+  algebra.adopt(state, fixedWindow({ permits: 2, interval: 20, align: 'epoch' }), 0);
   assert.is(algebra.earliest(state, start, start, 1), start + 100);
 });
 

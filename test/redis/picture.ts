@@ -86,11 +86,11 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
       spec,
     },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
-    limits: limits.map(limitPicture),
+    limits: limits.map((state) => limitPicture(state, shift)),
   };
 }
 
-function limitPicture(state: LimitState): LimitPicture {
+function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
   const { permits, interval } = state;
   if (state.kind === 'slidingWindow') {
     const { resolution, coarsest, total, newest, purged, head } = state;
@@ -100,7 +100,7 @@ function limitPicture(state: LimitState): LimitPicture {
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, shift, previous = { start: 0, end: 0, used: 0, newest: 0, reserved: 0 } } = state;
+    const { align, previous = { start: 0, end: 0, used: 0, newest: 0, reserved: 0 } } = state;
     const windows = [state, previous].flatMap(({ start, end, used, newest, reserved }) => [
       start,
       end,
@@ -108,6 +108,8 @@ function limitPicture(state: LimitState): LimitPicture {
       newest,
       reserved,
     ]);
+    // In memory, only aligned windows have it.
+    const shift = align === 'epoch' ? state.shift : ledgerShift;
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }

@@ -1,5 +1,6 @@
 import type { Limit } from '../../limits/limit.ts';
 import { type LimitState, startState } from '../../limits/states.ts';
+import { small } from '../../small.ts';
 import { nobody } from './contenders.ts';
 import type { LedgerState } from './ledgerState.ts';
 
@@ -105,11 +106,6 @@ export function expand(ledger: LedgerState): LedgerState {
   const { epoch, limits, shift } = ledger;
   const own = ledger as Omit<LedgerState, 'born' | 'refundable'>;
   return { ...untouched, born: epoch, refundable: epoch, ...own, limits, shift, sole: undefined };
-}
-
-/** A whole number. V8 keeps a sum of large numbers in an object even if it is small, and rounds it without one. */
-export function small(whole: number): number {
-  return Math.floor(whole);
 }
 
 /** The state of a limit by its index. */

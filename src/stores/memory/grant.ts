@@ -1,5 +1,6 @@
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
+import { small } from '../../small.ts';
 import { stateOf } from './createLedger.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -35,7 +36,7 @@ export function boundFrontier(ledger: LedgerState, now: number): void {
 export function commitAll(ledger: LedgerState, now: number, t: number, cost: Cost, count: number): void {
   for (let i = 0; i < cost.length; i++) {
     const state = stateOf(ledger, i);
-    if (cost[i] > 0) algebraOf(state).commit(state, now, t, cost[i] * count);
+    if (cost[i] > 0) algebraOf(state).commit(state, now, t, small(cost[i] * count));
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Cost, sameCost } from '../../limits/cost.ts';
 import { algebraOf } from '../../limits/states.ts';
+import { small } from '../../small.ts';
 import type { Hole, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { noteFreed } from './pace.ts';
@@ -59,7 +60,7 @@ export function bringForward(ledger: LedgerState, hole: Hole, cost: Cost, now: n
 /** Refunds the reservations of a hole in every limit. */
 function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, now: number): void {
   cost.forEach((n, i) => {
-    if (n > 0) algebraOf(limits[i]).refund(limits[i], now, moment, n * count);
+    if (n > 0) algebraOf(limits[i]).refund(limits[i], now, moment, small(n * count));
   });
 }
 

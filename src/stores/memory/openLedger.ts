@@ -1,8 +1,9 @@
 import type { Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, type LimitState, startWith } from '../../limits/states.ts';
+import { small } from '../../small.ts';
 import { noticePeriod } from '../store.ts';
 import { type Control, followPause } from './control.ts';
-import { createLedger, expand, none, small, stateOf } from './createLedger.ts';
+import { createLedger, expand, none, stateOf } from './createLedger.ts';
 import { changeEpoch, noticeEnd, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -126,7 +127,8 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   ledger.limits = limits.map((limit, i) => {
     const state = before.get(names[i]);
     if (state?.kind === limit.kind) {
-      if (!isOf(state, limit) && algebraOf(state).adopt(state, limit)) ledger.refundable = ledger.epoch;
+      if (!isOf(state, limit) && algebraOf(state).adopt(state, limit, ledger.shift))
+        ledger.refundable = ledger.epoch;
       return state;
     }
     const { permits, newest } = state ? algebraOf(state).taken(state) : most;

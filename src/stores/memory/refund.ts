@@ -2,6 +2,7 @@ import type { Cost } from '../../limits/cost.ts';
 import { capacityOf } from '../../limits/limit.ts';
 import { loadOf, longestInterval } from '../../limits/load.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
+import { small } from '../../small.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
 import { validUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
@@ -54,7 +55,7 @@ function giveBack(
   }
   let back = 0;
   cost.forEach((permits, i) => {
-    const n = permits * count;
+    const n = small(permits * count);
     const state = ledger.limits[i];
     if (n === 0) return;
     if (isNewest) back += algebraOf(state).release(state, now, at, n);
@@ -80,7 +81,7 @@ function hasWaitedForMore({ limits }: LedgerState, now: number, at: number, cost
 /** Charges permits that were used without a grant. No request is waiting for them. */
 function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
   cost.forEach((permits, i) => {
-    chargeLimit(limits[i], instant, permits * count);
+    chargeLimit(limits[i], instant, small(permits * count));
   });
   return false;
 }

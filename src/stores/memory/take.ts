@@ -1,9 +1,10 @@
 import type { Cost } from '../../limits/cost.ts';
 import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf } from '../../limits/states.ts';
+import { small } from '../../small.ts';
 import { isCalm } from './contenders.ts';
 import { type Control, isIdle } from './control.ts';
-import { small, stateOf } from './createLedger.ts';
+import { stateOf } from './createLedger.ts';
 import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { isUnder, pauseEnd, renew } from './openLedger.ts';
