@@ -1,7 +1,8 @@
 -- @include "limits/fixed-window/format"
 
 -- The fixed window. The state holds the last window in use and the one in use before it.
--- All earlier windows are past or full.
+-- All earlier windows are past or full; `most0` is the most permits in one of them that is not past, if that may be more
+-- than the limit, otherwise 0.
 -- The twin of src/limits/fixedWindow.ts.
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
@@ -20,7 +21,7 @@ local function fixedWindow()
   -- Forgets the window before the last if it is past.
   local function forgetPast(state, now)
     if now >= state.stop0 then
-      state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = 0, 0, 0, 0, 0
+      state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0 = 0, 0, 0, 0, 0, 0
     end
   end
 
@@ -51,6 +52,7 @@ local function fixedWindow()
 
   -- Opens a window at the moment `t`.
   local function open(state, now, t)
+    if state.used0 > state.permits then state.most0 = math.max(state.most0, state.used0) end
     state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
     state.newest0, state.reserved0 = state.newest, state.reserved
     forgetPast(state, now)
@@ -153,11 +155,13 @@ local function fixedWindow()
     state.newest = math.min(state.newest, after)
     local edge = edgeOf(state)
     if edge <= after then return end
-    -- The window before the forgotten ones counts as full, since how much of it is used is not known.
+    -- The window before the forgotten ones counts as full, since how much of it is used is not known. After a lower limit,
+    -- it may hold more.
     state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
     -- The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
     state.stop = state.epoch == 1 and alignUp(state, state.start + state.interval) or math.min(edge, after + state.interval)
-    state.used, state.newest, state.reserved = state.permits, after, state.permits
+    state.used = math.max(state.permits, state.most0)
+    state.newest, state.reserved = after, state.used
     forgetBefore(state)
   end
 

@@ -19,6 +19,12 @@ interface Window {
   reserved: number;
 }
 
+/** The window before the last one. */
+interface Previous extends Window {
+  /** The most permits in a forgotten window that is not past, if it may hold more than the limit; otherwise 0. */
+  most: number;
+}
+
 /** The last window in use. All earlier windows are past or full, except the one before it. */
 export interface FixedWindowState extends Window {
   kind: 'fixedWindow';
@@ -29,7 +35,7 @@ export interface FixedWindowState extends Window {
    * The window before it, unless that is past. It becomes the last one again if all reservations in the last one are
    * refunded.
    */
-  previous: Window | undefined;
+  previous: Previous | undefined;
   /** Milliseconds by which the clock of aligned windows is ahead of the server's, to whose clock they are aligned. */
   shift: number;
 }
@@ -112,16 +118,18 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.newest = Math.min(state.newest, after);
     const edge = edgeOf(state);
     if (edge <= after) return;
-    // The window before the forgotten ones counts as full, since how much of it is used is not known.
+    // The window before the forgotten ones counts as full, since how much of it is used is not known. After a lower limit,
+    // it may hold more.
+    const used = Math.max(state.permits, state.previous?.most ?? 0);
     state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
     // The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
     state.end =
       state.align === 'epoch'
         ? alignUp(state, state.start + state.interval)
         : Math.min(edge, after + state.interval);
-    state.used = state.permits;
+    state.used = used;
     state.newest = after;
-    state.reserved = state.permits;
+    state.reserved = used;
     forgetBefore(state);
   },
 
@@ -160,8 +168,9 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
 /** Opens a window at the moment `t`. */
 function open(state: FixedWindowState, now: number, t: number): void {
-  const { start, end, used, newest, reserved } = state;
-  state.previous = end > now ? { start, end, used, newest, reserved } : undefined;
+  const { start, end, used, newest, reserved, previous } = state;
+  const most = previous ? Math.max(previous.most, previous.used > state.permits ? previous.used : 0) : 0;
+  state.previous = end > now ? { start, end, used, newest, reserved, most } : undefined;
   state.start = state.align === 'epoch' ? alignDown(state, t) : t;
   state.end = state.start + state.interval;
   state.used = 0;
@@ -181,7 +190,8 @@ function take(state: FixedWindowState, window: Window, now: number, t: number, n
 
 /** The last window has become empty. The one before it becomes the last, unless it has ended. */
 function close(state: FixedWindowState, now: number): void {
-  Object.assign(state, state.previous ?? { start: 0, end: 0, used: 0, newest: 0, reserved: 0 });
+  const { start = 0, end = 0, used = 0, newest = 0, reserved = 0 }: Partial<Window> = state.previous ?? {};
+  Object.assign(state, { start, end, used, newest, reserved });
   forgetBefore(state);
   fixedWindowAlgebra.roll(state, now, state.shift);
 }
@@ -191,8 +201,8 @@ function close(state: FixedWindowState, now: number): void {
  * start where it did.
  */
 function forgetBefore(state: FixedWindowState): void {
-  const { start, newest } = state;
-  state.previous = { start, end: start, used: 0, newest, reserved: 0 };
+  const { start, newest, previous } = state;
+  state.previous = { start, end: start, used: 0, newest, reserved: 0, most: previous?.most ?? 0 };
 }
 
 /** The start of the last window if it is in use, otherwise the earliest start of the next one. */

@@ -42,7 +42,7 @@ const bytesOf: Record<Kind, number> = { slidingWindow: 61, fixedWindow: 60, toke
 /** The fields in this form that are doubles, after the limit's text, and the bytes in between. */
 const small: Record<Kind, [bytes: number, fields: string[]]> = {
   slidingWindow: [10, ['coarsest']],
-  fixedWindow: [0, ['start0', 'stop0', 'used0', 'newest0', 'reserved0']],
+  fixedWindow: [0, ['start0', 'stop0', 'used0', 'newest0', 'reserved0', 'most0']],
   tokenBucket: [18, ['owedUntil', 'unsureUntil', 'sameSince']],
 };
 /** The end of the head in this form. */
@@ -59,7 +59,7 @@ const whole: Record<Kind, string[]> = {
   slidingWindow: [...['coarsest', 'total', 'newest', 'purged', 'oldest', 'length', 'openTime', 'openCount']],
   fixedWindow: [
     ...['start', 'stop', 'used', 'newest', 'reserved'],
-    ...['start0', 'stop0', 'used0', 'newest0', 'reserved0', 'gridShift'],
+    ...['start0', 'stop0', 'used0', 'newest0', 'reserved0', 'most0', 'gridShift'],
   ],
   tokenBucket: [
     ...['units', 'ts', 'owedUntil', 'lastAt', 'unsureUntil', 'sameSince', 'steps'],
@@ -137,7 +137,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 11: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 12: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -165,7 +165,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 11: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 12: found an invalid limit; reset() deletes it`,
       );
     }
   });

@@ -313,6 +313,23 @@ inEachTwin('given back', (test, { fleet }) => {
       assert.is(await clients.decide(1500, 2), restores);
     });
 
+  for (const align of ['first', 'epoch'] as const)
+    test(`a window with more permits than a lower limit, and forgotten behind reservations, is not free after a refund: ${align}`, async () => {
+      const lower: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000, align };
+      const clients = await fleet({ ...lower, permits: 80 });
+      const { epoch } = await clients.reserve(4000, 1, { count: 240 });
+      await clients.setRate(4050, 1, lower);
+      // The reservations for 6000 stand.
+      const later = moments(await clients.reserve(4050, 1, { count: 20, epoch }));
+      assert.equal([later[0], later[19]], [7000, 8000]);
+      // These are void.
+      await clients.setRate(4060, 1, { ...lower, permits: 9 });
+      assert.is(await clients.refund(4070, 1, { moment: 6000, epoch, count: 60 }, 2), true);
+      assert.equal(await clients.peek(6000), [0]);
+      await clients.setRate(6000, 1, { ...lower, permits: 30 });
+      assert.equal(await clients.peek(6000), [10]);
+    });
+
   test('a reservation for the moment from which they are void restores nothing, one before it does', async () => {
     const clients = await fleet(slow);
     const { epoch } = await clients.reserve(0, 1, { count: 4 });

@@ -64,7 +64,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 11) throw new Error(`a ledger of version ${version}`);
+  if (version !== 12) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -113,7 +113,7 @@ export function calmOf({
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const sizes: Record<string, number> = { s: 11, f: 14, t: 9 };
+  const sizes: Record<string, number> = { s: 11, f: 15, t: 9 };
   const spec = reader.text();
   const limits = [...reader.text()].map((kind, i) => {
     const numbers = reader.doubles(sizes[kind]);
@@ -152,7 +152,7 @@ function readSmall(
   if (kind === 'f') {
     const [used, newest, reserved, start, stop] = reader.integers(7, 6, 7, 6, 6);
     const limit = limitIn();
-    return picture(limit, [start, stop, used, newest, reserved, ...(rareOf(5) ?? [0, 0, 0, 0, 0])]);
+    return picture(limit, [start, stop, used, newest, reserved, ...(rareOf(6) ?? [0, 0, 0, 0, 0, 0])]);
   }
   if (kind === 't') {
     const units = reader.double();

@@ -100,7 +100,7 @@ function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, previous = { start: 0, end: 0, used: 0, newest: 0, reserved: 0 } } = state;
+    const { align, previous = { start: 0, end: 0, used: 0, newest: 0, reserved: 0, most: 0 } } = state;
     const windows = [state, previous].flatMap(({ start, end, used, newest, reserved }) => [
       start,
       end,
@@ -110,7 +110,7 @@ function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
     ]);
     // In memory, only aligned windows have it.
     const shift = align === 'epoch' ? state.shift : ledgerShift;
-    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, shift];
+    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, previous.most, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
   const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince } = state;
@@ -159,8 +159,8 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
   }
   if (kind === 'f') {
     const earlier = numbers.slice(8);
-    const before = earlier[1] <= now ? [0, 0, 0, 0, 0] : earlier.slice(0, 5);
-    return { kind, numbers: [...numbers.slice(0, 8), ...before, ...earlier.slice(5)], log };
+    const before = earlier[1] <= now ? [0, 0, 0, 0, 0, 0] : earlier.slice(0, 6);
+    return { kind, numbers: [...numbers.slice(0, 8), ...before, ...earlier.slice(6)], log };
   }
   if (kind === 't') {
     const [owedUntil, lastAt, unsureUntil, ...more] = numbers.slice(5);

@@ -831,4 +831,28 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'limits',
+    title: 'a window that is forgotten after a lower limit counts as no more than full, in memory',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'src/limits/fixedWindow.ts',
+        find: 'Math.max(state.permits, state.previous?.most ?? 0)',
+        replace: 'state.permits',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a window that is forgotten after a lower limit counts as no more than full, in Lua',
+    tests: givenBack,
+    changes: [
+      {
+        file: 'lua/limits/fixed-window.lua',
+        find: 'math.max(state.permits, state.most0)',
+        replace: 'state.permits',
+      },
+    ],
+  },
 ];

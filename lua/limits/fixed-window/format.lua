@@ -9,27 +9,28 @@ local function fixedFormat()
   function format.create(spec)
     return {
       kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
-      reserved = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
+      reserved = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, most0 = 0, shift = 0,
     }
   end
 
   function format.decode(data, position)
-    local permits, interval, epoch, start, stop, used, newest, reserved, start0, stop0, used0, newest0, reserved0, shift,
-      after = struct.unpack('<dddddddddddddd', data, position)
+    local permits, interval, epoch, start, stop, used, newest, reserved, start0, stop0, used0, newest0, reserved0, most0, shift,
+      after = struct.unpack('<ddddddddddddddd', data, position)
     checkFinite(permits + interval + epoch + start + stop + used + newest + reserved + start0 + stop0 + used0 + newest0
-      + reserved0 + shift)
+      + reserved0 + most0 + shift)
     checkRate(permits, interval, epoch)
     checkCounts(used, used0, reserved)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
       newest = newest, reserved = reserved, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
-      reserved0 = reserved0, shift = shift,
+      reserved0 = reserved0, most0 = most0, shift = shift,
     }, after
   end
 
   function format.encode(state)
-    return struct.pack('<dddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
-      state.newest, state.reserved, state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.shift)
+    return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
+      state.newest, state.reserved, state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0,
+      state.shift)
   end
 
   -- Whether the state fits into the format of lua/heads.
@@ -51,7 +52,7 @@ local function fixedFormat()
     checkRate(permits, interval, epoch)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
-      newest = newest, reserved = reserved, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, shift = 0,
+      newest = newest, reserved = reserved, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, most0 = 0, shift = 0,
     }, after
   end
 
@@ -62,12 +63,14 @@ local function fixedFormat()
 
   -- The window before the last, if it has not ended.
   function format.packRare(state, now)
-    return struct.pack('<ddddd', state.start0, state.stop0, state.used0, state.newest0, state.reserved0), state.stop0 > now
+    return struct.pack('<dddddd', state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0),
+      state.stop0 > now
   end
 
   function format.unpackRare(state, data, position)
-    state.start0, state.stop0, state.used0, state.newest0, state.reserved0, position = struct.unpack('<ddddd', data, position)
-    checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.reserved0)
+    state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0, position =
+      struct.unpack('<dddddd', data, position)
+    checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.reserved0 + state.most0)
     checkCounts(state.used0, 0, 0)
     return position
   end
