@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
 
-local isShort, takeTurns, goOnInTurns
+local shortestInterval, isShort, takeTurns, goOnInTurns
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -17,17 +17,15 @@ do
   -- of it: milliseconds.
   local LONG_INTERVAL = 10000
 
-  -- Whether any interval is shorter than so many milliseconds.
-  local function isBelow(ledger, ms)
-    for _, state in ipairs(ledger.limits) do
-      if state.interval < ms then return true end
-    end
-    return false
+  function shortestInterval(ledger)
+    local shortest = math.huge
+    for _, state in ipairs(ledger.limits) do shortest = math.min(shortest, state.interval) end
+    return shortest
   end
 
   -- Whether an interval is so short that its permits come faster than clients call in a long one.
   function isShort(ledger)
-    return isBelow(ledger, LONG_INTERVAL)
+    return shortestInterval(ledger) < LONG_INTERVAL
   end
 
   local function mayTakeTurns(ledger)
@@ -47,8 +45,8 @@ do
 
   -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late.
   function goOnInTurns(ledger, now, age, load)
-    local late = isBelow(ledger, age * LATE_PARTS) and not isBelow(ledger, load * LEAST_REQUESTS)
-    late = late and keptPart(ledger) <= FEW_KEPT
+    local interval = shortestInterval(ledger)
+    local late = interval < age * LATE_PARTS and interval >= load * LEAST_REQUESTS and keptPart(ledger) <= FEW_KEPT
     -- Further ahead, reservations move up first.
     local begins = late and mayTakeTurns(ledger) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
     if begins or takeTurns(ledger, now) then ledger.movedAt = now end

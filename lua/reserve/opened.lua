@@ -42,8 +42,8 @@ local reply = { serverUs, ledger.epoch, contenders, pause > 0 and pause or -1,
 local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
 -- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))
--- When the client is to call again: milliseconds, or 0.
-local retryAt = 0
+-- When the client is to call again: milliseconds, or 0; and how many requests could be granted at its first one.
+local retryAt, free = 0, 0
 -- What the client has taken in its turns, and the same of the waiting client that has taken least. One that calls for the
 -- first time has taken as much as that one; and one that did not wait since its last call has no claim to what others took
 -- meanwhile.

@@ -9,12 +9,13 @@ if ordered then
   -- The longest client name that is kept: bytes.
   local MOST_NAME = 2048
 
-  -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait.
+  -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait,
+  -- or, of clients that take turns, its next one.
   function takeTicket(ledger, new)
     local tickets = ledger.tickets
     for _, ticket in ipairs(tickets) do
       if ticket.client == new.client then
-        if ticket.stride <= 0 then ticket.due = new.due end
+        if turns or ticket.stride <= 0 then ticket.due = new.due end
         ticket.till, ticket.stride, ticket.taken = new.till, new.stride, new.taken
         return
       end
@@ -44,13 +45,14 @@ if ordered then
 
   -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
   -- horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and
-  -- nothing beyond the notice period, or nothing at all.
-  function staysQueued(cost, wait, ahead, maxWait)
+  -- nothing beyond their next turn, or nothing at all.
+  function staysQueued(cost, wait, t, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
     if wait == 0 then return maxWait == 0 and not isFirst end
-    if turns then return reservesNothing() or ahead > NOTICE_PERIOD or (held > 0 and held >= share) end
-    return not isFirst or ahead > math.max(horizon, keptLoad(ledger, loadOf(ledger, cost)))
+    local load = loadOf(ledger, cost)
+    if not turns then return not isFirst or t - now > math.max(horizon, keptLoad(ledger, load)) end
+    return held > 0 and held >= share or reservesNothing() or t > nextTurn(t, load)
   end
 
   -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.
@@ -66,17 +68,17 @@ if ordered then
       -- no others for ever.
       local claimed = taken
       for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - load) end
-      local due = turns and now or turn
-      takeTicket(ledger, { client = client, due = due, till = till, stride = load, taken = claimed })
-      if load >= share then noteLarge(ledger, load, till, now) end
-      ledger.pacedUntil = math.max(ledger.pacedUntil, till)
       if turns then
-        retryAt = nextTurn(t, free, load)
+        retryAt = nextTurn(t, load)
+        turn = retryAt
       else
         -- Refunded permits come soon after their grants, if at all.
         local since = math.abs(now - newestOf(ledger, run.cost, false))
         callAgain(math.min(t - now, math.max(keptLoad(ledger, load), since)))
       end
+      takeTicket(ledger, { client = client, due = turn, till = till, stride = load, taken = claimed })
+      if load >= share then noteLarge(ledger, load, till, now) end
+      ledger.pacedUntil = math.max(ledger.pacedUntil, till)
       left = true
     end
     answer(remaining, LEFT)

@@ -2,9 +2,8 @@
 
 -- What one call of a contender may be granted of the permits that are free. The twin of src/stores/memory/quota.ts.
 
--- What is left of the client's part in milliseconds of load, or nil before its first request; and how many requests could be
--- granted then.
-local part, free = nil, 0
+-- What is left of the client's part in milliseconds of load, or nil before its first request.
+local part
 
 -- How many requests of a cost the call may still be granted at once: its client's part of the permits that were free at its
 -- first request, and at least that one, or in turns what others do not claim. A client that refunds permits would otherwise

@@ -62,7 +62,7 @@ if not earlier then
         remaining, gaps = remaining - 1, gaps + 1
         if hasQuota then spend(cost, 1) end
         if ordered then goBehind(cost) end
-      elseif ordered and staysQueued(cost, wait, t - now, run.maxWait) then
+      elseif ordered and staysQueued(cost, wait, t, run.maxWait) then
         return queue(run, remaining, t)
       elseif wait == 0 and quotaFor(cost, hasQuota) <= 0 then
         if turns then return queue(run, remaining, t) end

@@ -8,24 +8,23 @@ local MOST_TURN = 1250
 local reservesNothing, grantedInTurn, nextTurn
 
 if turns then
-  -- The most milliseconds between two calls for each contender in a long interval.
-  local LONG_TURN = 250
-  -- In a short interval, each contender calls in the time that the kept parts of so many of its requests take: more if
-  -- nothing was free, as most of its calls are in vain then.
-  local REQUESTS_EACH = 1.5
-  local REQUESTS_LEFT = 2.25
+  -- Milliseconds between the calls of two contenders in a long interval.
+  local LONG_PAUSE = 250
+  -- In a short interval, a call comes each time in which the kept permits of this part of the interval are granted: but no
+  -- less than one request of the client, and no more than its first ones of equal costs.
+  local PAUSE_PART = 0.01
+  -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then.
+  local IN_VAIN = 3
   -- There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own:
   -- otherwise permits for which the other one has not called yet stay unused.
   local LEAD = 5
-  -- The second half of that time is divided into so many parts, a prime number.
-  local PARTS = 499
 
   -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window
   -- cannot be granted again before a reservation that needs it.
   function reservesNothing()
-    local slides = false
-    for _, state in ipairs(ledger.limits) do slides = slides or state.kind == 's' end
-    return slides and isShort(ledger) and areReturned(ledger)
+    for _, state in ipairs(ledger.limits) do
+      if state.kind == 's' then return isShort(ledger) and areReturned(ledger) end
+    end
   end
 
   -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
@@ -59,17 +58,19 @@ if turns then
     return granted
   end
 
-  -- When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call, and
-  -- the next one of `load` milliseconds at `t` if no permits come back. In a short interval, all contenders call in
-  -- the time that the kept parts of their requests take, and in a long one at any pace. The more are free, the sooner, as no
-  -- more can be granted until then. The longer no permits have come back, the later others are likely to.
-  function nextTurn(t, free, load)
-    local each = isShort(ledger) and (free > 0 and REQUESTS_EACH or REQUESTS_LEFT) * keptLoad(ledger, load) or LONG_TURN
-    -- At least a millisecond for each.
-    local most = contenders * math.max(1, contenders * each / math.max(contenders, free))
-    local longest = math.min(MOST_TURN, math.min(t - now, now - ledger.movedAt) + most)
-    -- Different for each moment and call, so that clients do not call together for ever.
-    local mixed = (now * 37 + free * 13) % PARTS
-    return now + math.ceil(longest * (1 + mixed / PARTS) / 2)
+  -- When a client that takes turns is to call again: the first moment after those of the others that leaves them all equally
+  -- long pauses, so that no permit is free for long, and few calls come when none is. The next request of `load` milliseconds
+  -- could be granted at `t` if no permits come back. The longer none have, the later others are likely to: but not later than
+  -- `t`.
+  function nextTurn(t, load)
+    local pause, turn = LONG_PAUSE, now
+    if isShort(ledger) then
+      pause = keptLoad(ledger, math.min(runs[1].count * load, math.max(load, shortestInterval(ledger) * PAUSE_PART)))
+    end
+    if free == 0 then pause = pause * IN_VAIN end
+    for _, ticket in ipairs(ledger.tickets) do turn = math.max(turn, ticket.due) end
+    -- Turns that clients had before they called again leave gaps: the line is no longer than all contenders take.
+    turn = math.max(now + 1, pause + math.min(turn, now + (contenders - 1) * pause))
+    return math.min(now + MOST_TURN, turn + now - ledger.movedAt, math.max(turn, t))
   end
 end

@@ -44,8 +44,8 @@ inEachTwin('turns', (test, { fleet }) => {
       for (const client of [1, 2, 3, 4]) {
         const reply = await call(1001, client);
         assert.is(reply.inTurn, true);
-        // One and a half requests take 6 to 120 ms, by what is kept, and 16 to 4 are free for the four.
-        assert.ok(reply.retryAfter! >= 3 && reply.retryAfter! <= 481, `${reply.retryAfter}`);
+        // A request takes at most 80 ms, and the last client calls after the four.
+        assert.ok(reply.retryAfter! >= 4 && reply.retryAfter! <= 320, `${reply.retryAfter}`);
         // Reservations two seconds ahead are void.
         assert.is(reply.voidAfter, 2000);
         granted.push(grantedIn(reply));
@@ -54,14 +54,13 @@ inEachTwin('turns', (test, { fleet }) => {
     });
 
     test(`a client that is granted all of its requests calls again in its turn: ${spec.kind}`, async () => {
-      for (const count of [1, 2]) {
+      for (const count of [1, 4, 5]) {
         const { call, refund } = await waiting(spec);
         await refund(1000, count);
         const reply = await call(1001, 1, 1);
         assert.is(grantedIn(reply), 1);
-        // If there is one for each, it need not wait.
-        if (count === 1) assert.ok(reply.retryAfter! >= 6 && reply.retryAfter! <= 241, `${reply.retryAfter}`);
-        else assert.is(reply.retryAfter, undefined);
+        // If there are more than two for each, it need not wait. A request takes 80 ms, and half of the permits are kept.
+        assert.is(reply.retryAfter, count <= 4 ? 40 : undefined);
         // It still counts as a contender.
         assert.is((await call(1002, 2)).contenders, 2);
       }
@@ -82,58 +81,67 @@ inEachTwin('turns', (test, { fleet }) => {
       assert.is(grantedIn(await call(2201, 2)), 1);
     });
 
-    test(`in a long interval, a client calls again the sooner, the more permits come back: ${spec.kind}`, async () => {
-      for (const [number, count, least, most] of [
-        // A quarter of a second for each contender at most, if all can be granted one request; a part of it if more.
-        [5, 99, 31, 90],
-        [20, 80, 600, 1250],
-        // Too few for all.
-        [2, 0, 250, 520],
-        [3, 0, 375, 770],
-        [6, 0, 625, 1250],
+    test(`in a long interval, clients call a quarter of a second after each other, or three if nothing is free: ${spec.kind}`, async () => {
+      const { call, refund } = await waiting({ ...spec, interval: 20_000 }, 3);
+      await refund(1000, 1);
+      const waits: number[] = [];
+      for (const client of [1, 2, 3]) waits.push((await call(1000, client, 1)).retryAfter!);
+      // No client calls later than after a second and a quarter.
+      assert.equal(waits, [250, 1000, 1250]);
+    });
+
+    test(`in a short interval, a client calls again after a pause for what it asks for: ${spec.kind}`, async () => {
+      for (const [permits, count, pause] of [
+        // A request takes 8 ms. A fifth of the permits, a third or two fifths are kept.
+        [1000, 1, 8 / 5],
+        [1000, 5, 40 / 3],
+        // At most a hundredth of the interval.
+        [1000, 40, 80 / 3],
+        // At least one request.
+        [90, 40, ((8000 / 90) * 2) / 5],
       ]) {
-        const { call, refund } = await waiting({ ...spec, interval: 20_000 }, number);
-        await refund(1000, 1);
-        await call(1000, 2, 1);
-        if (count > 0) await refund(1000, count);
-        const waits = new Set<number>();
-        for (let at = 1001; at <= 1020; at++) waits.add((await call(at, 1, 1)).retryAfter!);
-        assert.ok(
-          [...waits].every((wait) => wait >= least && wait <= most),
-          `${[...waits]}`,
-        );
-        // Different, so that no client always calls just after another one.
-        assert.ok(waits.size >= Math.min(10, most / 4), `${[...waits]}`);
+        const { call, refund } = await waiting({ ...spec, permits }, 4);
+        await refund(1000, 8);
+        const { retryAfter } = await call(1000, 1, count);
+        assert.ok(Math.abs(retryAfter! - pause) < 0.002, `${retryAfter} ms for ${count} of ${permits}`);
       }
+    });
+
+    test(`clients call one after the other, three pauses apart if nothing is free: ${spec.kind}`, async () => {
+      const { call, refund } = await waiting({ ...spec, permits: 1000 }, 4);
+      await refund(1000, 1);
+      // Four fifths of 8 ms.
+      assert.is((await call(1000, 2, 1)).retryAfter, 6.4);
+      const waits: number[] = [];
+      for (const client of [1, 2, 3, 4]) waits.push((await call(1001, client, 5)).retryAfter!);
+      // Three times four fifths of 40 ms, and one since the refund. The last one calls after four such pauses, as the second one
+      // has left a gap.
+      assert.equal(
+        waits,
+        [5.4 + 97, 5.4 + 2 * 97, 5.4 + 3 * 97, 4 * 96 + 1].map((wait) => Math.round(wait * 1000) / 1000),
+      );
     });
 
     test(`in a short interval, a client calls again the later, the longer no permits have come back: ${spec.kind}`, async () => {
       const { call, refund } = await waiting(spec);
       await refund(1000, 50);
       for (const client of [1, 2, 1, 2]) await call(1001, client, 25);
-      for (const since of [20, 100, 400, 1000]) {
-        const { retryAfter } = await call(1000 + since, 1);
-        // A request takes 80 ms at the full rate, and 4 if all is refunded.
-        assert.ok(retryAfter! >= since / 2 && retryAfter! <= since + 361, `${retryAfter} after ${since}`);
-      }
-    });
-
-    test(`calls in the same millisecond are followed by calls in different ones: ${spec.kind}`, async () => {
-      const { call, refund } = await waiting(spec, 12);
-      await refund(1000, 6);
-      const waits = new Set<number>();
-      for (let client = 1; client <= 6; client++) waits.add((await call(1001, client, 1)).retryAfter!);
-      assert.is(waits.size, 6);
+      const waits: number[] = [];
+      for (const since of [20, 100, 400, 1000]) waits.push((await call(1000 + since, 1)).retryAfter!);
+      const [first] = waits;
+      // Two pauses of three kept parts of 80 ms: about half is kept.
+      assert.ok(first >= 20 + 460 && first <= 20 + 480, `${first}`);
+      assert.equal(waits, [first, first + 80, first + 380, 1250]);
     });
 
     for (const interval of [8000, 16_000])
-      test(`nothing is reserved more than two seconds ahead, and in a short sliding window nothing at all: ${spec.kind} of ${interval} ms`, async () => {
+      test(`nothing is reserved beyond a client's next turn, and in a short sliding window nothing at all: ${spec.kind} of ${interval} ms`, async () => {
         const { call, refund } = await waiting({ ...spec, interval });
         // Both wait all the time.
         for (let at = 3500; at <= interval - 4500; at += 2000)
           for (const client of [1, 2]) await call(at, client, 1);
         await refund(interval - 4500, 2);
-        for (const before of [4000, 3000, 2001]) {
+        for (const before of [4000, 3000, 2001, 1251]) {
           const at = interval - before;
           await refund(at, 1);
           for (const client of [1, 2])
@@ -142,9 +150,11 @@ inEachTwin('turns', (test, { fleet }) => {
               `at ${at}`,
             );
         }
-        const replies = [await call(interval - 2000, 1), await call(interval - 2000, 2)];
+        // Long after the last refund, it calls no later than when it could reserve.
+        const replies = [await call(interval - 400, 1), await call(interval - 400, 2)];
         const reserves = interval > 10_000 || spec.kind === 'fixedWindow';
         assert.is(replies.flatMap(moments).includes(interval), reserves);
+        if (!reserves) assert.is(replies[0].retryAfter, 400);
       });
 
     test(`turns begin when most permits come back long after their grants: ${spec.kind}`, async () => {

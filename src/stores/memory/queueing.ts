@@ -1,8 +1,8 @@
 import type { Cost } from '../../limits/cost.ts';
 import { loadOf } from '../../limits/load.ts';
-import { contenderPeriod, noticePeriod, outcome, type Run, type Segment } from '../store.ts';
+import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { newestOf } from './offer.ts';
+import { newestOf, type Offer } from './offer.ts';
 import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
@@ -34,22 +34,25 @@ export interface Reservations extends Quota {
 /**
  * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
  * horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and nothing
- * beyond the notice period, or nothing at all.
+ * beyond their next turn, or nothing at all.
  */
 export function staysQueued(
   ledger: LedgerState,
+  now: number,
   cost: Cost,
-  { turn, left, horizon, takesTurns, held, share }: Reservations,
-  wait: number,
-  ahead: number,
+  reserved: Reservations,
+  { t, wait }: Offer,
   maxWait: number,
 ): boolean {
+  const { turn, left, horizon, takesTurns, held, share } = reserved;
   const { isFirst, isBarred } = turn!;
   if (left || isBarred) return true;
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
   if (wait === 0) return maxWait === 0 && !isFirst;
-  if (takesTurns) return reservesNothing(ledger) || ahead > noticePeriod || (held > 0 && held >= share);
-  return !isFirst || ahead > Math.max(horizon, keptLoad(ledger, loadOf(ledger, cost)));
+  const load = loadOf(ledger, cost);
+  if (!takesTurns) return !isFirst || t - now > Math.max(horizon, keptLoad(ledger, load));
+  const isEnough = held > 0 && held >= share;
+  return isEnough || reservesNothing(ledger) || t > nextTurn(ledger, now, t, reserved, load);
 }
 
 /** Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late. */
@@ -60,10 +63,10 @@ export function queue(
   reserved: Reservations,
   t: number,
 ): Segment {
-  const { client, contenders, takesTurns } = reserved;
+  const { client, takesTurns } = reserved;
   // Clients that take turns share what is free, so those in front do not delay them.
   const { delay, isFirst } = reserved.turn!;
-  const turn = takesTurns ? t : t + delay;
+  let turn = takesTurns ? t : t + delay;
   const wait = Math.ceil((isFirst ? t : turn) * 1000 - us);
   if (maxWait === 0 || wait > maxWait * 1000)
     return { count, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 };
@@ -71,15 +74,17 @@ export function queue(
     const until = now + contenderPeriod;
     const stride = loadOf(ledger, cost);
     const taken = keepClaim(ledger, reserved.taken, stride);
-    takeTicket(ledger, { client, due: takesTurns ? now : turn, until, stride, taken });
-    if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
-    ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
-    if (takesTurns) reserved.retryAt = nextTurn(ledger, now, t, contenders, reserved.free, stride);
-    else {
+    if (takesTurns) {
+      turn = nextTurn(ledger, now, t, reserved, stride);
+      reserved.retryAt = turn;
+    } else {
       // Refunded permits come soon after their grants, if at all.
       const since = Math.abs(now - newestOf(ledger, cost, false));
       callAgain(reserved, now, Math.min(t - now, Math.max(keptLoad(ledger, stride), since)));
     }
+    takeTicket(ledger, { client, due: turn, until, stride, taken }, takesTurns);
+    if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
+    ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
     reserved.left = true;
   }
   return { count, delay: outcome.queued, retryAfter: 0 };
@@ -99,5 +104,5 @@ export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved:
   const load = loadOf(ledger, cost);
   callAgain(reserved, now, keptLoad(ledger, load));
   // It does not wait yet, but is likely to: those behind it count with that.
-  takeTicket(ledger, { client, due: now, until: now + contenderPeriod, stride: -load, taken });
+  takeTicket(ledger, { client, due: now, until: now + contenderPeriod, stride: -load, taken }, false);
 }

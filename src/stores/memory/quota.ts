@@ -14,6 +14,8 @@ export interface Quota extends Taken {
   quota: number | undefined;
   /** How many requests could be granted then. */
   free: number;
+  /** How many requests of the same cost the call begins with. */
+  asked: number;
 }
 
 /**

@@ -50,6 +50,7 @@ export function reserve(
     sharesFree: contenders > 1 && (takesTurns || areReturned(ledger)),
     quota: undefined,
     free: 0,
+    asked: request.runs[0]?.count ?? 0,
     ...takenBy(ledger, client),
     horizon: request.horizon,
     retryAt: 0,
@@ -71,9 +72,10 @@ export function reserve(
   const hasPart = takesTurns && !reserved.left && reserved.quota !== undefined;
   if (hasPart) {
     const load = loadOf(ledger, request.runs[0].cost);
-    if (reserved.free * 2 <= contenders || !isShort(ledger))
-      reserved.retryAt = nextTurn(ledger, now, now, contenders, reserved.free, load);
-    takeTicket(ledger, { client, due: now, until, stride: 0, taken: reserved.taken });
+    if (reserved.free <= contenders * 2 || !isShort(ledger))
+      reserved.retryAt = nextTurn(ledger, now, now, reserved, load);
+    const due = Math.max(now, reserved.retryAt);
+    takeTicket(ledger, { client, due, until, stride: 0, taken: reserved.taken }, true);
   }
   // A client that leaves no other behind, or a single one, ends the pace.
   if (request.runs.length === 0 && !waits && contenders === 1) ledger.pacedUntil = 0;

@@ -38,7 +38,8 @@ export function serve(
   const hasQuota = sharesFree && stride === 0 && maxWait >= callsAgain;
   let remaining = count;
   while (remaining > 0) {
-    let { t, wait } = offer(ledger, instant, cost, stride, reserved.after, reserved.isClear);
+    const offered = offer(ledger, instant, cost, stride, reserved.after, reserved.isClear);
+    let { t, wait } = offered;
     // A refunded reservation before `t` can be taken over without moving any other reservation.
     const hole =
       wait > 0 ? holeFor(ledger, Math.max(now + 1, ledger.pausedUntil, reserved.after), t, cost) : undefined;
@@ -61,7 +62,7 @@ export function serve(
       if (reserved.turn) goBehind(ledger, now, cost, reserved);
       continue;
     }
-    if (reserved.turn && staysQueued(ledger, cost, reserved, wait, t - now, maxWait)) {
+    if (reserved.turn && staysQueued(ledger, now, cost, reserved, offered, maxWait)) {
       segments.push(queue(ledger, instant, { count: remaining, cost, maxWait }, reserved, t));
       return;
     }

@@ -50,12 +50,15 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now };
 }
 
-/** Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait. */
-export function takeTicket(ledger: LedgerState, ticket: Ticket): void {
+/**
+ * Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait, or, of
+ * clients that take turns, its next one.
+ */
+export function takeTicket(ledger: LedgerState, ticket: Ticket, takesTurns: boolean): void {
   const { tickets } = ledger;
   const own = tickets.find(({ client }) => client === ticket.client);
   if (own) {
-    if (own.stride <= 0) own.due = ticket.due;
+    if (takesTurns || own.stride <= 0) own.due = ticket.due;
     own.until = ticket.until;
     own.stride = ticket.stride;
     own.taken = ticket.taken;

@@ -3,6 +3,7 @@ import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare, areReturned, keptLoad, keptPart } from './pace.ts';
+import type { Quota } from './quota.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
@@ -17,21 +18,20 @@ const leastRequests = 40;
 const longInterval = 10_000;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
-/** The same for each contender in a long interval. */
-const longTurn = 250;
+/** Milliseconds between the calls of two contenders in a long interval. */
+const longPause = 250;
 /**
- * In a short interval, each contender calls in the time that the kept parts of so many of its requests take: more if nothing was
- * free, as most of its calls are in vain then.
+ * In a short interval, a call comes each time in which the kept permits of this part of the interval are granted: but no less
+ * than one request of the client, and no more than its first ones of equal costs.
  */
-const requestsEach = 1.5;
-const requestsLeft = 2.25;
+const pausePart = 0.01;
+/** That time is so many times as long after a call for which nothing was free, as most calls are in vain then. */
+const inVain = 3;
 /**
  * There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
  * permits for which the other one has not called yet stay unused.
  */
 const lead = 5;
-/** The second half of that time is divided into so many parts, a prime number. */
-const parts = 499;
 
 /**
  * Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders then take
@@ -140,24 +140,24 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
 }
 
 /**
- * When a client that takes turns with its contenders is to call again: `free` requests could be granted at its call, and the next
- * one of `load` milliseconds at `t` if no permits come back. In a short interval, all contenders call in the time that the kept
- * parts of their requests take, and in a long one at any pace. The more are free, the sooner, as no more can be granted until
- * then. The longer no permits have come back, the later others are likely to.
+ * When a client that takes turns is to call again: the first moment after those of the others that leaves them all equally long
+ * pauses, so that no permit is free for long, and few calls come when none is. The next request of `load` milliseconds could be
+ * granted at `t` if no permits come back. The longer none have, the later others are likely to: but not later than `t`.
  */
 export function nextTurn(
   ledger: LedgerState,
   now: number,
   t: number,
-  contenders: number,
-  free: number,
+  { contenders, free, asked }: Quota,
   load: number,
 ): number {
-  const each = isShort(ledger) ? (free > 0 ? requestsEach : requestsLeft) * keptLoad(ledger, load) : longTurn;
-  // At least a millisecond for each.
-  const ofAll = contenders * Math.max(1, (contenders * each) / Math.max(contenders, free));
-  const longest = Math.min(mostTurn, ofAll + Math.min(t - now, now - ledger.movedAt));
-  // Different for each moment and call, so that clients do not call together for ever.
-  const mixed = (now * 37 + free * 13) % parts;
-  return now + Math.ceil((longest * (1 + mixed / parts)) / 2);
+  let pause = longPause;
+  if (isShort(ledger))
+    pause = keptLoad(ledger, Math.min(asked * load, Math.max(load, shortestInterval(ledger) * pausePart)));
+  if (free === 0) pause *= inVain;
+  let turn = now;
+  for (const { due } of ledger.tickets) turn = Math.max(turn, due);
+  // Turns that clients had before they called again leave gaps: the line is no longer than all contenders take.
+  turn = Math.max(now + 1, pause + Math.min(turn, now + (contenders - 1) * pause));
+  return Math.min(now + mostTurn, turn + now - ledger.movedAt, Math.max(turn, t));
 }
