@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { lastValueFrom, type Observable } from 'rxjs';
-import { takeUntil, takeWhile, tap } from 'rxjs/operators';
+import { lastValueFrom, type Observable, takeUntil, takeWhile, tap } from 'rxjs';
 import { fromThrottled, type Limiter } from '../index.ts';
 import type { Arguments } from './arguments.ts';
 import { Lines } from './lines.ts';

@@ -1,5 +1,4 @@
-import type { MonoTypeOperatorFunction } from 'rxjs';
-import { switchMap } from 'rxjs/operators';
+import { type MonoTypeOperatorFunction, switchMap } from 'rxjs';
 import { permits$ } from '../creation/permits.ts';
 import type { AcquireOptions } from '../limiter/acquireOptions.ts';
 import type { Limiter } from '../port/line.ts';

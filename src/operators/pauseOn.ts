@@ -1,5 +1,4 @@
-import type { MonoTypeOperatorFunction } from 'rxjs';
-import { tap } from 'rxjs/operators';
+import { type MonoTypeOperatorFunction, tap } from 'rxjs';
 import type { NotInferred } from '../port/notInferred.ts';
 import * as check from '../validate.ts';
 
