@@ -46,7 +46,9 @@ export function assemble(file, root = luaRoot(file), { plain = false } = {}) {
       else if (isCode(line)) code.push(line.trimEnd());
     }
     const text = code.join('\n');
-    parts.set(path, plain ? text : shortened(text, root));
+    const part = plain ? text : shortened(text, root);
+    // Of a file with constants only, nothing is left.
+    if (part !== '') parts.set(path, part);
   };
   read(file, 'an import');
   return {

@@ -37,7 +37,7 @@ export function constantsOf(texts) {
 /** Whether a name is one of the values in a call, a table or a reply, and none to be assigned. */
 function isListed(tokens, at) {
   let from = at - 1;
-  while (tokens[from].text === ',' || tokens[from].kind === 'variable') from--;
+  while (tokens[from].text === ',' || ['variable', 'string'].includes(tokens[from].kind)) from--;
   return /^([({)}]|return)$/.test(tokens[from].text);
 }
 

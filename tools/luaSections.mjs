@@ -26,7 +26,7 @@ function neighbours(root) {
   const [after, before] = [new Map(), new Map()];
   const add = (map, key, value) => map.set(key, (map.get(key) ?? new Set()).add(value));
   for (const script of scripts(root)) {
-    const files = assemble(script, root, { plain: true }).parts.map((part) => part.file);
+    const files = assemble(script, root).parts.map((part) => part.file);
     for (const [i, file] of files.entries()) {
       add(after, file, files[i + 1]);
       add(before, file, files[i - 1]);

@@ -17,7 +17,7 @@ local CHECKSUM = '<I7'
 local EPOCH_BOUND, TIME_BOUND = 2 ^ 56, 2 ^ 48
 -- The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call.
 local LEAST_LIFE = 1000
--- The most milliseconds that a key lives longer than needed.
-local MOST_SLACK = 2 ^ 32 - 1
+-- The most milliseconds that a key lives longer than needed: 2 ^ 32 - 1.
+local MOST_SLACK = 4294967295
 -- The last byte that is read of a key: no ledger is longer, but any client may have written more to the key.
 local LAST_BYTE = '262143'
