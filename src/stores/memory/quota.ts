@@ -2,20 +2,16 @@ import type { Cost } from '../../limits/cost.ts';
 import { loadOf } from '../../limits/load.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { fitAll } from './offer.ts';
-import { grantedInTurn, type Taken } from './turns.ts';
+import { type Asked, grantedInTurn, type Taken } from './turns.ts';
 
 /** What one call of a contender may be granted of the permits that are free. */
-export interface Quota extends Taken {
+export interface Quota extends Taken, Asked {
   /** Whether the contenders take turns: see `takeTurns`. */
   takesTurns: boolean;
   /** Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair. */
   sharesFree: boolean;
   /** Milliseconds of load that are left of it; undefined before the first request. */
   quota: number | undefined;
-  /** How many requests could be granted then. */
-  free: number;
-  /** How many requests of the same cost the call begins with. */
-  asked: number;
 }
 
 /**

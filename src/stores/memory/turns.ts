@@ -3,7 +3,6 @@ import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare, areReturned, keptLoad, keptPart } from './pace.ts';
-import type { Quota } from './quota.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
@@ -70,6 +69,15 @@ export function goOnInTurns(ledger: LedgerState, now: number, age: number, load:
   // Further ahead, reservations move up first.
   const begins = isLate && mayTakeTurns(ledger) && newestOf(ledger, undefined, false) <= now + noticePeriod;
   if (begins || takeTurns(ledger, now)) ledger.movedAt = now;
+}
+
+/** What a client asks for in its turn. */
+export interface Asked {
+  contenders: number;
+  /** How many requests of the same cost the call begins with. */
+  asked: number;
+  /** How many requests could be granted at the first of them. */
+  free: number;
 }
 
 /** What a client has taken in its turns. */
@@ -148,7 +156,7 @@ export function nextTurn(
   ledger: LedgerState,
   now: number,
   t: number,
-  { contenders, free, asked }: Quota,
+  { contenders, free, asked }: Asked,
   load: number,
 ): number {
   let pause = longPause;
