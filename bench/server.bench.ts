@@ -1,13 +1,22 @@
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/index.ts';
-import { openRedisLedger } from '../src/stores/redis/redisStore.ts';
-import { scriptOf, scriptsOf } from '../src/stores/redis/scripts.ts';
-import type { ControlledLedger } from '../src/stores/store.ts';
+import { scriptOf } from '../src/stores/redis/scripts.ts';
 import { acquireScript } from '../test/support/jvmScripts.ts';
 import { type RedisServer, startRedis } from '../test/support/redisServer.ts';
 import { redissonKeys } from '../test/support/redissonKeys.ts';
-import { leastDecision } from './support/leastDecision.ts';
+import {
+  type Ask,
+  decider,
+  leastAsk,
+  ledgerOf,
+  minute,
+  ofUser,
+  peerAsk,
+  reserver,
+  steppingClock,
+  users,
+} from './support/serverAsks.ts';
 import { median } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
@@ -16,10 +25,6 @@ export const question =
 
 const rounds = 31;
 const batch = 200;
-const users = 20_000;
-const minute = 60_000;
-
-type Ask = () => Promise<unknown>;
 
 /** The server's time in microseconds on a call of a script: the median of batches, each the mean of its calls. */
 async function serverTime(redis: Redis, ask: Ask, calls = batch): Promise<number> {
@@ -31,43 +36,6 @@ async function serverTime(redis: Redis, ask: Ask, calls = batch): Promise<number
     times.push(Number(stats[2]) / Number(stats[1]));
   }
   return median(times);
-}
-
-/** A clock in microseconds advanced by each call, or the server's. */
-type Clock = (() => number) | undefined;
-
-function steppingClock(step: number): Clock {
-  let now = Date.now() * 1_000;
-  return () => {
-    now += step * 1_000;
-    return now;
-  };
-}
-
-function ledgerOf(
-  redis: Redis,
-  limit: Limit,
-  clock: Clock,
-  key?: string,
-  scripts = scriptsOf(redis),
-): ControlledLedger {
-  const config = { name: 'api', key, prefix: 'sluice', clientId: 'bench', names: [''], limits: [limit] };
-  return openRedisLedger(config, scripts, clock);
-}
-
-/** Requests one permit with a known epoch. */
-function reserver(ledger: ControlledLedger): Ask {
-  let epoch = 0;
-  const runs = [{ count: 1, cost: [1], maxWait: Infinity }];
-  return () =>
-    new Promise<void>((resolve, reject) =>
-      ledger.reserve({ runs, horizon: 20, held: 0, epoch }, (error, reply) => {
-        if (error) reject(error);
-        else if (reply!.segments[0].delay !== 0) reject(new Error('not granted at once'));
-        else epoch = reply!.epoch;
-        resolve();
-      }),
-    );
 }
 
 /** Requests one permit as a JVM client does, over the same connection as ours. */
@@ -110,28 +78,6 @@ async function oneLimiter(connect: (db: number) => Redis): Promise<void> {
   printTable(['µs of the server, one reserve', 'Redisson', 'ours', 'ratio'], rows);
 }
 
-const ofUser: [string, Limit][] = [
-  ['sliding window', slidingWindow({ permits: 10, interval: 10 * minute })],
-  ['fixed window', fixedWindow({ permits: 10, interval: 10 * minute })],
-  ['token bucket', tokenBucket({ permits: 10, interval: 10 * minute })],
-];
-
-/** Each user once, in a shuffled order of its own for each pass. */
-function* visits(): Generator<number> {
-  for (let pass = 1; ; pass++) for (let i = 0; i < users; i++) yield (i * 7_919 + pass * 104_729) % users;
-}
-
-/** One decision for the next user, by the least script that can make one. */
-function leastAsk(redis: Redis): Ask {
-  const script = scriptOf(redis, 'floor', leastDecision);
-  const next = visits();
-  return async () => {
-    const tag = `{sluice:api:user ${next.next().value}}`;
-    const reply = await script([tag, `${tag}:control`], ['f10,600000,0', '0bench']);
-    if (Number(reply) < 0) throw new Error('refused');
-  };
-}
-
 /** For each limit the peer's script, ours, and the floor, in turns: each on its own database. */
 async function manyUsers(connect: (db: number) => Redis): Promise<void> {
   const rows: (string | number)[][] = [];
@@ -139,22 +85,7 @@ async function manyUsers(connect: (db: number) => Redis): Promise<void> {
   for (const [title, limit] of ofUser) {
     const redises = [connect(2), connect(3), connect(4)];
     for (const redis of redises) await redis.flushdb();
-    const peer = new RateLimiterRedis({ storeClient: redises[0], points: 10, duration: 600 });
-    const scripts = scriptsOf(redises[1]);
-    const open = (i: number) => ledgerOf(redises[1], limit, undefined, `user ${i}`, scripts);
-    const ledgers = Array.from({ length: users }, (_, i) => open(i));
-    const [theirs, ours] = [visits(), visits()];
-    const asks = [
-      () => peer.consume(`user ${theirs.next().value}`, 1),
-      () =>
-        new Promise<void>((resolve, reject) =>
-          ledgers[ours.next().value as number].decide([1], (error, reply) => {
-            if (error || !reply!.granted) reject(error ?? new Error('refused'));
-            else resolve();
-          }),
-        ),
-      leastAsk(redises[2]),
-    ];
+    const asks = [peerAsk(redises[0]), decider(redises[1], limit), leastAsk(redises[2])];
     const times: number[][] = [];
     for (let pass = 0; pass < passes; pass++) {
       const turn: number[] = [];

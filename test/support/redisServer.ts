@@ -13,6 +13,8 @@ export interface RedisServerOptions {
   readonly config?: readonly string[];
   /** Whether it runs as a sentinel. */
   readonly sentinel?: boolean;
+  /** A program with its arguments that runs the server, such as a profiler. */
+  readonly under?: readonly string[];
 }
 
 /** Starts a real server on a free port of 127.0.0.1, and waits until it answers. */
@@ -36,16 +38,18 @@ export class RedisServer {
   readonly url: string;
   readonly #folder = temporaryFolder();
   readonly #sentinel: boolean;
+  readonly #under: readonly string[];
   readonly #releasePort: () => void;
   #child: ChildProcess | undefined;
 
   /** Writes the configuration of a server for `start`. */
   constructor(
     readonly port: number,
-    { config = [], sentinel = false }: RedisServerOptions = {},
+    { config = [], sentinel = false, under = [] }: RedisServerOptions = {},
   ) {
     this.url = `redis://${this.host}:${port}`;
     this.#sentinel = sentinel;
+    this.#under = under;
     // A node of a cluster needs both ports itself.
     this.#releasePort = config.includes('cluster-enabled yes') ? () => {} : keepPort(port);
     const lines = [
@@ -69,7 +73,9 @@ export class RedisServer {
   async start(within = 15_000): Promise<void> {
     // Errors in a configuration are printed before a log exists: so the log is the printed output.
     const log = openSync(join(this.#folder, 'server.log'), 'a');
-    const child = spawn(redisBinary().server, ['server.conf', ...(this.#sentinel ? ['--sentinel'] : [])], {
+    const sentinel = this.#sentinel ? ['--sentinel'] : [];
+    const [program, ...args] = [...this.#under, redisBinary().server, 'server.conf', ...sentinel];
+    const child = spawn(program, args, {
       cwd: this.#folder,
       stdio: ['ignore', log, log],
     });
