@@ -55,7 +55,7 @@ if paced and (areRare(ledger) or takeTurns(ledger, now)) and loadOf(ledger, cost
 end
 local tooMuch = isTooMuch(ledger, cost)
 local granted = wait == 0 and not tooMuch
-if granted then grantAll(ledger, instant, t, cost, stride, 1) end
+if granted then grantAll(ledger, instant, t, cost, stride, 1, true) end
 
 local full = math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us
 local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.min(full, MOST_WAIT)) }

@@ -49,19 +49,19 @@ do
   end
 
   -- Records `count` requests at the moment `t` in every limit that they are charged to.
-  function commitAll(ledger, now, t, cost, count)
+  function commitAll(ledger, now, t, cost, count, isKept)
     for i = 1, #cost do
       local n, state = cost[i], ledger.limits[i]
-      if n > 0 then algebraOf(state.kind).commit(state, now, t, n * count) end
+      if n > 0 then algebraOf(state.kind).commit(state, now, t, n * count, isKept) end
     end
   end
 
-  -- Grants requests of one cost at the moment `t`, at most `most`, and no more than the pace allows. Returns
-  -- their number.
-  function grantAll(ledger, instant, t, cost, stride, most)
+  -- Grants requests of one cost at the moment `t`, at most `most`, and no more than the pace allows. `isKept` tells
+  -- that they are never refunded. Returns their number.
+  function grantAll(ledger, instant, t, cost, stride, most, isKept)
     local count = most
     if stride > 0 then count = keepPace(ledger, instant, t, cost, stride, most) end
-    commitAll(ledger, instant.now, t, cost, count)
+    commitAll(ledger, instant.now, t, cost, count, isKept)
     return count
   end
 end

@@ -12,7 +12,7 @@ local function tokenBucket()
   local MOST_UNITS = 2 ^ 53 - 1
 
   local algebra = bucketFormat()
-  local newestIn, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget = bucketHistory()
+  local newestIn, keep, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget = bucketHistory()
 
   local function unitsAt(state, now)
     local cap = state.burst * state.interval
@@ -59,10 +59,10 @@ local function tokenBucket()
     return leastLevel(state, now, at, before, units) >= cost
   end
 
-  function algebra.commit(state, now, t, n)
+  function algebra.commit(state, now, t, n, isKept)
     local moment = chargedAt(state, now, t, n)
     local level = levelAt(state, now, moment)
-    join(state, now, moment, t, n)
+    if not (isKept and keep(state, t, n)) then join(state, now, moment, t, n) end
     -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now

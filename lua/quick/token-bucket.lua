@@ -15,7 +15,7 @@ if kind == BUCKET_KIND then
     -- @inline "heads/checksum"
     -- @inline "quick/check"
     after = behind + (count > 0 and count - 1 or 0) * STEP_SIZE
-    taken = taken and lastAt >= -2 and units <= extra * interval and units > -2 ^ 60 and #data >= after - 1
+    taken = taken and lastAt >= -3 and units <= extra * interval and units > -2 ^ 60 and #data >= after - 1
   end
   if fresh or taken then cap, cost = extra * interval, asked * interval end
   if fresh and cost <= cap then
@@ -36,6 +36,11 @@ if kind == BUCKET_KIND then
   if taken then
     if refused then
       cost = 0
+    elseif exact and (count == 0 or lastAt == -3 and at >= since) then
+      -- A decision is never refunded: without other grants, one step is enough.
+      if count == 0 then count, since, held, lastAt = 1, at, 0, -3 end
+      if at > stop then stop = at end
+      held = held + asked
     elseif at <= stop then
       taken, held = at >= since, held + asked
       if now ~= lastAt then lastAt = -2 end

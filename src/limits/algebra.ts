@@ -40,8 +40,8 @@ export interface Algebra<L extends Limit, S> {
     isFreed: boolean,
     unused?: number,
   ): boolean;
-  /** Records `n` permits granted at `t`, which may be ahead. */
-  commit(state: S, now: number, t: number, n: number): void;
+  /** Records `n` permits granted at `t`, which may be ahead. `isKept` tells that they are never refunded. */
+  commit(state: S, now: number, t: number, n: number, isKept?: boolean): void;
   /**
    * Refunds a grant or a reservation of `n` permits at `t`, as far as that cannot break the limit. Returns
    * how many permits were restored: 0 if the grant no longer counts. A bucket may restore a fraction of a

@@ -13,7 +13,8 @@
 export interface BucketHistory extends Step {
   /**
    * The moment at which the grants of the newest step were charged, with no refill between them;
-   * {@link closed} if later grants must not join them, {@link mixed} if there was a refill between them.
+   * {@link closed} if later grants must not join them, {@link mixed} if there was a refill between them, {@link onlyKept} if they are
+   * never refunded.
    */
   lastAt: number;
   /** Reservations up to this moment were changed in a way that the steps do not show. */
@@ -39,6 +40,7 @@ interface Refill {
 
 export const closed = -1;
 export const mixed = -2;
+const onlyKept = -3;
 
 /**
  * Two steps become one only if together they hold at most this part of a full bucket: a refund restores the less, the larger
@@ -78,6 +80,23 @@ function stepAfter(history: BucketHistory, t: number): Step | undefined {
   let after: Step | undefined;
   for (let step: Step | undefined = history; step && step.since > t; step = step.earlier) after = step;
   return after;
+}
+
+/**
+ * Records a grant of `n` permits at `t` that is never refunded, if the history has no other grants. They need one step only, as no
+ * refund asks for the room before each of them. Returns whether it did.
+ */
+export function keep(history: BucketHistory, t: number, n: number): boolean {
+  const { since, until, held, lastAt } = history;
+  if (held === 0) {
+    setNewest(history, { since: t, until: t, held: n, earlier: undefined });
+    history.lastAt = onlyKept;
+    return true;
+  }
+  if (lastAt !== onlyKept || t < since) return false;
+  history.until = Math.max(until, t);
+  history.held += n;
+  return true;
 }
 
 /**
@@ -181,7 +200,7 @@ export function roomAfter(
   for (let step: Step | undefined = history; step; step = step.earlier) {
     const { since, until, held } = step;
     if (t > until) return room;
-    if (t >= since && step === history && lastAt !== mixed) return room;
+    if (t >= since && step === history && lastAt >= closed) return room;
     const others = t >= since ? held - n : held;
     later += others;
     // A reservation is made for a whole millisecond, so the level before it may exceed the capacity.

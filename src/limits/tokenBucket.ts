@@ -62,10 +62,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     return history.leastLevel(state, now, at, before, units, state) >= cost;
   },
 
-  commit(state, now, t, n) {
+  commit(state, now, t, n, isKept) {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);
-    history.join(state, now, moment, t, n, state.burst);
+    if (!isKept || !history.keep(state, t, n)) history.join(state, now, moment, t, n, state.burst);
     // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval;
     state.ts = now;

@@ -217,10 +217,37 @@ test('after a cut of more than there was room for, later grants can be refunded 
     algebra.roll(state, at, 0);
     algebra.commit(state, at, at, permits);
   }
-  // Before the grant at 16, the bucket lacked one permit.
   // Before the grants at 16 and 17, the bucket lacked one permit.
   assert.is(restored(state, 1, 10), 1);
   assert.is(restored(state, 16, 1), 0);
+});
+
+test('grants that are never refunded need one step, until there is another grant', () => {
+  const state = bucketAfter({ permits: 1, interval: 10, burst: 10 });
+  const keep = (at: number) => {
+    algebra.roll(state, at, 0);
+    algebra.commit(state, at, at, 1, true);
+  };
+  for (const at of [0, 1, 2]) keep(at);
+  assert.is(stepsOf(state).length, 1);
+  algebra.roll(state, 3, 0);
+  algebra.commit(state, 3, 3, 2);
+  for (const at of [4, 5]) keep(at);
+  // The steps behind the newest one are as large as those of all grants may be.
+  assert.equal(
+    stepsOf(state).map(({ since, held }) => [since, held]),
+    [
+      [5, 1],
+      [4, 1],
+      [3, 2],
+      [0, 3],
+    ],
+  );
+  assert.is(restored(state, 3, 2), 2);
+  // A full bucket has forgotten all of them.
+  keep(200);
+  keep(201);
+  assert.is(stepsOf(state).length, 1);
 });
 
 test.run();

@@ -1,4 +1,5 @@
 // The fast path does not read the control of the fleet's ledger: each change of it must reach the next call all the same.
+import { setTimeout } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { fixedWindow, RateLimiter, slidingWindow, tokenBucket } from '../../src/index.ts';
 import { redisSuite } from './redisSuite.ts';
@@ -54,6 +55,20 @@ test('a change of the control writes nothing to data that are not a small ledger
   await redis.lpush('{sluice:api}', 'x');
   await limiter.pauseFor(60_000);
   assert.is(await redis.llen('{sluice:api}'), 1);
+  await limiter.close();
+});
+
+test('decisions do not make the ledger of a bucket longer', async ({ redis }) => {
+  const limiter = new RateLimiter({ name: 'api', limit: limits.tokenBucket, redis });
+  await limiter.decide();
+  const length = await redis.strlen('{sluice:api}');
+  for (let i = 0; i < 4; i++) {
+    await setTimeout(2);
+    assert.ok((await limiter.decide()).granted);
+  }
+  assert.is(await redis.strlen('{sluice:api}'), length);
+  await (await limiter.acquire()).refund();
+  assert.is(await limiter.availablePermits(), 4);
   await limiter.close();
 });
 

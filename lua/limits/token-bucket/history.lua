@@ -10,6 +10,7 @@ local function bucketHistory()
   -- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
   local KEPT_PAST = 16
   local MIXED = -2
+  local ONLY_KEPT = -3
 
   -- An upper bound of the newest moment granted or reserved; -1 for none.
   local function newestIn(state)
@@ -46,6 +47,18 @@ local function bucketHistory()
       while place > first and heldBy(steps, place) * MERGED_PART > burst do place = place - 1 end
       if place > first then merge(steps, place) else table.remove(steps) end
     end
+  end
+
+  -- Records a grant of `n` permits at `t` that is never refunded, if the history has no other grants. Returns whether it did.
+  local function keep(state, t, n)
+    local step = state.steps[1]
+    if not step then
+      state.steps[1], state.lastAt = { since = t, stop = t, held = n }, ONLY_KEPT
+      return true
+    end
+    if state.lastAt ~= ONLY_KEPT or t < step.since then return false end
+    step.stop, step.held = math.max(step.stop, t), step.held + n
+    return true
   end
 
   -- Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier.
@@ -86,7 +99,7 @@ local function bucketHistory()
     local later, room = 0, math.huge
     for i, step in ipairs(state.steps) do
       if t > step.stop then return room end
-      if t >= step.since and i == 1 and state.lastAt ~= MIXED then return room end
+      if t >= step.since and i == 1 and state.lastAt >= CLOSED then return room end
       local others = t >= step.since and step.held - n or step.held
       later = later + others
       if others > 0 then
@@ -160,5 +173,5 @@ local function bucketHistory()
     state.steps, state.lastAt = {}, MIXED
   end
 
-  return newestIn, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget
+  return newestIn, keep, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget
 end

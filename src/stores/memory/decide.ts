@@ -35,7 +35,7 @@ export function decide(
   }
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
-  if (granted) grantAll(ledger, instant, t, cost, stride, 1);
+  if (granted) grantAll(ledger, instant, t, cost, stride, 1, true);
   const reply = replyOf(ledger, instant, granted, tooMuch ? Infinity : wait / 1000);
   if (!granted && cost.length > 1 && limiting !== undefined) reply.limiting = limiting;
   return reply;
@@ -48,7 +48,7 @@ export function decideReopened(
   client: string,
   cost: Cost,
 ): DecideReply {
-  if (takeNow(ledger, instant, cost)) return replyOf(ledger, instant, true, 0);
+  if (takeNow(ledger, instant, cost, true)) return replyOf(ledger, instant, true, 0);
   return decide(ledger, instant, client, cost);
 }
 

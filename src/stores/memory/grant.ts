@@ -7,8 +7,8 @@ import { newestOf } from './offer.ts';
 import { mostStride, noteGranted } from './pace.ts';
 
 /**
- * Grants requests of one cost at the moment `t`, at most `most`, and no more than the pace allows. Returns their number. The
- * twin of `lua/ledger/grant.lua`.
+ * Grants requests of one cost at the moment `t`, at most `most`, and no more than the pace allows. `isKept` tells
+ * that they are never refunded. Returns their number. The twin of `lua/ledger/grant.lua`.
  */
 export function grantAll(
   ledger: LedgerState,
@@ -17,9 +17,10 @@ export function grantAll(
   cost: Cost,
   stride: number,
   most: number,
+  isKept = false,
 ): number {
   const count = stride > 0 ? keepPace(ledger, instant, t, cost, stride, most) : most;
-  commitAll(ledger, instant.now, t, cost, count);
+  commitAll(ledger, instant.now, t, cost, count, isKept);
   return count;
 }
 
@@ -33,10 +34,17 @@ export function boundFrontier(ledger: LedgerState, now: number): void {
 }
 
 /** Records `count` requests at the moment `t` in every limit that they are charged to. */
-export function commitAll(ledger: LedgerState, now: number, t: number, cost: Cost, count: number): void {
+export function commitAll(
+  ledger: LedgerState,
+  now: number,
+  t: number,
+  cost: Cost,
+  count: number,
+  isKept = false,
+): void {
   for (let i = 0; i < cost.length; i++) {
     const state = stateOf(ledger, i);
-    if (cost[i] > 0) algebraOf(state).commit(state, now, t, small(cost[i] * count));
+    if (cost[i] > 0) algebraOf(state).commit(state, now, t, small(cost[i] * count), isKept);
   }
 }
 

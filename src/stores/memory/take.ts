@@ -47,7 +47,7 @@ export function reopen(
  * Grants one request now in a reopened ledger, if there is no contention and no limit makes it wait. Returns
  * whether the request was granted.
  */
-export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): boolean {
+export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost, isKept = false): boolean {
   // The slow path bounds a frontier that is ahead.
   if (Math.max(ledger.pacedUntil, ledger.frontier) > now || !isCalm(ledger.contenders, now)) return false;
   for (let i = 0; i < cost.length; i++) {
@@ -57,6 +57,6 @@ export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost): 
     // Every limit can grant a single permit.
     if ((n > 1 && n > capacityOf(state)) || algebraOf(state).earliest(state, now, at, n) > now) return false;
   }
-  commitAll(ledger, now, at, cost, 1);
+  commitAll(ledger, now, at, cost, 1, isKept);
   return true;
 }
