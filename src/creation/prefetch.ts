@@ -175,7 +175,11 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
       this.#requested = 0;
       this.#line.cancelAll(this);
     }
-    while (this.#granted.length > count) void this.#granted.pop().permit!.refund();
+    const surplus: PrefetchedPermit<P>[] = [];
+    while (this.#granted.length > 0) surplus.push(this.#granted.shift());
+    for (const kept of surplus.splice(0, count)) this.#granted.push(kept);
+    // The newest first.
+    for (const { permit } of surplus.reverse()) void permit!.refund();
   }
 
   /** Milliseconds that a granted permit may wait for its value. */

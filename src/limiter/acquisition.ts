@@ -13,11 +13,8 @@ export function acquireFrom<P>(
   cost: Cost,
   { timeout = Infinity, signal }: AcquireOptions = {},
 ): Promise<Permit<P>> {
+  if (timeout === Infinity && !signal) return count(line, permits, cost);
   return new Promise((resolve, reject) => {
-    if (timeout === Infinity && !signal) {
-      line.count(counted, cost, new Acquisition(line, permits, resolve, reject));
-      return;
-    }
     let isStarting = true;
     const rejected = (reason: unknown) => {
       // A request that is refused before this returns gets a stack, since that names the caller.
@@ -27,6 +24,13 @@ export function acquireFrom<P>(
     new CancellableAcquisition(line, permits, cost, { timeout, signal }, resolve, rejected).start();
     isStarting = false;
   });
+}
+
+/** A request without timeout and signal. Its function keeps no variables for other closures, so V8 needs no objects for them. */
+function count<P>(line: Line<P>, permits: P, cost: Cost): Promise<Permit<P>> {
+  return new Promise((resolve, reject) =>
+    line.count(counted, cost, new Acquisition(line, permits, resolve, reject)),
+  );
 }
 
 /** Requests permits of a line. Resolves with whether they were granted. */

@@ -34,21 +34,21 @@ export class PermitHandle<P> implements Permit<P> {
 
   async refund(unused?: P): Promise<void> {
     const { names, record } = this.#settlement.named;
-    await this.#settle(unusedCost(names, record, this.#grant.cost, unused));
+    await this.end(unusedCost(names, record, this.#grant.cost, unused));
   }
 
   async settle(used: P): Promise<void> {
     const { names, record } = this.#settlement.named;
     const { cost } = this.#grant;
     const counted = usedCost(names, record, cost, used);
-    await this.#settle(
+    await this.end(
       cost.map((n, i) => Math.max(0, n - counted[i])),
       cost.map((n, i) => Math.max(0, counted[i] - n)),
     );
   }
 
   /** Only the first call of `refund` or `settle` counts. */
-  async #settle(unused: Cost, excess: Cost = []): Promise<void> {
+  private async end(unused: Cost, excess: Cost = []): Promise<void> {
     if (this.#isSettled) return;
     this.#isSettled = true;
     const isSome = (cost: Cost) => cost.some((n) => n > 0);

@@ -40,14 +40,12 @@ type Work<T> = (ledger: LedgerState, instant: Instant, us: number) => T;
  */
 export class MemoryLedger extends Place implements ControlledLedger {
   readonly #setting: Setting;
-  readonly #key: string;
   /** The place of the ledger: the limiter's, or this client's own with the scope `client`. */
   #kept: Place = this;
 
   constructor(setting: Setting, key: string) {
-    super();
+    super(key);
     this.#setting = setting;
-    this.#key = key;
   }
 
   get sync(): boolean {
@@ -156,14 +154,14 @@ export class MemoryLedger extends Place implements ControlledLedger {
 
   private found(): Place {
     const { places, family, own = family } = this.#setting;
-    if (!this.#kept.isKept) this.#kept = places.of(own, this.#key, this);
+    if (!this.#kept.isKept) this.#kept = places.of(own, this.key, this);
     return this.#kept;
   }
 
   /** The limiter's place. With the scope `client`, it holds the control that all clients share. */
   private shared(): Place {
     const { places, family, own } = this.#setting;
-    return own === undefined ? this.found() : places.of(family, this.#key);
+    return own === undefined ? this.found() : places.of(family, this.key);
   }
 
   private steering(): Control {

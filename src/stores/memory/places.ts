@@ -8,6 +8,8 @@ export class Place {
   ledger: LedgerState | undefined;
   /** Whether the store holds this place. If it was dropped, it must be looked up again. */
   isKept = false;
+
+  constructor(readonly key: string) {}
 }
 
 /** Calls between two searches for idle places. */
@@ -43,7 +45,7 @@ export class Places {
   repeats: Repeats | undefined;
 
   /** The place of a key; if it has none, the given one. */
-  of(family: string, key: string, place = new Place()): Place {
+  of(family: string, key: string, place = new Place(key)): Place {
     const places = this.#families.get(family) ?? new Map<string, Place>();
     const known = places.get(key);
     if (known) return known;
@@ -72,14 +74,14 @@ export class Places {
   /** Visits as many places as are to be visited now, and drops those that are idle. */
   *#search(): Generator<undefined, void> {
     for (const [family, places] of this.#families) {
-      for (const [key, place] of places) {
+      for (const place of places.values()) {
         if (this.#visits === 0) yield;
         this.#visits--;
         if (!isOver(place, this.#time)) continue;
         this.lastEpoch = Math.max(this.lastEpoch, place.ledger?.epoch ?? 0);
         place.isKept = false;
         place.ledger = place.control = undefined;
-        places.delete(key);
+        places.delete(place.key);
         this.#size--;
       }
       if (places.size === 0) this.#families.delete(family);
