@@ -222,18 +222,25 @@ export class Dispatcher {
     this.#passes.parts.reporter.decided(cost, error, decision);
   }
 
+  /** From now on, nothing is granted. `close` has to follow. */
+  stop(): void {
+    this.#queue.closed = true;
+  }
+
   /** Fails all requests and refunds the reservations. Resolves when no call is in flight, or after a second. */
   close(): Promise<void> {
     const { parts, lookups } = this.#passes;
     const { name, clock, reservations, events } = parts;
     const queue = this.#queue;
-    queue.closed = true;
-    // Shared: a stack trace for each of many requests would block the loop for seconds.
-    const error = new LimiterClosedError(name);
-    for (const request of queue.requests()) queue.settle(request, error);
-    reservations.refundAll();
+    this.stop();
+    if (queue.first || lookups.areWaiting) {
+      // Shared: a stack trace for each of many requests would block the loop for seconds.
+      const error = new LimiterClosedError(name);
+      for (const request of queue.requests()) queue.settle(request, error);
+      reservations.refundAll();
+      lookups.fail(error);
+    }
     this.#passes.calls.left();
-    lookups.fail(error);
     return new Promise<void>((resolve) => {
       // If a store that does not reply has reserved permits, they are lost until the reservations expire.
       const cancel = clock.after(closeTimeout, resolve);
