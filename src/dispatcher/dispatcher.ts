@@ -233,14 +233,12 @@ export class Dispatcher {
     const { name, clock, reservations, events } = parts;
     const queue = this.#queue;
     this.stop();
-    if (queue.first || lookups.areWaiting) {
-      // Shared: a stack trace for each of many requests would block the loop for seconds.
-      const error = new LimiterClosedError(name);
-      for (const request of queue.requests()) queue.settle(request, error);
-      reservations.refundAll();
-      lookups.fail(error);
-    }
+    // Shared: a stack trace for each of many requests would block the loop for seconds.
+    const error = new LimiterClosedError(name);
+    for (const request of queue.requests()) queue.settle(request, error);
+    reservations.refundAll();
     this.#passes.calls.left();
+    lookups.fail(error);
     return new Promise<void>((resolve) => {
       // If a store that does not reply has reserved permits, they are lost until the reservations expire.
       const cancel = clock.after(closeTimeout, resolve);
