@@ -222,12 +222,17 @@ export class Dispatcher {
     this.#passes.parts.reporter.decided(cost, error, decision);
   }
 
+  /** From now on, nothing is granted. `close` has to follow. */
+  stop(): void {
+    this.#queue.closed = true;
+  }
+
   /** Fails all requests and refunds the reservations. Resolves when no call is in flight, or after a second. */
   close(): Promise<void> {
     const { parts, lookups } = this.#passes;
     const { name, clock, reservations, events } = parts;
     const queue = this.#queue;
-    queue.closed = true;
+    this.stop();
     // Shared: a stack trace for each of many requests would block the loop for seconds.
     const error = new LimiterClosedError(name);
     for (const request of queue.requests()) queue.settle(request, error);

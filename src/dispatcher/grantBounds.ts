@@ -31,6 +31,8 @@ export class GrantBounds {
   #othersUntil = 0;
   /** From when on windows are not paced, and the limit is not paused. */
   #calmFrom = 0;
+  /** Whether permits were refunded since reservations were last moved: they tell nothing then of the requests behind them. */
+  mayMove = false;
 
   constructor(
     ledger: Ledger,
@@ -101,7 +103,7 @@ export class GrantBounds {
     const { permits } = this.#queue;
     const requests = 1 + permits.peersOf(cost, deadline);
     const asked = permits.certain.map((n, i) => n + cost[i] * requests);
-    const isOwn = limits === this.#present && now >= this.#othersUntil;
+    const isOwn = limits === this.#present && now >= this.#othersUntil && !this.mayMove;
     const last = isOwn ? this.lastReserved(now) : undefined;
     const reserved = last ? this.#permitsAt(last) : granted;
     const earliest = Math.max(last?.earliestDue ?? 0, since);

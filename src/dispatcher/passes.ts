@@ -1,5 +1,6 @@
 import type { ReserveReply } from '../stores/store.ts';
 import { Admission } from './admission.ts';
+import { nextTurn } from './endOfTurn.ts';
 import { Expiry } from './expiry.ts';
 import type { Call } from './gather.ts';
 import { grantAtOnce } from './grantAtOnce.ts';
@@ -10,6 +11,9 @@ import { type DispatcherOptions, type Parts, partsOf } from './parts.ts';
 import { Rescheduler } from './rescheduler.ts';
 import { type Replies, ReserveCalls } from './reserveCalls.ts';
 import { Timer } from './timer.ts';
+
+/** The most requests that closing ends in one turn of the event loop: tens of thousands would block it. */
+const mostClosed = 1_024;
 
 /** The passes of a dispatcher. Each runs callbacks and sends calls; after the last, the one timer is set for the next pass. */
 export class Passes implements LoopPasses, Replies {
@@ -25,6 +29,8 @@ export class Passes implements LoopPasses, Replies {
   #whenIdle: (() => void)[] = [];
   /** The number of calls when requests with reservations were last let expire. */
   #watchedIn = -1;
+  /** Whether the next turn ends further requests. */
+  #rests = false;
   /** Number of granted requests. */
   granted = 0;
   /** The time of the grants that are being handed out. */
@@ -80,7 +86,7 @@ export class Passes implements LoopPasses, Replies {
   }
 
   grants(call: Call, reply: ReserveReply, received: number): boolean {
-    if (this.changes.isPausing || call.pausedUntil !== undefined) return false;
+    if (this.changes.isPausing || call.pausedUntil !== undefined || this.parts.queue.closed) return false;
     this.grantingAt = received;
     const granted = grantAtOnce(this.parts, call, reply, received);
     this.grantingAt = undefined;
@@ -98,15 +104,16 @@ export class Passes implements LoopPasses, Replies {
   }
 
   reportIdle(): void {
-    if (this.#whenIdle.length === 0 || this.isCalling || this.parts.isBusy?.()) return;
+    const { isBusy, queue } = this.parts;
+    if (this.#whenIdle.length === 0 || this.isCalling || !queue.settled.isEmpty || isBusy?.()) return;
     for (const callback of this.#whenIdle.splice(0)) callback();
   }
 
-  /** When the first request can be granted, as far as is known. */
+  /** When the first request can be granted, as far as is known. None is while the dispatcher is being closed. */
   #due(): number {
-    const { notice, reservations } = this.parts;
+    const { notice, queue, reservations } = this.parts;
     const { first } = reservations.moments;
-    return first && !this.changes.isPausing && notice.covers(first) ? first.due : Infinity;
+    return first && !this.changes.isPausing && !queue.closed && notice.covers(first) ? first.due : Infinity;
   }
 
   /** Grants the requests whose reservations are due, and reports those that have ended, in the order of the queue. */
@@ -114,14 +121,25 @@ export class Passes implements LoopPasses, Replies {
     const { clock, queue, reservations, reporter } = this.parts;
     const { settled } = queue;
     const { moments } = reservations;
-    if (settled.isEmpty && !moments.first) return;
+    if (this.#rests || (settled.isEmpty && !moments.first)) return;
     const now = clock.now();
     this.grantingAt = now;
+    let left = queue.closed ? mostClosed : Infinity;
     for (;;) {
       const isDue = this.#due() <= now;
       const ended = settled.first;
-      if (ended && !(isDue && queue.first!.order < ended.order)) settled.reportFirst(reporter);
-      else if (isDue) this.#grantFirst();
+      if (ended && !(isDue && queue.first!.order < ended.order)) {
+        if (left <= 0) {
+          this.#rests = true;
+          nextTurn(() => {
+            this.#rests = false;
+            this.#run();
+          });
+          break;
+        }
+        left -= ended.count;
+        settled.reportFirst(reporter);
+      } else if (isDue) this.#grantFirst();
       else break;
     }
     this.grantingAt = undefined;

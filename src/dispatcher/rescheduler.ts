@@ -44,8 +44,6 @@ export class Rescheduler {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;
   readonly #progress: Progress;
-  /** Whether permits were refunded since the last move. */
-  #refunded = false;
   #movedAt = -Infinity;
   #move: Move | undefined;
   /** Number of futile moves since the last that was not. */
@@ -64,7 +62,7 @@ export class Rescheduler {
 
   /** Whether a move may help, and its call overtakes no refunds. After a call in flight, its reply runs a pass. */
   get #isReady(): boolean {
-    return this.#refunded && !this.#calls.current && !this.#parts.refunds.inFlight;
+    return this.#parts.bounds.mayMove && !this.#calls.current && !this.#parts.refunds.inFlight;
   }
 
   /**
@@ -95,7 +93,7 @@ export class Rescheduler {
 
   /** Permits are about to be refunded. */
   refunding(): void {
-    this.#refunded = true;
+    this.#parts.bounds.mayMove = true;
     this.run();
   }
 
@@ -103,11 +101,11 @@ export class Rescheduler {
   run(): void {
     this.#judge();
     if (!this.#isReady) return;
-    const { clock, fairShare, reservations, waitEstimate } = this.#parts;
+    const { bounds, clock, fairShare, reservations, waitEstimate } = this.#parts;
     const { moments } = reservations;
     const now = clock.now();
     if (now < this.#movedAt + this.#pause) return;
-    this.#refunded = false;
+    bounds.mayMove = false;
     const far = now + Math.max(leastGain, tripsGained * fairShare.roundTrip);
     const kept = moments.countDue(far);
     const due = moments.dueAfter(kept);

@@ -107,9 +107,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
    * await using group = new RateLimiterGroup({ name: 'api', limit }); // otherwise: await group.close()
    */
   async close(): Promise<void> {
-    this.#limiters.closed = true;
-    await Promise.all(this.#limiters.limiters.map((limiter) => limiter.close()));
-    this.#limiters.clear();
+    await this.#limiters.close();
   }
 
   /** The same as `close()`, for `await using`. */

@@ -2,9 +2,9 @@ import { AcquireTimeoutError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
+import { withoutStack } from '../withoutStack.ts';
 import { onAbort } from './abort.ts';
 import type { AcquireOptions } from './acquireOptions.ts';
-import { withoutStack } from './withoutStack.ts';
 
 /** Requests permits of a line. Resolves with the permit at its granted moment. */
 export function acquireFrom<P>(

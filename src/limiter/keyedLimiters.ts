@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { nextTurn } from '../dispatcher/endOfTurn.ts';
 import type { ControlledLedger } from '../stores/store.ts';
 import type { KeyedLine, KeyedOwner } from './keyedLine.ts';
 import { openLedger, type SharedParts } from './limiterParts.ts';
@@ -9,6 +10,9 @@ export const room = 32_768;
 const visits = 8;
 /** And when one is looked up, since the keys of a busy time may never be used again. */
 const visitsOfLookup = 1;
+
+/** The limiters that are closed in one turn of the event loop: thousands would block it. */
+const closedPerTurn = 256;
 
 /**
  * The limiters of a group by their keys, with eviction by the clock algorithm: beyond `room`, each limiter that is added or
@@ -51,10 +55,6 @@ export class KeyedLimiters<L> implements KeyedOwner<L> {
     return this.#byKey.size + this.#others.size;
   }
 
-  get limiters(): L[] {
-    return Array.from(this.#all(), ({ limiter }) => limiter!);
-  }
-
   *#all(): Generator<KeyedLine<unknown, L>, undefined> {
     yield* this.#byKey.values();
     yield* this.#others;
@@ -93,7 +93,19 @@ export class KeyedLimiters<L> implements KeyedOwner<L> {
     if (line) this.#drop(line);
   }
 
-  clear(): void {
+  /** Refuses all requests, and closes the limiters over several turns of the event loop. Nothing is granted meanwhile. */
+  async close(): Promise<void> {
+    this.closed = true;
+    const closing: Promise<void>[] = [];
+    const slow: KeyedLine<unknown, L>[] = [];
+    for (const line of this.#all())
+      if (line.stop()) slow.push(line);
+      else closing.push(line.close());
+    for (const [i, line] of slow.entries()) {
+      if (i > 0 && i % closedPerTurn === 0) await new Promise<void>(nextTurn);
+      closing.push(line.close());
+    }
+    await Promise.all(closing);
     this.#byKey.clear();
     this.#others.clear();
     // The iterator of a map that it has begun holds what the map held.

@@ -302,6 +302,12 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     return this.#rare.closed;
   }
 
+  /** From now on, no waiting request is granted. `close` has to follow. Returns whether there may be such requests. */
+  stop(): boolean {
+    this.#rare.created?.stop();
+    return this.#rare.created !== undefined;
+  }
+
   async close(): Promise<void> {
     const isUsed = this.#rare.created !== undefined || this.#lookups > 0;
     this.change().closed = true;

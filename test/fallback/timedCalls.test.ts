@@ -30,10 +30,9 @@ timed('gives up on a connection that is not ready in time, and sends nothing lat
   clock.tick(givenUp);
   assert.is(answer.at, givenUp);
   assert.is(all.ledger.source, 'fallback');
-  assert.match(
-    (all.changes[0] as { error: Error }).error.message,
-    'the connection is not ready (connecting)',
-  );
+  const { error } = all.changes[0] as { error: Error };
+  assert.match(error.message, 'the connection is not ready (connecting)');
+  assert.is(error.stack, `StoreUnavailableError: ${error.message}`);
   assert.is(all.redis.listening, 0);
   all.redis.become('ready');
   assert.is(all.remote.calls.length, 0);

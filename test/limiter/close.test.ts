@@ -105,6 +105,25 @@ timed('closing waits a second at most for a store that does not reply', async (c
   assert.is(closed.at, 1_010);
 });
 
+timed('tens of thousands of requests are rejected over several turns, before closing ends', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit });
+  await limiter.acquire(5);
+  const ends: unknown[] = [];
+  const waiting = 10_000;
+  for (let i = 0; i < waiting; i++)
+    limiter.acquire(1, { timeout: 1e9 + i }).catch(({ code }) => ends.push([i, code]));
+  const closed = limiter.close().then(() => ends.push('closed'));
+  for (let microtasks = 0; microtasks < 10; microtasks++) await Promise.resolve();
+  assert.ok(ends.length > 0 && ends.length < waiting / 4, `${ends.length} in one turn`);
+  const late = fateOf(limiter.acquire());
+  await clock.runAllAsync();
+  await closed;
+  assert.instance(late.reason, LimiterClosedError);
+  const codes = Array.from({ length: waiting }, (_, i) => [i, 'ERR_SLUICE_CLOSED']);
+  assert.equal(ends, [...codes, 'closed']);
+  assert.is(clock.countTimers(), 0);
+});
+
 timed(
   'closing creates one error for all requests: a stack trace for each would block the event loop for seconds',
   async () => {

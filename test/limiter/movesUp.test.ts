@@ -581,4 +581,26 @@ timed(
   },
 );
 
+timed(
+  'a request behind reservations that are about to move up is not refused for their old moments',
+  async (clock) => {
+    const limiter = new RateLimiter({
+      name: 'api',
+      limit: slidingWindow({ permits: 2, interval: 1000, resolution: 1 }),
+    });
+    await limiter.acquire(2);
+    const before = fateOf(limiter.acquire(2));
+    await clock.tickAsync(500);
+    // Moves follow each other at intervals: the second of these is still ahead.
+    await limiter.release(1);
+    await limiter.release(1);
+    const fate = fateOf(limiter.acquire(1, { timeout: 1300 }));
+    await clock.tickAsync(1300);
+    assert.ok(before.at! < 510, `${before.at}`);
+    assert.is(fate.reason, undefined);
+    assert.is(fate.at, before.at! + 1000);
+    await limiter.close();
+  },
+);
+
 test.run();

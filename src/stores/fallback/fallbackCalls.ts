@@ -1,6 +1,7 @@
-import { StoreError, StoreUnavailableError } from '../../errors.ts';
+import { StoreUnavailableError } from '../../errors.ts';
+import { withoutStack } from '../../withoutStack.ts';
 import type { Connection } from '../redis/connection.ts';
-import { errorOf } from '../redis/errors.ts';
+import { errorOf, isRefusal } from '../redis/errors.ts';
 import type { TimedControlledLedger } from '../redis/timedLedger.ts';
 import type { Ledger, LedgerConfig, LimitControl, PermitSource, Reply } from '../store.ts';
 import type { CarriedPause } from './carriedPause.ts';
@@ -85,16 +86,15 @@ export class FallbackCalls {
 
   #askStandby<T>(call: FallbackCall<T>, reply: Reply<T>): void {
     const { standby, circuit } = this.#parts;
-    const { error } = this;
     // Redis refuses the connection, for example its password. A fallback would hide that.
-    if (circuit.isOpen && error instanceof StoreError) {
-      reply(error);
+    if (circuit.isOpen && isRefusal(circuit.cause)) {
+      reply(this.error);
       return;
     }
     this.source = 'fallback';
     this.#fallBack();
     if (standby && call.standby) call.standby(standby, reply);
-    else reply(error);
+    else reply(this.error);
   }
 
   #fallBack(): void {
@@ -102,7 +102,8 @@ export class FallbackCalls {
     if (this.#isAway) return;
     this.#isAway = true;
     if (standby) this.#pause.toStandby(standby);
-    config.onServiceChange?.({ type: 'fallback', error: this.error });
+    // Thousands of keys fall back in one turn of the event loop.
+    config.onServiceChange?.({ type: 'fallback', error: withoutStack(() => this.error) });
   }
 
   #recover(): void {

@@ -11,10 +11,14 @@ const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|NOREPLICAS|B
  * many retries, a timeout) mean that there was no reply.
  */
 export function errorOf(limiter: string, error: unknown): Error {
+  return isRefusal(error) ? new StoreError(limiter, error) : new StoreUnavailableError(limiter, error);
+}
+
+/** Whether the error of a failed call is a StoreError. */
+export function isRefusal(error: unknown): boolean {
   const { name, message } = error as Error;
   const answered = name === 'ReplyError' || error instanceof TypeError;
-  if (answered && !passing.test(message)) return new StoreError(limiter, error);
-  return new StoreUnavailableError(limiter, error);
+  return answered && !passing.test(message);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Link } from '../../chain.ts';
 import type { CancelTimer } from '../../clock.ts';
 import { StoreUnavailableError } from '../../errors.ts';
+import { withoutStack } from '../../withoutStack.ts';
 import type { Reply } from '../store.ts';
 import { isMoving } from './errors.ts';
 
@@ -58,7 +59,7 @@ export class TimedCall<T> implements Link<AnyCall> {
   fail(reason: Error): void {
     if (this.#ended) return;
     this.#end(false);
-    this.#reply(this.#refusal ?? new StoreUnavailableError(this.#limiter, reason));
+    this.#reply(this.#refusal ?? withoutStack(() => new StoreUnavailableError(this.#limiter, reason)));
   }
 
   #attempt(): void {
