@@ -15,6 +15,9 @@ if turns then
   local PAUSE_PART = 0.01
   -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then.
   local IN_VAIN = 3
+  -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
+  -- request, or no client reserves permits in front of its next call.
+  local MANY_FREE = 2
   -- There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own:
   -- otherwise permits for which the other one has not called yet stay unused.
   local LEAD = 5
@@ -63,11 +66,15 @@ if turns then
   -- could be granted at `t` if no permits come back. The longer none have, the later others are likely to: but not later than
   -- `t`.
   function nextTurn(t, load)
-    local pause, turn = LONG_PAUSE, now
+    local pause, turn, asked = LONG_PAUSE, now, runs[1].count
     if isShort(ledger) then
-      pause = keptLoad(ledger, math.min(runs[1].count * load, math.max(load, shortestInterval(ledger) * PAUSE_PART)))
+      pause = keptLoad(ledger, math.min(asked * load, math.max(load, shortestInterval(ledger) * PAUSE_PART)))
     end
-    if free == 0 then pause = pause * IN_VAIN end
+    if free == 0 then
+      pause = pause * IN_VAIN
+    elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then
+      pause = pause / 2
+    end
     for _, ticket in ipairs(ledger.tickets) do turn = math.max(turn, ticket.due) end
     -- Turns that clients had before they called again leave gaps: the line is no longer than all contenders take.
     turn = math.max(now + 1, pause + math.min(turn, now + (contenders - 1) * pause))

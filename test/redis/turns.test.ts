@@ -54,13 +54,18 @@ inEachTwin('turns', (test, { fleet }) => {
     });
 
     test(`a client that is granted all of its requests calls again in its turn: ${spec.kind}`, async () => {
-      for (const count of [1, 4, 5]) {
+      for (const [count, pause] of [
+        [1, 40],
+        [2, 20],
+        [4, 20],
+        [5, undefined],
+      ] as const) {
         const { call, refund } = await waiting(spec);
         await refund(1000, count);
         const reply = await call(1001, 1, 1);
         assert.is(grantedIn(reply), 1);
-        // If there are more than two for each, it need not wait. A request takes 80 ms, and half of the permits are kept.
-        assert.is(reply.retryAfter, count <= 4 ? 40 : undefined);
+        // A request takes 80 ms, and half of the permits are kept. If there are more than two for each, it need not wait.
+        assert.is(reply.retryAfter, pause);
         // It still counts as a contender.
         assert.is((await call(1002, 2)).contenders, 2);
       }
@@ -92,8 +97,9 @@ inEachTwin('turns', (test, { fleet }) => {
 
     test(`in a short interval, a client calls again after a pause for what it asks for: ${spec.kind}`, async () => {
       for (const [permits, count, pause] of [
-        // A request takes 8 ms. A fifth of the permits, a third or two fifths are kept.
-        [1000, 1, 8 / 5],
+        // A request takes 8 ms, and more than twice what it asks for is free: half as long, but at least a millisecond.
+        [1000, 1, 1],
+        // A third of the permits, or two fifths are kept.
         [1000, 5, 40 / 3],
         // At most a hundredth of the interval.
         [1000, 40, 80 / 3],
@@ -105,6 +111,18 @@ inEachTwin('turns', (test, { fleet }) => {
         const { retryAfter } = await call(1000, 1, count);
         assert.ok(Math.abs(retryAfter! - pause) < 0.002, `${retryAfter} ms for ${count} of ${permits}`);
       }
+    });
+
+    test(`in a short interval, the next call comes in half the time if twice what a call asks for is free: ${spec.kind}`, async () => {
+      const pauseFor = async (count: number) => {
+        const { call, refund } = await waiting(spec, 4);
+        await refund(1000, 6);
+        return (await call(1000, 1, count)).retryAfter!;
+      };
+      const whole = await pauseFor(4);
+      // Permits of a fixed window that are free until its end are in use if clients reserve the next ones in front of their turns.
+      for (const count of [2, 3])
+        assert.is((await pauseFor(count)) * (spec.kind === 'slidingWindow' ? 2 : 1), whole);
     });
 
     test(`clients call one after the other, three pauses apart if nothing is free: ${spec.kind}`, async () => {

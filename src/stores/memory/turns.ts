@@ -27,6 +27,11 @@ const pausePart = 0.01;
 /** That time is so many times as long after a call for which nothing was free, as most calls are in vain then. */
 const inVain = 3;
 /**
+ * That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one request, or
+ * no client reserves permits in front of its next call.
+ */
+const manyFree = 2;
+/**
  * There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
  * permits for which the other one has not called yet stay unused.
  */
@@ -163,6 +168,7 @@ export function nextTurn(
   if (isShort(ledger))
     pause = keptLoad(ledger, Math.min(asked * load, Math.max(load, shortestInterval(ledger) * pausePart)));
   if (free === 0) pause *= inVain;
+  else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
   // Turns that clients had before they called again leave gaps: the line is no longer than all contenders take.
