@@ -11,6 +11,8 @@ import type { Queue } from './queue.ts';
 import type { OnRefunded } from './refunds.ts';
 import { Request } from './request.ts';
 
+/** Of so many refunds of a part that is too small for the next request, all but one are followed by a call. */
+const smallRefunds = 3;
 /** Milliseconds that closing waits for the store to reply. */
 const closeTimeout = 1_000;
 
@@ -26,6 +28,8 @@ export class Dispatcher {
   readonly loop: Loop;
   readonly #queue: Queue;
   readonly #isSync: boolean;
+  /** Number of refunds of a part that was too small for the next request, if that is large. */
+  #smallRefunds = 0;
 
   constructor(options: DispatcherOptions) {
     this.#passes = new Passes(options);
@@ -187,8 +191,13 @@ export class Dispatcher {
     rescheduler.refunding();
     refunds.add(grant, 1, done);
     const next = this.#queue.firstUnreserved;
-    // Beside contenders, a part that is too small for the next request is worth no call before the client's turn.
-    const isEnough = isWhole || fairShare.contenders === 1 || next?.cost.every((n, i) => n <= grant.cost[i]);
+    // Beside contenders, a part that is too small for the next request is worth no call before the client's turn, unless that
+    // request is large. Not each time: a client that was granted permits so would be granted the next ones, too.
+    const isEnough =
+      isWhole ||
+      fairShare.contenders === 1 ||
+      next?.cost.every((n, i) => n <= grant.cost[i]) ||
+      (next && fairShare.isLarge(next.cost) && ++this.#smallRefunds % smallRefunds > 0);
     if (!fairShare.takesTurns && isEnough) waitEstimate.retryAt = 0;
     this.loop.wake();
   }

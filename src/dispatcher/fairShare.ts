@@ -21,6 +21,8 @@ const mostAtOnce = 64;
 const mostReserved = 4096;
 /** A client that takes turns asks for at most so many requests at once: those that are not granted stay in its queue. */
 const mostInTurn = 4096;
+/** Requests that cost at least this part of a limit are large: few of them fit. */
+const largePart = 0.125;
 /** The weight of the previous mean in the mean round trip. */
 const memory = 0.8;
 
@@ -74,6 +76,13 @@ export class FairShare {
     for (let i = 0; i < cost.length; i++)
       part = Math.max(part, cost[i] / Math.max(limits[i].permits, capacityOf(limits[i])));
     return part;
+  }
+
+  /** Whether so few requests of a cost fit in a sliding window that permits which come back should not wait for a turn. */
+  isLarge(cost: Cost): boolean {
+    return (
+      this.fractionOf(cost) >= largePart && this.#ledger.limits.some(({ kind }) => kind === 'slidingWindow')
+    );
   }
 
   /** How many more requests of a cost fit in a call of this load and fraction; 0 if it is full. */

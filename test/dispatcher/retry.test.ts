@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { fixedWindow, slidingWindow } from '../../src/limits/limit.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
@@ -115,6 +115,37 @@ for (const [cost, isWhole, calls] of [
       if (granted.what === 'granted') line.dispatcher.refund({ ...granted.grant, cost }, undefined, isWhole);
       clock.tick(99);
       assert.is(ledger.reserves.length, calls);
+    },
+  );
+
+for (const [of, calls] of [
+  [slidingWindow({ permits: 80, interval: 1000 }), [2, 3, 3, 4, 5, 5]],
+  [slidingWindow({ permits: 81, interval: 1000 }), [1, 1, 1, 1, 1, 1]],
+  [fixedWindow({ permits: 80, interval: 1000 }), [1, 1, 1, 1, 1, 1]],
+] as const)
+  timed(
+    `in order, refunds of parts of large requests make calls, but not the third: ${of.kind} of ${of.permits}`,
+    (clock) => {
+      const ledger = scriptedLedger(of);
+      const line = openLine(of, ledger);
+      const recorded = recorder<number>();
+      for (let i = 0; i < 2; i++) line.ask(recorded, [10], Infinity, i);
+      clock.tick(0);
+      const answer = (delay: number) => {
+        const { request, reply } = ledger.reserves[ledger.reserves.length - 1];
+        const segments = request.runs.map(({ count }) => ({ count, delay, retryAfter: 0 }));
+        reply(null, replyTo(request, [], { segments, contenders: 3, retryAfter: 100 }));
+      };
+      answer(0);
+      const [first] = recorded.endings;
+      const made = calls.map(() => {
+        const before = ledger.reserves.length;
+        if (first.what === 'granted') line.dispatcher.refund({ ...first.grant, cost: [9] }, undefined, false);
+        clock.tick(1);
+        if (ledger.reserves.length > before) answer(outcome.queued);
+        return ledger.reserves.length;
+      });
+      assert.equal(made, calls);
     },
   );
 
