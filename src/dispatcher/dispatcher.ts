@@ -191,8 +191,8 @@ export class Dispatcher {
     rescheduler.refunding();
     refunds.add(grant, 1, done);
     const next = this.#queue.firstUnreserved;
-    // Beside contenders, a part that is too small for the next request is worth no call before the client's turn, unless it is
-    // large. Not each time: a client that was granted permits so would be granted the next ones, too.
+    // Beside contenders, a part that is too small for the next request is worth no call before the client's turn, unless that
+    // request is large. Not each time: a client that was granted permits so would be granted the next ones, too.
     const isEnough =
       isWhole ||
       fairShare.contenders === 1 ||

@@ -24,9 +24,13 @@ export interface Comparison {
 
 type During = Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span' | 'fade'> & { seeds: number };
 
-/** For limits of some seconds, too: the measurement begins between the bursts in which windows grant. */
+/**
+ * For limits of some seconds, too: the measurement begins between the bursts in which windows grant, and after the reservations
+ * that the clients made before the first refund.
+ */
 export function manyWindows({ interval }: Limit, span = 25_000): During {
-  return { roundTrip: 2, jitter: 0.3, warmUp: 2.6 * interval, span, fade: interval, seeds: 4 };
+  const warmUp = Math.max(2.6 * interval, 5600);
+  return { roundTrip: 2, jitter: 0.3, warmUp, span, fade: interval, seeds: 4 };
 }
 
 /** So many clients with the same habits. */
