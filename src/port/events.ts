@@ -123,7 +123,8 @@ export class LimiterEvents {
   }
 
   emit(event: EventFields<LimiterEvent>): void {
-    const named = { ...event, limiter: this.#limiter } as LimiterEvent;
+    // The spread comes last: with other fields after it, V8 gives each event a shape of its own.
+    const named = { limiter: this.#limiter, ...event } as LimiterEvent;
     for (const subscriber of [...this.#subscribers]) subscriber.next(named);
   }
 
