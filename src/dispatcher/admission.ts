@@ -56,7 +56,7 @@ export class Admission {
     const first = reservations.moments.first;
     // A due reservation is granted before any request is refused: it changes the estimate.
     const isDue = first !== undefined && first.due <= now;
-    if (leaving > 0 || isDue || !this.#calls.knowsLimits) return 0;
+    if (leaving > 0 || isDue || this.#changes.inFlight || !this.#calls.knowsLimits) return 0;
     return hopeless.leastWait(cost, timeout, now, this.#calls.current?.sent ?? now);
   }
 

@@ -104,8 +104,7 @@ export class Passes implements LoopPasses, Replies {
   }
 
   reportIdle(): void {
-    const { isBusy, queue } = this.parts;
-    if (this.#whenIdle.length === 0 || this.isCalling || !queue.settled.isEmpty || isBusy?.()) return;
+    if (this.#whenIdle.length === 0 || this.#rests || this.isCalling || this.parts.isBusy?.()) return;
     for (const callback of this.#whenIdle.splice(0)) callback();
   }
 
@@ -113,7 +112,7 @@ export class Passes implements LoopPasses, Replies {
   #due(): number {
     const { notice, queue, reservations } = this.parts;
     const { first } = reservations.moments;
-    return first && !this.changes.isPausing && !queue.closed && notice.covers(first) ? first.due : Infinity;
+    return first && !(this.changes.isPausing || queue.closed) && notice.covers(first) ? first.due : Infinity;
   }
 
   /** Grants the requests whose reservations are due, and reports those that have ended, in the order of the queue. */

@@ -330,7 +330,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
 
   /**
    * Cancels waiting requests with LimiterClosedError, refunds reservations, and leaves no timer. It does not close the Redis
-   * connection.
+   * connection. Thousands of requests are rejected over several turns of the event loop, in which none is granted.
    *
    * @returns a promise that resolves when all calls have ended, or after a second if Redis does not reply
    * @example

@@ -100,7 +100,8 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
   }
 
   /**
-   * Closes the limiters of all keys, as their own `close()` does, including evicted ones that have requests again.
+   * Closes the limiters of all keys, as their own `close()` does, including evicted ones that have requests again. Hundreds of
+   * limiters are closed over several turns of the event loop, in which no request is granted.
    *
    * @returns a promise that resolves when all calls have ended, or after a second if Redis does not reply
    * @example

@@ -3,7 +3,10 @@ import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { Store } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
+import { slowLedger } from '../support/slowLedger.ts';
 
 /** A request that can be granted in time under a new limit is not refused, whatever was reserved under the old one. */
 interface Case {
@@ -158,5 +161,31 @@ timed(
     await limiter.close();
   },
 );
+
+timed('while a change of the limit is on its way, no request is refused for the old limit', async (clock) => {
+  const inner = memoryStore();
+  const store: Store = {
+    open(config) {
+      const ledger = inner.open(config);
+      const setRate: typeof ledger.setRate = (change, reply) =>
+        void setTimeout(() => ledger.setRate(change, reply), 2);
+      const { sync, reserve, refund } = slowLedger(ledger, { there: 2, back: 2 });
+      return ledgerWith(ledger, { sync, reserve, refund, setRate });
+    },
+  };
+  const [slow, fast] = [1, 10].map((permits) => tokenBucket({ permits, interval: 1000, burst: 1 }));
+  const limiter = new RateLimiter({ name: 'api', limit: slow, store });
+  fateOf(limiter.acquire());
+  fateOf(limiter.acquire());
+  await clock.tickAsync(10);
+  const change = limiter.setRate(fast);
+  const fate = fateOf(limiter.acquire(1, { timeout: 1500 }));
+  await clock.tickAsync(1500);
+  await change;
+  assert.is(fate.reason, undefined);
+  assert.ok(fate.at! < 1200, `${fate.at}`);
+  fateOf(limiter.close());
+  await clock.tickAsync(10);
+});
 
 test.run();

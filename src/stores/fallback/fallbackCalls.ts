@@ -87,7 +87,7 @@ export class FallbackCalls {
   #askStandby<T>(call: FallbackCall<T>, reply: Reply<T>): void {
     const { standby, circuit } = this.#parts;
     // Redis refuses the connection, for example its password. A fallback would hide that.
-    if (circuit.isOpen && isRefusal(circuit.cause)) {
+    if (isRefusal(circuit.cause)) {
       reply(this.error);
       return;
     }
