@@ -293,10 +293,10 @@ const late: [
   least: Record<string, number>,
 ][] = [
   [50, 1, 2, 4, { 'a sliding window': 0.98, 'a fixed window': 0.94, 'a token bucket': 0.95 }],
-  [50, 1, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.92 }],
-  [50, 1, 16, 100, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.9 }],
-  [100, 2.5, 16, 1, { 'a sliding window': 0.94, 'a fixed window': 0.92, 'a token bucket': 0.93 }],
-  [100, 2.5, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.92 }],
+  [50, 1, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.95 }],
+  [50, 1, 16, 100, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.94 }],
+  [100, 2.5, 16, 1, { 'a sliding window': 0.94, 'a fixed window': 0.92, 'a token bucket': 0.96 }],
+  [100, 2.5, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.96 }],
 ];
 for (const [[permits, seconds, number, waiting, least], kind] of cases(late, [
   'a sliding window',
@@ -307,7 +307,10 @@ for (const [[permits, seconds, number, waiting, least], kind] of cases(late, [
     const interval = 1000 * seconds;
     const habits = { ...waits, waiting, refund: 0.9, refundWithin: 500 };
     const limit = { ...kinds[kind](permits), interval } as Limit;
-    const { part, jain, calls } = againstIdeal(limit, number, habits, manyWindows(limit));
+    const during = manyWindows(limit);
+    // Single histories of a bucket of 50 permits differ by a tenth.
+    if (kind === 'a token bucket') during.seeds = 16;
+    const { part, jain, calls } = againstIdeal(limit, number, habits, during);
     assert.ok(part >= least[kind], `${part} of the ideal`);
     assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
     // In turns, the next request of an empty queue waits for its client's turn, too.
