@@ -62,10 +62,10 @@ local function tokenBucket()
   function algebra.commit(state, now, t, n, isKept)
     local moment = chargedAt(state, now, t, n)
     local level = levelAt(state, now, moment)
-    if not (isKept and keep(state, t, n)) then join(state, now, moment, t, n) end
     -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
+    if not (isKept and keep(state, t, n)) then join(state, now, moment, t, n) end
   end
 
   -- No reservation is left after `last`, so the level there is not negative: every earlier reservation had its permits

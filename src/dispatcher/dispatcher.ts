@@ -188,7 +188,7 @@ export class Dispatcher {
   refund(grant: Grant, done?: OnRefunded, isWhole = true): void {
     const { parts, rescheduler } = this.#passes;
     const { refunds, fairShare, waitEstimate } = parts;
-    rescheduler.refunding();
+    rescheduler.refunding(grant.due);
     refunds.add(grant, 1, done);
     const next = this.#queue.firstUnreserved;
     // Beside contenders, a part that is too small for the next request is worth no call before the client's turn, unless that

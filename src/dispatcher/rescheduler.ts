@@ -1,3 +1,4 @@
+import { shortestInterval } from '../limits/load.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
@@ -10,6 +11,10 @@ const leastPause = 100;
 const shortPause = 20;
 /** A move takes time for every waiting request: the next one comes a millisecond later for each so many of them. */
 const queuedPerMs = 100;
+/** A refund is late if it comes after more than this part of the shortest interval. */
+const lateParts = 10;
+/** After a late refund, requests that take so many milliseconds of the limit's full rate are moved, too. */
+const slowLoad = 10;
 
 /** What the client has achieved. */
 interface Progress {
@@ -34,8 +39,8 @@ interface Move {
  *
  * Without contenders, the client refunds its reservations before the refund that makes room, and then asks for new ones on the
  * same connection. With contenders, the store gives the returned permits to the next call, of any client. If a limit is a
- * window, or requests are rare, the client moves its reservations then, too. The store makes reservations void that are far
- * ahead: the client receives that with its next call.
+ * window, or requests are rare, or slow and the refund is late, the client moves its reservations then, too. The store makes
+ * reservations void that are far ahead: the client receives that with its next call.
  *
  * Moves follow each other the faster, the fewer reservations they concern, so that refunded permits are soon in use again. After
  * a futile one, the client waits for longer: the refunds were not enough for the first request.
@@ -44,6 +49,8 @@ export class Rescheduler {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;
   readonly #progress: Progress;
+  /** Whether the last refund was late. */
+  #late = false;
   #movedAt = -Infinity;
   #move: Move | undefined;
   /** Number of futile moves since the last that was not. */
@@ -72,7 +79,7 @@ export class Rescheduler {
   get #pause(): number {
     const { fairShare, queue, reservations } = this.#parts;
     const { contenders } = fairShare;
-    const longest = contenders > 1 && this.#isRare ? shortPause : leastPause;
+    const longest = contenders > 1 && this.#takes(leastPause) ? shortPause : leastPause;
     const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
     return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
   }
@@ -80,20 +87,23 @@ export class Rescheduler {
   /** Whether the client moves its reservations itself. */
   get #moves(): boolean {
     const { contenders, hasWindow } = this.#parts.fairShare;
-    // Buckets hand refunded permits to new requests, which come often enough unless requests are rare.
-    return contenders === 1 || hasWindow || this.#isRare;
+    // Buckets hand refunded permits to new requests. These come often enough unless requests are rare, or many of them wait for
+    // permits that come back late.
+    return contenders === 1 || hasWindow || this.#takes(this.#late ? slowLoad : leastPause);
   }
 
-  /** Whether a request takes `leastPause` milliseconds or more of the limit's full rate. */
-  get #isRare(): boolean {
+  /** Whether the first request takes so many milliseconds of the limit's full rate. */
+  #takes(load: number): boolean {
     const { fairShare, reservations } = this.#parts;
     const { first } = reservations.moments;
-    return first !== undefined && fairShare.loadOf(first.grant.cost) >= leastPause;
+    return first !== undefined && fairShare.loadOf(first.grant.cost) >= load;
   }
 
-  /** Permits are about to be refunded. */
-  refunding(): void {
-    this.#parts.bounds.mayMove = true;
+  /** Permits are about to be refunded that were due then. */
+  refunding(due = Infinity): void {
+    const { bounds, clock, ledger } = this.#parts;
+    bounds.mayMove = true;
+    this.#late = (clock.now() - due) * lateParts > shortestInterval(ledger);
     this.run();
   }
 

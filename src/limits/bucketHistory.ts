@@ -38,6 +38,12 @@ interface Refill {
   interval: number;
 }
 
+interface Bucket extends BucketHistory, Refill {
+  burst: number;
+  /** The units in the bucket. */
+  units: number;
+}
+
 export const closed = -1;
 export const mixed = -2;
 const onlyKept = -3;
@@ -49,7 +55,7 @@ const onlyKept = -3;
 const mergedPart = 8;
 /** The most steps of past grants, the number that is kept when there are more, and the most steps of reservations. */
 const mostPast = 24;
-const keptPast = 16;
+const keptPast = 20;
 const mostAhead = 48;
 
 /** Forgets the grants of a full bucket: no refund of them can restore anything. */
@@ -99,19 +105,9 @@ export function keep(history: BucketHistory, t: number, n: number): boolean {
   return true;
 }
 
-/**
- * Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier. `burst`
- * is the bucket's capacity.
- */
-export function join(
-  history: BucketHistory,
-  now: number,
-  moment: number,
-  t: number,
-  n: number,
-  burst: number,
-): void {
-  const { lastAt, since, until, held, earlier } = history;
+/** Records a grant of `n` permits at `t`, which was charged at `moment`, perhaps a millisecond earlier. */
+export function join(history: Bucket, now: number, moment: number, t: number, n: number): void {
+  const { lastAt, since, until, held, earlier, burst } = history;
   if (t > until && moment !== lastAt) {
     const before = held > 0 ? { since, until, held, earlier } : undefined;
     setNewest(history, { since: t, until: t, held: n, earlier: before });
@@ -120,7 +116,7 @@ export function join(
     // are ahead are as much smaller.
     const part = until > now ? mergedPart ** 2 : mergedPart;
     if (before && heldWithEarlier(before) * part <= burst) merge(before);
-    limitSteps(history, now, burst);
+    limitSteps(history, now);
     return;
   }
   const after = stepAfter(history, t);
@@ -132,7 +128,7 @@ export function join(
     return;
   }
   after!.earlier = { since: t, until: t, held: n, earlier: step };
-  limitSteps(history, now, burst);
+  limitSteps(history, now);
 }
 
 /** The permits held by a step and the one before it; Infinity if there is none. */
@@ -148,8 +144,11 @@ function merge(step: Step): void {
   step.earlier = earlier;
 }
 
-/** Keeps the number of steps within its bounds. The newest step stays as it is. */
-function limitSteps(history: BucketHistory, now: number, burst: number): void {
+/**
+ * Keeps the number of steps within its bounds. The newest step stays as it is. The next ones are merged first: many of their
+ * permits come back before it matters how exact a step is, which is when it leaves hardly any room in the bucket.
+ */
+function limitSteps(history: Bucket, now: number): void {
   let ahead = 0;
   let past = 0;
   for (let step: Step | undefined = history; step; step = step.earlier)
@@ -166,15 +165,22 @@ function limitSteps(history: BucketHistory, now: number, burst: number): void {
     return;
   }
   if (past <= mostPast) return;
-  for (; past > keptPast; past--) {
-    let place: Step | undefined;
-    let step: Step = history;
-    for (let next = step.earlier; next?.earlier; next = next.earlier) {
-      step = next;
-      if (step.until <= now && heldWithEarlier(step) * mergedPart <= burst) place = step;
-    }
-    if (place) merge(place);
-    else step.earlier = undefined;
+  const { burst, interval, units } = history;
+  const taken = burst * interval - units;
+  past = -ahead;
+  for (let step: Step | undefined = history; step; step = step.earlier) {
+    past++;
+    const { earlier } = step;
+    // Of grants before the bucket was full, no refund restores anything.
+    if (earlier && roomAfter(history, now, earlier.since, earlier.held, taken, history) <= 0)
+      step.earlier = undefined;
+  }
+  let kept = 0;
+  for (let step: Step | undefined = history; step; step = step.earlier) {
+    if (step.until > now) continue;
+    if (step !== history)
+      for (; past > keptPast && heldWithEarlier(step) * mergedPart <= burst; past--) merge(step);
+    if (++kept === keptPast) step.earlier = undefined;
   }
 }
 

@@ -65,10 +65,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   commit(state, now, t, n, isKept) {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);
-    if (!isKept || !history.keep(state, t, n)) history.join(state, now, moment, t, n, state.burst);
     // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval;
     state.ts = now;
+    if (!isKept || !history.keep(state, t, n)) history.join(state, now, moment, t, n);
   },
 
   refund(state, now, t, n) {

@@ -7,9 +7,9 @@ import { openLine, recorder } from '../support/lines.ts';
 import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 
 /** A client of a bucket, one of two contenders: one request is granted, and another is reserved `ahead` milliseconds ahead. */
-function contending(clock: SinonFakeTimers, ahead: number) {
+function contending(clock: SinonFakeTimers, ahead: number, permits = 1000) {
   clock.tick(60_000);
-  const bucket = tokenBucket({ permits: 1000, interval: 1000 });
+  const bucket = tokenBucket({ permits, interval: 1000 });
   const ledger = scriptedLedger(bucket);
   const line = openLine(bucket, ledger);
   const recorded = recorder<number>();
@@ -56,5 +56,27 @@ timed('refunds among contenders cause no calls of their own', (clock) => {
   }
   assert.is(ledger.reserves.length, calls);
 });
+
+/** The calls and the refunds that a refund causes so many milliseconds after the grant. */
+function causedBy(clock: SinonFakeTimers, permits: number, age: number): [calls: number, refunds: number] {
+  const { ledger, refund } = contending(clock, 1000, permits);
+  const calls = ledger.reserves.length;
+  clock.tick(age);
+  refund();
+  return [ledger.reserves.length - calls, ledger.refunds[0].refunds.length];
+}
+
+timed('after a late refund to a slow bucket, a contender asks for an earlier moment', (clock) => {
+  // The reservation is refunded, too.
+  assert.equal(causedBy(clock, 100, 101), [1, 2]);
+});
+
+for (const [what, permits, age] of [
+  ['that comes soon', 100, 100],
+  ['to a bucket that is not slow', 101, 101],
+] as const)
+  timed(`a refund ${what} causes no call of a contender`, (clock) => {
+    assert.equal(causedBy(clock, permits, age), [0, 1]);
+  });
 
 test.run();

@@ -86,6 +86,34 @@ test('a refund knows how full the bucket was to an eighth of it', () => {
   for (let i = 1; i <= 12; i++) assert.is(restored(state, 0, 1), 1);
 });
 
+/** Reserves single permits, a millisecond apart, and grants one when all of them are due: more steps than are kept. */
+function manySteps(state: TokenBucketState, since: number): void {
+  for (let i = 0; i < 26; i++) algebra.commit(state, since, since + 10 + i, 1);
+  algebra.roll(state, since + 100, 0);
+  algebra.commit(state, since + 100, since + 100, 1);
+}
+
+test('if there are too many steps, the newest are merged, and the oldest stay exact', () => {
+  const state = bucketAfter({ permits: 1, interval: 1000, burst: 64 });
+  manySteps(state, 1000);
+  assert.equal(
+    stepsOf(state).map(({ held }) => held),
+    [1, 8, ...Array(18).fill(1)],
+  );
+});
+
+test('if there are too many steps, those before the refunds filled the bucket are forgotten', () => {
+  const state = bucketAfter({ permits: 1, interval: 1000, burst: 64 }, [1000, 5], [3000, 5]);
+  manySteps(state, 3000);
+  // Before the first reservation, the bucket lacked 7.99 permits.
+  assert.is(restored(state, 3000, 5), 5);
+  assert.is(restored(state, 1000, 4), 2.99);
+  assert.is(stepsOf(state).at(-1)!.since, 1000);
+  manySteps(state, 3100);
+  assert.is(stepsOf(state).at(-1)!.since, 3010);
+  assert.is(restored(state, 1000, 1), 0);
+});
+
 test('grants ahead of reservations leave the number of steps within its bound', () => {
   const state = algebra.create(tokenBucket({ permits: 1, interval: 10, burst: 1 }));
   for (let i = 0; i <= 48; i++) algebra.commit(state, 0, 10 * i, 1);

@@ -719,6 +719,35 @@ export const known = [
   },
   {
     area: 'limits',
+    title: 'a bucket keeps steps of which no refund restores anything, in both twins',
+    tests: ['test/limits/bucketHistory'],
+    changes: [
+      {
+        file: history,
+        find: 'steps[#steps].held, taken) <= 0',
+        replace: 'steps[#steps].held, taken) < -1e300',
+      },
+      {
+        file: bucket,
+        find: 'earlier.held, taken, history) <= 0',
+        replace: 'earlier.held, taken, history) < -1e300',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a contender for a slow bucket moves nothing after late refunds',
+    tests: ['test/dispatcher/refundCalls'],
+    changes: [
+      {
+        file: 'src/dispatcher/rescheduler.ts',
+        find: 'this.#late ? slowLoad : leastPause',
+        replace: 'leastPause',
+      },
+    ],
+  },
+  {
+    area: 'limits',
     title: 'steps of a bucket that are ahead hold as much as others, in both twins',
     tests: ['test/limits/bucketHistory'],
     changes: [

@@ -8,7 +8,7 @@ local CLOSED = -1
 
 local function bucketHistory()
   -- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
-  local KEPT_PAST = 16
+  local KEPT_PAST = 20
   local MIXED = -2
   local ONLY_KEPT = -3
 
@@ -27,63 +27,6 @@ local function bucketHistory()
     local after = table.remove(steps, i - 1)
     local step = steps[i - 1]
     step.stop, step.held = after.stop, step.held + after.held
-  end
-
-  -- Keeps the number of steps within its bounds. The newest step stays as it is.
-  local function limitSteps(steps, now, burst)
-    local ahead = 0
-    while steps[ahead + 1] and steps[ahead + 1].stop > now do ahead = ahead + 1 end
-    if ahead > MOST_AHEAD then
-      local place = 3
-      for i = 4, ahead do
-        if heldBy(steps, i) < heldBy(steps, place) then place = i end
-      end
-      merge(steps, place)
-      return
-    end
-    if #steps - ahead <= MOST_PAST then return end
-    while #steps - ahead > KEPT_PAST do
-      local place, first = #steps, math.max(2, ahead + 1)
-      while place > first and heldBy(steps, place) * MERGED_PART > burst do place = place - 1 end
-      if place > first then merge(steps, place) else table.remove(steps) end
-    end
-  end
-
-  -- Records a grant of `n` permits at `t` that is never refunded, if the history has no other grants. Returns whether it did.
-  local function keep(state, t, n)
-    local step = state.steps[1]
-    if not step then
-      state.steps[1], state.lastAt = { since = t, stop = t, held = n }, ONLY_KEPT
-      return true
-    end
-    if state.lastAt ~= ONLY_KEPT or t < step.since then return false end
-    step.stop, step.held = math.max(step.stop, t), step.held + n
-    return true
-  end
-
-  -- Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier.
-  local function join(state, now, moment, t, n)
-    local steps, newest = state.steps, newestIn(state)
-    if t > newest and moment ~= state.lastAt then
-      table.insert(steps, 1, { since = t, stop = t, held = n })
-      state.lastAt = moment
-      -- Steps that are ahead are as much smaller.
-      local part = #steps > 2 and steps[2].stop > now and MERGED_PART ^ 2 or MERGED_PART
-      if #steps > 2 and heldBy(steps, 3) * part <= state.burst then merge(steps, 3) end
-      return limitSteps(steps, now, state.burst)
-    end
-    local place = 1
-    if t <= newest then
-      while steps[place] and steps[place].since > t do place = place + 1 end
-    end
-    local step = steps[place]
-    if step and (place == 1 or t <= step.stop) then
-      step.stop, step.held = math.max(step.stop, t), step.held + n
-      if place == 1 and moment ~= state.lastAt then state.lastAt = MIXED end
-      return
-    end
-    table.insert(steps, place, { since = t, stop = t, held = n })
-    limitSteps(steps, now, state.burst)
   end
 
   -- Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
@@ -110,6 +53,72 @@ local function bucketHistory()
       if t >= step.since then return room end
     end
     return 0
+  end
+
+  -- Keeps the number of steps within its bounds. The newest step stays as it is. The next ones are merged first: many of
+  -- their permits come back before it matters how exact a step is, which is when it leaves hardly any room in the bucket.
+  local function limitSteps(state, now)
+    local steps, burst, ahead = state.steps, state.burst, 0
+    while steps[ahead + 1] and steps[ahead + 1].stop > now do ahead = ahead + 1 end
+    if ahead > MOST_AHEAD then
+      local place = 3
+      for i = 4, ahead do
+        if heldBy(steps, i) < heldBy(steps, place) then place = i end
+      end
+      merge(steps, place)
+      return
+    end
+    if #steps - ahead <= MOST_PAST then return end
+    -- Of grants before the bucket was full, no refund restores anything.
+    local taken = burst * state.interval - state.units
+    while roomAfter(state, now, steps[#steps].since, steps[#steps].held, taken) <= 0 do table.remove(steps) end
+    local place = math.max(3, ahead + 2)
+    while #steps - ahead > KEPT_PAST do
+      if place > #steps then
+        table.remove(steps)
+      elseif heldBy(steps, place) * MERGED_PART <= burst then
+        merge(steps, place)
+      else
+        place = place + 1
+      end
+    end
+  end
+
+  -- Records a grant of `n` permits at `t` that is never refunded, if the history has no other grants. Returns whether it did.
+  local function keep(state, t, n)
+    local step = state.steps[1]
+    if not step then
+      state.steps[1], state.lastAt = { since = t, stop = t, held = n }, ONLY_KEPT
+      return true
+    end
+    if state.lastAt ~= ONLY_KEPT or t < step.since then return false end
+    step.stop, step.held = math.max(step.stop, t), step.held + n
+    return true
+  end
+
+  -- Records a grant of `n` permits at `t`, which is charged at `moment`, perhaps a millisecond earlier.
+  local function join(state, now, moment, t, n)
+    local steps, newest = state.steps, newestIn(state)
+    if t > newest and moment ~= state.lastAt then
+      table.insert(steps, 1, { since = t, stop = t, held = n })
+      state.lastAt = moment
+      -- Steps that are ahead are as much smaller.
+      local part = #steps > 2 and steps[2].stop > now and MERGED_PART ^ 2 or MERGED_PART
+      if #steps > 2 and heldBy(steps, 3) * part <= state.burst then merge(steps, 3) end
+      return limitSteps(state, now)
+    end
+    local place = 1
+    if t <= newest then
+      while steps[place] and steps[place].since > t do place = place + 1 end
+    end
+    local step = steps[place]
+    if step and (place == 1 or t <= step.stop) then
+      step.stop, step.held = math.max(step.stop, t), step.held + n
+      if place == 1 and moment ~= state.lastAt then state.lastAt = MIXED end
+      return
+    end
+    table.insert(steps, place, { since = t, stop = t, held = n })
+    limitSteps(state, now)
   end
 
   -- A lower bound of the level, in units, from now on until just before `before`: the least level after any
