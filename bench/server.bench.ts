@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/index.ts';
+import { fixedWindow, type Limit, RateLimiterGroup, slidingWindow, tokenBucket } from '../src/index.ts';
 import { scriptOf } from '../src/stores/redis/scripts.ts';
 import { acquireScript } from '../test/support/jvmScripts.ts';
 import { type RedisServer, startRedis } from '../test/support/redisServer.ts';
@@ -17,7 +17,7 @@ import {
   steppingClock,
   users,
 } from './support/serverAsks.ts';
-import { median } from './support/sideBySide.ts';
+import { median, sideBySide } from './support/sideBySide.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
@@ -79,11 +79,12 @@ async function oneLimiter(connect: (db: number) => Redis): Promise<void> {
 }
 
 /** For each limit the peer's script, ours, and the floor, in turns: each on its own database. */
-async function manyUsers(connect: (db: number) => Redis): Promise<void> {
+async function manyUsers(connect: (db: number, enableReadyCheck?: boolean) => Redis): Promise<void> {
   const rows: (string | number)[][] = [];
   const passes = 5;
   for (const [title, limit] of ofUser) {
-    const redises = [connect(2), connect(3), connect(4)];
+    // Without a ready check, each decision is a call of its own, as with one caller.
+    const redises = [connect(2), connect(3, false), connect(4)];
     for (const redis of redises) await redis.flushdb();
     const asks = [peerAsk(redises[0]), decider(redises[1], limit), leastAsk(redises[2])];
     const times: number[][] = [];
@@ -106,6 +107,66 @@ async function manyUsers(connect: (db: number) => Redis): Promise<void> {
     ['µs of the server, one of 20,000 users', 'peer', 'ours', 'floor', 'ratio', 'floor / peer'],
     rows,
   );
+}
+
+/** The server's time in microseconds on one decision: in its scripts, and all of its main thread. */
+async function timesOf(redis: Redis, callers: number, decide: (user: string) => Promise<unknown>) {
+  const thread = async () => {
+    const info = await redis.info('cpu');
+    const parts = info.matchAll(/used_cpu_(?:sys|user)_main_thread:([\d.]+)/g);
+    return Array.from(parts, ([, seconds]) => Number(seconds) * 1e6).reduce((a, b) => a + b);
+  };
+  await redis.config('RESETSTAT');
+  const before = await thread();
+  let next = 0;
+  const caller = async () => {
+    while (next < users) await decide(`user ${next++}`);
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const whole = await thread();
+  const stats = /cmdstat_evalsha:calls=\d+,usec=(\d+)/.exec(await redis.info('commandstats'))!;
+  return { scripts: Number(stats[1]) / users, whole: (whole - before) / users };
+}
+
+/** Decisions of a group for known users, by callers that each wait for theirs: in turns, each way on its own database. */
+async function atTheSameTime(connect: (db: number) => Redis): Promise<void> {
+  const [redis, ...own] = [5, 6, 7, 8].map((db) => connect(db));
+  const peer = new RateLimiterRedis({ storeClient: redis, points: 1_000, duration: 60 });
+  const limits = [slidingWindow, fixedWindow, tokenBucket].map((of) =>
+    of({ permits: 1_000, interval: minute }),
+  );
+  const ways = [
+    {
+      name: 'rate-limiter-flexible',
+      redis,
+      decide: (user: string) => peer.consume(user) as Promise<unknown>,
+    },
+    ...limits.map((limit, i) => {
+      const group = new RateLimiterGroup({ name: 'api', limit, redis: own[i] });
+      return { name: limit.kind, redis: own[i], decide: (user: string) => group.get(user).decide() };
+    }),
+  ];
+  for (const { redis, decide } of ways) await timesOf(redis, 512, decide);
+  for (const callers of [1, 64, 512]) {
+    const times = await sideBySide(
+      Object.fromEntries(
+        ways.map(({ name, redis, decide }) => [name, () => timesOf(redis, callers, decide)]),
+      ),
+      callers === 1 ? 1 : 9,
+    );
+    const rows = ways.map(({ name }) => {
+      const [own, theirs] = [times[name], times['rate-limiter-flexible']];
+      const column = (of: 'scripts' | 'whole') => [
+        median(own.map((time) => time[of])),
+        median(own.map((time, i) => time[of] / theirs[i][of])),
+      ];
+      return [name, ...column('whole'), ...column('scripts')];
+    });
+    const title = `µs of the server, one decision, ${callers} at the same time`;
+    printTable([title, 'main thread', 'ratio', 'scripts', 'of the peer’s'], rows);
+    console.log();
+  }
+  for (const { redis } of ways) redis.disconnect();
 }
 
 /** The memory of the keys of one limiter, after `calls` calls a second apart. */
@@ -136,11 +197,12 @@ async function memory(server: RedisServer, redis: Redis): Promise<void> {
 
 export async function run(): Promise<void> {
   const server = await startRedis();
-  const connect = (db: number) => new Redis(server.port, { db });
+  const connect = (db: number, enableReadyCheck = true) => new Redis(server.port, { db, enableReadyCheck });
   await oneLimiter(connect);
   console.log();
   await manyUsers(connect);
   console.log();
+  await atTheSameTime(connect);
   const redis = connect(0);
   await memory(server, redis);
   redis.disconnect();

@@ -6,19 +6,23 @@ import { shortNames } from './luaNames.mjs';
 
 const include = /^\s*--\s*@include\s+"([^"]+)"\s*$/;
 const inline = /^\s*--\s*@inline\s+"([^"]+)"\s*$/;
+const body = /^\s*--\s*@body\s+"([^"]+)"\s*$/;
+/** In the place of a body while names are shortened: each part is a whole chunk of Lua then. */
+const bodyPlace = 'do end';
 
 /**
  * The text of a Lua script. Files that `-- @include "path"` names come before it, each once. `-- @inline "path"` is replaced
- * by the lines of a file at each place, for code of the fast path that a function would make slow. Paths are relative to the
- * `lua` folder. The text is minified, in the tests as in the build; `plain` keeps its names and lines.
+ * by the lines of a file at each place, for code of the fast path that a function would make slow. Once in a script,
+ * `-- @body "path"` is replaced by a file with all that it includes: a script in a function of another. Paths are relative to
+ * the `lua` folder. The text is minified, in the tests as in the build; `plain` keeps its names and lines.
  *
  * @param {string} file absolute path of the script
  * @param {string} root absolute path of the `lua` folder
- * @param {{ plain?: boolean }} options
+ * @param {{ plain?: boolean, whole?: boolean }} options `whole`: a file with a body is one part, after those of its body
  * @returns {{ text: string, parts: { file: string, text: string }[], files: string[] }} the script, the part of each included
  * file, in order, and all files it is made of
  */
-export function assemble(file, root = luaRoot(file), { plain = false } = {}) {
+export function assemble(file, root = luaRoot(file), { plain = false, whole = false } = {}) {
   /** @type {Map<string, string>} */
   const parts = new Map();
   /** @type {Set<string>} */
@@ -35,18 +39,31 @@ export function assemble(file, root = luaRoot(file), { plain = false } = {}) {
   const read = (path, from) => {
     if (files.has(path)) return;
     const code = [];
+    let within;
     for (const line of linesOf(path, from)) {
       const named = include.exec(line);
+      const embedded = body.exec(line);
       // Includes come before the file: its own lines stay together.
       if (named && code.length > 0)
         throw new Error(`${path} includes ${named[1]} after its first line of code`);
       const placed = inline.exec(line);
-      if (named) read(resolve(root, `${named[1]}.lua`), path);
+      if (embedded) {
+        within = resolve(root, `${embedded[1]}.lua`);
+        code.push(bodyPlace);
+      } else if (named) read(resolve(root, `${named[1]}.lua`), path);
       else if (placed) code.push(...linesOf(resolve(root, `${placed[1]}.lua`), path).filter(isCode));
       else if (isCode(line)) code.push(line.trimEnd());
     }
     const text = code.join('\n');
     const part = plain ? text : shortened(text, root);
+    if (within) {
+      const [head, tail, ...more] = part.split(bodyPlace);
+      if (more.length > 0) throw new Error(`${path} has several places for a body`);
+      if (!whole) parts.set(`${path} head`, head);
+      read(within, path);
+      parts.set(path, whole ? part : tail);
+      return;
+    }
     // Of a file with constants only, nothing is left.
     if (part !== '') parts.set(path, part);
   };
@@ -89,7 +106,7 @@ function shortened(text, root) {
 function minified(root) {
   const groups = new Map();
   for (const script of scripts(root)) {
-    const texts = assemble(script, root, { plain: true }).parts.map((part) => part.text);
+    const texts = assemble(script, root, { plain: true, whole: true }).parts.map((part) => part.text);
     groups.set(dirname(script), [...(groups.get(dirname(script)) ?? []), texts]);
   }
   const constants = constantsOf([...new Set([...groups.values()].flat(2))]);

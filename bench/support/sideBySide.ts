@@ -6,13 +6,13 @@ export function median(values: readonly number[]): number {
  * Measures all ways one after the other in each round, so that other load of the machine affects all of them, and compares the
  * ratios of a round. The first rounds warm up the compiler, and do not count.
  */
-export async function sideBySide<Name extends string>(
-  ways: Record<Name, () => Promise<number> | number>,
+export async function sideBySide<Name extends string, Measure = number>(
+  ways: Record<Name, () => Promise<Measure> | Measure>,
   rounds: number,
   before = 1,
-): Promise<Record<Name, number[]>> {
+): Promise<Record<Name, Measure[]>> {
   const names = Object.keys(ways) as Name[];
-  const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Measure[]>;
   for (let round = -before; round < rounds; round++)
     for (const name of names) {
       const one = await ways[name]();

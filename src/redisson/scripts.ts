@@ -6,7 +6,8 @@ import refund from '../../lua/redisson/refund.lua';
 import release from '../../lua/redisson/release.lua';
 import setRate from '../../lua/redisson/set-rate.lua';
 import type { RedisClient } from '../stores/redis/redisClient.ts';
-import { type Script, scriptOf } from '../stores/redis/scripts.ts';
+import type { Script } from '../stores/redis/script.ts';
+import { scriptOf } from '../stores/redis/scripts.ts';
 
 /** The text of each script. */
 export const scriptTexts = { acquire, available, command, expire, refund, release, setRate };

@@ -89,8 +89,9 @@ function areSame(a: readonly number[], b: readonly number[]): boolean {
   return true;
 }
 
-/** Converts text in a reply to a string: a script sends a number as text if a client's parser might round it. */
+/** Converts texts in a reply to strings: a script sends a number as text if a client's parser might round it. */
 function textOf(item: unknown): unknown {
+  if (Array.isArray(item)) return item.map(textOf);
   return Buffer.isBuffer(item) ? item.toString() : item;
 }
 
@@ -132,7 +133,7 @@ function senderOf(redis: RedisClient, base: CommandClass): Send {
     resolve(answer: unknown): void {
       this.#settle();
       this.isResolved = true;
-      this.#asker.answered(null, Array.isArray(answer) ? answer.map(textOf) : textOf(answer));
+      this.#asker.answered(null, textOf(answer));
     }
 
     reject(error: unknown): void {

@@ -16,8 +16,8 @@ import type {
 import { decideReplyOf, refundReplyOf, reserveReplyOf } from './ledgerReplies.ts';
 import { KnownRate, type LedgerSetting } from './ledgerSetting.ts';
 import { type Answer, listed, malformed } from './replies.ts';
+import type { Script } from './script.ts';
 import { type Caller, ScriptCall } from './scriptCall.ts';
-import type { Script } from './scripts.ts';
 import { sendScript } from './sendScript.ts';
 import { limitsOf, specOf } from './spec.ts';
 import { KeyWords, microseconds, type Words } from './words.ts';
@@ -40,6 +40,7 @@ export class RedisLedger implements ControlledLedger, Caller {
   /** The key of a group's limiter. */
   readonly #key: string | undefined;
   rate: KnownRate;
+  isSlow: boolean;
   #keys: Words | undefined;
   #fewKeys: Words | undefined;
   #refundKeys: Words | undefined;
@@ -48,6 +49,7 @@ export class RedisLedger implements ControlledLedger, Caller {
     this.setting = setting;
     this.#key = key;
     this.rate = setting.own;
+    this.isSlow = setting.names[0] !== '';
   }
 
   get sync(): false {

@@ -1,11 +1,10 @@
 import { StoreError } from '../../errors.ts';
 import type { Reply } from '../store.ts';
-import type { Asker, EncodedScript } from './encoded.ts';
-import { errorOf, isUnknownScript } from './errors.ts';
+import { callScript } from './callScript.ts';
+import { errorOf } from './errors.ts';
 import type { KnownRate, LedgerSetting } from './ledgerSetting.ts';
 import { answerOf } from './replies.ts';
-import type { Script } from './scripts.ts';
-import { callDefined } from './sendScript.ts';
+import type { Script, SharedCall } from './script.ts';
 import type { Words } from './words.ts';
 
 /** How often a call is made again because another rate was stored meanwhile. */
@@ -20,6 +19,8 @@ export interface Caller {
   readonly rate: KnownRate;
   /** All keys of the ledger. */
   readonly allKeys: Words;
+  /** Whether its decisions share no calls: the fast path did not serve one with all keys, or the limits have names. */
+  isSlow: boolean;
   /** Follows the text of a script's answer: its limits are in force. */
   follow(text: string): void;
 }
@@ -37,60 +38,53 @@ export interface Invocation<T> {
  * A call of a script under the limits in force.
  *
  * The call names the limits that the client expects to be in force. If others are, the script changes nothing and replies with
- * those, and the call is made again. So it is with all keys, if it has few and the script replies with 0.
+ * those, and the call is made again. So it is alone and with all keys, if the script replies with 0.
  */
-export class ScriptCall<T> implements Asker {
+export class ScriptCall<T> implements SharedCall {
   readonly #caller: Caller;
   readonly #invocation: Invocation<T>;
-  #keys: Words;
+  keys: Words;
   readonly #reply: Reply<T>;
+  isAlone: boolean;
   #changes = 0;
-  /** The numbers of the last try. */
-  #numbers: readonly number[] = [];
-  /** Set if only the script's hash was sent. */
-  #encoded: EncodedScript | undefined;
 
   constructor(caller: Caller, invocation: Invocation<T>, reply: Reply<T>) {
     this.#caller = caller;
     this.#invocation = invocation;
-    this.#keys = invocation.keys;
+    this.keys = invocation.keys;
+    this.isAlone = caller.isSlow;
     this.#reply = reply;
   }
 
   make(): void {
+    const { shared } = this.#caller.setting.scripts.decide;
+    if (shared && this.#isShort) shared.add(this);
+    else {
+      shared?.send();
+      this.send();
+    }
+  }
+
+  send(): void {
     const { serverTime } = this.#caller.setting;
     const { script, numbers } = this.#invocation;
-    this.#numbers = serverTime ? [...numbers, serverTime()] : numbers;
-    const encoded = script.encoded?.(this.#keys.count);
-    if (!encoded?.isKnown) {
-      this.#callDefined();
-      return;
-    }
-    this.#encoded = encoded;
-    try {
-      encoded.send(this.#keys, this.#rate, this.#numbers, this);
-    } catch (error) {
-      this.answered(error);
-    }
+    const all = serverTime ? [...numbers, serverTime()] : numbers;
+    callScript(script, this.keys, this.shared, all, this);
   }
 
-  get #rate(): Words {
+  /** Only a decision of one permit has no numbers. */
+  get #isShort(): boolean {
+    return this.#invocation.numbers.length === 0;
+  }
+
+  get shared(): Words {
     return this.#caller.rate.words;
-  }
-
-  #callDefined(): void {
-    this.#encoded = undefined;
-    const args = [...this.#rate.words, ...this.#numbers];
-    callDefined(this.#invocation.script, this.#keys.words, args, this);
   }
 
   answered(error: unknown, raw?: unknown): void {
     const { name } = this.#caller.setting;
     if (error) {
-      if (this.#encoded && isUnknownScript(error)) {
-        this.#encoded.isKnown = false;
-        this.#callDefined();
-      } else this.#reply(errorOf(name, error));
+      this.#reply(errorOf(name, error));
       return;
     }
     let value: T;
@@ -103,8 +97,11 @@ export class ScriptCall<T> implements Asker {
         this.make();
         return;
       }
-      if (answer === 0 && this.#keys.count === fewKeys) {
-        this.#keys = this.#caller.allKeys;
+      if (answer === 0 && (this.keys.count === fewKeys || (this.#isShort && !this.isAlone))) {
+        const { allKeys } = this.#caller;
+        if (this.keys === allKeys) this.#caller.isSlow = true;
+        this.keys = allKeys;
+        this.isAlone = true;
         this.make();
         return;
       }

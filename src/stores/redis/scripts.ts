@@ -1,28 +1,32 @@
 import type { Redis } from 'ioredis';
 import configure from '../../../lua/configure.lua';
 import decide from '../../../lua/decide.lua';
+import decideMany from '../../../lua/decide-many.lua';
 import forget from '../../../lua/forget.lua';
 import pause from '../../../lua/pause.lua';
 import refund from '../../../lua/refund.lua';
 import reserve from '../../../lua/reserve.lua';
 import { corked } from './cork.ts';
+import { decisionsOf } from './decisions.ts';
 import { type EncodedScript, encodedScript } from './encoded.ts';
 import type { RedisClient } from './redisClient.ts';
-
-/** A key or an argument of a script. */
-type Parameter = string | number | Buffer;
-
-/** A script as a command of a connection. */
-export interface Script {
-  (keys: readonly string[], args: readonly Parameter[]): Promise<unknown>;
-  /** The script with so many keys for encoded calls, if the connection takes them. */
-  encoded?(keys: number): EncodedScript | undefined;
-}
+import type { Script } from './script.ts';
 
 /** The scripts as commands of the caller's connection. */
-export type Scripts = Record<'reserve' | 'refund' | 'decide' | 'configure' | 'pause' | 'forget', Script>;
+export type Scripts = Record<
+  'reserve' | 'refund' | 'decide' | 'decideMany' | 'configure' | 'pause' | 'forget',
+  Script
+>;
 
-const texts: Record<keyof Scripts, string> = { reserve, refund, decide, configure, pause, forget };
+const texts: Record<keyof Scripts, string> = {
+  reserve,
+  refund,
+  decide,
+  decideMany,
+  configure,
+  pause,
+  forget,
+};
 
 const hashes = new Map<string, string>();
 
@@ -82,10 +86,15 @@ export function scriptsOf(redis: RedisClient): Scripts {
     reserve: define('reserve'),
     refund: define('refund'),
     decide: define('decide'),
+    decideMany: define('decideMany'),
     configure: define('configure'),
     pause: define('pause'),
     forget: define('forget'),
   };
+  // One call has the keys of several limiters: not in a cluster, nor behind a proxy that distributes keys and looks at the first
+  // one of a call only. Such a proxy does not pass INFO on, so that ioredis can have no ready check.
+  const { options } = redis as Partial<Redis>;
+  if (options?.enableReadyCheck && !redis.nodes) scripts.decide.shared = decisionsOf(scripts.decideMany);
   handles.set(redis, scripts);
   return scripts;
 }

@@ -1,17 +1,15 @@
 import { StoreError } from '../../errors.ts';
 import type { Reply } from '../store.ts';
+import { callDefined } from './callScript.ts';
 import type { Asker } from './encoded.ts';
-import { errorOf, isUnknownScript } from './errors.ts';
+import { errorOf } from './errors.ts';
 import type { LedgerSetting } from './ledgerSetting.ts';
 import { type Answer, answerOf } from './replies.ts';
-import type { Script } from './scripts.ts';
-
-/** The most tries of a call: after ioredis has sent the text of a script, Redis may forget the script again before it runs. */
-const mostTries = 4;
+import type { Script } from './script.ts';
 
 /** Calls a script that does not depend on the limits in force. */
 export function sendScript<T>(
-  { name, serverTime }: LedgerSetting,
+  { name, scripts, serverTime }: LedgerSetting,
   script: Script,
   keys: readonly string[],
   args: readonly (string | number)[],
@@ -32,33 +30,7 @@ export function sendScript<T>(
     }
     reply(null, value);
   };
-  callDefined(script, keys, serverTime ? [...args, serverTime()] : args, { answered });
-}
 
-/** Calls a script as a command of the connection, which sends the text of a script that the server does not know. */
-export function callDefined(
-  script: Script,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-  asker: Asker,
-  tries = mostTries,
-): void {
-  let answered: Promise<unknown>;
-  try {
-    answered = script(keys, args);
-  } catch (error) {
-    asker.answered(error);
-    return;
-  }
-  answered.then(
-    (answer) => {
-      const encoded = script.encoded?.(keys.length);
-      if (encoded) encoded.isKnown = true;
-      asker.answered(null, answer);
-    },
-    (error) => {
-      if (tries > 1 && isUnknownScript(error)) callDefined(script, keys, args, asker, tries - 1);
-      else asker.answered(error);
-    },
-  );
+  scripts.decide.shared?.send();
+  callDefined(script, keys, serverTime ? [...args, serverTime()] : args, { answered });
 }

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { redissonKeys } from '../../../src/redisson/keys.ts';
-import { type Script, scriptOf } from '../../../src/stores/redis/scripts.ts';
+import type { Script } from '../../../src/stores/redis/script.ts';
+import { scriptOf } from '../../../src/stores/redis/scripts.ts';
 import { acquireScript } from '../../support/jvmScripts.ts';
 import { plainTexts } from '../plainTexts.ts';
 import { api } from '../redissonSuite.ts';
