@@ -171,9 +171,9 @@ function limitSteps(history: Bucket, now: number): void {
   for (let step: Step | undefined = history; step; step = step.earlier) {
     past++;
     const { earlier } = step;
+    if (!earlier || earlier.until > now) continue;
     // Of grants before the bucket was full, no refund restores anything.
-    if (earlier && roomAfter(history, now, earlier.since, earlier.held, taken, history) <= 0)
-      step.earlier = undefined;
+    if (roomAfter(history, now, earlier.since, earlier.held, taken, history) <= 0) step.earlier = undefined;
   }
   let kept = 0;
   for (let step: Step | undefined = history; step; step = step.earlier) {

@@ -114,6 +114,21 @@ test('if there are too many steps, those before the refunds filled the bucket ar
   assert.is(restored(state, 1000, 1), 0);
 });
 
+test('reservations are not forgotten, although the bucket is full before them', () => {
+  const state = algebra.create(tokenBucket({ permits: 1, interval: 10, burst: 1 }));
+  for (let i = 0; i <= 25; i++) algebra.commit(state, 0, 10 * i, 1);
+  // These wait for another limit.
+  for (const moment of [5000, 6000]) algebra.commit(state, 0, moment, 1);
+  algebra.roll(state, 255, 0);
+  algebra.commit(state, 255, 7000, 1);
+  assert.equal(
+    stepsOf(state)
+      .slice(0, 3)
+      .map(({ since }) => since),
+    [7000, 6000, 5000],
+  );
+});
+
 test('grants ahead of reservations leave the number of steps within its bound', () => {
   const state = algebra.create(tokenBucket({ permits: 1, interval: 10, burst: 1 }));
   for (let i = 0; i <= 48; i++) algebra.commit(state, 0, 10 * i, 1);

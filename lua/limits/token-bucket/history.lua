@@ -71,7 +71,9 @@ local function bucketHistory()
     if #steps - ahead <= MOST_PAST then return end
     -- Of grants before the bucket was full, no refund restores anything.
     local taken = burst * state.interval - state.units
-    while roomAfter(state, now, steps[#steps].since, steps[#steps].held, taken) <= 0 do table.remove(steps) end
+    while #steps > ahead and roomAfter(state, now, steps[#steps].since, steps[#steps].held, taken) <= 0 do
+      table.remove(steps)
+    end
     local place = math.max(3, ahead + 2)
     while #steps - ahead > KEPT_PAST do
       if place > #steps then
