@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import { promise } from '../support/campaign.ts';
 import { type Content, histories, historiesOf } from './history.ts';
 import { judge } from './judge.ts';
+import { manyGrants } from './manyGrants.ts';
 import { openFleet, replay } from './replay.ts';
 import { scaled } from './scaled.ts';
 import { scarce } from './scarce.ts';
@@ -25,6 +26,12 @@ function neverOver(history: History): void {
 
 promise('limits of rare permits, most of them refunded, are never exceeded', 1000, scarce, neverOver);
 promise('windows whose permits come back while clients wait are never exceeded', 300, takingTurns, neverOver);
+promise(
+  'buckets with long histories, and pauses between, never exceed their limits',
+  1000,
+  manyGrants,
+  neverOver,
+);
 promise(
   'a sliding window never exceeds its limit',
   runs,

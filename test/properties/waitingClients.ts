@@ -15,6 +15,8 @@ interface Waiting {
   advances: number;
   /** The requests of a first call that may not wait. */
   first?: number;
+  /** The weight of pauses. */
+  pauses?: number;
 }
 
 /** Histories of clients that wait for one or two limits, and refund many of their permits. */
@@ -25,6 +27,7 @@ export function waitingClients({
   held,
   advances,
   first = 0,
+  pauses = 0,
 }: Waiting): fc.Arbitrary<History> {
   const advance = record({ kind: fc.constant('advance' as const), us });
   const reserve = record({
@@ -47,6 +50,11 @@ export function waitingClients({
     ahead: fc.constant(false),
   });
   const decide = record({ kind: fc.constant('decide' as const), client });
+  const pause = record({
+    kind: fc.constant('pause' as const),
+    client,
+    ms: fc.integer({ min: 0, max: 1000 }),
+  });
   return record({
     limits: fc.array(limit, { minLength: 1, maxLength: 2 }),
     steps: fc.array(
@@ -55,6 +63,7 @@ export function waitingClients({
         { weight: 6, arbitrary: reserve },
         { weight: 3, arbitrary: cancel },
         { weight: 1, arbitrary: decide },
+        { weight: pauses, arbitrary: pause },
       ),
       { minLength: 1, maxLength: 80, size: 'max' },
     ),

@@ -2,6 +2,7 @@ import type fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { histories, historiesOf } from '../properties/history.ts';
+import { manyGrants } from '../properties/manyGrants.ts';
 import { scaled } from '../properties/scaled.ts';
 import { scarce } from '../properties/scarce.ts';
 import * as specs from '../properties/specs.ts';
@@ -84,6 +85,7 @@ same(
   100,
   takingTurns,
 );
+same('buckets with long histories are the same in Lua and in TypeScript', 150, manyGrants);
 same('long lines of reservations are the same in Lua and in TypeScript', 300, longLines);
 same('numbers of any size are the same in Lua and in TypeScript', 150, vast);
 same('a log of many entries is the same in Lua and in TypeScript', 80, longLogs);
