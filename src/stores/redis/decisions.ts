@@ -35,13 +35,7 @@ export function decisionsOf(script: Script): SharedCalls {
 
   const share = (calls: readonly SharedCall[]) => {
     const [{ keys, shared }] = calls;
-    const together: Words = {
-      count: keys.count * calls.length,
-      encoded: calls.map(({ keys }) => keys.encoded).join(''),
-      get words() {
-        return calls.flatMap(({ keys }) => keys.words);
-      },
-    };
+    const together = new JoinedKeys(calls);
     const answered: Asker['answered'] = (error, raw) => {
       // The server has run nothing: it has several nodes, or the user may not use one of the keys.
       const isRefused = error && errorOf('', error) instanceof StoreError;
@@ -63,4 +57,23 @@ export function decisionsOf(script: Script): SharedCalls {
       if (length === most) send();
     },
   };
+}
+
+/** The keys of several calls. A class, as V8 makes a shape for each object literal with a getter. */
+class JoinedKeys implements Words {
+  readonly #calls: readonly SharedCall[];
+  readonly count: number;
+  readonly encoded: string;
+
+  constructor(calls: readonly SharedCall[]) {
+    this.#calls = calls;
+    this.count = calls.length * calls[0].keys.count;
+    let text = '';
+    for (const { keys } of calls) text += keys.encoded;
+    this.encoded = text;
+  }
+
+  get words(): readonly string[] {
+    return this.#calls.flatMap(({ keys }) => keys.words);
+  }
 }
