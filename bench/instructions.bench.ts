@@ -80,11 +80,12 @@ async function oneLimiter(counter: Counter): Promise<void> {
 }
 
 /** One decision of a user: of a new one, a known one, and one that is refused. */
-async function manyUsers(counter: Counter): Promise<void> {
+async function manyUsers(counter: Counter, alone: Redis): Promise<void> {
   const { redis } = counter;
   const rows: (string | number)[][] = [];
   const asksOf = (limit: Limit, options: object) => [
     peerAsk(redis, options),
+    decider(alone, limit, options),
     decider(redis, limit, options),
     leastAsk(redis, options),
   ];
@@ -93,10 +94,10 @@ async function manyUsers(counter: Counter): Promise<void> {
     const granted = asksOf(limit, { count: calls });
     const refused = asksOf(limit, { count: calls, granted: false });
     // The server compiles each script once.
-    const first = asksOf(limit, { count: 1 });
+    const first = asksOf(limit, { count: 2 });
     for (const [i, ask] of granted.entries()) {
       await redis.flushall();
-      await first[i]();
+      await Promise.all([first[i](), first[i]()]);
       await redis.flushall();
       counts.new.push(await counter.of(ask));
       let sum = 0;
@@ -105,10 +106,13 @@ async function manyUsers(counter: Counter): Promise<void> {
       counts.refused.push(await counter.of(refused[i]));
     }
     for (const [name, all] of Object.entries(counts))
-      rows.push([`${title}, ${name}`, ...all, all[1] / all[0], all[2] / all[0]]);
+      rows.push([`${title}, ${name}`, ...all, ...all.slice(1).map((count) => count / all[0])]);
   }
   printTable(
-    ['instructions of the server, one user', 'peer', 'ours', 'floor', 'ratio', 'floor / peer'],
+    [
+      'instructions of the server, one user',
+      ...['peer', 'ours', 'together', 'floor', 'ratio', 'together / peer', 'floor / peer'],
+    ],
     rows,
   );
 }
@@ -123,13 +127,16 @@ export async function run(): Promise<void> {
   // Its own work between two calls is counted too.
   const server = await startRedis({ under, config: ['hz 1', 'dynamic-hz no'] });
   const redis = new Redis(server.port);
+  // Without a ready check, each decision is a call of its own, as with one caller.
+  const alone = new Redis(server.port, { enableReadyCheck: false });
   try {
     const counter = new Counter(redis, server.pid, folder);
     await oneLimiter(counter);
     console.log();
-    await manyUsers(counter);
+    await manyUsers(counter, alone);
   } finally {
     redis.disconnect();
+    alone.disconnect();
     await server.stop();
     rmSync(folder, { recursive: true });
   }
