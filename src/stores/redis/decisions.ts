@@ -5,7 +5,7 @@ import { errorOf } from './errors.ts';
 import type { Script, SharedCall, SharedCalls } from './script.ts';
 import type { Words } from './words.ts';
 
-/** The most decisions of one call: as many keep the server busy for less than 100 µs. */
+/** The most decisions of one call: as many keep the server busy for 40 to 75 µs. */
 const most = 16;
 
 /**
