@@ -24,9 +24,22 @@ if ordered then
     if #tickets < MOST_TICKETS and #new.client <= MOST_NAME then tickets[#tickets + 1] = new end
   end
 
-  -- Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front.
-  local function callAgain(wait)
-    retryAt = math.max(now + expected + wait - horizon / 2, now + 1)
+  -- How much of the delay by those in front does not count for a load: all permits of a fixed window come at once. Half of the
+  -- others, as those in front may have more requests.
+  local function sharedBy(load)
+    for _, state in ipairs(ledger.limits) do
+      if state.kind ~= 'f' then return 0 end
+    end
+    return keptLoad(ledger, (shortestInterval(ledger) - load) / 2)
+  end
+
+  -- Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front, of which a part
+  -- delays it by nothing.
+  local function callAgain(wait, shared)
+    local early = horizon / 2
+    -- Not before the clients in front, which would be in vain.
+    local shortest = math.max(math.min(expected, early), expected - shared)
+    retryAt = math.max(now + shortest + wait - early, now + 1)
   end
 
   -- After a grant, the client's next request comes after those of the others. In turns, that follows from what it has
@@ -38,7 +51,7 @@ if ordered then
     end
     delay, expected, isFirst, barred = turnOf(ledger, client, now, rare)
     local load = loadOf(ledger, cost)
-    callAgain(keptLoad(ledger, load))
+    callAgain(keptLoad(ledger, load), 0)
     -- It does not wait yet, but is likely to: those behind it count with that.
     takeTicket(ledger, { client = client, due = now, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
   end
@@ -74,7 +87,8 @@ if ordered then
       else
         -- Refunded permits come soon after their grants, if at all.
         local since = math.abs(now - newestOf(ledger, run.cost, false))
-        callAgain(math.min(t - now, math.max(keptLoad(ledger, load), since)))
+        local pause = math.max(keptLoad(ledger, load), since)
+        callAgain(math.min(t - now, pause), t - now <= pause and sharedBy(load) or 0)
       end
       takeTicket(ledger, { client = client, due = turn, till = till, stride = load, taken = claimed })
       if load >= share then noteLarge(ledger, load, till, now) end

@@ -34,6 +34,23 @@ inEachTwin('tickets', (test, { fleet }) => {
     return reply.retryAfter!;
   };
 
+  for (const [kind, options, turns] of [
+    ['fixedWindow', { align: 'first' }, [990, 1000, 1365, 2115]],
+    ['slidingWindow', { resolution: 1 }, [990, 1740, 2490, 3240]],
+  ] as const)
+    test(`the permits of a fixed window come at once, also for clients behind others: ${kind}`, async () => {
+      const clients = await fleet({ kind, permits: 4, interval: 4000, ...options } as LimitSpec);
+      const { epoch } = await clients.reserve(0, 1, { count: 5 });
+      await clients.reserve(0, 2);
+      // A quarter of all permits was refunded, so each client in front delays the others by 750 ms.
+      await clients.refund(5, 1, { moment: 0, epoch, count: 3 });
+      for (const client of [7, 8, 9]) assert.equal(moments(await clients.reserve(6, client)), [6]);
+      for (const client of [3, 4, 5, 6]) await retryOf(clients, 20, client);
+      const retries: number[] = [];
+      for (const client of [3, 4, 5, 6]) retries.push(await retryOf(clients, 3000, client));
+      assert.equal(retries, turns);
+    });
+
   for (const spec of kinds) {
     test(`clients reserve in the order in which they have called, shortly before their turn: ${spec.kind}`, async () => {
       const clients = await refunded(spec);

@@ -1,5 +1,5 @@
 import type { Cost } from '../../limits/cost.ts';
-import { loadOf } from '../../limits/load.ts';
+import { loadOf, shortestInterval } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf, type Offer } from './offer.ts';
@@ -80,7 +80,8 @@ export function queue(
     } else {
       // Refunded permits come soon after their grants, if at all.
       const since = Math.abs(now - newestOf(ledger, cost, false));
-      callAgain(reserved, now, Math.min(t - now, Math.max(keptLoad(ledger, stride), since)));
+      const pause = Math.max(keptLoad(ledger, stride), since);
+      callAgain(reserved, now, Math.min(t - now, pause), t - now <= pause ? sharedBy(ledger, stride) : 0);
     }
     takeTicket(ledger, { client, due: turn, until, stride, taken }, takesTurns);
     if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
@@ -90,9 +91,25 @@ export function queue(
   return { count, delay: outcome.queued, retryAfter: 0 };
 }
 
-/** Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front. */
-function callAgain(reserved: Reservations, now: number, wait: number): void {
-  reserved.retryAt = Math.max(now + reserved.turn!.expected + wait - reserved.horizon / 2, now + 1);
+/**
+ * How much of the delay by those in front does not count for a load: all permits of a fixed window come at once. Half of the others,
+ * as those in front may have more requests.
+ */
+function sharedBy(ledger: LedgerState, load: number): number {
+  const areAtOnce = ledger.limits.every(({ kind }) => kind === 'fixedWindow');
+  return areAtOnce ? keptLoad(ledger, (shortestInterval(ledger) - load) / 2) : 0;
+}
+
+/**
+ * Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front, of which a part
+ * delays it by nothing.
+ */
+function callAgain(reserved: Reservations, now: number, wait: number, shared = 0): void {
+  const { expected } = reserved.turn!;
+  const early = reserved.horizon / 2;
+  // Not before the clients in front, which would be in vain.
+  const delay = Math.max(Math.min(expected, early), expected - shared);
+  reserved.retryAt = Math.max(now + delay + wait - early, now + 1);
 }
 
 /** After a grant, the client's next request comes after those of the others. In turns, that follows from what it has taken. */
