@@ -12,7 +12,7 @@ do
   -- turns waste more.
   local FEW_KEPT = 0.25
   local LATE_PARTS = 10
-  local LEAST_REQUESTS = 40
+  local LEAST_REQUESTS = 12
   -- While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most
   -- of it: milliseconds.
   local LONG_INTERVAL = 10000

@@ -102,7 +102,7 @@ const stated = {
     leastLife: 1000,
     fewKept: 0.25,
     lateParts: 10,
-    leastRequests: 40,
+    leastRequests: 12,
     pausePart: 0.01,
     inVain: 3,
     manyFree: 2,

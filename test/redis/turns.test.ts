@@ -189,7 +189,8 @@ inEachTwin('turns', (test, { fleet }) => {
       for (const [age, kept, permits, begins] of [
         [101, 2, 40, true],
         [100, 2, 40, false],
-        [101, 2, 39, false],
+        [101, 2, 12, true],
+        [101, 2, 11, false],
       ] as const)
         assert.is(await begin(age, kept, permits), begins, `${age} ms, ${kept} of ${permits} kept`);
     });

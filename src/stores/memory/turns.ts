@@ -12,7 +12,7 @@ const turnsPeriod = 3000;
  */
 const fewKept = 0.25;
 const lateParts = 10;
-const leastRequests = 40;
+const leastRequests = 12;
 /** While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most of it. */
 const longInterval = 10_000;
 /** The most milliseconds between two calls of a client that takes turns. */
