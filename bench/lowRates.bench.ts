@@ -1,6 +1,6 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { againstIdeal } from '../test/contention/againstIdeal.ts';
+import { againstIdeal, measured } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
 import { printTable } from './support/table.ts';
 
@@ -15,6 +15,7 @@ const kinds: [string, (permits: number) => Limit][] = [
 ];
 /** Permits a second, and clients with one queued request each. */
 const fleets = [
+  [20, 10],
   [10, 2],
   [10, 10],
   [2, 2],
@@ -22,9 +23,12 @@ const fleets = [
   [1, 10],
 ];
 
+/** Of single histories of so few permits, chance decides most. */
+const many = { ...measured, warmUp: 6000, span: 60_000, fade: interval, seeds: 16 };
+
 /** The kept part, the longest wait in seconds, and the calls for each granted permit. */
 function measure(limit: Limit, clients: number, habits: Habits): number[] {
-  const { part, longest, calls } = againstIdeal(limit, clients, habits);
+  const { part, longest, calls } = againstIdeal(limit, clients, habits, many);
   return [part, longest / 1_000, calls];
 }
 
