@@ -8,6 +8,8 @@ local takeTicket, goBehind, staysQueued, queue
 if ordered then
   -- The longest client name that is kept: bytes.
   local MOST_NAME = 2048
+  -- At most so many requests fit in the windows for which several clients call at once. For more, many calls would be in vain.
+  local FEW_AT_ONCE = 4
 
   -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait,
   -- or, of clients that take turns, its next one.
@@ -30,7 +32,8 @@ if ordered then
     for _, state in ipairs(ledger.limits) do
       if state.kind ~= 'f' then return 0 end
     end
-    return keptLoad(ledger, (shortestInterval(ledger) - load) / 2)
+    local interval = shortestInterval(ledger)
+    return interval <= load * FEW_AT_ONCE and keptLoad(ledger, (interval - load) / 2) or 0
   end
 
   -- Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front, of which a part

@@ -91,13 +91,17 @@ export function queue(
   return { count, delay: outcome.queued, retryAfter: 0 };
 }
 
+/** At most so many requests fit in the windows for which several clients call at once. For more, many calls would be in vain. */
+const fewAtOnce = 4;
+
 /**
  * How much of the delay by those in front does not count for a load: all permits of a fixed window come at once. Half of the others,
  * as those in front may have more requests.
  */
 function sharedBy(ledger: LedgerState, load: number): number {
-  const areAtOnce = ledger.limits.every(({ kind }) => kind === 'fixedWindow');
-  return areAtOnce ? keptLoad(ledger, (shortestInterval(ledger) - load) / 2) : 0;
+  const interval = shortestInterval(ledger);
+  const areAtOnce = interval <= load * fewAtOnce && ledger.limits.every(({ kind }) => kind === 'fixedWindow');
+  return areAtOnce ? keptLoad(ledger, (interval - load) / 2) : 0;
 }
 
 /**
