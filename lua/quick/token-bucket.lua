@@ -15,14 +15,14 @@ if kind == BUCKET_KIND then
     -- @inline "heads/checksum"
     -- @inline "quick/check"
     after = behind + (count > 0 and count - 1 or 0) * STEP_SIZE
-    taken = taken and lastAt >= -3 and units <= extra * interval and units > -2 ^ 60 and #data >= after - 1
+    taken = taken and lastAt >= ONLY_KEPT and units <= extra * interval and units > -2 ^ 60 and #data >= after - 1
   end
   if fresh or taken then cap, cost = extra * interval, asked * interval end
   if fresh and cost <= cap then
     taken, epoch = true, forgotten > us and forgotten or us
-    units, lastAt, count, stop = cap, -2, 0, 0
+    units, lastAt, count, stop = cap, MIXED, 0, 0
   elseif taken then
-    if lastAt > seen and lastAt <= now then lastAt = -1 end
+    if lastAt > seen and lastAt <= now then lastAt = CLOSED end
     units = now - seen >= (cap - units) / permits and cap or units + (now - seen) * permits
     if units == cap and stop < now then
       if count > 1 then added, place = '', behind end
@@ -36,14 +36,14 @@ if kind == BUCKET_KIND then
   if taken then
     if refused then
       cost = 0
-    elseif exact and (count == 0 or lastAt == -3 and at >= since) then
+    elseif exact and (count == 0 or lastAt == ONLY_KEPT and at >= since) then
       -- A decision is never refunded: without other grants, one step is enough.
-      if count == 0 then count, since, held, lastAt = 1, at, 0, -3 end
+      if count == 0 then count, since, held, lastAt = 1, at, 0, ONLY_KEPT end
       if at > stop then stop = at end
       held = held + asked
     elseif at <= stop then
       taken, held = at >= since, held + asked
-      if now ~= lastAt then lastAt = -2 end
+      if now ~= lastAt then lastAt = MIXED end
     elseif now == lastAt then
       stop, held = at, held + asked
     else

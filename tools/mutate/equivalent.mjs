@@ -216,10 +216,6 @@ export const equivalent = [
     why: 'both are before every moment',
   },
   {
-    mutant: /token-bucket\/format\.lua .*lastAt = -«2 → 3»/,
-    why: 'a bucket without grants forgets the moment of the last one',
-  },
-  {
     mutant: /epochs\.lua .*return «0 → 1»( end)?$/,
     why: 'both moments are past',
   },
@@ -330,11 +326,6 @@ export const equivalent = [
     mutant:
       /^lua\/(quick|heads)\/\S+ .*(«< → <=» (TIME|HELD|MOMENT)_BOUND|TIME_BOUND, COUNT_BOUND = («2 → 3» \^ 48|2 \^ «48 → 49»)|HELD_BOUND = .* 2 \^ «46 → 47»)/,
     why: 'no moment of a window that is open comes near the bound, and six bytes hold it',
-  },
-  {
-    mutant:
-      /^lua\/quick\/token-bucket\.lua .*(stop = (0, )?-«1 → 2»(, 0)?$|lastAt, count, stop = cap, -«2 → 3»|count, stop = cap, -2, 0, -«1 → 2»)/,
-    why: 'both are before every moment',
   },
   {
     mutant: /^lua\/quick\/reserve\.lua .*(known > «0 → 1» and|known «< → <=» epoch and)/,

@@ -10,7 +10,7 @@ local function bucketFormat()
   function format.create(spec)
     return {
       kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, owedUntil = 0,
-      steps = {}, lastAt = -2, unsureUntil = 0, sameSince = 0,
+      steps = {}, lastAt = MIXED, unsureUntil = 0, sameSince = 0,
     }
   end
 

@@ -4,13 +4,10 @@
 -- @include "heads/token-bucket"
 
 local MOST_AHEAD = 48
-local CLOSED = -1
 
 local function bucketHistory()
   -- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
   local KEPT_PAST = 20
-  local MIXED = -2
-  local ONLY_KEPT = -3
 
   -- An upper bound of the newest moment granted or reserved; -1 for none.
   local function newestIn(state)
