@@ -89,8 +89,11 @@ local function fixedWindow()
     if state.used > 0 and state.start <= now then
       return at < state.stop and (before < state.stop or state.used + n <= state.permits)
     end
-    -- After a step of the clock, a window may be off the grid.
-    if state.epoch == 1 and alignDown(state, state.start0) ~= state.start0 then return false end
+    -- After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
+    if state.epoch == 1
+      and (alignDown(state, state.start0) ~= state.start0 or alignDown(state, state.start) ~= state.start) then
+      return false
+    end
     -- After the interval was shortened, the window may overlap the last one, and moments from the start of
     -- the last one count there.
     local stop = math.min(state.stop0, state.start)

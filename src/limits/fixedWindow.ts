@@ -77,8 +77,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (used === 0 && now >= end) return true;
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
     if (!previous) return false;
-    // After a step of the clock, a window may be off the grid.
-    if (align === 'epoch' && alignDown(state, previous.start) !== previous.start) return false;
+    // After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
+    if (align === 'epoch' && [previous.start, start].some((t) => alignDown(state, t) !== t)) return false;
     // After the interval was shortened, the window may overlap the last one, and moments from the start of
     // the last one count there.
     const stop = Math.min(previous.end, start);

@@ -53,6 +53,18 @@ test('a window that becomes aligned goes on until the grid has passed its newest
   assert.is(algebra.earliest(state, start, start, 1), start + 100);
 });
 
+test('nothing is granted ahead of a window off the new grid, whose permits count in the same window of the grid', () => {
+  const first = Math.ceil(start / 36) * 36;
+  const state = algebra.create(fixedWindow({ permits: 6, interval: 15, align: 'first' }));
+  algebra.roll(state, first, 0);
+  algebra.commit(state, first, first, 6);
+  algebra.commit(state, first, first + 15, 2);
+  algebra.adopt(state, fixedWindow({ permits: 4, interval: 36, align: 'epoch' }), 0);
+  assert.is(algebra.release(state, first, first, 5), 5);
+  assert.not(algebra.hasGap(state, first, first, 1, Infinity));
+  assert.is(algebra.earliest(state, first, first, 2), first + 15);
+});
+
 test('a window goes on although reservations behind it, which other limits had delayed, are void', () => {
   const state = algebra.create(fixedWindow({ permits: 2, interval: 24_000, align: 'first' }));
   for (const t of [start, start + 30_000, start + 60_000]) {
