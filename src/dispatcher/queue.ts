@@ -17,7 +17,7 @@ export class Queue {
   firstUnreserved: Request | undefined;
   /** The first request that has not been assessed: nothing was known of its wait when it joined. */
   firstUnassessed: Request | undefined;
-  /** Requests that may not wait, and are not sent. */
+  /** Requests that may not wait, and have no reservation. */
   readonly immediate = new Set<Request>();
   /** Number of requests. */
   size = 0;

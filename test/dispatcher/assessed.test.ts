@@ -29,6 +29,31 @@ timed('a request that has joined since is assessed with the next reply, however 
   assert.equal(recorded.all('denied'), ['new']);
 });
 
+timed(
+  'requests that were assessed just now are not assessed with the next reply, but with a later one',
+  (clock) => {
+    const { line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    line.ask(recorded, [1], Infinity, 'first');
+    for (let i = 0; i < 99; i++) line.ask(recorded, [1], 700, 'old');
+    clock.tick(0);
+    answer([
+      [1, outcome.queued],
+      [62, outcome.queued],
+    ]);
+    line.ask(recorded, [1], 700, 'new');
+    clock.tick(3);
+    answer([
+      [1, 900],
+      [62, outcome.queued],
+    ]);
+    assert.equal(recorded.all('denied'), ['new']);
+    clock.tick(1);
+    answer([[62, outcome.queued]]);
+    assert.is(recorded.all('denied').length, 100);
+  },
+);
+
 timed('a request counts for those behind it only if it is certain to be granted', (clock) => {
   const { line, answer } = writtenLine();
   const recorded = recorder<string>();

@@ -101,6 +101,29 @@ timed('reservations before the end of a pause are requested again, with all behi
   ]);
 });
 
+timed(
+  'a request that may not wait and was granted just before a pause is denied once those in front of it wait',
+  (clock) => {
+    const { ledger, line, recorded, pause } = open(0);
+    line.ask(recorded, [40], Infinity, 1);
+    line.ask(recorded, [1], 0, 2);
+    clock.tick(0);
+    const deliver = pause();
+    const [first] = ledger.reserves;
+    first.reply(null, replyTo(first.request, [0, 0], { contenders: 2 }));
+    deliver(null, 500);
+    clock.tick(0);
+    // The fair share has no room for the other one.
+    const [, second] = ledger.reserves;
+    assert.equal(
+      second.request.runs.map(({ cost }) => cost),
+      [[40]],
+    );
+    second.reply(null, replyTo(second.request, [500], { contenders: 2 }));
+    assert.equal(recorded.all('denied'), [2]);
+  },
+);
+
 timed('a pause that fails no longer delays grants', (clock) => {
   const { answer, pause, refunded, rows } = open(1);
   clock.tick(0);
