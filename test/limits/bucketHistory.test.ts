@@ -237,6 +237,14 @@ test('a reservation that was charged when the rate changed leaves no room before
   assert.is(restored(state, 2000, 100), 0);
 });
 
+test('a reservation made before the rate changed leaves no room before a later one', () => {
+  const state = bucketAfter({ permits: 100, interval: 1000, burst: 100 }, [1000, 100]);
+  for (const moment of [2000, 3000]) algebra.commit(state, 1000, moment, 100);
+  algebra.adopt(state, tokenBucket({ permits: 101, interval: 1000, burst: 100 }), 0);
+  // Without it, the bucket is full by 2000, and the refill until 3000 is lost.
+  assert.is(restored(state, 2000, 100), 0);
+});
+
 test('a refund of a grant from before a change of the rate restores none of a later grant at its moment', () => {
   const state = algebra.create(tokenBucket({ permits: 1000, interval: 1, burst: 1000 }));
   algebra.roll(state, 10, 0);
