@@ -11,6 +11,7 @@ import {
 import { aboutIoredis } from '../support/anyClient.ts';
 import { startCluster } from '../support/redisCluster.ts';
 import { startRedis } from '../support/redisServer.ts';
+import { callsOf } from '../support/scriptCalls.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const shared = redisSuite('shared calls');
@@ -22,17 +23,6 @@ const groupOf = (redis: Redis, options = {}) =>
   new RateLimiterGroup({ name: 'api', limit, redis, ...options });
 const decideAll = (group: RateLimiterGroup, some = keys) =>
   Promise.all(some.map((key) => group.get(key).decide()));
-
-/** The calls of scripts while `work` runs. */
-async function callsOf(redis: Redis, work: () => Promise<unknown>): Promise<number> {
-  await redis.config('RESETSTAT');
-  await work();
-  const stats = await redis.info('commandstats');
-  return Array.from(stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g), ([, n]) => Number(n)).reduce(
-    (a, b) => a + b,
-    0,
-  );
-}
 
 test('64 decisions take four calls, a single one is a call of its own', async ({ redis }) => {
   const group = groupOf(redis);
