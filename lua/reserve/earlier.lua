@@ -3,8 +3,8 @@
 -- Serves requests that have reservations, and ask for earlier ones. The twin of src/stores/memory/earlier.ts.
 
 if earlier then
-  -- The client is to refund these reservations, and to ask again.
-  local AGAIN = -2
+  -- These requests get earlier moments if the client refunds their reservations, and asks again.
+  local MOVES_UP = -2
 
   -- Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before
   -- these. All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
@@ -33,6 +33,6 @@ if earlier then
     local movesUp = not (turns or barred) and (contenders == 1 or ledger.freed >= load) and ledger.pausedUntil <= now
       and fitAll(ledger, now, now, cost, math.huge) + remaining > 0
     for _, state in ipairs(ledger.limits) do movesUp = movesUp and state.kind ~= 'f' end
-    answer(remaining, movesUp and AGAIN or LEFT)
+    answer(remaining, movesUp and MOVES_UP or LEFT)
   end
 end

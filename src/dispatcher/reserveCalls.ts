@@ -155,7 +155,6 @@ export class ReserveCalls {
     this.#replies.replied(reply, received);
     hopeless.deny(received, call, reply, refunds.version);
     queue.settled.sort();
-    if (earlier && answer.segments.at(-1)?.delay === outcome.exceedsLimit)
-      this.#replies.rescheduler.refunding();
+    if (earlier && answer.segments.at(-1)?.delay === outcome.movesUp) this.#replies.rescheduler.refunding();
   }
 }

@@ -71,11 +71,13 @@ export interface Segment {
 export const outcome = {
   /** Not reserved now: the requests stay in the client's queue, and the client asks again. */
   queued: -1,
-  /**
-   * One request costs more than the limit can ever grant. In the reply to requests that ask for earlier moments: they get one if
-   * the client refunds their reservations, and asks again.
-   */
+  /** One request costs more than the limit can ever grant. */
   exceedsLimit: -2,
+  /**
+   * Only in the reply to requests that ask for earlier moments, where no request exceeds the limit: they get one if the client
+   * refunds their reservations, and asks again.
+   */
+  movesUp: -2,
   /** The wait would be longer than the run's `maxWait`. */
   refused: -3,
 } as const;

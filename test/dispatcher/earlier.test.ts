@@ -102,7 +102,7 @@ timed('a moment that is no earlier is refunded', (clock) => {
 
 timed('a client whose own reservations are in its way refunds them, and asks again at once', (clock) => {
   const { answer, asked, refunded, times, start } = reserved(clock);
-  answer([[4, outcome.exceedsLimit]]);
+  answer([[4, outcome.movesUp]]);
   clock.tick(0);
   assert.equal(
     refunded().map(({ moment, count }) => [moment - start, count]),

@@ -46,7 +46,7 @@ inEachTwin('coarse slots', (test, { fleet }) => {
       const replyTo = async (at: number) => (await clients.reserve(at, 2, asked)).segments;
       assert.equal(await replyTo(66_100), [{ count: 2, delay: outcome.queued, retryAfter: 0 }]);
       await clients.refund(66_200, 1, { moment: 5000, epoch, count: 1 });
-      assert.equal(await replyTo(66_300), [{ count: 2, delay: outcome.exceedsLimit, retryAfter: Infinity }]);
+      assert.equal(await replyTo(66_300), [{ count: 2, delay: outcome.movesUp, retryAfter: Infinity }]);
       await clients.refund(66_300, 2, { ...own, count: 2 });
       assert.equal(moments(await clients.reserve(66_300, 2, { count: 2, epoch })), [66_300, 70_000]);
     });

@@ -54,6 +54,6 @@ export function serveEarlier(
     ledger.pausedUntil <= now &&
     ledger.limits.every(({ kind }) => kind !== 'fixedWindow') &&
     fitAll(ledger, now, now, cost, Infinity) + remaining > 0;
-  if (movesUp) segments.push({ count: remaining, delay: outcome.exceedsLimit, retryAfter: Infinity });
+  if (movesUp) segments.push({ count: remaining, delay: outcome.movesUp, retryAfter: Infinity });
   else segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
 }
