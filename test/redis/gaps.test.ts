@@ -76,6 +76,20 @@ inEachTwin('gaps', (test, { fleet }) => {
     assert.is(granted.length, 70);
   });
 
+  test('while many permits are refunded, a client that calls again is granted one request ahead of reservations', async () => {
+    for (const [maxWait, most] of [
+      [2, 1],
+      [1.9, 4],
+    ]) {
+      const clients = await fleet({ kind: 'tokenBucket', permits: 100, interval: 1000, burst: 100 });
+      const { epoch } = await clients.reserve(0, 1, { count: 50, held: 1 });
+      await clients.reserve(0, 2, { count: 90 });
+      await clients.refund(100, 1, { moment: 0, epoch, count: 20 });
+      const granted = await clients.reserve(100, 3, { count: 6, permits: 5, maxWait });
+      assert.equal(moments(granted), Array(most).fill(100));
+    }
+  });
+
   test('each grant leaves its window before the reservation one interval later needs its permits', async () => {
     const clients = await fleet(kinds[0]);
     for (const at of [0, 10]) await clients.reserve(at, 1, { count: 3 });
