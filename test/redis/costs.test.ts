@@ -47,7 +47,11 @@ function callsOf(redis: Redis, limit: Limit) {
       }),
     );
   const decide = () => new Promise<void>((resolve) => ledger.decide([1], () => resolve()));
-  return { clock, take, decide };
+  const store = () =>
+    new Promise<void>((resolve) =>
+      ledger.setRate({ limits: [limit], ifAbsent: false, keepState: true }, () => resolve()),
+    );
+  return { clock, take, decide, store };
 }
 
 const page = readFileSync(new URL('../../docs/costs.md', import.meta.url), 'utf8');
@@ -79,6 +83,21 @@ for (const [kind, limit] of kinds)
       }
       clock.ms += 100;
       assertSaid(`${operation}: with a long log`, kind, await commands());
+    });
+
+    test(`with a stored rate, the first ${name} of a key runs the same commands: ${kind}`, async ({
+      redis,
+    }) => {
+      const { take, decide, store } = callsOf(redis, limit);
+      const call = name === 'take' ? take : decide;
+      await call();
+      await redis.flushdb();
+      const commands = await commandsOf(redis, call);
+      await store();
+      // The client learns of it.
+      await call();
+      await redis.del('{p:n}');
+      assert.is(await commandsOf(redis, call), commands);
     });
   }
 
