@@ -13,7 +13,7 @@ do
     for i = 1, #cost do
       local n, state = cost[i], ledger.limits[i]
       if n > 0 and state.kind ~= 't' then
-        local algebra, hasRoom = algebraOf(state.kind), false
+        local algebra, hasRoom = algebraOf(state.kind)
         -- A sliding window's `earliest` is never before its newest reservation, so `fit` tells whether there is
         -- room just before `t`.
         if state.kind == 'f' then
