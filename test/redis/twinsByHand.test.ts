@@ -43,6 +43,18 @@ test('a bucket that replaces a window with as many permits ahead as its refill',
   }
 });
 
+test('a decision after which a window resets in 2^33 microseconds: too many for a reply of one number', async ({
+  redis,
+}) => {
+  const interval = Math.floor(2 ** 33 / 1000);
+  const limits: LimitSpec[] = [{ kind: 'fixedWindow', permits: 9, interval, align: 'first' }];
+  for (const more of [-1, 0, 1]) {
+    // The window starts with the next millisecond.
+    const startUs = 1_000_000 + interval * 1000 - 2 ** 33 + more;
+    await sameInBoth(redis, { startUs, limits, steps: [take(1), take(1)] }, [{ names: [''], limits }]);
+  }
+});
+
 test('a debt, a release and a debt in one call', async ({ redis }) => {
   const limits: LimitSpec[] = [{ kind: 'slidingWindow', permits: 6, interval: 1000, resolution: 1 }];
   const owe = (permits: number) => ({ kind: 'owe', client: 0, permits: [permits] }) as const;
