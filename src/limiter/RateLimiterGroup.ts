@@ -83,7 +83,7 @@ export class RateLimiterGroup<Name extends string = string> implements LimiterGr
    * stays usable.
    *
    * @param key any string
-   * @returns the limiter; its name in messages is `name:key`
+   * @returns the limiter; its name is `name:key`
    * @throws TypeError for a key that is not a string
    * @throws TypeError, RangeError if the function `limit` returns anything but a limit or a record of limits; and its errors
    * @throws LimiterClosedError (`ERR_SLUICE_CLOSED`) after `close()`
