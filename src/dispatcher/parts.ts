@@ -13,6 +13,7 @@ import { Refunds } from './refunds.ts';
 import { Reporter } from './reporter.ts';
 import { Reservations } from './reservations.ts';
 import { WaitEstimate } from './waitEstimate.ts';
+import type { WorkQueue } from './workQueue.ts';
 
 /** The options of a dispatcher. */
 export interface DispatcherOptions {
@@ -26,6 +27,8 @@ export interface DispatcherOptions {
   /** Whether no other limiter can change the limit. */
   alone?: boolean | undefined;
   events?: LimiterEvents | undefined;
+  /** Runs the passes of the dispatchers that share it. */
+  works?: WorkQueue | undefined;
   /** Whether calls that bypass the dispatcher are in flight. */
   isBusy?: (() => boolean) | undefined;
 }

@@ -11,6 +11,7 @@ import { type DispatcherOptions, type Parts, partsOf } from './parts.ts';
 import { Rescheduler } from './rescheduler.ts';
 import { type Replies, ReserveCalls } from './reserveCalls.ts';
 import { Timer } from './timer.ts';
+import { WorkQueue } from './workQueue.ts';
 
 /** The most requests that closing ends in one turn of the event loop: tens of thousands would block it. */
 const mostClosed = 1_024;
@@ -37,11 +38,14 @@ export class Passes implements LoopPasses, Replies {
   grantingAt: number | undefined;
 
   constructor(options: DispatcherOptions) {
-    const loop = new Loop(options.ledger.sync, this);
+    // The only loop of a queue runs one pass in a turn.
+    const { ledger, works = new WorkQueue(Infinity) } = options;
+    const loop = new Loop(ledger.sync, this, works);
     const parts = partsOf(options, loop);
     this.parts = parts;
     this.#run = () => loop.run();
-    this.#timer = new Timer(parts.clock, this.#run);
+    // The timers of many keys may fire in one turn. A synchronous store may be tested in virtual time, which has no turns.
+    this.#timer = new Timer(parts.clock, ledger.sync ? this.#run : () => works.run(this.#run));
     this.calls = new ReserveCalls(parts, this);
     this.changes = new LimitChanges(parts, this.calls);
     this.admission = new Admission(parts, this.calls, this.changes);
