@@ -1,4 +1,4 @@
-import type { WorkQueue } from './workQueue.ts';
+import type { WorkQueue } from '../workQueue.ts';
 
 /** The work that a loop runs. */
 export interface Passes {

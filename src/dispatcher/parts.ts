@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { NamedLimits } from '../limits/cost.ts';
 import { LimiterEvents } from '../port/events.ts';
 import type { Ledger } from '../stores/store.ts';
+import type { WorkQueue } from '../workQueue.ts';
 import { ClockOffset } from './clockOffset.ts';
 import { FairShare } from './fairShare.ts';
 import { GrantBounds } from './grantBounds.ts';
@@ -13,7 +14,6 @@ import { Refunds } from './refunds.ts';
 import { Reporter } from './reporter.ts';
 import { Reservations } from './reservations.ts';
 import { WaitEstimate } from './waitEstimate.ts';
-import type { WorkQueue } from './workQueue.ts';
 
 /** The options of a dispatcher. */
 export interface DispatcherOptions {

@@ -1,6 +1,7 @@
+import { nextTurn } from '../endOfTurn.ts';
 import type { ReserveReply } from '../stores/store.ts';
+import { WorkQueue } from '../workQueue.ts';
 import { Admission } from './admission.ts';
-import { nextTurn } from './endOfTurn.ts';
 import { Expiry } from './expiry.ts';
 import type { Call } from './gather.ts';
 import { grantAtOnce } from './grantAtOnce.ts';
@@ -11,7 +12,6 @@ import { type DispatcherOptions, type Parts, partsOf } from './parts.ts';
 import { Rescheduler } from './rescheduler.ts';
 import { type Replies, ReserveCalls } from './reserveCalls.ts';
 import { Timer } from './timer.ts';
-import { WorkQueue } from './workQueue.ts';
 
 /** The most requests that closing ends in one turn of the event loop: tens of thousands would block it. */
 const mostClosed = 1_024;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { WorkQueue } from '../dispatcher/workQueue.ts';
 import type { ControlledLedger } from '../stores/store.ts';
+import { WorkQueue } from '../workQueue.ts';
 import type { KeyedLine, KeyedOwner } from './keyedLine.ts';
 import { openLedger, type SharedParts } from './limiterParts.ts';
 

@@ -1,12 +1,12 @@
 import type sinon from 'sinon';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mostInTurn } from '../../src/dispatcher/workQueue.ts';
 import { LimiterClosedError } from '../../src/errors.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Ledger, Store } from '../../src/stores/store.ts';
+import { mostInTurn } from '../../src/workQueue.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mostInTurn, WorkQueue } from '../../src/dispatcher/workQueue.ts';
-import { timed } from '../support/fakeTime.ts';
+import { mostInTurn, WorkQueue } from '../src/workQueue.ts';
+import { timed } from './support/fakeTime.ts';
 
 /** Works that record their numbers. */
 function recorded() {
