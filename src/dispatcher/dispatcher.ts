@@ -80,9 +80,10 @@ export class Dispatcher {
 
   /** The time of a request that is made now: one reading of the clock serves all requests until the end of this turn. */
   get requestTime(): number {
-    if (!this.loop.isScheduled) return this.#now();
-    this.loop.turnTime ??= this.#now();
-    return this.loop.turnTime;
+    const works = this.loop.scheduled;
+    if (!works) return this.#now();
+    works.time ??= this.#now();
+    return works.time;
   }
 
   /** Whether the store takes longer to reply than it is given. */

@@ -1,4 +1,4 @@
-import { nextTurn } from './endOfTurn.ts';
+import { nextTurn } from '../endOfTurn.ts';
 import type { Parts } from './parts.ts';
 import type { Request } from './request.ts';
 import type { ReserveCalls } from './reserveCalls.ts';

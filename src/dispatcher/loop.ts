@@ -1,4 +1,4 @@
-import { endOfTurn } from './endOfTurn.ts';
+import type { WorkQueue } from '../workQueue.ts';
 
 /** The work that a loop runs. */
 export interface Passes {
@@ -31,30 +31,28 @@ export function together(callbacks: Iterable<() => void>): void {
 export class Loop {
   readonly #sync: boolean;
   readonly #passes: Passes;
+  readonly #works: WorkQueue;
   #running = false;
   #repeat = false;
   #scheduled = false;
-  readonly #schedule: () => void;
-  /** The time of the requests of this turn, if the clock was read since a pass was scheduled. */
-  turnTime: number | undefined;
+  readonly #runScheduled = (): void => {
+    this.#scheduled = false;
+    this.run();
+  };
 
-  constructor(sync: boolean, passes: Passes) {
+  constructor(sync: boolean, passes: Passes, works: WorkQueue) {
     this.#sync = sync;
     this.#passes = passes;
-    this.#schedule = endOfTurn(() => {
-      this.#scheduled = false;
-      this.turnTime = undefined;
-      this.run();
-    });
+    this.#works = works;
   }
 
   get isRunning(): boolean {
     return this.#running;
   }
 
-  /** Whether a pass is due at the end of this turn of the event loop. */
-  get isScheduled(): boolean {
-    return this.#scheduled;
+  /** The queue of the next pass, if one is scheduled. */
+  get scheduled(): WorkQueue | undefined {
+    return this.#scheduled ? this.#works : undefined;
   }
 
   /** Whether another pass follows this one. */
@@ -68,8 +66,8 @@ export class Loop {
   }
 
   /**
-   * Runs at once for a synchronous store, but after the callbacks of `together`; otherwise at the end of this turn: one call
-   * then carries all its requests.
+   * Runs at once for a synchronous store, but after the callbacks of `together`; otherwise at the end of this turn, or in
+   * one of the next if many loops share the queue: one call then carries all its requests.
    */
   wake(): void {
     if (this.#sync || this.#running) {
@@ -82,7 +80,7 @@ export class Loop {
     }
     if (this.#scheduled) return;
     this.#scheduled = true;
-    this.#schedule();
+    this.#works.add(this.#runScheduled);
   }
 
   /** Does some work, and then runs passes until none asks for another. */

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { NamedLimits } from '../limits/cost.ts';
 import { LimiterEvents } from '../port/events.ts';
 import type { Ledger } from '../stores/store.ts';
+import type { WorkQueue } from '../workQueue.ts';
 import { ClockOffset } from './clockOffset.ts';
 import { FairShare } from './fairShare.ts';
 import { GrantBounds } from './grantBounds.ts';
@@ -26,6 +27,8 @@ export interface DispatcherOptions {
   /** Whether no other limiter can change the limit. */
   alone?: boolean | undefined;
   events?: LimiterEvents | undefined;
+  /** Runs the passes of the dispatchers that share it. */
+  works?: WorkQueue | undefined;
   /** Whether calls that bypass the dispatcher are in flight. */
   isBusy?: (() => boolean) | undefined;
 }

@@ -1,6 +1,7 @@
+import { nextTurn } from '../endOfTurn.ts';
 import type { ReserveReply } from '../stores/store.ts';
+import { WorkQueue } from '../workQueue.ts';
 import { Admission } from './admission.ts';
-import { nextTurn } from './endOfTurn.ts';
 import { Expiry } from './expiry.ts';
 import type { Call } from './gather.ts';
 import { grantAtOnce } from './grantAtOnce.ts';
@@ -37,11 +38,14 @@ export class Passes implements LoopPasses, Replies {
   grantingAt: number | undefined;
 
   constructor(options: DispatcherOptions) {
-    const loop = new Loop(options.ledger.sync, this);
+    // The only loop of a queue runs one pass in a turn.
+    const { ledger, works = new WorkQueue(Infinity) } = options;
+    const loop = new Loop(ledger.sync, this, works);
     const parts = partsOf(options, loop);
     this.parts = parts;
     this.#run = () => loop.run();
-    this.#timer = new Timer(parts.clock, this.#run);
+    // The timers of many keys may fire in one turn. A synchronous store may be tested in virtual time, which has no turns.
+    this.#timer = new Timer(parts.clock, ledger.sync ? this.#run : () => works.run(this.#run));
     this.calls = new ReserveCalls(parts, this);
     this.changes = new LimitChanges(parts, this.calls);
     this.admission = new Admission(parts, this.calls, this.changes);

@@ -28,9 +28,9 @@ type OneLimitOptions<Name extends string> = Omit<RateLimiterGroupOptions<Name>, 
  * One rate limit for each key, such as a customer or a host. Beyond 32,768 limiters, idle ones are evicted, so memory depends
  * on the number of busy keys.
  *
- * All limiters of a group share one connection; their calls of one turn of the event loop are sent in one write. Two groups of
- * the same name share the limit of each key, as limiters of the same name do. A group and a limiter of the same name share
- * nothing.
+ * All limiters of a group share one connection; their calls of one turn of the event loop are sent in one write. Calls for
+ * hundreds of waiting keys leave over several turns, so that they do not block the event loop. Two groups of the same name share
+ * the limit of each key, as limiters of the same name do. A group and a limiter of the same name share nothing.
  *
  * @example
  * const group = new RateLimiterGroup({

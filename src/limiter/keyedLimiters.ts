@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { nextTurn } from '../dispatcher/endOfTurn.ts';
 import type { ControlledLedger } from '../stores/store.ts';
+import { WorkQueue } from '../workQueue.ts';
 import type { KeyedLine, KeyedOwner } from './keyedLine.ts';
 import { openLedger, type SharedParts } from './limiterParts.ts';
 
@@ -10,9 +10,6 @@ export const room = 32_768;
 const visits = 8;
 /** And when one is looked up, since the keys of a busy time may never be used again. */
 const visitsOfLookup = 1;
-
-/** The limiters that are closed in one turn of the event loop: thousands would block it. */
-const closedPerTurn = 256;
 
 /**
  * The limiters of a group by their keys, with eviction by the clock algorithm: beyond `room`, each limiter that is added or
@@ -27,6 +24,7 @@ export class KeyedLimiters<L> implements KeyedOwner<L> {
   /** Dropped limiters that are used again, and whose keys have others by now. */
   readonly #others = new Set<KeyedLine<unknown, L>>();
   #hand = this.#all();
+  readonly works = new WorkQueue();
   /** Whether all requests are refused. */
   closed = false;
 
@@ -101,10 +99,10 @@ export class KeyedLimiters<L> implements KeyedOwner<L> {
     for (const line of this.#all())
       if (line.stop()) slow.push(line);
       else closing.push(line.close());
-    for (const [i, line] of slow.entries()) {
-      if (i > 0 && i % closedPerTurn === 0) await new Promise<void>(nextTurn);
-      closing.push(line.close());
-    }
+    // Not behind the passes of the limiters, which would first send their calls.
+    const works = new WorkQueue();
+    for (const line of slow) works.run(() => closing.push(line.close()));
+    await new Promise<void>((resolve) => works.run(resolve));
     await Promise.all(closing);
     this.#byKey.clear();
     this.#others.clear();

@@ -96,9 +96,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
 
   private create(): Dispatcher {
     const { name, named, ledger, events } = this;
-    const { clock, maxQueue, client, alone } = this.options;
+    const { clock, maxQueue, client, alone, works } = this.options;
     const isBusy = () => this.#lookups > 0;
-    const created = new Dispatcher({ name, named, ledger, clock, maxQueue, client, alone, events, isBusy });
+    const options = { name, named, ledger, clock, maxQueue, client, alone, events, works, isBusy };
+    const created = new Dispatcher(options);
     if (this.#rare.isHandingOut) created.loop.enter();
     this.change().created = created;
     return created;

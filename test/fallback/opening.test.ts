@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
+import { mostInTurn } from '../../src/workQueue.ts';
 import { timed } from '../support/fakeTime.ts';
 import { asking, assertNoCalls, givenUp, granting, reserving, setUp } from './fakes.ts';
 
@@ -32,6 +33,26 @@ timed('opens after a slow call, and grants that call and the next ones locally',
   assert.match((change as { error: Error }).error.message, 'no answer within 500 ms');
   assert.is(all.redis.listening, 0);
   assertNoCalls(clock);
+});
+
+timed('answers thousands of calls that fail together over several turns, in their order', (clock) => {
+  const { open, redis } = setUp();
+  const ledgers = Array.from({ length: 1_000 }, (_, i) => open(`key ${i}`));
+  const answered: number[] = [];
+  const decide = (ledger: (typeof ledgers)[number], i: number) => ledger.decide([1], () => answered.push(i));
+  ledgers.forEach(decide);
+  redis.become('close');
+  assert.is(answered.length, mostInTurn);
+  decide(ledgers[999], 1_000);
+  for (let turn = 2; turn < 4; turn++) {
+    clock.next();
+    assert.is(answered.length, turn * mostInTurn);
+  }
+  clock.next();
+  assert.equal(
+    answered,
+    Array.from({ length: 1_001 }, (_, i) => i),
+  );
 });
 
 timed('reports the source of a decision too', () => {

@@ -5,6 +5,7 @@ import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
 import type { ControlledLedger, RefundReply, Reply, ReserveReply } from '../../src/stores/store.ts';
+import { mostInTurn } from '../../src/workQueue.ts';
 import { assertRefuses, noDuration } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 import { answerOf, asking, assertNoCalls, granting, limit, setUpTimed } from './fakes.ts';
@@ -244,19 +245,26 @@ timed('a burst of calls that the store answers one by one is no outage, however 
   assertNoCalls(clock, timeout);
 });
 
-timed('a burst of calls to a store that does not answer fails after storeTimeout', (clock) => {
-  const { ledger, remote } = setUpTimed(timeout);
-  const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
-  assert.is(remote.calls.length, 1_024);
-  clock.tick(timeout / 2);
-  const later = answerOf((reply) => ledger.peek(reply));
-  clock.tick(timeout / 2 + 2);
-  for (const { error, at } of answers) assert.ok(error instanceof StoreUnavailableError && at === over);
-  assert.is(later.at, undefined);
-  remote.last.reply(null, [5]);
-  assert.equal(later.value, [5], 'a call of its own time is sent then');
-  assertNoCalls(clock, timeout);
-});
+timed(
+  'a burst of calls to a store that does not answer fails after storeTimeout, over several turns',
+  (clock) => {
+    const { ledger, remote } = setUpTimed(timeout);
+    const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
+    assert.is(remote.calls.length, 1_024);
+    clock.tick(timeout / 2);
+    const later = answerOf((reply) => ledger.peek(reply));
+    clock.tick(timeout / 2 + 20);
+    // A turn of the fake clock takes a millisecond.
+    for (const [i, { error, at }] of answers.entries()) {
+      assert.instance(error, StoreUnavailableError);
+      assert.is(at, over + Math.floor(i / mostInTurn));
+    }
+    assert.is(later.at, undefined);
+    remote.last.reply(null, [5]);
+    assert.equal(later.value, [5], 'a call of its own time is sent then');
+    assertNoCalls(clock, timeout);
+  },
+);
 
 timed('a burst of calls that waits for a lost connection is sent when it is back', (clock) => {
   const { ledger, remote, redis } = setUpTimed(timeout);

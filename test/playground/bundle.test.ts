@@ -48,7 +48,7 @@ test('the whole library loads in a browser, and its store serves there', async (
 
 test('without ticks, a turn ends after its microtasks', async () => {
   const code = await bundled(`
-    import { endOfTurn } from './src/dispatcher/endOfTurn.ts';
+    import { endOfTurn } from './src/endOfTurn.ts';
     globalThis.done = new Promise((resolve) => {
       endOfTurn(() => resolve(seen))();
       queueMicrotask(() => queueMicrotask(() => seen.push('microtask')));

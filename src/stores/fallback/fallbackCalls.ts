@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../errors.ts';
 import { withoutStack } from '../../withoutStack.ts';
+import type { WorkQueue } from '../../workQueue.ts';
 import type { Connection } from '../redis/connection.ts';
 import { errorOf, isRefusal } from '../redis/errors.ts';
 import type { TimedControlledLedger } from '../redis/timedLedger.ts';
@@ -19,6 +20,8 @@ export interface FallbackParts {
   standby: Standby | undefined;
   circuit: Circuit;
   connection: Connection;
+  /** Runs the calls to the standbys of all limiters of the store. */
+  works: WorkQueue;
 }
 
 /** A call of a ledger: to Redis, or to the standby. */
@@ -84,7 +87,12 @@ export class FallbackCalls {
     });
   }
 
+  /** Calls the standby at once, unless thousands of calls fail together. */
   #askStandby<T>(call: FallbackCall<T>, reply: Reply<T>): void {
+    this.#parts.works.run(() => this.#standIn(call, reply));
+  }
+
+  #standIn<T>(call: FallbackCall<T>, reply: Reply<T>): void {
     const { standby, circuit } = this.#parts;
     // Redis refuses the connection, for example its password. A fallback would hide that.
     if (isRefusal(circuit.cause)) {

@@ -1,4 +1,5 @@
 import type { Limit } from '../../limits/limit.ts';
+import { WorkQueue } from '../../workQueue.ts';
 import { memoryStore } from '../memory/memoryStore.ts';
 import { connectionOf, type RedisConnection } from '../redis/connection.ts';
 import { TimedCalls } from '../redis/timedCalls.ts';
@@ -17,6 +18,7 @@ export function fallbackStore(remote: Store, redis: RedisConnection, options: Fa
   const connection = connectionOf(redis);
   const circuit = new Circuit(cooldown);
   const memory = memoryStore();
+  const works = new WorkQueue();
   const outage = {
     get isOver() {
       return connection.ready;
@@ -37,7 +39,7 @@ export function fallbackStore(remote: Store, redis: RedisConnection, options: Fa
       calls ??= new TimedCalls({ clock: config.clock, connection, timeout, failsFast: true });
       const ledger = new TimedControlledLedger(config.name, remote.open(config), calls, outage);
       const standby = standbyOf(config, () => ledger.limits);
-      return new FallbackLedger({ config, redis: ledger, standby, circuit, connection });
+      return new FallbackLedger({ config, redis: ledger, standby, circuit, connection, works });
     },
   };
 }

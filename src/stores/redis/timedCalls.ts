@@ -1,6 +1,7 @@
 import { Chain } from '../../chain.ts';
 import type { CancelTimer, Clock } from '../../clock.ts';
 import { StoreUnavailableError } from '../../errors.ts';
+import { WorkQueue } from '../../workQueue.ts';
 import type { Reply } from '../store.ts';
 import type { Connection, Watcher } from './connection.ts';
 import { type AnyCall, type PendingCalls, TimedCall } from './timedCall.ts';
@@ -45,6 +46,7 @@ export class TimedCalls implements Watcher, PendingCalls {
   #sent = 0;
   /** The timer stays set when no call is pending: to set it for each call would cost more than to let it fire. */
   #hasTimer = false;
+  readonly #works = new WorkQueue();
 
   constructor(options: CallOptions) {
     this.#options = options;
@@ -145,15 +147,15 @@ export class TimedCalls implements Watcher, PendingCalls {
     this.#hasTimer = false;
     // The event loop was blocked for so long that a call may not have been sent.
     if (now - due > timeout / 2) for (const call of this.#all) call.due = now + timeout;
-    const slow = new Error(`no answer within ${timeout} ms`);
-    // A reply may add calls.
-    for (let call = this.#pending.first; call; call = this.#pending.first) {
-      if (call.due > now) {
-        this.#setTimer(call.due - now);
-        break;
-      }
-      call.fail(connection.ready ? slow : connection.reason);
-    }
-    this.#send();
+    const reason = connection.ready ? new Error(`no answer within ${timeout} ms`) : connection.reason;
+    const late: AnyCall[] = [];
+    for (let call = this.#pending.first; call && call.due <= now; call = call.next) late.push(call);
+    for (const call of late) this.#works.run(() => call.fail(reason));
+    this.#works.run(() => {
+      // The replies may have added calls.
+      const { first } = this.#pending;
+      if (first) this.#setTimer(Math.max(0, first.due - clock.now()));
+      this.#send();
+    });
   }
 }
