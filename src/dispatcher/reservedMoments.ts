@@ -9,12 +9,28 @@ import type { Reservation } from './reservation.ts';
 export class ReservedMoments {
   readonly #list = new Chain<Reservation>();
   readonly #blocks = new Chain<Block>();
+  #held = 0;
+  #count = 0;
+  readonly #permits: number[] = [];
+  /** Moments that were taken from the first reservation, and are not subtracted from these sums yet: few readers need the sums. */
+  #shifted = 0;
+
   /** The reserved permits, in milliseconds of the limit's full rate. */
-  held = 0;
+  get held(): number {
+    this.#settle();
+    return this.#held;
+  }
+
   /** Number of reserved requests. */
-  count = 0;
+  get count(): number {
+    return this.#count - this.#shifted;
+  }
+
   /** The permits of each limit that they ask for. */
-  readonly permits: number[] = [];
+  get permits(): readonly number[] {
+    this.#settle();
+    return this.#permits;
+  }
 
   get first(): Reservation | undefined {
     return this.#list.first;
@@ -40,7 +56,7 @@ export class ReservedMoments {
     const due = this.dueOf(added);
     // A reply that is read late makes its moments seem late: an earlier moment cannot be due after a later one.
     for (let before = this.last; before && before.due > due; before = before.previous) before.due = due;
-    this.#count(added, count);
+    this.#sum(added, count);
     const block = this.#blockFor(added);
     block.count += count;
     if (block.last?.grant === added.grant) block.last.count += count;
@@ -54,7 +70,13 @@ export class ReservedMoments {
   /** Takes one moment from the first reservation. */
   shift(): Grant {
     const first = this.first!;
-    this.#subtract(this.#blocks.first!, first, 1);
+    const block = this.#blocks.first!;
+    if (first.count === 1) this.#subtract(block, first, 1);
+    else {
+      first.count--;
+      block.count--;
+      this.#shifted++;
+    }
     return first.grant;
   }
 
@@ -83,7 +105,7 @@ export class ReservedMoments {
     const count = Math.min(later, earlier.count);
     const left = count < earlier.count ? [earlier.part(earlier.count - count)] : [];
     if (!block || count === 0) return left;
-    this.#count(earlier, count);
+    this.#sum(earlier, count);
     block.count += count;
     this.#list.add(earlier.part(count), next);
     return [...this.takeLast(block, count), ...left];
@@ -118,12 +140,19 @@ export class ReservedMoments {
     return count;
   }
 
-  /** Counts `count` moments like this one, which have been added or, if negative, subtracted. */
-  #count({ grant: { cost }, load }: Reservation, count: number): void {
-    this.count += count;
+  /** Adds `count` moments like this one to the sums, or subtracts them if it is negative. */
+  #sum({ grant: { cost }, load }: Reservation, count: number): void {
+    this.#settle();
+    this.#count += count;
     // Sums of fractions drift: an empty list holds exactly nothing.
-    this.held = this.count === 0 ? 0 : Math.max(0, this.held + load * count);
-    for (let i = 0; i < cost.length; i++) this.permits[i] = (this.permits[i] ?? 0) + cost[i] * count;
+    this.#held = this.#count === 0 ? 0 : Math.max(0, this.#held + load * count);
+    for (let i = 0; i < cost.length; i++) this.#permits[i] = (this.#permits[i] ?? 0) + cost[i] * count;
+  }
+
+  #settle(): void {
+    const shifted = this.#shifted;
+    this.#shifted = 0;
+    if (shifted > 0) this.#sum(this.first!, -shifted);
   }
 
   #blockFor({ grant: { cost } }: Reservation): Block {
@@ -136,7 +165,7 @@ export class ReservedMoments {
 
   /** Subtracts moments from the first or the last reservation of a block. */
   #subtract(block: Block, reservation: Reservation, count: number): void {
-    this.#count(reservation, -count);
+    this.#sum(reservation, -count);
     block.count -= count;
     reservation.count -= count;
     if (reservation.count > 0) return;

@@ -86,4 +86,52 @@ test('adjacent blocks of one cost are merged', () => {
   assert.is(reservations.count, 0);
 });
 
+/** The sums, by a walk over the reservations. */
+function sumsOf({ first }: ReservedMoments): { held: number; count: number; permits: number[] } {
+  const sums = { held: 0, count: 0, permits: [0] };
+  for (let one = first; one; one = one.next) {
+    sums.held += one.load * one.count;
+    sums.count += one.count;
+    sums.permits[0] += one.grant.cost[0] * one.count;
+  }
+  return sums;
+}
+
+for (const title of ['read after each change', 'read at the end only'])
+  test(`the sums count what was shifted, ${title}`, () => {
+    const reservations = new ReservedMoments();
+    const addThree = (moment: number, load: number, n = 1) => {
+      const grant = { cost: [n], moment, epoch: 1, source: 'memory' as const };
+      return new Reservation(grant, 3, moment, moment, moment, load);
+    };
+    const changes = [
+      () => reservations.add(addThree(5, 1), 3),
+      () => reservations.add(addThree(6, 2), 3),
+      () => reservations.add(addThree(7, 4, 2), 3),
+      () => reservations.shift(),
+      () => reservations.shift(),
+      () => reservations.bringForward(addThree(4, 8)),
+      () => reservations.shift(),
+      () => reservations.takeLast(reservations.lastBlock!, 1),
+      () => reservations.shift(),
+      () => reservations.shift(),
+      () => reservations.shift(),
+      () => reservations.add(addThree(8, 16, 3), 2),
+      () => reservations.shift(),
+    ];
+    const check = () => {
+      const { held, count, permits } = reservations;
+      assert.equal({ held, count, permits: [...permits] }, sumsOf(reservations));
+    };
+    for (const change of changes) {
+      change();
+      if (title === 'read after each change') check();
+    }
+    check();
+    assert.is(reservations.count, 3);
+    while (reservations.first) reservations.shift();
+    assert.equal(reservations.permits, [0]);
+    assert.is(reservations.held, 0);
+  });
+
 test.run();
