@@ -89,15 +89,19 @@ export class Reservations {
     this.#queue.requeueLast(count);
   }
 
-  /** Fails the requests that are due, and wait for the reply that tells whether their reservations stand. */
+  /**
+   * Fails the requests that are due, and wait for the reply that tells whether their reservations stand. These may be void: they
+   * do not go to the next requests.
+   */
   failDelayed(reason: Error): void {
-    const { first } = this.moments;
-    if (!first || this.#notice.covers(first)) return;
-    for (let left = this.moments.countDue(this.#clock.now()); left > 0; ) {
+    const now = this.#clock.now();
+    let { first } = this.moments;
+    for (; first && first.due <= now && !this.#notice.covers(first); first = this.moments.first) {
       const request = this.#queue.first!;
-      const front = left < request.count ? this.#queue.splitFront(request, left) : request;
-      left -= front.count;
-      this.settle(front, reason);
+      const front = first.count < request.count ? this.#queue.splitFront(request, first.count) : request;
+      this.#refund(first.part(front.count));
+      this.moments.shift(front.count);
+      this.#queue.settle(front, reason);
     }
   }
 

@@ -115,13 +115,16 @@ export class ReserveCalls {
 
   /** Fails the requests of a call. After an overdue one, those that it left queued would each wait as long for their own. */
   #fail({ runs, last }: Call, error: Error): void {
-    const { queue, events, reservations } = this.#parts;
+    const { queue, clock, events, reservations } = this.#parts;
     for (const request of runs.length > 0 && this.isOverdue
       ? queue.requests()
       : runs.flatMap(({ requests }) => requests))
       if (request.stage === 'sent' || (request.stage === 'queued' && request.order <= last))
         queue.settle(request, error);
     reservations.failDelayed(error);
+    const due = reservations.moments.last?.due ?? 0;
+    // The next call is made no later: without it, the requests behind the last reservation would wait for the heartbeat.
+    if (due > clock.now()) this.#heartbeatAt = Math.min(this.#heartbeatAt, due);
     events.emitError(error);
   }
 

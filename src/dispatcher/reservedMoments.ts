@@ -67,15 +67,15 @@ export class ReservedMoments {
     return block;
   }
 
-  /** Takes one moment from the first reservation. */
-  shift(): Grant {
+  /** Takes moments from the first reservation: one, or `count` that it has. */
+  shift(count = 1): Grant {
     const first = this.first!;
     const block = this.#blocks.first!;
-    if (first.count === 1) this.#subtract(block, first, 1);
+    if (first.count === count) this.#subtract(block, first, count);
     else {
-      first.count--;
-      block.count--;
-      this.#shifted++;
+      first.count -= count;
+      block.count -= count;
+      this.#shifted += count;
     }
     return first.grant;
   }

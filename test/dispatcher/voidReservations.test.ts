@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { recorder } from '../support/lines.ts';
 import { replyTo } from '../support/scriptedLedger.ts';
@@ -174,11 +175,49 @@ timed('requests that are due and not confirmed fail with a call that has no repl
   const { queued, reserved } = line.stats;
   assert.equal([queued, reserved], [0, 3]);
   const refunded = ledger.refunds.flatMap(({ refunds }) => refunds);
-  assert.is(
-    refunded.reduce((sum, { count }) => sum + count, 0),
-    3,
+  assert.equal(
+    refunded.map(({ count, moment }) => [count, moment]),
+    [[3, 1_700_000_002_100]],
   );
+  // The others keep the later moment: one that may be void is not handed on.
+  ledger.reserves[2].reply(error);
+  assert.is(line.stats.reserved, 3);
 });
+
+timed(
+  'requests behind one that is due and not confirmed are sent, and lookups with them, once it has failed',
+  (clock) => {
+    const { ledger, line, answer, counts } = writtenLine(slidingWindow({ permits: 5, interval: 10_000 }));
+    const waiter = recorder<number>();
+    const looked: string[] = [];
+    ledger.peek = () => looked.push('peek');
+    for (let i = 0; i < 4; i++) line.ask(waiter, [1], Infinity, i);
+    clock.tick(0);
+    answer([[1, 10_000]]);
+    const error = new Error('connection is closed');
+    const failLast = () => ledger.reserves[ledger.reserves.length - 1].reply(error);
+    // The heartbeats fail; the reservation is in the ledger.
+    for (let i = 0; i < 6; i++) {
+      clock.tick(1500);
+      failLast();
+    }
+    assert.equal(counts(), [3, 1]);
+    const { calls } = line.stats;
+    // It is due: the client does not wait for the next heartbeat.
+    clock.tick(1000);
+    assert.is(line.stats.calls, calls + 1);
+    line.peek(() => {});
+    clock.tick(0);
+    assert.equal(looked, []);
+    for (let i = 0; i < 4; i++) {
+      failLast();
+      assert.equal(waiter.all('failed'), [0, 1, 2, 3].slice(0, i + 1));
+    }
+    assert.equal(looked, ['peek']);
+    assert.is(performance.now(), 10_000);
+    assert.equal(counts(), [0, 0]);
+  },
+);
 
 timed('reservations of which the store may know no longer are requested again, and not refunded', (clock) => {
   const { ledger, line, recorded, counter, answer, asked, counts } = writtenLine();
