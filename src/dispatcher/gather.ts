@@ -43,7 +43,7 @@ export function gather(queue: Queue, share: FairShare, now: number, exact: boole
     if (room === 0) break;
     const run = runFor(runs, waiting.cost, maxWaitOf(waiting, now, exact));
     if (!run) break;
-    const request = room < waiting.count ? queue.splitFront(waiting, room) : waiting;
+    const request = queue.splitFront(waiting, room);
     request.stage = 'sent';
     run.requests.push(request);
     run.count += request.count;

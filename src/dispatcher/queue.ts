@@ -105,8 +105,7 @@ export class Queue {
 
   /** Marks the first request without a reservation, or at most `count` of it, as reserved. Returns the marked part. */
   reserve(count: number): Request {
-    const first = this.firstUnreserved!;
-    const request = count < first.count ? this.splitFront(first, count) : first;
+    const request = this.splitFront(this.firstUnreserved!, count);
     this.#leaveUnreserved(request);
     request.stage = 'reserved';
     request.expires = request.deadline;
@@ -167,8 +166,9 @@ export class Queue {
     if (!firstUnassessed || request.order < firstUnassessed.order) this.permits.add(request, count);
   }
 
-  /** Splits a request in two. Returns the first, which has `count` of its requests. */
+  /** Splits a request in two, unless it has no more than `count` requests. Returns the first, which has at most so many. */
   splitFront(request: Request, count: number): Request {
+    if (count >= request.count) return request;
     const front = request.splitFront(count);
     this.#list.add(front, request);
     if (request.waiter.cancelsAll) this.waiters.link(front, request.older, request);

@@ -97,11 +97,10 @@ export class Reservations {
     const now = this.#clock.now();
     let { first } = this.moments;
     for (; first && first.due <= now && !this.#notice.covers(first); first = this.moments.first) {
-      const request = this.#queue.first!;
-      const front = first.count < request.count ? this.#queue.splitFront(request, first.count) : request;
-      this.#refund(first.part(front.count));
-      this.moments.shift(front.count);
-      this.#queue.settle(front, reason);
+      const request = this.#queue.splitFront(this.#queue.first!, first.count);
+      this.#refund(first.part(request.count));
+      this.moments.shift(request.count);
+      this.#queue.settle(request, reason);
     }
   }
 
