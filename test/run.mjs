@@ -26,7 +26,7 @@ const alone = /^(fleet\/|slow\/(cluster|redisson))/;
 /** A file with properties over random values. */
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** The time limit of a file, in ms. */
-const limit = 5 * 60_000;
+const limit = 15 * 60_000;
 /** The number of processes at a time: two for each of two processors, since tests mostly wait. */
 const workers = Number(process.env.SLUICE_WORKERS ?? 4);
 
