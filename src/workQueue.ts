@@ -1,7 +1,7 @@
 import { endOfTurn, nextTurn } from './endOfTurn.ts';
 
 /** The works that are run in one turn of the event loop: thousands would block it. */
-export const mostInTurn = 256;
+export const worksInTurn = 256;
 
 /**
  * Runs works in their order, at the end of this turn of the event loop. After `most` of them, in this turn or in earlier ones, the
@@ -16,7 +16,7 @@ export class WorkQueue {
   /** The time of the requests of this turn, if the clock was read since a work was added. */
   time: number | undefined;
 
-  constructor(most = mostInTurn) {
+  constructor(most = worksInTurn) {
     this.#most = most;
     this.#left = most;
   }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mostInTurn, WorkQueue } from '../src/workQueue.ts';
+import { WorkQueue, worksInTurn } from '../src/workQueue.ts';
 import { timed } from './support/fakeTime.ts';
 
 /** Works that record their numbers. */
@@ -27,10 +27,10 @@ timed('a work that is run at once waits behind others, and after many for the ne
   queue.run(work(1));
   assert.equal(ran, []);
   clock.runMicrotasks();
-  for (let i = 2; i < mostInTurn + 2; i++) queue.run(work(i));
-  assert.equal(ran, upTo(mostInTurn));
+  for (let i = 2; i < worksInTurn + 2; i++) queue.run(work(i));
+  assert.equal(ran, upTo(worksInTurn));
   clock.next();
-  assert.equal(ran, upTo(mostInTurn + 2));
+  assert.equal(ran, upTo(worksInTurn + 2));
 });
 
 timed('a work that throws an error does not keep the others from being run', (clock) => {

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
-import { mostInTurn } from '../../src/workQueue.ts';
+import { worksInTurn } from '../../src/workQueue.ts';
 import { timed } from '../support/fakeTime.ts';
 import { asking, assertNoCalls, givenUp, granting, reserving, setUp } from './fakes.ts';
 
@@ -42,11 +42,11 @@ timed('answers thousands of calls that fail together over several turns, in thei
   const decide = (ledger: (typeof ledgers)[number], i: number) => ledger.decide([1], () => answered.push(i));
   ledgers.forEach(decide);
   redis.become('close');
-  assert.is(answered.length, mostInTurn);
+  assert.is(answered.length, worksInTurn);
   decide(ledgers[999], 1_000);
   for (let turn = 2; turn < 4; turn++) {
     clock.next();
-    assert.is(answered.length, turn * mostInTurn);
+    assert.is(answered.length, turn * worksInTurn);
   }
   clock.next();
   assert.equal(

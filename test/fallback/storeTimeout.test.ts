@@ -5,7 +5,7 @@ import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
 import type { ControlledLedger, RefundReply, Reply, ReserveReply } from '../../src/stores/store.ts';
-import { mostInTurn } from '../../src/workQueue.ts';
+import { worksInTurn } from '../../src/workQueue.ts';
 import { assertRefuses, noDuration } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
 import { answerOf, asking, assertNoCalls, granting, limit, setUpTimed } from './fakes.ts';
@@ -257,7 +257,7 @@ timed(
     // A turn of the fake clock takes a millisecond.
     for (const [i, { error, at }] of answers.entries()) {
       assert.instance(error, StoreUnavailableError);
-      assert.is(at, over + Math.floor(i / mostInTurn));
+      assert.is(at, over + Math.floor(i / worksInTurn));
     }
     assert.is(later.at, undefined);
     remote.last.reply(null, [5]);

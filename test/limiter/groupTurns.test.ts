@@ -6,7 +6,7 @@ import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Ledger, Store } from '../../src/stores/store.ts';
-import { mostInTurn } from '../../src/workQueue.ts';
+import { worksInTurn } from '../../src/workQueue.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
 
@@ -53,7 +53,7 @@ function callsIn(turns: number, turn: () => void, calls: () => number): number[]
   });
 }
 
-const inTurns = [mostInTurn, mostInTurn, mostInTurn, keys.length - 3 * mostInTurn];
+const inTurns = [worksInTurn, worksInTurn, worksInTurn, keys.length - 3 * worksInTurn];
 
 timed('the calls of thousands of keys leave over several turns', (clock) => {
   const { store, calls } = countedStore();
@@ -71,7 +71,7 @@ timed('the calls of thousands of waiting keys that are due together leave over s
   callsIn(5, turn, calls);
   clock.tick(1_500);
   const due = [calls(), ...callsIn(5, turn, calls)];
-  assert.ok(Math.max(...due) <= mostInTurn, `${due}`);
+  assert.ok(Math.max(...due) <= worksInTurn, `${due}`);
   assert.is(
     due.reduce((sum, count) => sum + count),
     keys.length,
@@ -103,9 +103,9 @@ timed('thousands of waiting keys are closed over several turns, in which none is
   };
   // Past the moments of all reservations, before the next turn.
   clock.tick(limit.interval);
-  assert.is(await ended(), mostInTurn);
+  assert.is(await ended(), worksInTurn);
   turn();
-  assert.is(await ended(), 2 * mostInTurn);
+  assert.is(await ended(), 2 * worksInTurn);
   for (let i = 0; i < 4; i++) turn();
   await clock.runAllAsync();
   assert.ok(closed.at !== undefined);
