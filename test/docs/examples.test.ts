@@ -80,9 +80,10 @@ pages('pages are fetched as permits are granted', async () => {
 
 pages('keys keep their order, and none waits for another one', async () => {
   const printed = await printedBy('group');
-  const of = (second: number) =>
-    printed.filter((line) => line.endsWith(`second ${second}`)).map((line) => line.split(' in')[0]);
-  assert.equal([of(0), of(1), of(2)], [['acme 1', 'acme 2', 'zoo 1'], ['acme 3', 'zoo 2'], ['zoo 3']]);
+  // On a busy machine, a timer that comes late changes the order of different keys: each key has its own.
+  const of = (key: string) => printed.filter((line) => line.startsWith(key));
+  assert.equal(of('acme'), ['acme 1 in second 0', 'acme 2 in second 0', 'acme 3 in second 1']);
+  assert.equal(of('zoo'), ['zoo 1 in second 0', 'zoo 2 in second 1', 'zoo 3 in second 2']);
 });
 
 pages('calls of functions and methods wait, or are refused', async () => {
