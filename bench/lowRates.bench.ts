@@ -23,12 +23,15 @@ const fleets = [
   [1, 10],
 ];
 
-/** Of single histories of so few permits, chance decides most. */
-const many = { ...measured, warmUp: 6000, span: 60_000, fade: interval, seeds: 16 };
+/** Of single histories of so few permits, chance decides most: the fewer they are, the more seeds. */
+const manyOf = (permits: number) => ({
+  ...measured,
+  ...{ warmUp: 6000, span: 60_000, fade: interval, seeds: permits > 10 ? 16 : 64 },
+});
 
 /** The kept part, the longest wait in seconds, and the calls for each granted permit. */
 function measure(limit: Limit, clients: number, habits: Habits): number[] {
-  const { part, longest, calls } = againstIdeal(limit, clients, habits, many);
+  const { part, longest, calls } = againstIdeal(limit, clients, habits, manyOf(limit.permits));
   return [part, longest / 1_000, calls];
 }
 

@@ -3,7 +3,7 @@
 -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
 local MOST_STRIDE = 1000
 
-local loadOf, keptPart, keptLoad, areReturned, areRare, strideOf, noteGranted, noteTaken, noteFreed
+local loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare, strideOf, noteGranted, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -36,14 +36,21 @@ do
     return keptPart(ledger) <= MOST_KEPT
   end
 
+  local function leastRare(ledger, least)
+    return math.max(least, RARE_KEPT * keptPart(ledger))
+  end
+
+  -- Whether a request of so many milliseconds or more waits, and makes permits rare if many are refunded.
+  function hasLarge(ledger, least)
+    return ledger.largestUntil > ledger.seen and ledger.largest >= leastRare(ledger, least)
+  end
+
   -- Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused.
   function areRare(ledger)
     if not areReturned(ledger) then return false end
-    local kept = keptPart(ledger)
     for _, state in ipairs(ledger.limits) do
-      local least = math.max(state.kind == 's' and RARE_IN_SLIDING or RARE_LOAD, RARE_KEPT * kept)
-      if state.interval >= state.permits * least then return true end
-      if ledger.largest >= least and ledger.largestUntil > ledger.seen then return true end
+      local least = state.kind == 's' and RARE_IN_SLIDING or RARE_LOAD
+      if state.interval >= state.permits * leastRare(ledger, least) or hasLarge(ledger, least) then return true end
     end
     return false
   end

@@ -2,20 +2,25 @@
 
 -- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
 
-local shortestInterval, isShort, takeTurns, goOnInTurns
+local shortestInterval, isShort, isSlow, takeTurns, goOnInTurns
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
   local TURNS_PERIOD = 3000
   -- They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes
-  -- later after its grant than this part of the interval, if at least so many such requests fit into one: of few permits,
-  -- turns waste more.
+  -- later after its grant than this part of the interval.
   local FEW_KEPT = 0.25
   local LATE_PARTS = 10
-  local LEAST_REQUESTS = 12
-  -- While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most
-  -- of it: milliseconds.
+  -- If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval,
+  -- refunded ones among them; while fewer than this fit into a fixed window, whose permits come at once; while a request takes
+  -- at least so many milliseconds; and while one is large.
+  local LEAST_REQUESTS = 24
+  local LEAST_IN_FIXED = 12
+  local MOST_LOAD = 200
+  -- In long intervals, they take turns all the same, as they would wait for most of it: milliseconds.
   local LONG_INTERVAL = 10000
+  -- Of requests that take at least so many milliseconds at the full rate, few are granted between two calls.
+  local SLOW_REQUEST = 40
 
   function shortestInterval(ledger)
     local shortest = math.huge
@@ -28,8 +33,24 @@ do
     return shortestInterval(ledger) < LONG_INTERVAL
   end
 
-  local function mayTakeTurns(ledger)
-    if isShort(ledger) and areRare(ledger) then return false end
+  -- Whether few requests of a load are granted between two calls of a client that takes turns in a short interval.
+  function isSlow(ledger, load)
+    return load >= SLOW_REQUEST and load < MOST_LOAD and isShort(ledger)
+  end
+
+  -- Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds.
+  local function mayTakeTurns(ledger, least)
+    local load, fixed = least, false
+    for _, state in ipairs(ledger.limits) do
+      load = math.max(load, state.interval / state.permits)
+      fixed = fixed or state.kind == 'f'
+    end
+    local room = math.max(keptLoad(ledger, load) * LEAST_REQUESTS, fixed and load * LEAST_IN_FIXED or 0)
+    if (load >= MOST_LOAD or room > shortestInterval(ledger) or hasLarge(ledger, MOST_LOAD))
+      and isShort(ledger) and areReturned(ledger)
+    then
+      return false
+    end
     for _, state in ipairs(ledger.limits) do
       if state.kind ~= 't' then return true end
     end
@@ -40,15 +61,14 @@ do
   -- then take turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the
   -- permits that are free.
   function takeTurns(ledger, now)
-    return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger)
+    return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
   end
 
   -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late.
   function goOnInTurns(ledger, now, age, load)
-    local interval = shortestInterval(ledger)
-    local late = interval < age * LATE_PARTS and interval >= load * LEAST_REQUESTS and keptPart(ledger) <= FEW_KEPT
+    local late = shortestInterval(ledger) < age * LATE_PARTS and keptPart(ledger) <= FEW_KEPT
     -- Further ahead, reservations move up first.
-    local begins = late and mayTakeTurns(ledger) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
+    local begins = late and mayTakeTurns(ledger, load) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
     if begins or takeTurns(ledger, now) then ledger.movedAt = now end
   end
 end

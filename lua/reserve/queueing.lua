@@ -10,6 +10,9 @@ if ordered then
   local MOST_NAME = 2048
   -- At most so many requests fit in the windows for which several clients call at once. For more, many calls would be in vain.
   local FEW_AT_ONCE = 4
+  -- A client whose slow request stays queued has a claim to so many of it: to fewer than `SLOW_LEAD`, so that none is held up
+  -- for ever.
+  local SLOW_CLAIM = 2
 
   -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait,
   -- or, of clients that take turns, its next one.
@@ -80,10 +83,10 @@ if ordered then
     if not left then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
-      -- Its claim is no larger than this request, so that a client whose request is too large, or needs another limit, holds up
-      -- no others for ever.
-      local claimed = taken
-      for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - load) end
+      -- Its claim is no larger than this request, or two slow ones, so that a client whose request is too large, or needs another
+      -- limit, holds up no others for ever.
+      local claimed, most = taken, load * (isSlow(ledger, load) and SLOW_CLAIM or 1)
+      for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - most) end
       if turns then
         retryAt = nextTurn(t, load)
         turn = retryAt

@@ -15,12 +15,16 @@ if turns then
   local PAUSE_PART = 0.01
   -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then.
   local IN_VAIN = 3
+  -- The same for slow requests, between whose calls many permits would come back unused.
+  local SLOW_IN_VAIN = 1.5
   -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
   -- request, or no client reserves permits in front of its next call.
   local MANY_FREE = 2
   -- There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own:
   -- otherwise permits for which the other one has not called yet stay unused.
   local LEAD = 5
+  -- The same for slow requests, of which a client that is ahead keeps others waiting for long.
+  local SLOW_LEAD = 3
 
   -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window
   -- cannot be granted again before a reservation that needs it.
@@ -32,7 +36,8 @@ if turns then
 
   -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
   local function keptForOthers(after, load)
-    local kept, others, most = 0, contenders - 1, isShort(ledger) and LEAD or 1
+    local kept, others = 0, contenders - 1
+    local most = isSlow(ledger, load) and SLOW_LEAD or isShort(ledger) and LEAD or 1
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.client ~= client then
         others = others - 1
@@ -71,7 +76,7 @@ if turns then
       pause = keptLoad(ledger, math.min(asked * load, math.max(load, shortestInterval(ledger) * PAUSE_PART)))
     end
     if free == 0 then
-      pause = pause * IN_VAIN
+      pause = pause * (isSlow(ledger, load) and SLOW_IN_VAIN or IN_VAIN)
     elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then
       pause = pause / 2
     end

@@ -199,7 +199,9 @@ export class Dispatcher {
       fairShare.contenders === 1 ||
       next?.cost.every((n, i) => n <= grant.cost[i]) ||
       (next && fairShare.isLarge(next.cost) && ++this.#smallRefunds % smallRefunds > 0);
-    if (!fairShare.takesTurns && isEnough) waitEstimate.retryAt = 0;
+    // Of few permits, those that come back must not wait for a turn.
+    const mayCall = !fairShare.takesTurns || fairShare.isSlow(grant.cost);
+    if (mayCall && isEnough) waitEstimate.retryAt = 0;
     this.loop.wake();
   }
 

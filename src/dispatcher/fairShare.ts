@@ -1,6 +1,6 @@
 import type { Cost } from '../limits/cost.ts';
 import { capacityOf } from '../limits/limit.ts';
-import { loadOf } from '../limits/load.ts';
+import { isSlow, loadOf } from '../limits/load.ts';
 import type { Ledger } from '../stores/store.ts';
 
 /** The least horizon: milliseconds. */
@@ -67,6 +67,11 @@ export class FairShare {
   /** Milliseconds of the full rate that one request takes. */
   loadOf(cost: Cost): number {
     return loadOf(this.#ledger, cost);
+  }
+
+  /** Whether permits of such a request must not wait for the client's turn when they come back. */
+  isSlow(cost: Cost): boolean {
+    return isSlow(this.#ledger, this.loadOf(cost));
   }
 
   /** The part of a limit's permits, or of a larger burst, that one request takes; of several limits, the largest part. */

@@ -42,12 +42,19 @@ export function areReturned(ledger: LedgerState): boolean {
 /** Whether permits are so rare, and so many are refunded, that reservations far ahead would leave them unused. */
 export function areRare(ledger: LedgerState): boolean {
   if (!areReturned(ledger)) return false;
-  const kept = keptPart(ledger);
-  const { limits, largest, largestUntil, seen } = ledger;
-  return limits.some(({ kind, interval, permits }) => {
-    const least = Math.max(kind === 'slidingWindow' ? rareInSliding : rareLoad, rareKept * kept);
-    return interval >= permits * least || (largest >= least && largestUntil > seen);
+  return ledger.limits.some(({ kind, interval, permits }) => {
+    const least = kind === 'slidingWindow' ? rareInSliding : rareLoad;
+    return interval >= permits * leastRare(ledger, least) || hasLarge(ledger, least);
   });
+}
+
+function leastRare(ledger: LedgerState, least: number): number {
+  return Math.max(least, rareKept * keptPart(ledger));
+}
+
+/** Whether a request of so many milliseconds or more waits, and makes permits rare if many are refunded. */
+export function hasLarge(ledger: LedgerState, least: number): boolean {
+  return ledger.largestUntil > ledger.seen && ledger.largest >= leastRare(ledger, least);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { loadOf } from '../../limits/load.ts';
+import { isShort, loadOf } from '../../limits/load.ts';
 import {
   contenderPeriod,
   noticePeriod,
@@ -17,7 +17,7 @@ import type { Reservations } from './queueing.ts';
 import { serve } from './serve.ts';
 import { longestHorizon, noteHorizon, shareOf } from './share.ts';
 import { takeTicket, turnOf } from './tickets.ts';
-import { isShort, nextTurn, takenBy, takeTurns } from './turns.ts';
+import { nextTurn, takenBy, takeTurns } from './turns.ts';
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The

@@ -1,20 +1,24 @@
-import { shortestInterval } from '../../limits/load.ts';
+import { isShort, isSlow, mostLoad, shortestInterval } from '../../limits/load.ts';
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { areRare, areReturned, keptLoad, keptPart } from './pace.ts';
+import { areReturned, hasLarge, keptLoad, keptPart } from './pace.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
 /**
  * They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes later after
- * its grant than this part of the interval, if at least so many such requests fit into one: of few permits, turns waste more.
+ * its grant than this part of the interval.
  */
 const fewKept = 0.25;
 const lateParts = 10;
-const leastRequests = 12;
-/** While permits are rare, clients wait in order instead, unless the interval is so long that they would wait for most of it. */
-const longInterval = 10_000;
+/**
+ * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
+ * ones among them; while fewer than this fit into a fixed window, whose permits come at once; while a request takes at least
+ * `mostLoad` milliseconds; and while one is large. In long intervals, they take turns all the same.
+ */
+const leastRequests = 24;
+const leastInFixed = 12;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
 /** Milliseconds between the calls of two contenders in a long interval. */
@@ -26,6 +30,8 @@ const longPause = 250;
 const pausePart = 0.01;
 /** That time is so many times as long after a call for which nothing was free, as most calls are in vain then. */
 const inVain = 3;
+/** The same for slow requests, between whose calls many permits would come back unused. */
+const slowInVain = 1.5;
 /**
  * That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one request, or
  * no client reserves permits in front of its next call.
@@ -36,6 +42,10 @@ const manyFree = 2;
  * permits for which the other one has not called yet stay unused.
  */
 const lead = 5;
+/** The same for slow requests, of which a client that is ahead keeps others waiting for long. */
+const slowLead = 3;
+/** A client whose slow request stays queued has a claim to so many of it: fewer than `slowLead`, so that none is held up for ever. */
+const slowClaim = 2;
 
 /**
  * Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders then take
@@ -48,14 +58,15 @@ export function takeTurns(ledger: LedgerState, now: number): boolean {
   return movedAt !== 0 && now < movedAt + turnsPeriod && mayTakeTurns(ledger);
 }
 
-function mayTakeTurns(ledger: LedgerState): boolean {
-  if (isShort(ledger) && areRare(ledger)) return false;
-  return ledger.limits.some(({ kind }) => kind !== 'tokenBucket');
-}
-
-/** Whether an interval is so short that its permits come faster than clients call in a long one. */
-export function isShort(ledger: LedgerState): boolean {
-  return shortestInterval(ledger) < longInterval;
+/** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */
+function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
+  const { limits } = ledger;
+  const load = limits.reduce((most, { interval, permits }) => Math.max(most, interval / permits), least);
+  const isFixed = limits.some(({ kind }) => kind === 'fixedWindow');
+  const room = Math.max(keptLoad(ledger, load) * leastRequests, isFixed ? load * leastInFixed : 0);
+  const areFew = load >= mostLoad || room > shortestInterval(ledger) || hasLarge(ledger, mostLoad);
+  const inOrder = areFew && isShort(ledger) && areReturned(ledger);
+  return !inOrder && limits.some(({ kind }) => kind !== 'tokenBucket');
 }
 
 /**
@@ -68,11 +79,10 @@ export function reservesNothing(ledger: LedgerState): boolean {
 
 /** A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. */
 export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
-  const interval = shortestInterval(ledger);
-  const isLate =
-    interval < age * lateParts && interval >= load * leastRequests && keptPart(ledger) <= fewKept;
+  const isLate = shortestInterval(ledger) < age * lateParts && keptPart(ledger) <= fewKept;
   // Further ahead, reservations move up first.
-  const begins = isLate && mayTakeTurns(ledger) && newestOf(ledger, undefined, false) <= now + noticePeriod;
+  const begins =
+    isLate && mayTakeTurns(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
   if (begins || takeTurns(ledger, now)) ledger.movedAt = now;
 }
 
@@ -111,11 +121,12 @@ export function takenBy({ tickets }: LedgerState, client: string): { taken: numb
 }
 
 /**
- * What a client counts as having taken whose request stays queued: its claim is no larger than that request, so that one whose
- * request is too large, or needs another limit, holds up no others for ever.
+ * What a client counts as having taken whose request stays queued: its claim is no larger than that request, or two slow ones, so
+ * that one whose request is too large, or needs another limit, holds up no others for ever.
  */
-export function keepClaim({ tickets }: LedgerState, taken: number, load: number): number {
-  return tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - load), taken);
+export function keepClaim(ledger: LedgerState, taken: number, load: number): number {
+  const most = load * (isSlow(ledger, load) ? slowClaim : 1);
+  return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most), taken);
 }
 
 /**
@@ -140,7 +151,7 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
   const { client, contenders, least } = call;
   let kept = 0;
   let others = contenders - 1;
-  const most = isShort(ledger) ? lead : 1;
+  const most = isSlow(ledger, load) ? slowLead : isShort(ledger) ? lead : 1;
   for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
     others--;
@@ -167,7 +178,7 @@ export function nextTurn(
   let pause = longPause;
   if (isShort(ledger))
     pause = keptLoad(ledger, Math.min(asked * load, Math.max(load, shortestInterval(ledger) * pausePart)));
-  if (free === 0) pause *= inVain;
+  if (free === 0) pause *= isSlow(ledger, load) ? slowInVain : inVain;
   else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
