@@ -8,14 +8,16 @@ do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
   local TURNS_PERIOD = 3000
   -- They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes
-  -- later after its grant than this part of the interval.
+  -- later after its grant than this part of the interval. Slow requests begin to if so much of a sliding window is kept, or
+  -- as soon as many permits of a fixed one are refunded.
   local FEW_KEPT = 0.25
+  local SLOW_KEPT = 0.5
   local LATE_PARTS = 10
   -- If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval,
-  -- refunded ones among them; while fewer than this fit into a fixed window, whose permits come at once; while a request takes
-  -- at least so many milliseconds; and while one is large.
-  local LEAST_REQUESTS = 24
-  local LEAST_IN_FIXED = 12
+  -- refunded ones among them, or while fewer than this fit into a fixed one; while a request takes at least so many
+  -- milliseconds; and while one is large.
+  local LEAST_REQUESTS = 12
+  local LEAST_IN_FIXED = 9
   local MOST_LOAD = 200
   -- In long intervals, they take turns all the same, as they would wait for most of it: milliseconds.
   local LONG_INTERVAL = 10000
@@ -38,14 +40,18 @@ do
     return load >= SLOW_REQUEST and load < MOST_LOAD and isShort(ledger)
   end
 
+  local function hasFixed(ledger)
+    for _, state in ipairs(ledger.limits) do
+      if state.kind == 'f' then return true end
+    end
+    return false
+  end
+
   -- Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds.
   local function mayTakeTurns(ledger, least)
-    local load, fixed = least, false
-    for _, state in ipairs(ledger.limits) do
-      load = math.max(load, state.interval / state.permits)
-      fixed = fixed or state.kind == 'f'
-    end
-    local room = math.max(keptLoad(ledger, load) * LEAST_REQUESTS, fixed and load * LEAST_IN_FIXED or 0)
+    local load = least
+    for _, state in ipairs(ledger.limits) do load = math.max(load, state.interval / state.permits) end
+    local room = hasFixed(ledger) and load * LEAST_IN_FIXED or keptLoad(ledger, load) * LEAST_REQUESTS
     if (load >= MOST_LOAD or room > shortestInterval(ledger) or hasLarge(ledger, MOST_LOAD))
       and isShort(ledger) and areReturned(ledger)
     then
@@ -64,9 +70,15 @@ do
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
   end
 
+  local function fewKept(ledger, load)
+    if not isSlow(ledger, load) then return keptPart(ledger) <= FEW_KEPT end
+    if hasFixed(ledger) then return areReturned(ledger) end
+    return keptPart(ledger) <= SLOW_KEPT
+  end
+
   -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late.
   function goOnInTurns(ledger, now, age, load)
-    local late = shortestInterval(ledger) < age * LATE_PARTS and keptPart(ledger) <= FEW_KEPT
+    local late = shortestInterval(ledger) < age * LATE_PARTS and fewKept(ledger, load)
     -- Further ahead, reservations move up first.
     local begins = late and mayTakeTurns(ledger, load) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
     if begins or takeTurns(ledger, now) then ledger.movedAt = now end

@@ -13,10 +13,9 @@ if turns then
   -- In a short interval, a call comes each time in which the kept permits of this part of the interval are granted: but no
   -- less than one request of the client, and no more than its first ones of equal costs.
   local PAUSE_PART = 0.01
-  -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then.
+  -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow
+  -- requests, between whose calls many permits would come back unused.
   local IN_VAIN = 3
-  -- The same for slow requests, between whose calls many permits would come back unused.
-  local SLOW_IN_VAIN = 1.5
   -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
   -- request, or no client reserves permits in front of its next call.
   local MANY_FREE = 2
@@ -76,7 +75,7 @@ if turns then
       pause = keptLoad(ledger, math.min(asked * load, math.max(load, shortestInterval(ledger) * PAUSE_PART)))
     end
     if free == 0 then
-      pause = pause * (isSlow(ledger, load) and SLOW_IN_VAIN or IN_VAIN)
+      pause = pause * (isSlow(ledger, load) and 1 or IN_VAIN)
     elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then
       pause = pause / 2
     end

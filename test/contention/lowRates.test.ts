@@ -23,8 +23,9 @@ for (const [clients, [kind, limitOf], refundWithin] of cases([2, 4, 10], windows
   test(`${clients} clients keep a ${kind} of 10 a second whose permits are refunded within ${refundWithin} ms`, () => {
     const { part, longest, calls } = keptOf(limitOf(10), clients, 0.6, refundWithin);
     assert.ok(part >= 0.9, `${part} of the ideal`);
-    assert.ok(longest < 3000, `a request waited for ${longest} ms`);
-    assert.ok(calls < 2, `${calls} calls a permit`);
+    // In turns, a client may be ahead of another one by three requests.
+    assert.ok(longest < (refundWithin > 5 ? 5000 : 3000), `a request waited for ${longest} ms`);
+    assert.ok(calls < (refundWithin > 5 ? 2.4 : 2), `${calls} calls a permit`);
   });
 
 const rare = [
@@ -47,12 +48,14 @@ for (const [[permits, clients], [kind, limitOf], refund] of cases(rare, kinds, [
 /** Of single histories of so few permits, chance decides most. */
 const many = { ...measured, warmUp: 6000, fade: interval, seeds: 16 };
 const late = [
-  [20, 10, 0.9, 0.95, 2.9],
+  [20, 10, 0.9, 0.95, 3.3],
   [20, 10, 0.6, 0.95, 2.2],
-  [15, 10, 0.9, 0.95, 2.9],
-  [10, 10, 0.9, 0.95, 2.9],
-  [10, 10, 0.6, 0.94, 2.2],
-  [10, 2, 0.9, 0.95, 2.9],
+  [20, 10, 0.3, 0.95, 1.8],
+  [15, 10, 0.9, 0.95, 3.3],
+  [10, 10, 0.9, 0.95, 3.3],
+  [10, 10, 0.6, 0.95, 2.2],
+  [10, 10, 0.3, 0.95, 1.8],
+  [10, 2, 0.9, 0.95, 3.3],
   [2, 10, 0.9, 0.94, 6.5],
   [2, 10, 0.6, 0.94, 6.5],
   [2, 2, 0.9, 0.94, 6.5],

@@ -341,6 +341,8 @@ for (const [[permits, seconds, number, waiting, least], kind] of cases(late, [
 
 for (const [[permits, interval], [name, waste], kind] of cases(
   [
+    [10, 1000],
+    [20, 1000],
     [50, 1000],
     [100, 2500],
   ],

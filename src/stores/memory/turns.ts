@@ -8,17 +8,19 @@ import { areReturned, hasLarge, keptLoad, keptPart } from './pace.ts';
 const turnsPeriod = 3000;
 /**
  * They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes later after
- * its grant than this part of the interval.
+ * its grant than this part of the interval. Slow requests begin to if so much of a sliding window is kept, or as soon as many
+ * permits of a fixed one are refunded.
  */
 const fewKept = 0.25;
+const slowKept = 0.5;
 const lateParts = 10;
 /**
  * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
- * ones among them; while fewer than this fit into a fixed window, whose permits come at once; while a request takes at least
- * `mostLoad` milliseconds; and while one is large. In long intervals, they take turns all the same.
+ * ones among them, or while fewer than this fit into a fixed one; while a request takes at least `mostLoad` milliseconds; and while
+ * one is large. In long intervals, they take turns all the same.
  */
-const leastRequests = 24;
-const leastInFixed = 12;
+const leastRequests = 12;
+const leastInFixed = 9;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
 /** Milliseconds between the calls of two contenders in a long interval. */
@@ -28,10 +30,11 @@ const longPause = 250;
  * than one request of the client, and no more than its first ones of equal costs.
  */
 const pausePart = 0.01;
-/** That time is so many times as long after a call for which nothing was free, as most calls are in vain then. */
+/**
+ * That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow requests,
+ * between whose calls many permits would come back unused.
+ */
 const inVain = 3;
-/** The same for slow requests, between whose calls many permits would come back unused. */
-const slowInVain = 1.5;
 /**
  * That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one request, or
  * no client reserves permits in front of its next call.
@@ -58,12 +61,15 @@ export function takeTurns(ledger: LedgerState, now: number): boolean {
   return movedAt !== 0 && now < movedAt + turnsPeriod && mayTakeTurns(ledger);
 }
 
+function hasFixed({ limits }: LedgerState): boolean {
+  return limits.some(({ kind }) => kind === 'fixedWindow');
+}
+
 /** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */
 function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
   const { limits } = ledger;
   const load = limits.reduce((most, { interval, permits }) => Math.max(most, interval / permits), least);
-  const isFixed = limits.some(({ kind }) => kind === 'fixedWindow');
-  const room = Math.max(keptLoad(ledger, load) * leastRequests, isFixed ? load * leastInFixed : 0);
+  const room = hasFixed(ledger) ? load * leastInFixed : keptLoad(ledger, load) * leastRequests;
   const areFew = load >= mostLoad || room > shortestInterval(ledger) || hasLarge(ledger, mostLoad);
   const inOrder = areFew && isShort(ledger) && areReturned(ledger);
   return !inOrder && limits.some(({ kind }) => kind !== 'tokenBucket');
@@ -77,9 +83,14 @@ export function reservesNothing(ledger: LedgerState): boolean {
   return isShort(ledger) && areReturned(ledger) && ledger.limits.some(({ kind }) => kind === 'slidingWindow');
 }
 
+function areFewKept(ledger: LedgerState, load: number): boolean {
+  if (!isSlow(ledger, load)) return keptPart(ledger) <= fewKept;
+  return hasFixed(ledger) ? areReturned(ledger) : keptPart(ledger) <= slowKept;
+}
+
 /** A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. */
 export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
-  const isLate = shortestInterval(ledger) < age * lateParts && keptPart(ledger) <= fewKept;
+  const isLate = shortestInterval(ledger) < age * lateParts && areFewKept(ledger, load);
   // Further ahead, reservations move up first.
   const begins =
     isLate && mayTakeTurns(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
@@ -178,7 +189,7 @@ export function nextTurn(
   let pause = longPause;
   if (isShort(ledger))
     pause = keptLoad(ledger, Math.min(asked * load, Math.max(load, shortestInterval(ledger) * pausePart)));
-  if (free === 0) pause *= isSlow(ledger, load) ? slowInVain : inVain;
+  if (free === 0) pause *= isSlow(ledger, load) ? 1 : inVain;
   else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
