@@ -49,18 +49,15 @@ do
 
   -- Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds.
   local function mayTakeTurns(ledger, least)
-    local load = least
-    for _, state in ipairs(ledger.limits) do load = math.max(load, state.interval / state.permits) end
-    local room = hasFixed(ledger) and load * LEAST_IN_FIXED or keptLoad(ledger, load) * LEAST_REQUESTS
-    if (load >= MOST_LOAD or room > shortestInterval(ledger) or hasLarge(ledger, MOST_LOAD))
-      and isShort(ledger) and areReturned(ledger)
-    then
-      return false
-    end
+    local load, window = least, false
     for _, state in ipairs(ledger.limits) do
-      if state.kind ~= 't' then return true end
+      load = math.max(load, state.interval / state.permits)
+      window = window or state.kind ~= 't'
     end
-    return false
+    if not window then return false end
+    if not isShort(ledger) or not areReturned(ledger) then return true end
+    local room = hasFixed(ledger) and load * LEAST_IN_FIXED or keptLoad(ledger, load) * LEAST_REQUESTS
+    return load < MOST_LOAD and room <= shortestInterval(ledger) and not hasLarge(ledger, MOST_LOAD)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders

@@ -68,11 +68,11 @@ function hasFixed({ limits }: LedgerState): boolean {
 /** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */
 function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
   const { limits } = ledger;
+  if (limits.every(({ kind }) => kind === 'tokenBucket')) return false;
+  if (!isShort(ledger) || !areReturned(ledger)) return true;
   const load = limits.reduce((most, { interval, permits }) => Math.max(most, interval / permits), least);
   const room = hasFixed(ledger) ? load * leastInFixed : keptLoad(ledger, load) * leastRequests;
-  const areFew = load >= mostLoad || room > shortestInterval(ledger) || hasLarge(ledger, mostLoad);
-  const inOrder = areFew && isShort(ledger) && areReturned(ledger);
-  return !inOrder && limits.some(({ kind }) => kind !== 'tokenBucket');
+  return load < mostLoad && room <= shortestInterval(ledger) && !hasLarge(ledger, mostLoad);
 }
 
 /**
