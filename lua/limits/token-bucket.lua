@@ -43,9 +43,12 @@ local function tokenBucket()
   end
 
   function algebra.earliest(state, now, at, n)
-    local missing = n * state.interval - unitsAt(state, now)
+    local cost = n * state.interval
+    local missing = cost - unitsAt(state, now)
     if missing <= 0 then return now end
-    return now + math.ceil(missing / state.permits)
+    local t = now + math.ceil(missing / state.permits)
+    -- Of more than 2^53 units, the quotient is rounded: it may be a millisecond early.
+    return levelAt(state, now, t) < cost and t + 1 or t
   end
 
   function algebra.fit(state, now, t, n)

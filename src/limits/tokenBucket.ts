@@ -46,8 +46,12 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   }),
 
   earliest(state, now, _at, n) {
-    const missing = n * state.interval - unitsAt(state, now);
-    return missing <= 0 ? now : now + Math.ceil(missing / state.permits);
+    const cost = n * state.interval;
+    const missing = cost - unitsAt(state, now);
+    if (missing <= 0) return now;
+    const t = now + Math.ceil(missing / state.permits);
+    // Of more than 2^53 units, the quotient is rounded: it may be a millisecond early.
+    return levelAt(state, now, t) < cost ? t + 1 : t;
   },
 
   fit(state, now, t, n) {

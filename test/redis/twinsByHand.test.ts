@@ -55,6 +55,20 @@ test('a decision after which a window resets in 2^33 microseconds: too many for 
   }
 });
 
+test('a bucket whose reservations ahead are more than 2^53 units', async ({ redis }) => {
+  // The window makes the second request wait for 734 ms, until which the bucket loses 2.6e18 units.
+  const limits: LimitSpec[] = [
+    { kind: 'slidingWindow', permits: 1, interval: 734, resolution: 1 },
+    { kind: 'tokenBucket', permits: 3_556_683_908_466_575, interval: 1, burst: 1 },
+  ];
+  const askFor = (client: number, cost: number[]): Step => ({
+    ...{ kind: 'reserve', client, horizon: 10_000, held: 0 },
+    runs: [{ count: 1, cost, maxWait: Infinity }],
+  });
+  const steps = [askFor(0, [1, 1]), askFor(0, [1, 1]), askFor(1, [0, 1])];
+  await sameInBoth(redis, { startUs: 1_700_000_000_000_000, limits, steps }, [{ names: ['', ''], limits }]);
+});
+
 test('a debt, a release and a debt in one call', async ({ redis }) => {
   const limits: LimitSpec[] = [{ kind: 'slidingWindow', permits: 6, interval: 1000, resolution: 1 }];
   const owe = (permits: number) => ({ kind: 'owe', client: 0, permits: [permits] }) as const;
