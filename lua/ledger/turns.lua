@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
 
-local shortestInterval, isShort, isSlow, takeTurns, goOnInTurns
+local shortestInterval, isShort, isSlow, hasKind, takeTurns, goOnInTurns
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -40,23 +40,21 @@ do
     return load >= SLOW_REQUEST and load < MOST_LOAD and isShort(ledger)
   end
 
-  local function hasFixed(ledger)
+  -- Whether a limit is of a kind.
+  function hasKind(ledger, kind)
     for _, state in ipairs(ledger.limits) do
-      if state.kind == 'f' then return true end
+      if state.kind == kind then return true end
     end
     return false
   end
 
   -- Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds.
   local function mayTakeTurns(ledger, least)
-    local load, window = least, false
-    for _, state in ipairs(ledger.limits) do
-      load = math.max(load, state.interval / state.permits)
-      window = window or state.kind ~= 't'
-    end
-    if not window then return false end
+    local load, fixed = least, hasKind(ledger, 'f')
+    for _, state in ipairs(ledger.limits) do load = math.max(load, state.interval / state.permits) end
+    if not fixed and not hasKind(ledger, 's') then return false end
     if not isShort(ledger) or not areReturned(ledger) then return true end
-    local room = hasFixed(ledger) and load * LEAST_IN_FIXED or keptLoad(ledger, load) * LEAST_REQUESTS
+    local room = fixed and load * LEAST_IN_FIXED or keptLoad(ledger, load) * LEAST_REQUESTS
     return load < MOST_LOAD and room <= shortestInterval(ledger) and not hasLarge(ledger, MOST_LOAD)
   end
 
@@ -69,7 +67,7 @@ do
 
   local function fewKept(ledger, load)
     if not isSlow(ledger, load) then return keptPart(ledger) <= FEW_KEPT end
-    if hasFixed(ledger) then return areReturned(ledger) end
+    if hasKind(ledger, 'f') then return areReturned(ledger) end
     return keptPart(ledger) <= SLOW_KEPT
   end
 

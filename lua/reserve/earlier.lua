@@ -31,8 +31,7 @@ if earlier then
     -- Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded; and
     -- in a fixed window never, as no slot is unknown there.
     local movesUp = not (turns or barred) and (contenders == 1 or ledger.freed >= load) and ledger.pausedUntil <= now
-      and fitAll(ledger, now, now, cost, math.huge) + remaining > 0
-    for _, state in ipairs(ledger.limits) do movesUp = movesUp and state.kind ~= 'f' end
+      and not hasKind(ledger, 'f') and fitAll(ledger, now, now, cost, math.huge) + remaining > 0
     answer(remaining, movesUp and MOVES_UP or LEFT)
   end
 end

@@ -32,9 +32,7 @@ if ordered then
   -- How much of the delay by those in front does not count for a load: all permits of a fixed window come at once. Half of the
   -- others, as those in front may have more requests.
   local function sharedBy(load)
-    for _, state in ipairs(ledger.limits) do
-      if state.kind ~= 'f' then return 0 end
-    end
+    if hasKind(ledger, 's') or hasKind(ledger, 't') then return 0 end
     local interval = shortestInterval(ledger)
     return interval <= load * FEW_AT_ONCE and keptLoad(ledger, (interval - load) / 2) or 0
   end

@@ -28,9 +28,7 @@ if turns then
   -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window
   -- cannot be granted again before a reservation that needs it.
   function reservesNothing()
-    for _, state in ipairs(ledger.limits) do
-      if state.kind == 's' then return isShort(ledger) and areReturned(ledger) end
-    end
+    return isShort(ledger) and areReturned(ledger) and hasKind(ledger, 's')
   end
 
   -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
