@@ -205,6 +205,35 @@ inEachTwin('turns', (test, { fleet }) => {
         assert.is(await begin(age, kept, permits), begins, `${age} ms, ${kept} of ${permits} kept`);
     });
 
+    test(`turns begin when the kept part of the permits is small enough: ${spec.kind}`, async () => {
+      /** How many late refunds begin turns, while two clients wait for one request at a time. */
+      const begunBy = async (permits: number): Promise<number> => {
+        for (let count = 1; ; count++) {
+          const clients = await fleet({ ...spec, permits, interval: 1000 });
+          const refundable: { client: number; moment: number; epoch: number }[] = [];
+          const due = [0, 0];
+          for (let at = 0; at < 1900; at++)
+            for (const client of [0, 1]) {
+              if (at < due[client]) continue;
+              const reply = await clients.reserve(at, client, { horizon: 1 });
+              const [moment] = moments(reply);
+              if (moment > 1001 && moment < 1800) refundable.push({ client, moment, epoch: reply.epoch });
+              due[client] = Math.max(at + 1, moment);
+            }
+          const refunded = refundable.slice(0, count);
+          assert.is(refunded.length, count);
+          for (const [i, { client, ...grant }] of refunded.entries())
+            await clients.refund(1900, client, { ...grant, count: 1 }, i + 1);
+          const { epoch } = refunded[0];
+          if ((await clients.reserve(1901, 1, { count: 40, horizon, epoch })).inTurn) return count;
+        }
+      };
+      // Three quarters of the last 528 ms, in requests of 25 ms.
+      assert.is(await begunBy(40), 16);
+      // Of the last 556 ms, in slow requests of 50 ms: a half, or an eighth in a fixed window.
+      assert.is(await begunBy(20), spec.kind === 'slidingWindow' ? 6 : 2);
+    });
+
     test(`turns end three seconds after the last refund: ${spec.kind}`, async () => {
       const after = async (at: number) => {
         const { call, refund } = await waiting(spec);
