@@ -1,7 +1,8 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { againstIdeal, measured } from '../test/contention/againstIdeal.ts';
+import { againstIdeal, manyWindows, measured } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
+import { besideWasteful, wasteful } from '../test/contention/wasteful.ts';
 import { printTable } from './support/table.ts';
 
 export const question =
@@ -18,9 +19,29 @@ const fleets = [
   [20, 10],
   [10, 2],
   [10, 10],
+  [5, 8],
   [2, 2],
   [2, 10],
   [1, 10],
+];
+
+/** Permits, milliseconds of the interval, and clients, whose reservations would take up most of it. */
+const crowds = [
+  [5, 20, 8],
+  [5, 100, 8],
+  [20, 1_000, 64],
+  [50, 1_000, 64],
+  [100, 1_000, 64],
+];
+
+/** Permits a second, and clients beside one that wastes most of what it takes. */
+const wastedOn = [
+  [1, 2],
+  [2, 2],
+  [2, 11],
+  [5, 5],
+  [10, 5],
+  [20, 5],
 ];
 
 /** Of single histories of so few permits, chance decides most: the fewer they are, the more seeds. */
@@ -50,6 +71,47 @@ export function run(): void {
     printTable([`refunds within ${refundWithin} ms`, ...columns], rows);
     console.log();
   }
+  const crowded = { ...manyWindows(slidingWindow({ permits: 1, interval }), 20_000), seeds: 4 };
+  for (const refundWithin of [5, 500])
+    printTable(
+      [
+        `refunds within ${refundWithin} ms`,
+        ...[30, 60, 90].flatMap((part) => [`${part} %: part`, 'Jain', 'calls']),
+      ],
+      kinds.slice(0, 2).flatMap(([kind, limitOf]) =>
+        crowds.map(([permits, interval, clients]) => [
+          `${kind} of ${permits} in ${interval} ms, ${clients} clients`,
+          ...[0.3, 0.6, 0.9].flatMap((refund) => {
+            const limit = { ...limitOf(permits), interval };
+            const { part, jain, calls } = againstIdeal(
+              limit,
+              clients,
+              { ...waits, refund, refundWithin },
+              crowded,
+            );
+            return [part, jain, calls];
+          }),
+        ]),
+      ),
+    );
+  console.log();
+  const [soon, late] = wasteful;
+  printTable(
+    [
+      'one client with one queued request',
+      ...[soon, late].flatMap(([name]) => [`${name}: part`, 'least share']),
+    ],
+    kinds.slice(0, 2).flatMap(([kind, limitOf]) =>
+      wastedOn.map(([permits, others]) => [
+        `${kind} of ${permits}/s, ${others} others`,
+        ...[soon, late].flatMap(([, waste]) => {
+          const { part, least } = besideWasteful(limitOf(permits), waste, others, 1, manyOf(permits));
+          return [part, least];
+        }),
+      ]),
+    ),
+  );
+  console.log();
   const mixed = { ...waits, waiting: 20, costs: [[1], [5], [50]], refundWithin: 50 };
   printTable(
     ['costs of 1, 5 and 50 of 100/s, 4 clients', ...columns],

@@ -40,9 +40,9 @@ do
       local hold = math.min(MOST_HOLD, math.max(LEAST_HOLD, first.stride))
       if first.due + MOST_DELAY + hold <= now then first.due = now end
     end
-    -- A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
+    -- A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
     local overtaken = first and first.due + MOST_DELAY or math.huge
-    local isFirst = delay == 0 or own and own.due <= now and own.due < overtaken
+    local isFirst = delay == 0 or own and own.stride > 0 and own.due <= now and own.due < overtaken
     return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now
   end
 end

@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
 
-local shortestInterval, isShort, isSlow, hasKind, takeTurns, goOnInTurns
+local shortestInterval, isShort, isSlow, hasKind, orderOf, goOnInTurns
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -18,6 +18,12 @@ do
   -- milliseconds; and while one is large.
   local LEAST_REQUESTS = 12
   local LEAST_IN_FIXED = 9
+  -- In a short interval, they also wait in order if one request of each takes more than this part of it, or than the kept
+  -- part: nearly all permits are reserved then before they come back. Slow requests do if they take all of it, unless few are
+  -- kept. Not requests that take less than `LEAST_ORDERED` milliseconds, as so many more calls would cost more than the
+  -- permits that stay unused.
+  local MOST_RESERVED = 0.45
+  local LEAST_ORDERED = 5
   local MOST_LOAD = 200
   -- In long intervals, they take turns all the same, as they would wait for most of it: milliseconds.
   local LONG_INTERVAL = 10000
@@ -48,21 +54,49 @@ do
     return false
   end
 
+  local function hasWindow(ledger)
+    return hasKind(ledger, 'f') or hasKind(ledger, 's')
+  end
+
+  -- The load of a permit of the slowest limit: milliseconds.
+  local function slowestLoad(ledger)
+    local load = 0
+    for _, state in ipairs(ledger.limits) do load = math.max(load, state.interval / state.permits) end
+    return load
+  end
+
   -- Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds.
   local function mayTakeTurns(ledger, least)
-    local load, fixed = least, hasKind(ledger, 'f')
-    for _, state in ipairs(ledger.limits) do load = math.max(load, state.interval / state.permits) end
-    if not fixed and not hasKind(ledger, 's') then return false end
+    if not hasWindow(ledger) then return false end
     if not isShort(ledger) or not areReturned(ledger) then return true end
-    local room = fixed and load * LEAST_IN_FIXED or keptLoad(ledger, load) * LEAST_REQUESTS
+    local load = math.max(least, slowestLoad(ledger))
+    local room = hasKind(ledger, 'f') and load * LEAST_IN_FIXED or keptLoad(ledger, load) * LEAST_REQUESTS
     return load < MOST_LOAD and room <= shortestInterval(ledger) and not hasLarge(ledger, MOST_LOAD)
+  end
+
+  -- Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused.
+  local function areFew(ledger, contenders)
+    if not hasWindow(ledger) or not isShort(ledger) or not areReturned(ledger) then return false end
+    local load, kept = slowestLoad(ledger), keptPart(ledger)
+    local most = kept > FEW_KEPT and isSlow(ledger, load) and 1 or math.max(MOST_RESERVED, kept)
+    return load >= LEAST_ORDERED and load * contenders > most * shortestInterval(ledger)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders
   -- then take turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the
   -- permits that are free.
-  function takeTurns(ledger, now)
+  local function takeTurns(ledger, now)
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
+  end
+
+  -- Whether contenders take turns, and else whether they wait in order: if neither is needed, they wait for their
+  -- reservations.
+  function orderOf(ledger, now, contenders)
+    local isFew = areFew(ledger, contenders)
+    -- Of fast requests, turns leave too many permits to the next interval, unless few are kept.
+    local isForOrder = isFew and keptPart(ledger) > FEW_KEPT and not isSlow(ledger, slowestLoad(ledger))
+    if not isForOrder and takeTurns(ledger, now) then return true, false end
+    return false, isFew or areRare(ledger)
   end
 
   local function fewKept(ledger, load)

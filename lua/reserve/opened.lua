@@ -26,9 +26,8 @@ local paced = contenders > 1 or now < ledger.pacedUntil
 local share = shareOf(ledger, horizon, contenders, now)
 -- Whether clients wait in order, and whether they take turns. If so: the turn of this one, see `turnOf`. A client that does
 -- not wait is no contender, but it must not overtake clients that wait without reservations.
-local mayOrder, delay, expected, isFirst, barred = contenders > 1 or (paced and not waits), 0, 0, true, false
-local turns = mayOrder and takeTurns(ledger, now)
-local rare = mayOrder and not turns and areRare(ledger)
+local turns, rare, delay, expected, isFirst, barred = false, false, 0, 0, true, false
+if contenders > 1 or (paced and not waits) then turns, rare = orderOf(ledger, now, contenders) end
 local ordered = rare or turns
 if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, rare) end
 boundFrontier(ledger, now)

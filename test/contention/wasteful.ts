@@ -9,10 +9,16 @@ export const wasteful: [name: string, Partial<Habits>][] = [
   ['cancels 95 % in 100 ms', { cancel: 0.95, cancelWithin: 100 }],
 ];
 
-/** One client of six wastes what it takes, and the others keep everything: also the least of their shares. */
-export function besideWasteful(limit: Limit, waste: Partial<Habits>): Comparison & { least: number } {
-  const keeps = { ...waits, waiting: 4 };
-  const clients = [{ ...keeps, ...waste }, ...Array(5).fill(keeps)];
-  const compared = fleetAgainstIdeal(limit, clients, manyWindows(limit));
+/** One client wastes what it takes, and the others, of which there are five, keep everything: also the least of their shares. */
+export function besideWasteful(
+  limit: Limit,
+  waste: Partial<Habits>,
+  others = 5,
+  waiting = 4,
+  during = manyWindows(limit),
+): Comparison & { least: number } {
+  const keeps = { ...waits, waiting };
+  const clients = [{ ...keeps, ...waste }, ...Array(others).fill(keeps)];
+  const compared = fleetAgainstIdeal(limit, clients, during);
   return { ...compared, least: Math.min(...compared.shares.slice(1)) };
 }

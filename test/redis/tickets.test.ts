@@ -51,6 +51,39 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.equal(retries, turns);
     });
 
+  for (const kind of kinds.slice(0, 2))
+    test(`clients wait in order if their reservations would take up a short interval: ${kind.kind}`, async () => {
+      /** Whether the last of so many clients waits in order, after a part of their requests was refunded. */
+      const isOrdered = async (permits: number, interval: number, refunded: number, number: number) => {
+        const clients = await fleet({ ...kind, permits, interval });
+        const { epoch } = await clients.reserve(0, 1, { count: permits + 1 });
+        for (let client = 2; client < number; client++) await clients.reserve(0, client, { horizon: 1 });
+        const count = Math.ceil((number - 1) * refunded);
+        await clients.refund(1, 1, { moment: 0, epoch, count });
+        const { retryAfter, inTurn } = await clients.reserve(2, number, { epoch, horizon: 1 });
+        return retryAfter !== undefined && !inTurn;
+      };
+      for (const [permits, interval, refunded, number] of [
+        // More than 0.45 of the interval.
+        [20, 1000, 1, 10],
+        [20, 100, 0.5, 10],
+        [50, 1000, 1, 23],
+        // More than the kept part of it.
+        [20, 100, 0.25, 14],
+        [50, 1000, 0.25, 38],
+        // Of slow requests, more than all of it, unless few are kept.
+        [20, 1000, 0.5, 21],
+      ]) {
+        const what = `${number} clients on ${permits} in ${interval} ms`;
+        assert.is(await isOrdered(permits, interval, refunded, number - 1), false, `fewer than ${what}`);
+        assert.is(await isOrdered(permits, interval, refunded, number), true, what);
+      }
+      // Reservations more than two seconds ahead move up, but of fast requests, too many are kept for turns.
+      assert.is(await isOrdered(50, 1000, 0.2, 90), true);
+      // A request takes less than five milliseconds.
+      assert.is(await isOrdered(21, 100, 1, 20), false);
+    });
+
   for (const spec of kinds) {
     test(`clients reserve in the order in which they have called, shortly before their turn: ${spec.kind}`, async () => {
       const clients = await refunded(spec);
@@ -125,6 +158,16 @@ inEachTwin('tickets', (test, { fleet }) => {
         await retryOf(clients, at, 6);
         assert.equal(moments(await clients.reserve(at, 4, { horizon })), expected, `at ${at}`);
       }
+    });
+
+    test(`a client that has just reserved a permit is behind those that wait: ${spec.kind}`, async () => {
+      const clients = await refunded(spec);
+      for (const at of [6, 1500]) for (const client of [4, 3]) await retryOf(clients, at, client);
+      assert.equal(moments(await clients.reserve(2986, 4, { horizon })), [3000]);
+      // However far ahead it may reserve.
+      assert.equal(moments(await clients.reserve(2987, 4, { held: 1000, horizon: 5000 })), []);
+      await retryOf(clients, 2988, 3);
+      assert.equal(moments(await clients.reserve(3700, 3, { horizon })), [4000]);
     });
 
     test(`a request that does not wait overtakes none: ${spec.kind}`, async () => {

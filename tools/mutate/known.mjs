@@ -382,7 +382,11 @@ export const known = [
     tests: tickets,
     changes: [
       { file: 'lua/ledger/tickets.lua', find: 'own.due <= now', replace: 'own.due <= 0' },
-      { file: memory('tickets'), find: 'hasPassed = due <= now', replace: 'hasPassed = due <= 0' },
+      {
+        file: memory('tickets'),
+        find: 'hasPassed = stride > 0 && due <= now',
+        replace: 'hasPassed = stride > 0 && due <= 0',
+      },
     ],
   },
   {

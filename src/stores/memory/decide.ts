@@ -8,10 +8,10 @@ import { boundFrontier, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { offer } from './offer.ts';
 import { availableNow, closeLedger } from './openLedger.ts';
-import { areRare, strideOf } from './pace.ts';
+import { strideOf } from './pace.ts';
 import { takeNow } from './take.ts';
 import { turnOf } from './tickets.ts';
-import { takeTurns } from './turns.ts';
+import { orderOf } from './turns.ts';
 
 /** Grants the cost if its permits are free now, closes the ledger, and returns what is left. The twin of `lua/decide.lua`. */
 export function decide(
@@ -29,7 +29,7 @@ export function decide(
   const stride = paced ? strideOf(ledger, cost) : 0;
   let { t, wait, limiting } = offer(ledger, instant, cost, stride, after, others === 0 && after === 0);
   // A request that does not wait must not overtake clients that wait.
-  if (paced && (areRare(ledger) || takeTurns(ledger, now)) && loadOf(ledger, cost) > 0) {
+  if (paced && orderOf(ledger, now, others) && loadOf(ledger, cost) > 0) {
     const { isFirst, delay } = turnOf(ledger, client, now);
     if (!isFirst) wait = Math.max(wait, Math.ceil(delay * 1000));
   }

@@ -12,12 +12,12 @@ import { lastOf } from './epochs.ts';
 import { boundFrontier } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
-import { areRare, areReturned } from './pace.ts';
+import { areReturned } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 import { serve } from './serve.ts';
 import { longestHorizon, noteHorizon, shareOf } from './share.ts';
 import { takeTicket, turnOf } from './tickets.ts';
-import { nextTurn, takenBy, takeTurns } from './turns.ts';
+import { nextTurn, orderOf, takenBy } from './turns.ts';
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The
@@ -38,12 +38,12 @@ export function reserve(
   const paced = contenders > 1 || now < ledger.pacedUntil;
   // A client that does not wait is no contender, but it must not overtake clients that wait without reservations.
   const isOrdered = contenders > 1 || (paced && !waits);
-  const takesTurns = isOrdered && takeTurns(ledger, now);
-  const rare = isOrdered && !takesTurns && areRare(ledger);
+  const order = isOrdered ? orderOf(ledger, now, contenders) : undefined;
+  const takesTurns = order === 'turns';
   boundFrontier(ledger, now);
   const reserved: Reservations = {
     client,
-    turn: rare || takesTurns ? turnOf(ledger, client, now, rare) : undefined,
+    turn: order ? turnOf(ledger, client, now, !takesTurns) : undefined,
     takesTurns,
     contenders,
     isClear: others === 0 && last === 0,

@@ -39,8 +39,8 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   const overtaken = first ? first.due + mostDelay : Infinity;
   for (const { client: other, due, stride } of ledger.tickets) {
     if (other === client) {
-      // A client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
-      hasPassed = due <= now && due < overtaken;
+      // A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
+      hasPassed = stride > 0 && due <= now && due < overtaken;
       break;
     }
     delay += Math.max(0, stride);

@@ -2,7 +2,7 @@ import { isShort, isSlow, mostLoad, shortestInterval } from '../../limits/load.t
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { areReturned, hasLarge, keptLoad, keptPart } from './pace.ts';
+import { areRare, areReturned, hasLarge, keptLoad, keptPart } from './pace.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
@@ -21,6 +21,13 @@ const lateParts = 10;
  */
 const leastRequests = 12;
 const leastInFixed = 9;
+/**
+ * In a short interval, they also wait in order if one request of each takes more than this part of it, or than the kept part:
+ * nearly all permits are reserved then before they come back. Slow requests do if they take all of it, unless few are kept. Not
+ * requests that take less than `leastOrdered` milliseconds, as so many more calls would cost more than the permits that stay unused.
+ */
+const mostReserved = 0.45;
+const leastOrdered = 5;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
 /** Milliseconds between the calls of two contenders in a long interval. */
@@ -56,7 +63,7 @@ const slowClaim = 2;
  * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
  * `lua/ledger/turns.lua`; what follows from it for a call is in `lua/reserve/turns.lua`.
  */
-export function takeTurns(ledger: LedgerState, now: number): boolean {
+function takeTurns(ledger: LedgerState, now: number): boolean {
   const { movedAt } = ledger;
   return movedAt !== 0 && now < movedAt + turnsPeriod && mayTakeTurns(ledger);
 }
@@ -65,14 +72,40 @@ function hasFixed({ limits }: LedgerState): boolean {
   return limits.some(({ kind }) => kind === 'fixedWindow');
 }
 
+function hasWindow({ limits }: LedgerState): boolean {
+  return limits.some(({ kind }) => kind !== 'tokenBucket');
+}
+
+/** The load of a permit of the slowest limit: milliseconds. */
+function slowestLoad({ limits }: LedgerState): number {
+  return Math.max(...limits.map(({ interval, permits }) => interval / permits));
+}
+
 /** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */
 function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
-  const { limits } = ledger;
-  if (limits.every(({ kind }) => kind === 'tokenBucket')) return false;
+  if (!hasWindow(ledger)) return false;
   if (!isShort(ledger) || !areReturned(ledger)) return true;
-  const load = limits.reduce((most, { interval, permits }) => Math.max(most, interval / permits), least);
+  const load = Math.max(least, slowestLoad(ledger));
   const room = hasFixed(ledger) ? load * leastInFixed : keptLoad(ledger, load) * leastRequests;
   return load < mostLoad && room <= shortestInterval(ledger) && !hasLarge(ledger, mostLoad);
+}
+
+/** Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused. */
+function areFew(ledger: LedgerState, contenders: number): boolean {
+  if (!hasWindow(ledger) || !isShort(ledger) || !areReturned(ledger)) return false;
+  const load = slowestLoad(ledger);
+  const kept = keptPart(ledger);
+  const most = kept > fewKept && isSlow(ledger, load) ? 1 : Math.max(mostReserved, kept);
+  return load >= leastOrdered && load * contenders > most * shortestInterval(ledger);
+}
+
+/** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
+export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
+  const isFew = areFew(ledger, contenders);
+  // Of fast requests, turns leave too many permits to the next interval, unless few are kept.
+  const areForOrder = isFew && keptPart(ledger) > fewKept && !isSlow(ledger, slowestLoad(ledger));
+  if (!areForOrder && takeTurns(ledger, now)) return 'turns';
+  return isFew || areRare(ledger) ? 'order' : undefined;
 }
 
 /**
