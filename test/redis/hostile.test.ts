@@ -244,6 +244,35 @@ test('a ledger with more changes or refunded reservations than are kept is refus
     }
 });
 
+test('a ticket with a moment or a sum below zero is refused', async ({ redis }) => {
+  const limit = slidingWindow({ permits: 1, interval: 60_000, resolution: 1 });
+  const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });
+  await own.reserve([1], { count: 2, maxWait: Infinity });
+  const original = (await redis.getBuffer(ledger))!;
+  // Its turn, when it is forgotten, the load of its next request, which may be below zero, and what it has taken.
+  for (const [invalid, refused] of [
+    [undefined, false],
+    [0, true],
+    [1, true],
+    [2, false],
+    [3, true],
+  ] as const) {
+    const ticket = Buffer.alloc(4 * 8 + 4 + 3);
+    for (let i = 0; i < 4; i++) ticket.writeDoubleLE(i === invalid ? -1 : 1000, 8 * i);
+    ticket.writeUInt32LE(3, 32);
+    ticket.write('two', 36);
+    const held = Buffer.concat([original, ticket]);
+    // The number of tickets is before the length of the client's name, which is at the end.
+    held.writeDoubleLE(1, original.length - 3 - 4 - 8);
+    await redis.set(ledger, held);
+    const error = await own.peek().then(
+      () => undefined,
+      (error) => error,
+    );
+    assert.is(error instanceof StoreError, refused, `${invalid}: ${error}`);
+  }
+});
+
 test('an invalid number anywhere in a control is refused', async ({ redis }) => {
   const calls = await lively(redis, 1);
   const [client] = calls.clients(redis, 'all');

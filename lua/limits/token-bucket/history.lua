@@ -101,9 +101,11 @@ local function bucketHistory()
     if t > newest and moment ~= state.lastAt then
       table.insert(steps, 1, { since = t, stop = t, held = n })
       state.lastAt = moment
-      -- Steps that are ahead are as much smaller.
-      local part = #steps > 2 and steps[2].stop > now and MERGED_PART ^ 2 or MERGED_PART
-      if #steps > 2 and heldBy(steps, 3) * part <= state.burst then merge(steps, 3) end
+      if #steps > 2 then
+        -- Steps that are ahead are as much smaller.
+        local part = steps[2].stop > now and MERGED_PART ^ 2 or MERGED_PART
+        if heldBy(steps, 3) * part <= state.burst then merge(steps, 3) end
+      end
       return limitSteps(state, now)
     end
     local place = 1
