@@ -161,7 +161,7 @@ test('without refunds, a permit takes one call', () => {
 });
 
 const full = [
-  ['a sliding window', 0.9, 175],
+  ['a sliding window', 0.9, 190],
   ['a sliding window', 0.45, 190],
   ['a fixed window', 0.45, 195],
   ['a fixed window', 0.9, 195],
