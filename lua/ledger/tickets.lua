@@ -20,7 +20,8 @@ do
   -- The milliseconds by which the waiting clients in front delay a client, if no permits are refunded; the same of all
   -- clients in front, without what they are likely to refund: those that were granted call again; whether no client waits
   -- in front, or none that this one must let pass; and whether the first one has been overtaken for so long that this one
-  -- must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred.
+  -- must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred, nor
+  -- are others unless permits are rare: a first client that has crashed would stop them all.
   function turnOf(ledger, client, now, mayBar)
     local tickets, delay, expected, own, first = {}, 0, 0, nil, nil
     for _, ticket in ipairs(ledger.tickets) do
@@ -43,6 +44,6 @@ do
     -- A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
     local overtaken = first and first.due + MOST_DELAY or math.huge
     local isFirst = delay == 0 or own and own.stride > 0 and own.due <= now and own.due < overtaken
-    return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now
+    return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now and areRare(ledger)
   end
 end

@@ -77,6 +77,8 @@ do
   -- Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused.
   local function areFew(ledger, contenders)
     if not hasWindow(ledger) or not isShort(ledger) or not areReturned(ledger) then return false end
+    -- A client without a ticket is behind all others.
+    if contenders > MOST_TICKETS then return false end
     local load, kept = slowestLoad(ledger), keptPart(ledger)
     local most = kept > FEW_KEPT and isSlow(ledger, load) and 1 or math.max(MOST_RESERVED, kept)
     return load >= LEAST_ORDERED and load * contenders > most * shortestInterval(ledger)
@@ -92,11 +94,8 @@ do
   -- Whether contenders take turns, and else whether they wait in order: if neither is needed, they wait for their
   -- reservations.
   function orderOf(ledger, now, contenders)
-    local isFew = areFew(ledger, contenders)
-    -- Of fast requests, turns leave too many permits to the next interval, unless few are kept.
-    local isForOrder = isFew and keptPart(ledger) > FEW_KEPT and not isSlow(ledger, slowestLoad(ledger))
-    if not isForOrder and takeTurns(ledger, now) then return true, false end
-    return false, isFew or areRare(ledger)
+    if takeTurns(ledger, now) then return true, false end
+    return false, areFew(ledger, contenders) or areRare(ledger)
   end
 
   local function fewKept(ledger, load)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import { cases } from '../support/cases.ts';
-import { againstIdeal, manyWindows } from './againstIdeal.ts';
+import { againstIdeal, fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
 import { contend, waits } from './contend.ts';
 
 type LimitOf = (permits: number, interval: number) => Limit;
@@ -19,7 +19,7 @@ const fleets = [
   [5, 1000, 8],
   [6, 1000, 8],
   [20, 1000, 64],
-  [50, 1000, 64],
+  [50, 1000, 40],
   [100, 1000, 64],
 ] as const;
 for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(fleets, kinds, [0.3, 0.6, 0.9]))
@@ -32,6 +32,41 @@ for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(flee
     assert.ok(part >= (kind === 'sliding window' ? 0.9 : 0.96), `${part} of the ideal`);
     assert.ok(jain >= 0.92, `Jain's index is ${jain}`);
     assert.ok(calls < 5, `${calls} calls a permit`);
+  });
+
+for (const [[kind, limitOf], refund] of cases(kinds, [0.3, 0.6, 0.9]))
+  test(`none of 70 clients that refund ${refund * 100} % of a ${kind} of 20 a second waits for long`, () => {
+    const during = { ...manyWindows(limitOf(20, 1000), 20_000), seeds: 2 };
+    const { longest } = againstIdeal(limitOf(20, 1000), 70, { ...waits, refund, refundWithin: 5 }, during);
+    assert.ok(longest < 12_000, `a request waited for ${longest} ms`);
+  });
+
+for (const [[kind, limitOf], refund] of cases(kinds, [0.3, 0.6]))
+  test(`a client that calls no more does not stop 59 others that refund ${refund * 100} % of a ${kind}`, () => {
+    const limit = limitOf(100, 1000);
+    const habits = { ...waits, refund, refundWithin: 5 };
+    const clients = [{ ...habits, blocked: 3000, period: 10_000 }, ...Array(59).fill(habits)];
+    const { part } = fleetAgainstIdeal(limit, clients, { ...manyWindows(limit, 20_000), seeds: 4 });
+    assert.ok(part >= 0.97, `${part} of the ideal`);
+  });
+
+for (const [[permits, clients], [kind, limitOf]] of cases(
+  [
+    [50, 24],
+    [50, 40],
+    [30, 40],
+  ],
+  kinds,
+))
+  test(`${clients} clients, half of which refund 90 % late, use a ${kind} of ${permits} a second in fair shares`, () => {
+    const limit = limitOf(permits, 1000);
+    const wasteful = { ...waits, refund: 0.9, refundWithin: 500 };
+    const fleet = Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : wasteful));
+    const during = { ...manyWindows(limit, 20_000), seeds: 4 };
+    const { part, shares } = fleetAgainstIdeal(limit, fleet, during);
+    const [least] = shares.filter((_, i) => i % 2 === 0).sort((a, b) => a - b);
+    assert.ok(part >= 0.7, `${part} of the ideal`);
+    assert.ok(least >= 0.9, `${least} of a fair share`);
   });
 
 // The measure of single histories of so few permits varies.

@@ -78,8 +78,9 @@ inEachTwin('tickets', (test, { fleet }) => {
         assert.is(await isOrdered(permits, interval, refunded, number - 1), false, `fewer than ${what}`);
         assert.is(await isOrdered(permits, interval, refunded, number), true, what);
       }
-      // Reservations more than two seconds ahead move up, but of fast requests, too many are kept for turns.
-      assert.is(await isOrdered(50, 1000, 0.2, 90), true);
+      // There are tickets for 64 clients.
+      assert.is(await isOrdered(40, 500, 0.5, 64), true);
+      assert.is(await isOrdered(40, 500, 0.5, 65), false);
       // A request takes less than five milliseconds.
       assert.is(await isOrdered(21, 100, 1, 20), false);
     });

@@ -1,5 +1,5 @@
 import type { LedgerState, Ticket } from './ledgerState.ts';
-import { keptLoad } from './pace.ts';
+import { areRare, keptLoad } from './pace.ts';
 
 /** The turn of a client, as the tickets of the clients in front determine it. */
 export interface Turn {
@@ -22,9 +22,12 @@ const mostDelay = 1000;
 const leastHold = 1000;
 const mostHold = 4000;
 /** The most tickets. A client without one is behind all of them. */
-const mostTickets = 64;
+export const mostTickets = 64;
 
-/** The turn of a client. Forgets the clients that have not called again. Clients that take turns are not barred. */
+/**
+ * The turn of a client. Forgets the clients that have not called again. Clients that take turns are not barred, nor are others
+ * unless permits are rare: a first client that has crashed would stop them all.
+ */
 export function turnOf(ledger: LedgerState, client: string, now: number, mayBar = false): Turn {
   ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
   let delay = 0;
@@ -47,7 +50,7 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
     expected += keptLoad(ledger, Math.abs(stride));
   }
   const isFirst = hasPassed || delay === 0;
-  return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now };
+  return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now && areRare(ledger) };
 }
 
 /**

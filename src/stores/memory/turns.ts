@@ -3,6 +3,7 @@ import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare, areReturned, hasLarge, keptLoad, keptPart } from './pace.ts';
+import { mostTickets } from './tickets.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
@@ -93,6 +94,8 @@ function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
 /** Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused. */
 function areFew(ledger: LedgerState, contenders: number): boolean {
   if (!hasWindow(ledger) || !isShort(ledger) || !areReturned(ledger)) return false;
+  // A client without a ticket is behind all others.
+  if (contenders > mostTickets) return false;
   const load = slowestLoad(ledger);
   const kept = keptPart(ledger);
   const most = kept > fewKept && isSlow(ledger, load) ? 1 : Math.max(mostReserved, kept);
@@ -101,11 +104,8 @@ function areFew(ledger: LedgerState, contenders: number): boolean {
 
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
 export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
-  const isFew = areFew(ledger, contenders);
-  // Of fast requests, turns leave too many permits to the next interval, unless few are kept.
-  const areForOrder = isFew && keptPart(ledger) > fewKept && !isSlow(ledger, slowestLoad(ledger));
-  if (!areForOrder && takeTurns(ledger, now)) return 'turns';
-  return isFew || areRare(ledger) ? 'order' : undefined;
+  if (takeTurns(ledger, now)) return 'turns';
+  return areFew(ledger, contenders) || areRare(ledger) ? 'order' : undefined;
 }
 
 /**
