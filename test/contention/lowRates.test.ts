@@ -22,10 +22,10 @@ const kinds: typeof windows = [...windows, ['bucket', (permits) => tokenBucket({
 for (const [clients, [kind, limitOf], refundWithin] of cases([2, 4, 10], windows, [5, 500]))
   test(`${clients} clients keep a ${kind} of 10 a second whose permits are refunded within ${refundWithin} ms`, () => {
     const { part, longest, calls } = keptOf(limitOf(10), clients, 0.6, refundWithin);
-    assert.ok(part >= 0.9, `${part} of the ideal`);
+    assert.ok(part >= 0.94, `${part} of the ideal`);
     // In turns, a client may be ahead of another one by three requests.
     assert.ok(longest < (refundWithin > 5 ? 5000 : 3000), `a request waited for ${longest} ms`);
-    assert.ok(calls < (refundWithin > 5 ? 2.4 : 2), `${calls} calls a permit`);
+    assert.ok(calls < (refundWithin > 5 ? 2.4 : 2.1), `${calls} calls a permit`);
   });
 
 const rare = [
