@@ -49,9 +49,9 @@ local stride = paced and strideOf(ledger, cost) or 0
 
 local t, wait, limiting = offer(ledger, instant, cost, stride, after, others == 0 and after == 0)
 -- A request that does not wait must not overtake clients that wait.
-local turns, rare = false, false
-if paced then turns, rare = orderOf(ledger, now, others) end
-if (turns or rare) and loadOf(ledger, cost) > 0 then
+local turns, inOrder = false, false
+if paced then turns, inOrder = orderOf(ledger, now, others) end
+if (turns or inOrder) and loadOf(ledger, cost) > 0 then
   local delay, _, isFirst = turnOf(ledger, ARGV[2]:sub(2), now)
   if not isFirst then wait = math.max(wait, math.ceil(delay * 1000)) end
 end

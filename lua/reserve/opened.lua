@@ -26,10 +26,10 @@ local paced = contenders > 1 or now < ledger.pacedUntil
 local share = shareOf(ledger, horizon, contenders, now)
 -- Whether clients wait in order, and whether they take turns. If so: the turn of this one, see `turnOf`. A client that does
 -- not wait is no contender, but it must not overtake clients that wait without reservations.
-local turns, rare, delay, expected, isFirst, barred = false, false, 0, 0, true, false
-if contenders > 1 or (paced and not waits) then turns, rare = orderOf(ledger, now, contenders) end
-local ordered = rare or turns
-if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, rare) end
+local turns, inOrder, delay, expected, isFirst, barred = false, false, 0, 0, true, false
+if contenders > 1 or (paced and not waits) then turns, inOrder = orderOf(ledger, now, contenders) end
+local ordered = inOrder or turns
+if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder) end
 boundFrontier(ledger, now)
 
 -- Until when the reservations of the known epoch are valid.

@@ -53,7 +53,7 @@ if ordered then
     for i, ticket in ipairs(ledger.tickets) do
       if ticket.client == client then table.remove(ledger.tickets, i) end
     end
-    delay, expected, isFirst, barred = turnOf(ledger, client, now, rare)
+    delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder)
     local load = loadOf(ledger, cost)
     callAgain(keptLoad(ledger, load), 0)
     -- It does not wait yet, but is likely to: those behind it count with that.

@@ -149,7 +149,7 @@ export const equivalent = [
   },
   {
     mutant:
-      /reserve\/opened\.lua local turns, rare, delay, expected, isFirst, barred = false, false, «0 → 1», 0, true, false$/,
+      /reserve\/opened\.lua local turns, inOrder, delay, expected, isFirst, barred = false, false, «0 → 1», 0, true, false$/,
     why: 'it is read only where clients wait in order, and is computed there',
   },
   {
