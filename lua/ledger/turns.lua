@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
 
-local shortestInterval, isShort, isSlow, hasKind, orderOf, goOnInTurns
+local shortestInterval, isShort, isSlow, hasKind, orderOf, goOnInTurns, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -24,6 +24,11 @@ do
   -- permits that stay unused.
   local MOST_RESERVED = 0.45
   local LEAST_ORDERED = 5
+  -- While permits of requests that take so many milliseconds come back late, and more than this part is kept, clients that
+  -- wait in order are granted free permits one after the other. If fewer are kept, most permits that one of them leaves would
+  -- stay unused.
+  local LEAST_LATE = 125
+  local LEAST_KEPT = 0.3
   local MOST_LOAD = 200
   -- In long intervals, they take turns all the same, as they would wait for most of it: milliseconds.
   local LONG_INTERVAL = 10000
@@ -104,11 +109,20 @@ do
     return keptPart(ledger) <= SLOW_KEPT
   end
 
-  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late.
+  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. Where clients wait in
+  -- order, it is noted that one came late.
   function goOnInTurns(ledger, now, age, load)
-    local late = shortestInterval(ledger) < age * LATE_PARTS and fewKept(ledger, load)
+    local late, mayBegin = shortestInterval(ledger) < age * LATE_PARTS, mayTakeTurns(ledger, load)
     -- Further ahead, reservations move up first.
-    local begins = late and mayTakeTurns(ledger, load) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
-    if begins or takeTurns(ledger, now) then ledger.movedAt = now end
+    local begins = mayBegin and fewKept(ledger, load) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
+    begins = begins or not mayBegin and load >= LEAST_LATE and hasWindow(ledger)
+    if late and begins or takeTurns(ledger, now) then ledger.movedAt = now end
+  end
+
+  -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the waiting one that has
+  -- been granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others
+  -- call.
+  function leavesFree(ledger, now, ahead, load)
+    return ahead >= load and now < ledger.movedAt + TURNS_PERIOD and keptPart(ledger) > LEAST_KEPT
   end
 end

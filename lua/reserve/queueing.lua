@@ -66,8 +66,10 @@ if ordered then
   function staysQueued(cost, wait, t, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
-    if wait == 0 then return maxWait == 0 and not isFirst end
     local load = loadOf(ledger, cost)
+    if wait == 0 then
+      return not isFirst and (maxWait == 0 or not turns and leavesFree(ledger, now, taken - least, load))
+    end
     if not turns then return not isFirst or t - now > math.max(horizon, keptLoad(ledger, load)) end
     return held > 0 and held >= share or reservesNothing() or t > nextTurn(t, load)
   end

@@ -37,6 +37,7 @@ if not earlier then
       if hasQuota then spend(cost, granted) end
       if turns then noteTaken(ledger, cost, granted) end
     end
+    if inOrder and (load or not hasQuota) then taken = taken + loadOf(ledger, cost) * granted end
     if ordered then goBehind(cost) end
     answer(granted, wait)
     return granted

@@ -7,7 +7,7 @@ import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
-import { keepClaim, nextTurn, reservesNothing } from './turns.ts';
+import { keepClaim, leavesFree, nextTurn, reservesNothing } from './turns.ts';
 
 /** The client's reservations during a call. */
 export interface Reservations extends Quota {
@@ -47,9 +47,10 @@ export function staysQueued(
   const { turn, left, horizon, takesTurns, held, share } = reserved;
   const { isFirst, isBarred } = turn!;
   if (left || isBarred) return true;
-  // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
-  if (wait === 0) return maxWait === 0 && !isFirst;
   const load = loadOf(ledger, cost);
+  // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
+  if (wait === 0)
+    return !isFirst && (maxWait === 0 || (!takesTurns && leavesFree(ledger, now, reserved, load)));
   if (!takesTurns) return !isFirst || t - now > Math.max(horizon, keptLoad(ledger, load));
   const isEnough = held > 0 && held >= share;
   return isEnough || reservesNothing(ledger) || t > nextTurn(ledger, now, t, reserved, load);

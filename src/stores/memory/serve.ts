@@ -104,6 +104,7 @@ export function serve(
     else granted = grantAll(ledger, instant, t, cost, stride, granted);
     if (paced && stride === 0) noteGranted(ledger, cost, granted);
     if (quota < Infinity) spend(ledger, cost, granted, reserved);
+    else if (reserved.turn && !takesTurns) reserved.taken += loadOf(ledger, cost) * granted;
     if (takesTurns && wait === 0) noteTaken(ledger, cost, granted);
     if (reserved.turn) goBehind(ledger, now, cost, reserved);
     if (wait > 0) {

@@ -29,6 +29,12 @@ const leastInFixed = 9;
  */
 const mostReserved = 0.45;
 const leastOrdered = 5;
+/**
+ * While permits of requests that take so many milliseconds come back late, and more than this part is kept, clients that wait in
+ * order are granted free permits one after the other. If fewer are kept, most permits that one of them leaves would stay unused.
+ */
+const leastLate = 125;
+const leastKept = 0.3;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
 /** Milliseconds between the calls of two contenders in a long interval. */
@@ -121,13 +127,26 @@ function areFewKept(ledger: LedgerState, load: number): boolean {
   return hasFixed(ledger) ? areReturned(ledger) : keptPart(ledger) <= slowKept;
 }
 
-/** A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. */
+/**
+ * A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. Where clients wait in order, it
+ * is noted that one came late.
+ */
 export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
-  const isLate = shortestInterval(ledger) < age * lateParts && areFewKept(ledger, load);
+  const isLate = shortestInterval(ledger) < age * lateParts;
+  const mayBegin = mayTakeTurns(ledger, load);
   // Further ahead, reservations move up first.
   const begins =
-    isLate && mayTakeTurns(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
-  if (begins || takeTurns(ledger, now)) ledger.movedAt = now;
+    mayBegin && areFewKept(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
+  if ((isLate && (begins || (!mayBegin && load >= leastLate && hasWindow(ledger)))) || takeTurns(ledger, now))
+    ledger.movedAt = now;
+}
+
+/**
+ * Whether a client that waits in order, and has been granted more than the waiting one that has been granted least, leaves it what
+ * is free: otherwise one that refunds late would take each permit again before the others call.
+ */
+export function leavesFree(ledger: LedgerState, now: number, { taken, least }: Taken, load: number): boolean {
+  return taken - least >= load && now < ledger.movedAt + turnsPeriod && keptPart(ledger) > leastKept;
 }
 
 /** What a client asks for in its turn. */
