@@ -109,14 +109,18 @@ do
     return keptPart(ledger) <= SLOW_KEPT
   end
 
+  -- Whether a late refund begins turns, or is noted where clients wait in order.
+  local function noted(ledger, now, load)
+    if not mayTakeTurns(ledger, load) then return load >= LEAST_LATE and hasWindow(ledger) end
+    -- Further ahead, reservations move up first.
+    return fewKept(ledger, load) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
+  end
+
   -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. Where clients wait in
   -- order, it is noted that one came late.
   function goOnInTurns(ledger, now, age, load)
-    local late, mayBegin = shortestInterval(ledger) < age * LATE_PARTS, mayTakeTurns(ledger, load)
-    -- Further ahead, reservations move up first.
-    local begins = mayBegin and fewKept(ledger, load) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
-    begins = begins or not mayBegin and load >= LEAST_LATE and hasWindow(ledger)
-    if late and begins or takeTurns(ledger, now) then ledger.movedAt = now end
+    local late = shortestInterval(ledger) < age * LATE_PARTS
+    if late and noted(ledger, now, load) or takeTurns(ledger, now) then ledger.movedAt = now end
   end
 
   -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the waiting one that has

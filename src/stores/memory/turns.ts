@@ -133,12 +133,14 @@ function areFewKept(ledger: LedgerState, load: number): boolean {
  */
 export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
   const isLate = shortestInterval(ledger) < age * lateParts;
-  const mayBegin = mayTakeTurns(ledger, load);
+  if ((isLate && isNoted(ledger, now, load)) || takeTurns(ledger, now)) ledger.movedAt = now;
+}
+
+/** Whether a late refund begins turns, or is noted where clients wait in order. */
+function isNoted(ledger: LedgerState, now: number, load: number): boolean {
+  if (!mayTakeTurns(ledger, load)) return load >= leastLate && hasWindow(ledger);
   // Further ahead, reservations move up first.
-  const begins =
-    mayBegin && areFewKept(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
-  if ((isLate && (begins || (!mayBegin && load >= leastLate && hasWindow(ledger)))) || takeTurns(ledger, now))
-    ledger.movedAt = now;
+  return areFewKept(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
 }
 
 /**
