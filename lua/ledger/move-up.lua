@@ -13,18 +13,16 @@ do
   -- these clients then reserve again, for earlier moments.
   function moveUp(ledger, now, serverUs)
     if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
-    local hasWindow = false
     -- Void are the reservations behind the slot of the last valid moment: a log keeps a whole slot, with all that is in it.
     local noticeUntil = now + NOTICE_PERIOD
     local after = noticeUntil
     for _, state in ipairs(ledger.limits) do
-      hasWindow = hasWindow or state.kind ~= 't'
       if state.coarsest then after = math.ceil((after - 1) / state.coarsest) * state.coarsest + 1 end
     end
     -- After a change of the rate in this millisecond, an old window may count at the end of the notice period.
     local kept = math.max(after - 1, noticeUntil)
     -- Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
-    if now < ledger.pacedUntil and not hasWindow and not areRare(ledger) then return end
+    if now < ledger.pacedUntil and not hasWindow(ledger) and not areRare(ledger) then return end
     if newestOf(ledger, nil, false) <= kept then return end
     -- The clients that reserve again get the refunded permits, and need not keep the pace for them.
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now

@@ -3,7 +3,7 @@
 -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
 local MOST_STRIDE = 1000
 
-local loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare, strideOf, noteGranted, noteTaken, noteFreed
+local hasKind, hasWindow, loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare, strideOf, noteGranted, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -25,6 +25,18 @@ do
   local RARE_KEPT = 500
   -- Permits are shared in another way if at most this part of them is kept, that is, not refunded.
   local MOST_KEPT = 0.875
+
+  -- Whether a limit is of a kind.
+  function hasKind(ledger, kind)
+    for _, state in ipairs(ledger.limits) do
+      if state.kind == kind then return true end
+    end
+    return false
+  end
+
+  function hasWindow(ledger)
+    return hasKind(ledger, 'f') or hasKind(ledger, 's')
+  end
 
   -- The part of the permits granted lately that was not refunded.
   function keptPart(ledger)

@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
 
-local shortestInterval, isShort, isSlow, hasKind, orderOf, goOnInTurns, leavesFree
+local shortestInterval, isShort, isSlow, orderOf, goOnInTurns, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -49,18 +49,6 @@ do
   -- Whether few requests of a load are granted between two calls of a client that takes turns in a short interval.
   function isSlow(ledger, load)
     return load >= SLOW_REQUEST and load < MOST_LOAD and isShort(ledger)
-  end
-
-  -- Whether a limit is of a kind.
-  function hasKind(ledger, kind)
-    for _, state in ipairs(ledger.limits) do
-      if state.kind == kind then return true end
-    end
-    return false
-  end
-
-  local function hasWindow(ledger)
-    return hasKind(ledger, 'f') or hasKind(ledger, 's')
   end
 
   -- The load of a permit of the slowest limit: milliseconds.

@@ -4,7 +4,7 @@ import { mostGaps, takeGap } from './gaps.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll } from './offer.ts';
-import { noteGranted, strideOf } from './pace.ts';
+import { hasKind, noteGranted, strideOf } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 
 /**
@@ -52,7 +52,7 @@ export function serveEarlier(
     !turn?.isBarred &&
     (contenders === 1 || ledger.freed >= load) &&
     ledger.pausedUntil <= now &&
-    ledger.limits.every(({ kind }) => kind !== 'fixedWindow') &&
+    !hasKind(ledger, 'fixedWindow') &&
     fitAll(ledger, now, now, cost, Infinity) + remaining > 0;
   if (movesUp) segments.push({ count: remaining, delay: outcome.movesUp, retryAfter: Infinity });
   else segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });

@@ -2,7 +2,7 @@ import { noticePeriod } from '../store.ts';
 import { voidReservations } from './epochs.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { areRare } from './pace.ts';
+import { areRare, hasWindow } from './pace.ts';
 
 /** The least time between two moves: milliseconds. */
 const leastPause = 100;
@@ -15,8 +15,7 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   const { limits, freed, movedAt } = ledger;
   if (freed === 0 || now < movedAt + leastPause) return;
   // Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
-  if (now < ledger.pacedUntil && !areRare(ledger) && limits.every(({ kind }) => kind === 'tokenBucket'))
-    return;
+  if (now < ledger.pacedUntil && !hasWindow(ledger) && !areRare(ledger)) return;
   // Void are the reservations behind the slot of the last valid moment: a log keeps a whole slot, with all that is in it.
   const noticeUntil = now + noticePeriod;
   let after = noticeUntil;

@@ -1,5 +1,6 @@
 import type { Cost } from '../../limits/cost.ts';
 import { loadOf, longestInterval } from '../../limits/load.ts';
+import type { LimitState } from '../../limits/states.ts';
 import type { LedgerState } from './ledgerState.ts';
 
 /**
@@ -28,6 +29,15 @@ const rareInSliding = 100;
 const rareKept = 500;
 /** Permits are shared in another way if at most this part of them is kept, that is, not refunded. */
 const mostKept = 0.875;
+
+/** Whether a limit is of a kind. */
+export function hasKind({ limits }: LedgerState, kind: LimitState['kind']): boolean {
+  return limits.some((limit) => limit.kind === kind);
+}
+
+export function hasWindow(ledger: LedgerState): boolean {
+  return hasKind(ledger, 'fixedWindow') || hasKind(ledger, 'slidingWindow');
+}
 
 /** The part of the permits granted lately that was not refunded. */
 export function keptPart({ granted, returned }: LedgerState): number {

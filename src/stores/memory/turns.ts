@@ -2,7 +2,7 @@ import { isShort, isSlow, mostLoad, shortestInterval } from '../../limits/load.t
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { areRare, areReturned, hasLarge, keptLoad, keptPart } from './pace.ts';
+import { areRare, areReturned, hasKind, hasLarge, hasWindow, keptLoad, keptPart } from './pace.ts';
 import { mostTickets } from './tickets.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
@@ -75,14 +75,6 @@ function takeTurns(ledger: LedgerState, now: number): boolean {
   return movedAt !== 0 && now < movedAt + turnsPeriod && mayTakeTurns(ledger);
 }
 
-function hasFixed({ limits }: LedgerState): boolean {
-  return limits.some(({ kind }) => kind === 'fixedWindow');
-}
-
-function hasWindow({ limits }: LedgerState): boolean {
-  return limits.some(({ kind }) => kind !== 'tokenBucket');
-}
-
 /** The load of a permit of the slowest limit: milliseconds. */
 function slowestLoad({ limits }: LedgerState): number {
   return Math.max(...limits.map(({ interval, permits }) => interval / permits));
@@ -93,7 +85,7 @@ function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
   if (!hasWindow(ledger)) return false;
   if (!isShort(ledger) || !areReturned(ledger)) return true;
   const load = Math.max(least, slowestLoad(ledger));
-  const room = hasFixed(ledger) ? load * leastInFixed : keptLoad(ledger, load) * leastRequests;
+  const room = hasKind(ledger, 'fixedWindow') ? load * leastInFixed : keptLoad(ledger, load) * leastRequests;
   return load < mostLoad && room <= shortestInterval(ledger) && !hasLarge(ledger, mostLoad);
 }
 
@@ -119,12 +111,12 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
  * granted again before a reservation that needs it.
  */
 export function reservesNothing(ledger: LedgerState): boolean {
-  return isShort(ledger) && areReturned(ledger) && ledger.limits.some(({ kind }) => kind === 'slidingWindow');
+  return isShort(ledger) && areReturned(ledger) && hasKind(ledger, 'slidingWindow');
 }
 
 function areFewKept(ledger: LedgerState, load: number): boolean {
   if (!isSlow(ledger, load)) return keptPart(ledger) <= fewKept;
-  return hasFixed(ledger) ? areReturned(ledger) : keptPart(ledger) <= slowKept;
+  return hasKind(ledger, 'fixedWindow') ? areReturned(ledger) : keptPart(ledger) <= slowKept;
 }
 
 /**
