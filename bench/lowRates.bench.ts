@@ -57,7 +57,16 @@ function measure(limit: Limit, clients: number, habits: Habits): number[] {
 }
 
 export function run(): void {
-  const columns = [0, 60, 90].flatMap((part) => [`${part} %: part`, 'longest, s', 'calls']);
+  compareEqual();
+  compareCrowds();
+  compareWasteful();
+  compareMixedCosts();
+}
+
+const columns = [0, 60, 90].flatMap((part) => [`${part} %: part`, 'longest, s', 'calls']);
+
+/** Clients with the same habits. */
+function compareEqual(): void {
   for (const refundWithin of [5, 500]) {
     const rows: (string | number)[][] = [];
     for (const [kind, limitOf] of kinds)
@@ -71,6 +80,9 @@ export function run(): void {
     printTable([`refunds within ${refundWithin} ms`, ...columns], rows);
     console.log();
   }
+}
+
+function compareCrowds(): void {
   const crowded = { ...manyWindows(slidingWindow({ permits: 1, interval }), 20_000), seeds: 4 };
   for (const refundWithin of [5, 500])
     printTable(
@@ -95,6 +107,9 @@ export function run(): void {
       ),
     );
   console.log();
+}
+
+function compareWasteful(): void {
   const [soon, late] = wasteful;
   printTable(
     [
@@ -112,6 +127,9 @@ export function run(): void {
     ),
   );
   console.log();
+}
+
+function compareMixedCosts(): void {
   const mixed = { ...waits, waiting: 20, costs: [[1], [5], [50]], refundWithin: 50 };
   printTable(
     ['costs of 1, 5 and 50 of 100/s, 4 clients', ...columns],

@@ -29,7 +29,7 @@ for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(flee
     const during = { ...manyWindows(limit, 10_000), seeds: 4 };
     const habits = { ...waits, refund, refundWithin: 5 };
     const { part, jain, calls } = againstIdeal(limit, clients, habits, during);
-    // Slow requests take turns in a sliding window if they did before.
+    // In a sliding window, some of these fleets take turns instead, as their reservations move up.
     assert.ok(part >= (kind === 'sliding window' ? 0.9 : 0.96), `${part} of the ideal`);
     assert.ok(jain >= 0.92, `Jain's index is ${jain}`);
     assert.ok(calls < 5, `${calls} calls a permit`);
