@@ -26,7 +26,7 @@
 -- @include "ledger/contenders"
 -- @include "ledger/grant"
 -- @include "ledger/tickets"
--- @include "ledger/turns"
+-- @include "ledger/order"
 
 local logs, cost = {}, {}
 for i = 4, #KEYS do

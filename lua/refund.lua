@@ -19,7 +19,7 @@
 -- @include "ledger/state"
 -- @include "ledger/add-hole"
 -- @include "ledger/pace"
--- @include "ledger/turns"
+-- @include "ledger/order"
 
 local NEWEST, DEBT = -1, -2
 -- A sequence number is remembered for at least this many milliseconds. The time until the earlier grants expire may

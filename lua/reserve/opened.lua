@@ -4,7 +4,7 @@
 -- @include "ledger/move-up"
 -- @include "ledger/share"
 -- @include "ledger/tickets"
--- @include "ledger/turns"
+-- @include "ledger/order"
 -- @include "reserve/asked"
 
 -- The ledger as the call finds it, the client among its contenders, and the reply.

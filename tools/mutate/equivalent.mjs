@@ -420,7 +420,7 @@ export const equivalent = [
     why: 'a limit that is not charged has room for any number, and of a larger reservation something is left',
   },
   {
-    mutant: /turns\.lua return ledger\.movedAt ~= «0 → 1» and /,
+    mutant: /order\.lua return ledger\.movedAt ~= «0 → 1» and /,
     why: 'both moments are past',
   },
   {

@@ -8,10 +8,10 @@ import { boundFrontier, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { offer } from './offer.ts';
 import { availableNow, closeLedger } from './openLedger.ts';
+import { orderOf } from './order.ts';
 import { strideOf } from './pace.ts';
 import { takeNow } from './take.ts';
 import { turnOf } from './tickets.ts';
-import { orderOf } from './turns.ts';
 
 /** Grants the cost if its permits are free now, closes the ledger, and returns what is left. The twin of `lua/decide.lua`. */
 export function decide(

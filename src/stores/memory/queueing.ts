@@ -3,11 +3,12 @@ import { loadOf, shortestInterval } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf, type Offer } from './offer.ts';
+import { leavesFree } from './order.ts';
 import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
-import { keepClaim, leavesFree, nextTurn, reservesNothing } from './turns.ts';
+import { keepClaim, nextTurn, reservesNothing } from './turns.ts';
 
 /** The client's reservations during a call. */
 export interface Reservations extends Quota {
@@ -44,13 +45,13 @@ export function staysQueued(
   { t, wait }: Offer,
   maxWait: number,
 ): boolean {
-  const { turn, left, horizon, takesTurns, held, share } = reserved;
+  const { turn, left, horizon, takesTurns, held, share, taken, least } = reserved;
   const { isFirst, isBarred } = turn!;
   if (left || isBarred) return true;
   const load = loadOf(ledger, cost);
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
   if (wait === 0)
-    return !isFirst && (maxWait === 0 || (!takesTurns && leavesFree(ledger, now, reserved, load)));
+    return !isFirst && (maxWait === 0 || (!takesTurns && leavesFree(ledger, now, taken - least, load)));
   if (!takesTurns) return !isFirst || t - now > Math.max(horizon, keptLoad(ledger, load));
   const isEnough = held > 0 && held >= share;
   return isEnough || reservesNothing(ledger) || t > nextTurn(ledger, now, t, reserved, load);

@@ -8,8 +8,8 @@ import { validUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
+import { goOnInTurns } from './order.ts';
 import { areRare, noteFreed, noteReturned } from './pace.ts';
-import { goOnInTurns } from './turns.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;

@@ -12,12 +12,13 @@ import { lastOf } from './epochs.ts';
 import { boundFrontier } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
+import { orderOf } from './order.ts';
 import { areReturned } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 import { serve } from './serve.ts';
 import { longestHorizon, noteHorizon, shareOf } from './share.ts';
 import { takeTicket, turnOf } from './tickets.ts';
-import { nextTurn, orderOf, takenBy } from './turns.ts';
+import { nextTurn, takenBy } from './turns.ts';
 
 /**
  * Grants and reserves permits for a client's requests, in order, up to its fair share of the near future. The

@@ -1,40 +1,7 @@
-import { isShort, isSlow, mostLoad, shortestInterval } from '../../limits/load.ts';
-import { noticePeriod } from '../store.ts';
+import { isShort, isSlow, shortestInterval } from '../../limits/load.ts';
 import type { LedgerState } from './ledgerState.ts';
-import { newestOf } from './offer.ts';
-import { areRare, areReturned, hasKind, hasLarge, hasWindow, keptLoad, keptPart } from './pace.ts';
-import { mostTickets } from './tickets.ts';
+import { areReturned, hasKind, keptLoad } from './pace.ts';
 
-/** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
-const turnsPeriod = 3000;
-/**
- * They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes later after
- * its grant than this part of the interval. Slow requests begin to if so much of a sliding window is kept, or as soon as many
- * permits of a fixed one are refunded.
- */
-const fewKept = 0.25;
-const slowKept = 0.5;
-const lateParts = 10;
-/**
- * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
- * ones among them, or while fewer than this fit into a fixed one; while a request takes at least `mostLoad` milliseconds; and while
- * one is large. In long intervals, they take turns all the same.
- */
-const leastRequests = 12;
-const leastInFixed = 9;
-/**
- * In a short interval, they also wait in order if one request of each takes more than this part of it, or than the kept part:
- * nearly all permits are reserved then before they come back. Slow requests do if they take all of it, unless few are kept. Not
- * requests that take less than `leastOrdered` milliseconds, as so many more calls would cost more than the permits that stay unused.
- */
-const mostReserved = 0.45;
-const leastOrdered = 5;
-/**
- * While permits of requests that take so many milliseconds come back late, and more than this part is kept, clients that wait in
- * order are granted free permits one after the other. If fewer are kept, most permits that one of them leaves would stay unused.
- */
-const leastLate = 125;
-const leastKept = 0.3;
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
 /** Milliseconds between the calls of two contenders in a long interval. */
@@ -64,86 +31,7 @@ const slowLead = 3;
 /** A client whose slow request stays queued has a claim to so many of it: fewer than `slowLead`, so that none is held up for ever. */
 const slowClaim = 2;
 
-/**
- * Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders then take
- * turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the permits that are free.
- * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
- * `lua/ledger/turns.lua`; what follows from it for a call is in `lua/reserve/turns.lua`.
- */
-function takeTurns(ledger: LedgerState, now: number): boolean {
-  const { movedAt } = ledger;
-  return movedAt !== 0 && now < movedAt + turnsPeriod && mayTakeTurns(ledger);
-}
-
-/** The load of a permit of the slowest limit: milliseconds. */
-function slowestLoad({ limits }: LedgerState): number {
-  return Math.max(...limits.map(({ interval, permits }) => interval / permits));
-}
-
-/** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */
-function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
-  if (!hasWindow(ledger)) return false;
-  if (!isShort(ledger) || !areReturned(ledger)) return true;
-  const load = Math.max(least, slowestLoad(ledger));
-  const room = hasKind(ledger, 'fixedWindow') ? load * leastInFixed : keptLoad(ledger, load) * leastRequests;
-  return load < mostLoad && room <= shortestInterval(ledger) && !hasLarge(ledger, mostLoad);
-}
-
-/** Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused. */
-function areFew(ledger: LedgerState, contenders: number): boolean {
-  if (!hasWindow(ledger) || !isShort(ledger) || !areReturned(ledger)) return false;
-  // A client without a ticket is behind all others.
-  if (contenders > mostTickets) return false;
-  const load = slowestLoad(ledger);
-  const kept = keptPart(ledger);
-  const most = kept > fewKept && isSlow(ledger, load) ? 1 : Math.max(mostReserved, kept);
-  return load >= leastOrdered && load * contenders > most * shortestInterval(ledger);
-}
-
-/** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
-export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
-  if (takeTurns(ledger, now)) return 'turns';
-  return areFew(ledger, contenders) || areRare(ledger) ? 'order' : undefined;
-}
-
-/**
- * Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window cannot be
- * granted again before a reservation that needs it.
- */
-export function reservesNothing(ledger: LedgerState): boolean {
-  return isShort(ledger) && areReturned(ledger) && hasKind(ledger, 'slidingWindow');
-}
-
-function areFewKept(ledger: LedgerState, load: number): boolean {
-  if (!isSlow(ledger, load)) return keptPart(ledger) <= fewKept;
-  return hasKind(ledger, 'fixedWindow') ? areReturned(ledger) : keptPart(ledger) <= slowKept;
-}
-
-/**
- * A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. Where clients wait in order, it
- * is noted that one came late.
- */
-export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
-  const isLate = shortestInterval(ledger) < age * lateParts;
-  if ((isLate && isNoted(ledger, now, load)) || takeTurns(ledger, now)) ledger.movedAt = now;
-}
-
-/** Whether a late refund begins turns, or is noted where clients wait in order. */
-function isNoted(ledger: LedgerState, now: number, load: number): boolean {
-  if (!mayTakeTurns(ledger, load)) return load >= leastLate && hasWindow(ledger);
-  // Further ahead, reservations move up first.
-  return areFewKept(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
-}
-
-/**
- * Whether a client that waits in order, and has been granted more than the waiting one that has been granted least, leaves it what
- * is free: otherwise one that refunds late would take each permit again before the others call.
- */
-export function leavesFree(ledger: LedgerState, now: number, { taken, least }: Taken, load: number): boolean {
-  return taken - least >= load && now < ledger.movedAt + turnsPeriod && keptPart(ledger) > leastKept;
-}
-
-/** What a client asks for in its turn. */
+/** What a client asks for in its turn. The twin of this module is `lua/reserve/turns.lua`. */
 export interface Asked {
   contenders: number;
   /** How many requests of the same cost the call begins with. */
@@ -160,6 +48,14 @@ export interface Taken {
   taken: number;
   /** The same of the waiting client that has taken least. */
   least: number;
+}
+
+/**
+ * Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window cannot be
+ * granted again before a reservation that needs it.
+ */
+export function reservesNothing(ledger: LedgerState): boolean {
+  return isShort(ledger) && areReturned(ledger) && hasKind(ledger, 'slidingWindow');
 }
 
 /**

@@ -1,6 +1,6 @@
 -- @include "ledger/pace"
 
--- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/turns.ts.
+-- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/order.ts.
 
 local shortestInterval, isShort, isSlow, orderOf, goOnInTurns, leavesFree
 
