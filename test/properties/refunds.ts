@@ -26,7 +26,8 @@ export function refundPart(world: World, client: number, { place, count, parts }
 export function release(world: World, permits: Cost): Refund[] {
   const now = Math.ceil(world.serverUs / 1000) + world.shift;
   const granted = world.grants.filter(({ ledgerMoment }) => ledgerMoment <= now);
-  granted.sort((a, b) => b.trueUs - a.trueUs);
+  // After a step of the clock, a grant at a refunded moment may come later in true time than those after it.
+  granted.sort((a, b) => b.ledgerMoment - a.ledgerMoment || b.trueUs - a.trueUs);
   const rest = [...permits];
   const left = granted.flatMap((grant) =>
     // Request by request: a release may take different parts of the requests of one grant.
