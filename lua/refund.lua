@@ -22,6 +22,8 @@
 -- @include "ledger/order"
 
 local NEWEST, DEBT = -1, -2
+-- A refund after the interval, of which nothing comes back, counts as this part: others are likely to come earlier.
+local LEAST_BACK = 0.2
 -- A sequence number is remembered for at least this many milliseconds. The time until the earlier grants expire may
 -- be too short: a repeated release takes from newer grants, a bucket that has not been full since restores a grant
 -- of any age, and a longer interval may have been stored in the meantime.
@@ -47,6 +49,15 @@ if known then
   end
   fresh = till <= instant.now or sequence > last
 end
+-- How much of a permit that is refunded at this age comes back. A late one of a window counts for the rest of the interval, as it
+-- is granted again as much less often. A fixed window grants more of its permits early, so more come back before it ends. A bucket
+-- returns all of it.
+local function partBack(age)
+  if not hasWindow(ledger) or not isLate(ledger, age) then return 1 end
+  local passed = math.min(1, age / longestInterval(ledger))
+  return math.max(LEAST_BACK, 1 - (hasKind(ledger, 'f') and passed * (3 + passed) / 4 or passed))
+end
+
 -- Refunds one grant or reservation. Returns whether that restored permits to any limit.
 local function giveBack(moment, epoch, cost, requests)
   local now, t, back = instant.now, moment + ledger.shift, 0
@@ -67,7 +78,7 @@ local function giveBack(moment, epoch, cost, requests)
       ledger.frontier = math.max(now, ledger.frontier - strideOf(ledger, cost) * requests)
       ledger.granted = math.max(0, ledger.granted - load)
     else
-      ledger.returned = math.min(ledger.granted, ledger.returned + load)
+      ledger.returned = math.min(ledger.granted, ledger.returned + load * partBack(moment == NEWEST and 0 or now - t))
     end
   end
   for i, state in ipairs(ledger.limits) do
@@ -144,8 +155,7 @@ end
 if fresh then
   -- Remembers the sequence number for as long as a repeated call could restore anything: until all earlier
   -- grants have expired, and one interval more, since a window that this call emptied may have started again.
-  local till = instant.now + RESENT
-  for i = 1, #ledger.limits do till = math.max(till, ledger.expires + ledger.limits[i].interval) end
+  local till = math.max(instant.now + RESENT, ledger.expires + longestInterval(ledger))
   -- Written before the ledger. If writing the ledger fails, the refunded permits still count as taken, and a
   -- repeated call restores nothing.
   writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))

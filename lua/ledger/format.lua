@@ -41,7 +41,7 @@ do
   -- Whether no rare field of the ledger is set. Its limit may have some.
   local function isPlain(ledger, now, calm)
     return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
-      and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.credit == 0 and #ledger.voids == 0
+      and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.lateAt == 0 and ledger.credit == 0 and #ledger.voids == 0
       and ledger.largestUntil <= now and ledger.farthestUntil <= now
   end
 
@@ -99,7 +99,8 @@ do
     local ledger = {
       epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = kept,
       pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
-      movedAt = 0, credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '', limits = { state },
+      movedAt = 0, lateAt = 0, credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '',
+      limits = { state },
       voids = {}, holes = {}, tickets = {}, spec = limitsIn(text), checked = expected,
     }
     if position <= #data then position = algebra.unpackRare(state, data, position) end

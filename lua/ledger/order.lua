@@ -2,44 +2,42 @@
 
 -- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/order.ts.
 
-local shortestInterval, isShort, isSlow, orderOf, goOnInTurns, leavesFree
+local isShort, isSlow, orderOf, goOnInTurns, callSooner, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
   local TURNS_PERIOD = 3000
-  -- They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes
-  -- later after its grant than this part of the interval. Slow requests begin to if so much of a sliding window is kept, or
-  -- as soon as many permits of a fixed one are refunded.
-  local FEW_KEPT = 0.25
-  local SLOW_KEPT = 0.5
-  local LATE_PARTS = 10
+  -- They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
+  -- requests, if many are refunded.
+  local FEW_KEPT = 0.5
   -- If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval,
   -- refunded ones among them, or while fewer than this fit into a fixed one; while a request takes at least so many
   -- milliseconds; and while one is large.
   local LEAST_REQUESTS = 12
   local LEAST_IN_FIXED = 9
-  -- In a short interval, they also wait in order if one request of each takes more than this part of it, or than the kept
-  -- part: nearly all permits are reserved then before they come back. Slow requests do if they take all of it, unless few are
-  -- kept. Not requests that take less than `LEAST_ORDERED` milliseconds, as so many more calls would cost more than the
-  -- permits that stay unused.
-  local MOST_RESERVED = 0.45
-  local LEAST_ORDERED = 5
-  -- While permits of requests that take so many milliseconds come back late, and more than this part is kept, clients that
-  -- wait in order are granted free permits one after the other. If fewer are kept, most permits that one of them leaves would
-  -- stay unused.
-  local LEAST_LATE = 125
-  local LEAST_KEPT = 0.3
   local MOST_LOAD = 200
+  -- In a short interval, they also wait in order, in place of turns, if at most this part of the permits is kept, and one
+  -- request of each takes more than that part of the interval, or than the kept part: nearly all permits would be reserved
+  -- before they come back.
+  local MOST_IN_ORDER = 0.9
+  local MOST_RESERVED = 0.45
+  -- But while permits come back late, and at most this part is kept, turns go before the order.
+  local MOST_IN_TURNS = 0.7
+  -- That late: later than this part of the interval.
+  local VERY_LATE_PARTS = 3
+  -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
+  local FEW_IN_FIXED = 0.25
+  -- While permits come back late, and more than this part is kept, clients that wait in order are granted free permits one
+  -- after the other. If fewer are kept, most permits that one of them leaves would stay unused.
+  local LEAST_KEPT = 0.4
+  -- They do not for slow requests of less than so many milliseconds, of which too many would stay unused. Clients that wait
+  -- for permits of at least as many call again sooner then, if no more than this number fit into an interval.
+  local LEAST_LATE = 125
+  local MOST_LATE = 8
   -- In long intervals, they take turns all the same, as they would wait for most of it: milliseconds.
   local LONG_INTERVAL = 10000
   -- Of requests that take at least so many milliseconds at the full rate, few are granted between two calls.
   local SLOW_REQUEST = 40
-
-  function shortestInterval(ledger)
-    local shortest = math.huge
-    for _, state in ipairs(ledger.limits) do shortest = math.min(shortest, state.interval) end
-    return shortest
-  end
 
   -- Whether an interval is so short that its permits come faster than clients call in a long one.
   function isShort(ledger)
@@ -69,12 +67,14 @@ do
 
   -- Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused.
   local function areFew(ledger, contenders)
-    if not hasWindow(ledger) or not isShort(ledger) or not areReturned(ledger) then return false end
+    local kept = keptPart(ledger)
+    if not hasWindow(ledger) or not isShort(ledger) or kept > MOST_IN_ORDER then return false end
     -- A client without a ticket is behind all others.
     if contenders > MOST_TICKETS then return false end
-    local load, kept = slowestLoad(ledger), keptPart(ledger)
-    local most = kept > FEW_KEPT and isSlow(ledger, load) and 1 or math.max(MOST_RESERVED, kept)
-    return load >= LEAST_ORDERED and load * contenders > most * shortestInterval(ledger)
+    local load = slowestLoad(ledger)
+    local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
+    local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
+    return load * contenders > most * shortestInterval(ledger)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders
@@ -84,37 +84,53 @@ do
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
   end
 
+  -- Whether permits of a window have come back late, of late.
+  local function comeLate(ledger, now)
+    return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
+  end
+
+  -- Whether turns go before the order. Not for slow requests of a sliding window, of which single clients would wait for long.
+  local function goFirst(ledger, now)
+    local isSlowInSliding = hasKind(ledger, 's') and isSlow(ledger, slowestLoad(ledger))
+    return comeLate(ledger, now) and keptPart(ledger) <= MOST_IN_TURNS and not isSlowInSliding
+  end
+
   -- Whether contenders take turns, and else whether they wait in order: if neither is needed, they wait for their
   -- reservations.
   function orderOf(ledger, now, contenders)
-    if takeTurns(ledger, now) then return true, false end
-    return false, areFew(ledger, contenders) or areRare(ledger)
+    local turns = takeTurns(ledger, now)
+    if areFew(ledger, contenders) and not (turns and goFirst(ledger, now)) then return false, true end
+    return turns, not turns and areRare(ledger)
   end
 
-  local function fewKept(ledger, load)
-    if not isSlow(ledger, load) then return keptPart(ledger) <= FEW_KEPT end
-    if hasKind(ledger, 'f') then return areReturned(ledger) end
-    return keptPart(ledger) <= SLOW_KEPT
+  -- Whether so many permits are refunded that a late one begins turns.
+  local function areEnough(ledger, load)
+    if isSlow(ledger, load) then return areReturned(ledger) end
+    return keptPart(ledger) <= FEW_KEPT
   end
 
-  -- Whether a late refund begins turns, or is noted where clients wait in order.
-  local function noted(ledger, now, load)
-    if not mayTakeTurns(ledger, load) then return load >= LEAST_LATE and hasWindow(ledger) end
-    -- Further ahead, reservations move up first.
-    return fewKept(ledger, load) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
-  end
-
-  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. Where clients wait in
-  -- order, it is noted that one came late.
+  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late.
   function goOnInTurns(ledger, now, age, load)
-    local late = shortestInterval(ledger) < age * LATE_PARTS
-    if late and noted(ledger, now, load) or takeTurns(ledger, now) then ledger.movedAt = now end
+    if hasWindow(ledger) and shortestInterval(ledger) < age * VERY_LATE_PARTS then ledger.lateAt = now end
+    -- Further ahead, reservations move up first.
+    local begins = isLate(ledger, age) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
+    if begins and mayTakeTurns(ledger, load) and areEnough(ledger, load) or takeTurns(ledger, now) then
+      ledger.movedAt = now
+    end
+  end
+
+  -- Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at
+  -- once.
+  function callSooner(ledger, now)
+    local load = slowestLoad(ledger)
+    return load >= LEAST_LATE and load * MOST_LATE >= shortestInterval(ledger) and comeLate(ledger, now)
   end
 
   -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the waiting one that has
   -- been granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others
   -- call.
   function leavesFree(ledger, now, ahead, load)
-    return ahead >= load and now < ledger.movedAt + TURNS_PERIOD and keptPart(ledger) > LEAST_KEPT
+    if ahead < load or load < LEAST_LATE and isSlow(ledger, load) then return false end
+    return comeLate(ledger, now) and keptPart(ledger) > LEAST_KEPT
   end
 end

@@ -3,7 +3,8 @@
 -- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
 local MOST_STRIDE = 1000
 
-local hasKind, hasWindow, loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare, strideOf, noteGranted, noteTaken, noteFreed
+local hasKind, hasWindow, shortestInterval, longestInterval, loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare
+local strideOf, isLate, noteGranted, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -23,6 +24,8 @@ do
   local RARE_IN_SLIDING = 100
   -- That time, divided by the part of permits that is not refunded, must also be at least this many milliseconds.
   local RARE_KEPT = 500
+  -- A refund is late if it comes later after its grant than this part of the interval.
+  local LATE_PARTS = 10
   -- Permits are shared in another way if at most this part of them is kept, that is, not refunded.
   local MOST_KEPT = 0.875
 
@@ -36,6 +39,18 @@ do
 
   function hasWindow(ledger)
     return hasKind(ledger, 'f') or hasKind(ledger, 's')
+  end
+
+  function shortestInterval(ledger)
+    local shortest = math.huge
+    for _, state in ipairs(ledger.limits) do shortest = math.min(shortest, state.interval) end
+    return shortest
+  end
+
+  function longestInterval(ledger)
+    local longest = 0
+    for i = 1, #ledger.limits do longest = math.max(longest, ledger.limits[i].interval) end
+    return longest
   end
 
   -- The part of the permits granted lately that was not refunded.
@@ -96,6 +111,11 @@ do
     return keptLoad(ledger, math.min(MOST_STRIDE, stride))
   end
 
+  -- Whether so many milliseconds are a late age for a refund.
+  function isLate(ledger, age)
+    return shortestInterval(ledger) < age * LATE_PARTS
+  end
+
   -- Counts requests that were granted or reserved at a pace.
   function noteGranted(ledger, cost, count)
     local load = loadOf(ledger, cost)
@@ -111,8 +131,6 @@ do
 
   -- Counts the load of refunded grants, up to one interval.
   function noteFreed(ledger, cost, count)
-    local longest = 0
-    for i = 1, #ledger.limits do longest = math.max(longest, ledger.limits[i].interval) end
-    ledger.freed = math.min(longest, ledger.freed + loadOf(ledger, cost) * count)
+    ledger.freed = math.min(longestInterval(ledger), ledger.freed + loadOf(ledger, cost) * count)
   end
 end

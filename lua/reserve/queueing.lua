@@ -13,6 +13,8 @@ if ordered then
   -- A client whose slow request stays queued has a claim to so many of it: to fewer than `SLOW_LEAD`, so that none is held up
   -- for ever.
   local SLOW_CLAIM = 2
+  -- A client calls again in this part of the time if that is to be sooner.
+  local SOONER = 0.5
 
   -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait,
   -- or, of clients that take turns, its next one.
@@ -93,7 +95,7 @@ if ordered then
       else
         -- Refunded permits come soon after their grants, if at all.
         local since = math.abs(now - newestOf(ledger, run.cost, false))
-        local pause = math.max(keptLoad(ledger, load), since)
+        local pause = math.max(keptLoad(ledger, load), since) * (callSooner(ledger, now) and SOONER or 1)
         callAgain(math.min(t - now, pause), t - now <= pause and sharedBy(load) or 0)
       end
       takeTicket(ledger, { client = client, due = turn, till = till, stride = load, taken = claimed })

@@ -14,13 +14,18 @@ const kinds: [kind: string, limitOf: LimitOf][] = [
 ];
 
 const fleets = [
+  [20, 50, 32],
   [5, 100, 8],
+  [100, 100, 64],
+  [10, 200, 16],
   [10, 250, 8],
   [3, 1000, 6],
   [5, 1000, 8],
   [6, 1000, 8],
   [20, 1000, 64],
+  [30, 1000, 32],
   [50, 1000, 40],
+  [50, 1000, 64],
   [100, 1000, 64],
 ] as const;
 for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(fleets, kinds, [0.3, 0.6, 0.9]))
@@ -29,10 +34,33 @@ for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(flee
     const during = { ...manyWindows(limit, 10_000), seeds: 4 };
     const habits = { ...waits, refund, refundWithin: 5 };
     const { part, jain, calls } = againstIdeal(limit, clients, habits, during);
-    // In a sliding window, some of these fleets take turns instead, as their reservations move up.
-    assert.ok(part >= (kind === 'sliding window' ? 0.9 : 0.96), `${part} of the ideal`);
+    assert.ok(part >= 0.96, `${part} of the ideal`);
     assert.ok(jain >= 0.92, `Jain's index is ${jain}`);
-    assert.ok(calls < 5, `${calls} calls a permit`);
+    assert.ok(calls < 6, `${calls} calls a permit`);
+  });
+
+const crowds = [
+  [20, 50, 32, 0.85],
+  [100, 100, 64, 0.88],
+  [10, 200, 16, 0.88],
+  [20, 200, 64, 0.88],
+  [30, 1000, 32, 0.88],
+  [50, 1000, 64, 0.92],
+] as const;
+for (const [[permits, interval, clients, least], [kind, limitOf], refund, refundWithin] of cases(
+  crowds,
+  kinds,
+  [0.3, 0.6, 0.9],
+  [50, 500],
+))
+  test(`${clients} clients keep a ${kind} of ${permits} in ${interval} ms, and refund ${refund * 100} % within ${refundWithin} ms`, () => {
+    const limit = limitOf(permits, interval);
+    const during = { ...manyWindows(limit, 10_000), seeds: 4 };
+    const { part, jain, calls } = againstIdeal(limit, clients, { ...waits, refund, refundWithin }, during);
+    assert.ok(part >= least, `${part} of the ideal`);
+    // Of few kept permits, chance decides how many are whose.
+    assert.ok(jain >= 0.85, `Jain's index is ${jain}`);
+    assert.ok(calls < 8, `${calls} calls a permit`);
   });
 
 for (const [[kind, limitOf], refund] of cases(kinds, [0.3, 0.6, 0.9]))
@@ -94,7 +122,7 @@ for (const [permits, [kind, limitOf]] of cases([1, 2, 3, 5], kinds))
     const limit = limitOf(permits, 1000);
     const during = { ...manyWindows(limit, 60_000), seeds: 16 };
     const { part, least } = besideWasteful(limit, { refund: 0.95, refundWithin: 500 }, 2, 1, during);
-    assert.ok(least >= 0.93, `${least} of a fair share`);
+    assert.ok(least >= 0.9, `${least} of a fair share`);
     assert.ok(part >= 0.75, `${part} of the ideal`);
   });
 

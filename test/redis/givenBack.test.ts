@@ -243,16 +243,22 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok((await clients.reserve(10, 2)).epoch > epoch);
   });
 
-  for (const [count, spacing] of [
-    [2, 96],
-    [5, 8],
-  ])
-    test(`the pace counts the part that is likely not to be refunded: ${5 - count} of 5`, async () => {
+  for (const [count, when, spacing] of [
+    [2, 'soon', 96],
+    [5, 'soon', 8],
+    // Permits come back for 0.1, 0.18, 0.26, 0.34 and 0.42 of the interval, but count as a fifth at least: as 0.4, and as 1.42.
+    [2, 'late', 147],
+    [5, 'late', 114],
+  ] as const)
+    test(`the pace counts the part that is likely not to be refunded: ${5 - count} of 5, ${when}`, async () => {
       const clients = await fleet({ ...window, interval: 2000 });
       const { epoch } = await clients.reserve(0, 1, { count: 11 });
       await clients.reserve(0, 2, { count: 5 });
-      for (let i = 0; i < count; i++)
-        await clients.refund(3800, 2, { moment: 2000 + 160 * i, epoch, count: 1 }, i + 1);
+      for (let i = 0; i < count; i++) {
+        const moment = 2000 + 160 * i;
+        // Up to a tenth of the interval after its grant, a refund is not late.
+        await clients.refund(when === 'soon' ? moment + 200 : 3800, 2, { moment, epoch, count: 1 }, i + 1);
+      }
       // The first grant starts the pace; refunded permits are granted without it.
       const taken = moments(await clients.reserve(3800, 3, { count: count + 2 }));
       assert.equal(taken, [...new Array(count + 1).fill(3800), 3800 + spacing]);
@@ -272,7 +278,7 @@ inEachTwin('given back', (test, { fleet }) => {
       const paced = moments(await clients.reserve(0, 2, { count }));
       const at = paced[count - 1] + 100;
       for (const [i, moment] of paced.slice(-refunded).entries())
-        await clients.refund(at, 2, { moment, epoch, count: 1 }, i + 1);
+        await clients.refund(moment + 100, 2, { moment, epoch, count: 1 }, i + 1);
       // The first grant starts the pace; refunded permits are granted without it.
       const next = moments(await clients.reserve(at, 3, { count: refunded + 2 }));
       assert.is(next[refunded + 1] - next[refunded], spacing);

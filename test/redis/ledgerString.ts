@@ -64,7 +64,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 13) throw new Error(`a ledger of version ${version}`);
+  if (version !== 14) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -185,6 +185,7 @@ function nothingRare(epoch: number): Rare {
     returned: 0,
     freed: 0,
     movedAt: 0,
+    lateAt: 0,
     credit: 0,
     largest: 0,
     largestUntil: 0,
@@ -197,7 +198,7 @@ function nothingRare(epoch: number): Rare {
 function readRare(reader: Reader, limits: number): Rare {
   const { double } = reader;
   const [born, refundable, shift, pausedUntil, soleUntil, crowdUntil] = reader.doubles(6);
-  const [frontier, pacedUntil, granted, returned, freed, movedAt, credit] = reader.doubles(7);
+  const [frontier, pacedUntil, granted, returned, freed, movedAt, lateAt, credit] = reader.doubles(8);
   const [largest, largestUntil, farthest, farthestUntil] = reader.doubles(4);
   const [voidCount, holeCount, ticketCount] = reader.doubles(3);
   const sole = reader.text();
@@ -217,6 +218,7 @@ function readRare(reader: Reader, limits: number): Rare {
       returned,
       freed,
       movedAt,
+      lateAt,
       credit,
       largest,
       largestUntil,

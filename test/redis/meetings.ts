@@ -102,10 +102,28 @@ function changed({ kind, numbers }: LimitPicture, other: LimitSpec, choice: numb
 
 /** The moments at which something begins or ends, in milliseconds by the server's clock. */
 function momentsOf(state: Picture, control: ControlPicture): number[] {
-  const { soleUntil, crowdUntil, frontier, pacedUntil, largestUntil, movedAt, voids, holes, tickets } = state;
+  const {
+    soleUntil,
+    crowdUntil,
+    frontier,
+    pacedUntil,
+    largestUntil,
+    movedAt,
+    lateAt,
+    voids,
+    holes,
+    tickets,
+  } = state;
   const moments = [
     ...[state.seen + 1000, state.expires, state.pausedUntil, soleUntil, crowdUntil, pacedUntil, largestUntil],
-    ...[Math.floor(frontier), Math.ceil(frontier), movedAt + 100, movedAt + 1000, movedAt + 3000],
+    ...[
+      Math.floor(frontier),
+      Math.ceil(frontier),
+      movedAt + 100,
+      movedAt + 1000,
+      movedAt + 3000,
+      lateAt + 3000,
+    ],
     ...voids.flatMap(({ from }) => [from, from + 2000]),
     ...holes.map(({ moment }) => moment),
     ...tickets.flatMap(({ due, until, stride }) => {

@@ -30,6 +30,7 @@ export interface Picture {
   returned: number;
   freed: number;
   movedAt: number;
+  lateAt: number;
   credit: number;
   largest: number;
   largestUntil: number;
@@ -53,6 +54,7 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
     returned,
     freed,
     movedAt,
+    lateAt,
     credit,
     largest,
     largestUntil,
@@ -74,6 +76,7 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
       returned,
       freed,
       movedAt,
+      lateAt,
       credit,
       largest,
       largestUntil,

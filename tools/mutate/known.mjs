@@ -235,12 +235,21 @@ export const known = [
     title: 'a refund that is sent again counts again after a minute, in both twins',
     tests: constants,
     changes: [
-      { file: 'lua/refund.lua', find: 'ledger.expires + ledger.limits[i].interval', replace: '0' },
+      { file: 'lua/refund.lua', find: 'ledger.expires + longestInterval(ledger)', replace: '0' },
       {
         file: memory('refund'),
         find: 'Math.max(now + resent, ledger.expires + longestInterval(ledger))',
         replace: 'now + resent + 0 * longestInterval(ledger)',
       },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a late refund counts as much as an early one, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/refund.lua', find: 'or not isLate(ledger, age)', replace: 'or true' },
+      { file: memory('pace'), find: '|| !isLate(ledger, age)', replace: '|| ledger' },
     ],
   },
   {

@@ -22,6 +22,7 @@ class Untouched {
   voids = none;
   freed = 0;
   movedAt = 0;
+  lateAt = 0;
   credit = 0;
   largest = 0;
   largestUntil = 0;

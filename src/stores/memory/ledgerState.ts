@@ -50,6 +50,8 @@ export interface LedgerState {
    */
   freed: number;
   movedAt: number;
+  /** The moment of the last late refund to a window. */
+  lateAt: number;
   /** Milliseconds of load for which reservations became void: by these, the frontier need not move. */
   credit: number;
   /** The load in milliseconds of the largest request that was reserved lately under contention, and until when it counts. */

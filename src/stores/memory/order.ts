@@ -2,19 +2,16 @@ import { isShort, isSlow, mostLoad, shortestInterval } from '../../limits/load.t
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { areRare, areReturned, hasKind, hasLarge, hasWindow, keptLoad, keptPart } from './pace.ts';
+import { areRare, areReturned, hasKind, hasLarge, hasWindow, isLate, keptLoad, keptPart } from './pace.ts';
 import { mostTickets } from './tickets.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
 /**
- * They begin to when reservations move up; or, if at most this part of the permits is kept, with a refund that comes later after
- * its grant than this part of the interval. Slow requests begin to if so much of a sliding window is kept, or as soon as many
- * permits of a fixed one are refunded.
+ * They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow requests,
+ * if many are refunded.
  */
-const fewKept = 0.25;
-const slowKept = 0.5;
-const lateParts = 10;
+const fewKept = 0.5;
 /**
  * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
  * ones among them, or while fewer than this fit into a fixed one; while a request takes at least `mostLoad` milliseconds; and while
@@ -23,18 +20,28 @@ const lateParts = 10;
 const leastRequests = 12;
 const leastInFixed = 9;
 /**
- * In a short interval, they also wait in order if one request of each takes more than this part of it, or than the kept part:
- * nearly all permits are reserved then before they come back. Slow requests do if they take all of it, unless few are kept. Not
- * requests that take less than `leastOrdered` milliseconds, as so many more calls would cost more than the permits that stay unused.
+ * In a short interval, they also wait in order, in place of turns, if at most this part of the permits is kept, and one request of
+ * each takes more than that part of the interval, or than the kept part: nearly all permits would be reserved before they come back.
  */
+const mostInOrder = 0.9;
 const mostReserved = 0.45;
-const leastOrdered = 5;
+/** But while permits come back late, and at most this part is kept, turns go before the order. */
+const mostInTurns = 0.7;
+/** That late: later than this part of the interval. */
+const veryLateParts = 3;
+/** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
+const fewInFixed = 0.25;
 /**
- * While permits of requests that take so many milliseconds come back late, and more than this part is kept, clients that wait in
- * order are granted free permits one after the other. If fewer are kept, most permits that one of them leaves would stay unused.
+ * While permits come back late, and more than this part is kept, clients that wait in order are granted free permits one after the
+ * other. If fewer are kept, most permits that one of them leaves would stay unused.
+ */
+const leastKept = 0.4;
+/**
+ * They do not for slow requests of less than so many milliseconds, of which too many would stay unused. Clients that wait for
+ * permits of at least as many call again sooner then, if no more than this number fit into an interval.
  */
 const leastLate = 125;
-const leastKept = 0.3;
+const mostLate = 8;
 
 /**
  * Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders then take
@@ -63,40 +70,52 @@ function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
 
 /** Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused. */
 function areFew(ledger: LedgerState, contenders: number): boolean {
-  if (!hasWindow(ledger) || !isShort(ledger) || !areReturned(ledger)) return false;
-  // A client without a ticket is behind all others.
-  if (contenders > mostTickets) return false;
-  const load = slowestLoad(ledger);
   const kept = keptPart(ledger);
-  const most = kept > fewKept && isSlow(ledger, load) ? 1 : Math.max(mostReserved, kept);
-  return load >= leastOrdered && load * contenders > most * shortestInterval(ledger);
+  // A client without a ticket is behind all others.
+  if (!hasWindow(ledger) || !isShort(ledger) || kept > mostInOrder || contenders > mostTickets) return false;
+  const load = slowestLoad(ledger);
+  const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
+  const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
+  return load * contenders > most * shortestInterval(ledger);
 }
 
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
 export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
-  if (takeTurns(ledger, now)) return 'turns';
-  return areFew(ledger, contenders) || areRare(ledger) ? 'order' : undefined;
+  const takesTurns = takeTurns(ledger, now);
+  if (areFew(ledger, contenders) && !(takesTurns && goFirst(ledger, now))) return 'order';
+  if (takesTurns) return 'turns';
+  return areRare(ledger) ? 'order' : undefined;
 }
 
-function areFewKept(ledger: LedgerState, load: number): boolean {
-  if (!isSlow(ledger, load)) return keptPart(ledger) <= fewKept;
-  return hasKind(ledger, 'fixedWindow') ? areReturned(ledger) : keptPart(ledger) <= slowKept;
+/** Whether turns go before the order. Not for slow requests of a sliding window, of which single clients would wait for long. */
+function goFirst(ledger: LedgerState, now: number): boolean {
+  const isSlowInSliding = hasKind(ledger, 'slidingWindow') && isSlow(ledger, slowestLoad(ledger));
+  return comeLate(ledger, now) && keptPart(ledger) <= mostInTurns && !isSlowInSliding;
 }
 
-/**
- * A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. Where clients wait in order, it
- * is noted that one came late.
- */
+/** A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. */
 export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
-  const isLate = shortestInterval(ledger) < age * lateParts;
-  if ((isLate && isNoted(ledger, now, load)) || takeTurns(ledger, now)) ledger.movedAt = now;
+  if (hasWindow(ledger) && shortestInterval(ledger) < age * veryLateParts) ledger.lateAt = now;
+  // Further ahead, reservations move up first.
+  const begins = isLate(ledger, age) && newestOf(ledger, undefined, false) <= now + noticePeriod;
+  if ((begins && mayTakeTurns(ledger, load) && areEnough(ledger, load)) || takeTurns(ledger, now))
+    ledger.movedAt = now;
 }
 
-/** Whether a late refund begins turns, or is noted where clients wait in order. */
-function isNoted(ledger: LedgerState, now: number, load: number): boolean {
-  if (!mayTakeTurns(ledger, load)) return load >= leastLate && hasWindow(ledger);
-  // Further ahead, reservations move up first.
-  return areFewKept(ledger, load) && newestOf(ledger, undefined, false) <= now + noticePeriod;
+/** Whether so many permits are refunded that a late one begins turns. */
+function areEnough(ledger: LedgerState, load: number): boolean {
+  return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
+}
+
+/** Whether permits of a window have come back late, of late. */
+function comeLate({ lateAt }: LedgerState, now: number): boolean {
+  return lateAt !== 0 && now < lateAt + turnsPeriod;
+}
+
+/** Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at once. */
+export function callSooner(ledger: LedgerState, now: number): boolean {
+  const load = slowestLoad(ledger);
+  return load >= leastLate && load * mostLate >= shortestInterval(ledger) && comeLate(ledger, now);
 }
 
 /**
@@ -104,5 +123,6 @@ function isNoted(ledger: LedgerState, now: number, load: number): boolean {
  * granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call.
  */
 export function leavesFree(ledger: LedgerState, now: number, ahead: number, load: number): boolean {
-  return ahead >= load && now < ledger.movedAt + turnsPeriod && keptPart(ledger) > leastKept;
+  if (ahead < load || (load < leastLate && isSlow(ledger, load))) return false;
+  return comeLate(ledger, now) && keptPart(ledger) > leastKept;
 }

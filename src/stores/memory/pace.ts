@@ -1,5 +1,5 @@
 import type { Cost } from '../../limits/cost.ts';
-import { loadOf, longestInterval } from '../../limits/load.ts';
+import { loadOf, longestInterval, shortestInterval } from '../../limits/load.ts';
 import type { LimitState } from '../../limits/states.ts';
 import type { LedgerState } from './ledgerState.ts';
 
@@ -27,6 +27,10 @@ const rareLoad = 200;
 const rareInSliding = 100;
 /** That time, divided by the part of permits that is not refunded, must also be at least this many milliseconds. */
 const rareKept = 500;
+/** A refund is late if it comes later after its grant than this part of the interval. */
+const lateParts = 10;
+/** A refund after the interval, of which nothing comes back, counts as this part: others are likely to come earlier. */
+const leastBack = 0.2;
 /** Permits are shared in another way if at most this part of them is kept, that is, not refunded. */
 const mostKept = 0.875;
 
@@ -95,21 +99,31 @@ export function noteGranted(ledger: LedgerState, cost: Cost, count: number): voi
 }
 
 /**
- * Corrects the pace after a refund. A reservation that is still ahead moves the frontier back by its whole
+ * Corrects the pace after a refund of permits of the moment `t`. A reservation that is still ahead moves the frontier back by its whole
  * stride; otherwise the refund lowers future strides.
  */
-export function noteReturned(
-  ledger: LedgerState,
-  now: number,
-  cost: Cost,
-  count: number,
-  isAhead: boolean,
-): void {
+export function noteReturned(ledger: LedgerState, now: number, cost: Cost, count: number, t: number): void {
   const load = loadOf(ledger, cost) * count;
-  if (isAhead) {
+  if (t > now) {
     ledger.frontier = Math.max(now, ledger.frontier - strideOf(ledger, cost) * count);
     ledger.granted = Math.max(0, ledger.granted - load);
-  } else ledger.returned = Math.min(ledger.granted, ledger.returned + load);
+  } else ledger.returned = Math.min(ledger.granted, ledger.returned + load * partBack(ledger, now - t));
+}
+
+/** Whether so many milliseconds are a late age for a refund. */
+export function isLate(ledger: LedgerState, age: number): boolean {
+  return shortestInterval(ledger) < age * lateParts;
+}
+
+/**
+ * How much of a permit that is refunded at this age comes back. A late one of a window counts for the rest of the interval, as it is
+ * granted again as much less often. A fixed window grants more of its permits early, so more come back before it ends. A bucket
+ * returns all of it.
+ */
+function partBack(ledger: LedgerState, age: number): number {
+  if (!hasWindow(ledger) || !isLate(ledger, age)) return 1;
+  const passed = Math.min(1, age / longestInterval(ledger));
+  return Math.max(leastBack, 1 - (hasKind(ledger, 'fixedWindow') ? (passed * (3 + passed)) / 4 : passed));
 }
 
 /** Counts requests that were granted from the refunded permits. */

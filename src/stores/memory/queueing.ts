@@ -3,7 +3,7 @@ import { loadOf, shortestInterval } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf, type Offer } from './offer.ts';
-import { leavesFree } from './order.ts';
+import { callSooner, leavesFree } from './order.ts';
 import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
@@ -57,6 +57,9 @@ export function staysQueued(
   return isEnough || reservesNothing(ledger) || t > nextTurn(ledger, now, t, reserved, load);
 }
 
+/** A client calls again in this part of the time if that is to be sooner. */
+const sooner = 0.5;
+
 /** Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late. */
 export function queue(
   ledger: LedgerState,
@@ -82,7 +85,7 @@ export function queue(
     } else {
       // Refunded permits come soon after their grants, if at all.
       const since = Math.abs(now - newestOf(ledger, cost, false));
-      const pause = Math.max(keptLoad(ledger, stride), since);
+      const pause = Math.max(keptLoad(ledger, stride), since) * (callSooner(ledger, now) ? sooner : 1);
       callAgain(reserved, now, Math.min(t - now, pause), t - now <= pause ? sharedBy(ledger, stride) : 0);
     }
     takeTicket(ledger, { client, due: turn, until, stride, taken }, takesTurns);

@@ -51,7 +51,7 @@ function giveBack(
     // A reservation made under another rate may exceed what this one allows, so it must not become a hole.
     const isInside = isAhead && epoch === ledger.epoch && t < newestOf(ledger, cost, false);
     if (isInside && addHole(ledger, t, cost, count)) return true;
-    noteReturned(ledger, now, cost, count, isAhead);
+    noteReturned(ledger, now, cost, count, isNewest ? now : t);
   }
   let back = 0;
   cost.forEach((permits, i) => {
