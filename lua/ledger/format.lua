@@ -41,8 +41,8 @@ do
   -- Whether no rare field of the ledger is set. Its limit may have some.
   local function isPlain(ledger, now, calm)
     return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
-      and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.lateAt == 0 and ledger.credit == 0 and #ledger.voids == 0
-      and ledger.largestUntil <= now and ledger.farthestUntil <= now
+      and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.lateAt == 0 and ledger.credit == 0
+      and #ledger.voids == 0 and ledger.largestUntil <= now and ledger.farthestUntil <= now
   end
 
   function packLedger(ledger, now, small)

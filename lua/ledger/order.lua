@@ -109,14 +109,13 @@ do
     return keptPart(ledger) <= FEW_KEPT
   end
 
-  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late.
+  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if it is late, and enough came back.
   function goOnInTurns(ledger, now, age, load)
     if hasWindow(ledger) and shortestInterval(ledger) < age * VERY_LATE_PARTS then ledger.lateAt = now end
-    -- Further ahead, reservations move up first.
-    local begins = isLate(ledger, age) and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
-    if begins and mayTakeTurns(ledger, load) and areEnough(ledger, load) or takeTurns(ledger, now) then
-      ledger.movedAt = now
-    end
+    local begins = isLate(ledger, age) and mayTakeTurns(ledger, load) and areEnough(ledger, load)
+    -- If reservations are further ahead, these move up first.
+    begins = begins and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
+    if begins or takeTurns(ledger, now) then ledger.movedAt = now end
   end
 
   -- Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at

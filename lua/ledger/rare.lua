@@ -18,8 +18,8 @@ do
   function packRare(ledger)
     local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
       ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
-      ledger.lateAt, ledger.credit, ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, #ledger.voids, #ledger.holes,
-      #ledger.tickets, #ledger.sole, ledger.sole) }
+      ledger.lateAt, ledger.credit, ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, #ledger.voids,
+      #ledger.holes, #ledger.tickets, #ledger.sole, ledger.sole) }
     for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
     for _, hole in ipairs(ledger.holes) do
       parts[#parts + 1] = struct.pack('<dd', hole.moment, hole.count)
@@ -79,15 +79,16 @@ do
   function unpackRare(ledger, data, position)
     local voidCount, holeCount, ticketCount
     ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
-      ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit, ledger.largest,
-      ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount, ledger.sole, position =
+      ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit,
+      ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount, ledger.sole, position =
       struct.unpack(RARE, data, position)
     local least = math.min(ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
       ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit,
       ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount)
     local sum = ledger.born + ledger.refundable + ledger.shift + ledger.pausedUntil + ledger.soleUntil + ledger.crowdUntil
       + ledger.frontier + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.lateAt
-      + ledger.credit + ledger.largest + ledger.largestUntil + ledger.farthest + ledger.farthestUntil + voidCount + holeCount + ticketCount
+      + ledger.credit + ledger.largest + ledger.largestUntil + ledger.farthest + ledger.farthestUntil
+      + voidCount + holeCount + ticketCount
     if not inRange(least, sum) then error('a number that is out of range', 0) end
     ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, ledger.limits)
     ledger.tickets, position = unpackTickets(data, position, ticketCount)

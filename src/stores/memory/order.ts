@@ -93,13 +93,16 @@ function goFirst(ledger: LedgerState, now: number): boolean {
   return comeLate(ledger, now) && keptPart(ledger) <= mostInTurns && !isSlowInSliding;
 }
 
-/** A grant was refunded, so many milliseconds after it: turns go on, or begin if many come as late. */
+/** A grant was refunded, so many milliseconds after it: turns go on, or begin if it is late, and enough came back. */
 export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
   if (hasWindow(ledger) && shortestInterval(ledger) < age * veryLateParts) ledger.lateAt = now;
-  // Further ahead, reservations move up first.
-  const begins = isLate(ledger, age) && newestOf(ledger, undefined, false) <= now + noticePeriod;
-  if ((begins && mayTakeTurns(ledger, load) && areEnough(ledger, load)) || takeTurns(ledger, now))
-    ledger.movedAt = now;
+  const begins =
+    isLate(ledger, age) &&
+    mayTakeTurns(ledger, load) &&
+    areEnough(ledger, load) &&
+    // If reservations are further ahead, these move up first.
+    newestOf(ledger, undefined, false) <= now + noticePeriod;
+  if (begins || takeTurns(ledger, now)) ledger.movedAt = now;
 }
 
 /** Whether so many permits are refunded that a late one begins turns. */
