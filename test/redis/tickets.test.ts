@@ -201,6 +201,22 @@ inEachTwin('tickets', (test, { fleet }) => {
     });
   }
 
+  for (const spec of kinds.slice(0, 2))
+    test(`the first client calls again in half the time if permits come back late: ${spec.kind}`, async () => {
+      const waits: number[] = [];
+      // Late is more than a third of the interval.
+      for (const age of [333, 334]) {
+        const clients = await refunded(spec);
+        for (const at of [6, 1500]) for (const client of [3, 4]) await retryOf(clients, at, client);
+        const { epoch } = await clients.reserve(2986, 3, { horizon });
+        await clients.refund(3000 + age, 3, { moment: 3000, epoch, count: 1 });
+        assert.equal(moments(await clients.reserve(3400, 4, { horizon })), [3400]);
+        waits.push(await retryOf(clients, 3401, 3));
+      }
+      // Of the later one, less of the permit comes back, so the kept part differs a little.
+      assert.ok(Math.abs(waits[1] + horizon / 2 - (waits[0] + horizon / 2) / 2) < 1, waits.join(', '));
+    });
+
   test('a request that may not wait is refused behind a queued one, although its permit is free', async () => {
     const clients = await fleet({ kind: 'tokenBucket', ...rate, burst: 5 });
     const { epoch } = await clients.reserve(0, 1, { count: 6 });
