@@ -123,7 +123,7 @@ for (const [permits, [kind, limitOf]] of cases([1, 2, 3, 5], kinds))
     const during = { ...manyWindows(limit, 60_000), seeds: 16 };
     const { part, least } = besideWasteful(limit, { refund: 0.95, refundWithin: 500 }, 2, 1, during);
     assert.ok(least >= 0.9, `${least} of a fair share`);
-    assert.ok(part >= 0.75, `${part} of the ideal`);
+    assert.ok(part >= 0.72, `${part} of the ideal`);
   });
 
 for (const [permits, [kind, limitOf], others] of cases([3, 5, 7, 10], kinds, [1, 4]))
