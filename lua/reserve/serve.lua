@@ -11,10 +11,20 @@ if not earlier then
   local MOST_SEGMENTS = 512
   -- Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits.
   local NEXT_CALL = 2
+  -- Of fewer permits than this, sums are exact.
+  local LEAST_VAST = 2 ^ 53
 
   -- How many requests of a cost may still be granted at once.
   local function quotaFor(cost, hasQuota)
     return hasQuota and quotaOf(cost) or math.huge
+  end
+
+  -- Whether the log of a sliding window would hold so many permits that their sum is not exact.
+  local function isVast(cost)
+    for i, state in ipairs(ledger.limits) do
+      if state.kind == 's' and state.total + cost[i] >= LEAST_VAST then return true end
+    end
+    return false
   end
 
   -- Grants requests of a run at the moment `t` that was offered, and returns their number: 0 if there is no room.
@@ -76,7 +86,8 @@ if not earlier then
         end
         -- A request that may not wait never overtakes queued requests, even if its permits are free.
         if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
-        left = left or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
+        left = left or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS
+          or isVast(cost)))
         if left then return answer(remaining, LEFT) end
         local granted = grant(run, remaining, t, wait, hole, stride, hasQuota)
         remaining = remaining - granted

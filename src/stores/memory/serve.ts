@@ -1,3 +1,4 @@
+import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
 import { loadOf } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
@@ -14,8 +15,15 @@ import { mostTurn } from './turns.ts';
 
 /** To a client that would, a reply with so many segments reserves no more moments. */
 const mostSegments = 512;
+/** Of fewer permits than this, sums are exact. */
+const leastVast = 2 ** 53;
 /** Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits. */
 const nextCall = 2;
+
+/** Whether the log of a sliding window would hold so many permits that their sum is not exact. */
+function isVast({ limits }: LedgerState, cost: Cost): boolean {
+  return limits.some((state, i) => state.kind === 'slidingWindow' && state.total + cost[i] >= leastVast);
+}
 
 /** Grants or reserves the permits of a run, as far as the client's share goes. The twin of `lua/reserve/serve.lua`. */
 export function serve(
@@ -87,7 +95,7 @@ export function serve(
     }
     const isEnough = reserved.held > 0 && reserved.held >= reserved.share;
     const isTooMuch = reserved.horizon > longestHorizon && segments.length >= mostSegments;
-    reserved.left ||= wait > 0 && (isEnough || isTooMuch);
+    reserved.left ||= wait > 0 && (isEnough || isTooMuch || isVast(ledger, cost));
     if (reserved.left) {
       segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
       return;
