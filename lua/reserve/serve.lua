@@ -11,27 +11,29 @@ if not earlier then
   local MOST_SEGMENTS = 512
   -- Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits.
   local NEXT_CALL = 2
-  -- Of fewer permits than this, sums are exact.
-  local LEAST_VAST = 2 ^ 53
+  -- Of no more permits than this, sums are exact.
+  local MOST_TAKEN = 2 ^ 53 - 1
 
   -- How many requests of a cost may still be granted at once.
   local function quotaFor(cost, hasQuota)
     return hasQuota and quotaOf(cost) or math.huge
   end
 
-  -- Whether the log of a sliding window would hold so many permits that their sum is not exact.
-  local function isVast(cost)
+  -- How many requests may be reserved so that the permits in the log of each sliding window have an exact sum.
+  local function roomInLogs(cost)
+    local room = math.huge
     for i, state in ipairs(ledger.limits) do
-      if state.kind == 's' and state.total + cost[i] >= LEAST_VAST then return true end
+      if state.kind == 's' and cost[i] > 0 then room = math.min(room, math.floor((MOST_TAKEN - state.total) / cost[i])) end
     end
-    return false
+    return room
   end
 
-  -- Grants requests of a run at the moment `t` that was offered, and returns their number: 0 if there is no room.
-  local function grant(run, remaining, t, wait, hole, stride, hasQuota)
+  -- Grants requests of a run, at most `most`, at the moment `t` that was offered, and returns their number: 0 if there is no
+  -- room.
+  local function grant(run, most, t, wait, hole, stride, hasQuota)
     local cost, load = run.cost, wait > 0 and loadOf(ledger, run.cost)
-    local granted = hole and math.min(roomIn(hole, cost), remaining) or load and fitAll(ledger, now, t, cost, remaining)
-      or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), remaining))
+    local granted = hole and math.min(roomIn(hole, cost), most) or load and fitAll(ledger, now, t, cost, most)
+      or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), most))
     if not (granted >= 1) then return 0 end
     if load then granted = math.min(granted, math.max(1, math.ceil((share - held) / load))) end
     if hole then
@@ -86,10 +88,11 @@ if not earlier then
         end
         -- A request that may not wait never overtakes queued requests, even if its permits are free.
         if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
-        left = left or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS
-          or isVast(cost)))
+        local most = wait > 0 and math.min(remaining, roomInLogs(cost)) or remaining
+        left = left or most < 1
+          or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
         if left then return answer(remaining, LEFT) end
-        local granted = grant(run, remaining, t, wait, hole, stride, hasQuota)
+        local granted = grant(run, most, t, wait, hole, stride, hasQuota)
         remaining = remaining - granted
         -- The list of a log has turned out to be another one: its permits count for longer than when they were offered. A
         -- damaged key must not keep this loop, and so the server, busy for ever.

@@ -16,4 +16,15 @@ inEachTwin('vast windows', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(0, 2, { permits, horizon: 60 })), []);
     assert.equal(moments(await clients.reserve(2, 2, { permits, horizon: 60 })), [31]);
   });
+
+  test('of small requests, as many are reserved as have an exact sum', async () => {
+    const clients = await fleet({ kind: 'slidingWindow', permits: 2 ** 49, interval: 1, resolution: 1 });
+    const reserve = async (held: number) => {
+      const { segments } = await clients.reserve(0, 1, { count: 2 ** 52, held, horizon: 60 });
+      return segments.filter(({ delay }) => delay >= 0).reduce((sum, { count }) => sum + count, 0);
+    };
+    assert.is(await reserve(0), 2 ** 52);
+    // Eight windows are reserved.
+    assert.is(await reserve(8), 2 ** 52 - 1);
+  });
 });

@@ -15,14 +15,19 @@ import { mostTurn } from './turns.ts';
 
 /** To a client that would, a reply with so many segments reserves no more moments. */
 const mostSegments = 512;
-/** Of fewer permits than this, sums are exact. */
-const leastVast = 2 ** 53;
+/** Of no more permits than this, sums are exact. */
+const mostTaken = 2 ** 53 - 1;
 /** Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits. */
 const nextCall = 2;
 
-/** Whether the log of a sliding window would hold so many permits that their sum is not exact. */
-function isVast({ limits }: LedgerState, cost: Cost): boolean {
-  return limits.some((state, i) => state.kind === 'slidingWindow' && state.total + cost[i] >= leastVast);
+/** How many requests may be reserved so that the permits in the log of each sliding window have an exact sum. */
+function roomInLogs({ limits }: LedgerState, cost: Cost): number {
+  let room = Infinity;
+  limits.forEach((state, i) => {
+    if (state.kind === 'slidingWindow' && cost[i] > 0)
+      room = Math.min(room, Math.floor((mostTaken - state.total) / cost[i]));
+  });
+  return room;
 }
 
 /** Grants or reserves the permits of a run, as far as the client's share goes. The twin of `lua/reserve/serve.lua`. */
@@ -95,14 +100,15 @@ export function serve(
     }
     const isEnough = reserved.held > 0 && reserved.held >= reserved.share;
     const isTooMuch = reserved.horizon > longestHorizon && segments.length >= mostSegments;
-    reserved.left ||= wait > 0 && (isEnough || isTooMuch || isVast(ledger, cost));
+    const most = wait > 0 ? Math.min(remaining, roomInLogs(ledger, cost)) : remaining;
+    reserved.left ||= most < 1 || (wait > 0 && (isEnough || isTooMuch));
     if (reserved.left) {
       segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
       return;
     }
     let granted = hole
-      ? Math.min(roomIn(hole, cost), remaining)
-      : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, remaining));
+      ? Math.min(roomIn(hole, cost), most)
+      : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, most));
     // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     const load = wait > 0 ? loadOf(ledger, cost) : 0;
