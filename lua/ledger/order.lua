@@ -1,6 +1,6 @@
 -- @include "ledger/pace"
 
--- Whether contenders take turns to share the permits that come back. The twin of src/stores/memory/order.ts.
+-- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of src/stores/memory/order.ts.
 
 local isShort, isSlow, orderOf, goOnInTurns, callSooner, leavesFree
 
@@ -21,12 +21,11 @@ do
   -- before they come back.
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
-  -- But while permits come back late, and at most this part is kept, turns go before the order.
-  local MOST_IN_TURNS = 0.7
-  -- That late: later than this part of the interval.
-  local VERY_LATE_PARTS = 3
   -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
+  -- But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order.
+  local VERY_LATE_PARTS = 3
+  local MOST_IN_TURNS = 0.7
   -- While permits come back late, and more than this part is kept, clients that wait in order are granted free permits one
   -- after the other. If fewer are kept, most permits that one of them leaves would stay unused.
   local LEAST_KEPT = 0.4
@@ -84,7 +83,7 @@ do
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
   end
 
-  -- Whether permits of a window have come back late, of late.
+  -- Whether permits of a window have come back late in the last seconds.
   local function comeLate(ledger, now)
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end

@@ -25,12 +25,11 @@ const leastInFixed = 9;
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
-/** But while permits come back late, and at most this part is kept, turns go before the order. */
-const mostInTurns = 0.7;
-/** That late: later than this part of the interval. */
-const veryLateParts = 3;
 /** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
+/** But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order. */
+const veryLateParts = 3;
+const mostInTurns = 0.7;
 /**
  * While permits come back late, and more than this part is kept, clients that wait in order are granted free permits one after the
  * other. If fewer are kept, most permits that one of them leaves would stay unused.
@@ -110,7 +109,7 @@ function areEnough(ledger: LedgerState, load: number): boolean {
   return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
 }
 
-/** Whether permits of a window have come back late, of late. */
+/** Whether permits of a window have come back late in the last seconds. */
 function comeLate({ lateAt }: LedgerState, now: number): boolean {
   return lateAt !== 0 && now < lateAt + turnsPeriod;
 }

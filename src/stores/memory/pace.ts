@@ -99,8 +99,8 @@ export function noteGranted(ledger: LedgerState, cost: Cost, count: number): voi
 }
 
 /**
- * Corrects the pace after a refund of permits of the moment `t`. A reservation that is still ahead moves the frontier back by its whole
- * stride; otherwise the refund lowers future strides.
+ * Corrects the pace after a refund of permits of the moment `t`. A reservation that is still ahead moves the frontier back by
+ * its whole stride; otherwise the refund lowers future strides.
  */
 export function noteReturned(ledger: LedgerState, now: number, cost: Cost, count: number, t: number): void {
   const load = loadOf(ledger, cost) * count;
