@@ -12,6 +12,8 @@ export interface SentRun extends Run {
 /** A reserve call in flight. */
 export interface Call {
   runs: SentRun[];
+  /** How many requests more the last run asks for than it has. */
+  prefetched: number;
   /** Set if the call asks for earlier moments for requests that have reservations. */
   earlier?: Run | undefined;
   /** When it was sent, by the monotonic clock. */

@@ -10,10 +10,15 @@ import type { Parts } from './parts.ts';
  * It applies only if nothing comes before them, none of them has left, no event is to be emitted, and their callbacks run no
  * code that could add or cancel requests.
  */
-export function grantAtOnce(parts: Parts, { runs }: Call, reply: ReserveReply, received: number): number {
+export function grantAtOnce(
+  parts: Parts,
+  { runs, prefetched }: Call,
+  reply: ReserveReply,
+  received: number,
+): number {
   const { queue, reservations, events, ledger } = parts;
   const isFirst = !reservations.moments.first && queue.settled.isEmpty;
-  if (!isFirst || events.observed || !isGranted(runs, reply)) return 0;
+  if (!isFirst || events.observed || !isGranted(runs, reply, prefetched)) return 0;
   const { epoch } = reply;
   let granted = 0;
   for (const { cost, count, requests } of runs) {
@@ -24,11 +29,11 @@ export function grantAtOnce(parts: Parts, { runs }: Call, reply: ReserveReply, r
     }
     granted += count;
   }
-  return granted;
+  return granted - prefetched;
 }
 
 /** Whether a reply grants all requests now, and all of them are still in the queue and passive. */
-function isGranted(runs: readonly SentRun[], { segments }: ReserveReply): boolean {
+function isGranted(runs: readonly SentRun[], { segments }: ReserveReply, prefetched: number): boolean {
   if (segments.length !== runs.length) return false;
   for (let i = 0; i < runs.length; i++) {
     const { count, requests } = runs[i];
@@ -38,7 +43,7 @@ function isGranted(runs: readonly SentRun[], { segments }: ReserveReply): boolea
       if (stage !== 'sent' || !waiter.isPassive) return false;
       left -= count;
     }
-    if (left !== 0) return false;
+    if (left !== (i === runs.length - 1 ? prefetched : 0)) return false;
   }
   return true;
 }

@@ -9,6 +9,7 @@ import { LimitChanges } from './limitChanges.ts';
 import { Lookups } from './lookups.ts';
 import { Loop, type Passes as LoopPasses } from './loop.ts';
 import { type DispatcherOptions, type Parts, partsOf } from './parts.ts';
+import { ReplyPrefetch } from './replyPrefetch.ts';
 import { Rescheduler } from './rescheduler.ts';
 import { type Replies, ReserveCalls } from './reserveCalls.ts';
 import { Timer } from './timer.ts';
@@ -24,6 +25,7 @@ export class Passes implements LoopPasses, Replies {
   readonly admission: Admission;
   readonly expiry: Expiry;
   readonly rescheduler: Rescheduler;
+  readonly prefetch: ReplyPrefetch;
   readonly lookups = new Lookups();
   readonly #timer: Timer;
   readonly #run: () => void;
@@ -50,13 +52,20 @@ export class Passes implements LoopPasses, Replies {
     this.changes = new LimitChanges(parts, this.calls);
     this.admission = new Admission(parts, this.calls, this.changes);
     this.expiry = new Expiry(parts, this.calls);
+    this.prefetch = new ReplyPrefetch(parts);
     this.rescheduler = new Rescheduler(parts, this.calls, this);
   }
 
   /** Whether a call is in flight, or about to be sent. */
   get isCalling(): boolean {
     const isReserving = this.calls.current !== undefined;
-    return isReserving || this.changes.inFlight || !this.parts.refunds.idle || this.lookups.areWaiting;
+    return (
+      isReserving ||
+      this.changes.inFlight ||
+      !this.parts.refunds.idle ||
+      this.lookups.areWaiting ||
+      this.prefetch.isHolding
+    );
   }
 
   pass(): void {
@@ -65,6 +74,7 @@ export class Passes implements LoopPasses, Replies {
       hopeless.run(clock.now());
       queue.settled.sort();
     }
+    this.prefetch.serve();
     this.#report();
     this.rescheduler.run();
     this.admission.failSurplus();
@@ -74,7 +84,7 @@ export class Passes implements LoopPasses, Replies {
     // A synchronous store can still grant a request at its deadline.
     if (ledger.sync) this.calls.send();
     if (!this.parts.loop.isRepeating) this.expiry.run();
-    if (!ledger.sync) this.calls.send();
+    if (!ledger.sync && !this.prefetch.isExpecting) this.calls.send();
     this.#sendLookups();
   }
 
@@ -86,15 +96,18 @@ export class Passes implements LoopPasses, Replies {
     this.#timer.set(
       Math.min(due, this.calls.next, this.rescheduler.next, this.expiry.next, this.parts.hopeless.next),
     );
+    if (this.prefetch.settle()) this.parts.loop.wake();
     this.reportIdle();
   }
 
   grants(call: Call, reply: ReserveReply, received: number): boolean {
-    if (this.changes.isPausing || call.pausedUntil !== undefined || this.parts.queue.closed) return false;
+    const { ledger, queue } = this.parts;
+    const isDelayed = this.changes.isPausing || call.pausedUntil !== undefined || queue.closed;
     this.grantingAt = received;
-    const granted = grantAtOnce(this.parts, call, reply, received);
+    const granted = isDelayed ? 0 : grantAtOnce(this.parts, call, reply, received);
     this.grantingAt = undefined;
     this.granted += granted;
+    if (!ledger.sync) this.prefetch.replied(granted, call, reply, received);
     return granted > 0;
   }
 

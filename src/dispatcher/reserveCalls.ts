@@ -3,6 +3,7 @@ import { applyReply } from './applyReply.ts';
 import { bringForward, earlierRun } from './earlier.ts';
 import { type Call, gather } from './gather.ts';
 import type { Parts } from './parts.ts';
+import type { ReplyPrefetch } from './replyPrefetch.ts';
 import { Siblings } from './siblings.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface Replies {
   replied(reply: ReserveReply, received: number): void;
   /** Moves reservations to earlier moments. */
   readonly rescheduler: { refunding(): void };
+  /** Asks for permits for the next requests. */
+  readonly prefetch: ReplyPrefetch;
 }
 
 /** Sends reserve calls, one at a time, and applies their replies. */
@@ -95,7 +98,10 @@ export class ReserveCalls {
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
     const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
     const earlier = wanted ? undefined : earlierRun(this.#parts, sent + heartbeat, sent);
-    const call: Call = { runs, earlier, sent, last: queue.last?.order ?? 0, version: refunds.version };
+    const prefetched = this.#replies.prefetch.sizeFor(runs);
+    if (prefetched > 0) runs.at(-1)!.count += prefetched;
+    const { order = 0 } = queue.last ?? {};
+    const call: Call = { runs, prefetched, earlier, sent, last: order, version: refunds.version };
     this.current = call;
     this.#heartbeatAt = alone ? Infinity : sent + heartbeat;
     this.count++;

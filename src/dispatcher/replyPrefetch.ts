@@ -1,0 +1,91 @@
+import type { Cost } from '../limits/cost.ts';
+import type { ReserveReply } from '../stores/store.ts';
+import { reservationOf } from './applyReply.ts';
+import type { Call, SentRun } from './gather.ts';
+import type { Parts } from './parts.ts';
+import type { Reservation } from './reservation.ts';
+
+/** Fewer requests than this prefetch nothing: a refund would take as long as they save. */
+const leastRequests = 32;
+/** Nothing is prefetched before so many replies in a row have caused as many requests as they granted. */
+const leastReplies = 2;
+
+/**
+ * Permits that a call acquires for requests that are not made yet.
+ *
+ * Callers that each wait for their permit, and request the next one at once, get one permit each in a round trip, however fast
+ * the store is. If the last replies caused as many requests as they granted, the next call asks for twice as many permits. The second
+ * half goes to the requests that are made in the turn of the reply. What they do not use is refunded at the end of that turn.
+ */
+export class ReplyPrefetch {
+  readonly #parts: Parts;
+  /** Number of requests that were granted by the reply of this turn. */
+  #granted = 0;
+  #held: Reservation | undefined;
+  /** Whether the requests of this turn have been made when the next pass runs. */
+  #isTurnOver = false;
+  /** Whether requests were granted from what was held. */
+  #hasServed = false;
+  #replies = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Whether permits wait for the requests of this turn. */
+  get isHolding(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Whether callers that have just been granted permits are likely to make requests that the next call should carry. */
+  get isExpecting(): boolean {
+    return this.#granted > 0 || this.#hasServed;
+  }
+
+  /** How many more requests a call asks for: as many as its last run has, if there is room for them. */
+  sizeFor(runs: readonly SentRun[]): number {
+    const { fairShare } = this.#parts;
+    const last = runs.at(-1);
+    const isExpected = this.#replies >= leastReplies && fairShare.contenders === 1;
+    if (!isExpected || !last || last.count < leastRequests) return 0;
+    const sum = (of: (cost: Cost) => number) =>
+      runs.reduce((total, { cost, count }) => total + of(cost) * count, 0);
+    const load = sum((cost) => fairShare.loadOf(cost));
+    const part = sum((cost) => fairShare.fractionOf(cost));
+    return Math.min(last.count, fairShare.room(last.cost, load, part));
+  }
+
+  /** A reply has granted so many requests at once, and what the call has prefetched. */
+  replied(granted: number, call: Call, reply: ReserveReply, received: number): void {
+    const { runs, prefetched } = call;
+    // A store that cannot reserve does not know of other contenders.
+    if (granted < leastRequests || reply.retryAfter !== undefined) this.#replies = 0;
+    else this.#granted = granted;
+    if (granted > 0 && prefetched > 0) {
+      const segment = { count: prefetched, delay: 0, retryAfter: 0 };
+      this.#held = reservationOf(this.#parts, runs.at(-1)!, segment, reply, call.sent, received);
+    }
+  }
+
+  /** Whether another pass has to run at the end of this turn. */
+  settle(): boolean {
+    const { isExpecting } = this;
+    this.#isTurnOver = this.#granted > 0;
+    this.#hasServed = false;
+    return isExpecting;
+  }
+
+  /** At the end of the turn, lets its requests have what is held. */
+  serve(): void {
+    if (!this.#isTurnOver) return;
+    const { queue, reservations } = this.#parts;
+    const held = this.#held;
+    const isExpected = queue.size >= Math.max(this.#granted, held?.count ?? 0);
+    this.#replies = isExpected ? this.#replies + 1 : 0;
+    this.#held = undefined;
+    this.#granted = 0;
+    this.#isTurnOver = false;
+    this.#hasServed = held !== undefined;
+    if (held) reservations.assign(held);
+  }
+}
