@@ -70,7 +70,7 @@ export function pauseOn<T>(
   selector: PauseSelector<T> | ((value: T) => number | null | undefined),
   options: PauseOnOptions = {},
 ): MonoTypeOperatorFunction<T> {
-  check.methods('limiter', limiter, 'a RateLimiter', ['pauseFor']);
+  check.methods('limiter', limiter, 'a RateLimiter or group.get()', ['pauseFor']);
   check.functionValue('selector', selector);
   check.options(options, ['max']);
   const { max = Infinity } = options;

@@ -153,7 +153,10 @@ test('a consumer that unsubscribes stops a synchronous source', () => {
 
 test('invalid arguments are refused', () => {
   const limiter = open();
-  assert.throws(() => pauseOn({} as RateLimiter, () => 1), /^limiter: expected a RateLimiter, got an object/);
+  assert.throws(
+    () => pauseOn({} as RateLimiter, () => 1),
+    /^limiter: expected a RateLimiter or group\.get\(\), got an object/,
+  );
   assert.throws(() => pauseOn(limiter, 5 as never), /^selector: expected a function/);
   assert.throws(() => pauseOn(limiter, () => 1, { max: -1 }), /^max: expected milliseconds/);
   assert.throws(() => pauseOn(limiter, () => 1, { most: 1 } as never), /most/);
