@@ -40,14 +40,14 @@ export class Dispatcher {
   }
 
   get stats() {
-    const { parts, calls, granted } = this.#passes;
+    const { parts, calls, granting } = this.#passes;
     const { contenders, roundTrip } = parts.fairShare;
     const reserved = parts.reservations.moments.count;
     return {
       queued: parts.queue.size - reserved,
       reserved,
       calls: calls.count,
-      granted,
+      granted: granting.count,
       contenders,
       roundTrip,
     };
@@ -75,7 +75,7 @@ export class Dispatcher {
 
   /** The time of a grant: one reading of the clock serves all requests that are granted together. */
   get grantTime(): number {
-    return this.#passes.grantingAt ?? this.#now();
+    return this.#passes.granting.time ?? this.#now();
   }
 
   /** The time of a request that is made now: one reading of the clock serves all requests until the end of this turn. */

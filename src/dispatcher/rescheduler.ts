@@ -1,4 +1,5 @@
 import { shortestInterval } from '../limits/load.ts';
+import type { Granting } from './granting.ts';
 import type { Parts } from './parts.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
 
@@ -15,12 +16,6 @@ const queuedPerMs = 100;
 const lateParts = 10;
 /** After a late refund, requests that take so many milliseconds of the limit's full rate are moved, too. */
 const slowLoad = 10;
-
-/** What the client has achieved. */
-interface Progress {
-  /** Number of granted requests. */
-  readonly granted: number;
-}
 
 /** A move that has not been judged, and the state before it. */
 interface Move {
@@ -48,7 +43,7 @@ interface Move {
 export class Rescheduler {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;
-  readonly #progress: Progress;
+  readonly #granting: Granting;
   /** Whether the last refund was late. */
   #late = false;
   #movedAt = -Infinity;
@@ -56,10 +51,10 @@ export class Rescheduler {
   /** Number of futile moves since the last that was not. */
   #futile = 0;
 
-  constructor(parts: Parts, calls: ReserveCalls, progress: Progress) {
+  constructor(parts: Parts, calls: ReserveCalls, granting: Granting) {
     this.#parts = parts;
     this.#calls = calls;
-    this.#progress = progress;
+    this.#granting = granting;
   }
 
   /** When reservations may be moved next. */
@@ -121,7 +116,7 @@ export class Rescheduler {
     const due = moments.dueAfter(kept);
     if (due !== undefined && this.#moves && (kept === 0 || fairShare.hasWindow)) {
       this.#movedAt = now;
-      this.#move = { calls: this.#calls.count, granted: this.#progress.granted, kept, due };
+      this.#move = { calls: this.#calls.count, granted: this.#granting.count, kept, due };
       reservations.requeueFrom((reservation) => reservation.due > far);
       waitEstimate.retryAt = 0;
     }
@@ -133,8 +128,7 @@ export class Rescheduler {
     const { granted, kept, due } = this.#move;
     this.#move = undefined;
     const isFutile =
-      granted === this.#progress.granted &&
-      this.#parts.reservations.moments.dueAfter(kept)! > due - leastGain;
+      granted === this.#granting.count && this.#parts.reservations.moments.dueAfter(kept)! > due - leastGain;
     this.#futile = isFutile ? this.#futile + 1 : 0;
   }
 }
