@@ -121,6 +121,8 @@ export class KeyedLimiters<L> implements KeyedOwner<L> {
 
   #drop(line: KeyedLine<unknown, L>): void {
     line.used = false;
+    // A line of the same key may be created from now on.
+    this.#shared.store.index?.(line.opened);
     if (!this.#others.delete(line)) this.#byKey.delete(line.key);
   }
 }

@@ -21,7 +21,8 @@ export interface KeyedOwner<L> extends LineOptions {
 export class KeyedLine<P, L> extends LedgerLine<P, KeyedOwner<L>> {
   readonly key: string;
   readonly #named: NamedLimits;
-  #opened: ControlledLedger | undefined;
+  /** The ledger, once it was used. */
+  opened: ControlledLedger | undefined;
   /** The limiter over this line, set right after construction. */
   limiter: L | undefined;
   /** Whether it was used since the last visit of the group's clock hand. */
@@ -44,8 +45,8 @@ export class KeyedLine<P, L> extends LedgerLine<P, KeyedOwner<L>> {
   override get ledger(): ControlledLedger {
     // A line that the group has dropped is not marked as used.
     if (!this.used) this.options.use(this);
-    this.#opened ??= this.options.open(this);
-    return this.#opened;
+    this.opened ??= this.options.open(this);
+    return this.opened;
   }
 
   override get dispatcher(): Dispatcher {

@@ -4,7 +4,7 @@ import type { NamedLimits } from '../limits/cost.ts';
 import { LimiterEvents } from '../port/events.ts';
 import { fallbackOf } from '../stores/fallback/fallbackOptions.ts';
 import { fallbackStore } from '../stores/fallback/fallbackStore.ts';
-import { memoryStore } from '../stores/memory/memoryStore.ts';
+import { ownStore } from '../stores/memory/memoryStore.ts';
 import { redisStore } from '../stores/redis/redisStore.ts';
 import { timedStore } from '../stores/redis/timedStore.ts';
 import type { ControlledLedger, LedgerConfig, Store } from '../stores/store.ts';
@@ -82,7 +82,7 @@ export function storeOf({
   fallback,
   storeTimeout = 5_000,
 }: Pick<RateLimiterOptions, 'redis' | 'store' | 'fallback' | 'storeTimeout'>): Store {
-  if (!redis) return store ?? memoryStore();
+  if (!redis) return store ?? ownStore();
   const remote = redisStore(redis);
   if (fallback === undefined) return timedStore(remote, redis, storeTimeout);
   return fallbackStore(remote, redis, fallbackOf(fallback));

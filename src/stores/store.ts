@@ -261,4 +261,6 @@ export interface Store {
 export interface Store {
   /** Returns the ledger of one limiter. */
   open(config: LedgerConfig): ControlledLedger;
+  /** Ledgers with the key of this one may be opened from now on. A store of one limiter or group need not find others. */
+  index?(ledger: ControlledLedger | undefined): void;
 }

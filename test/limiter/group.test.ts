@@ -198,6 +198,19 @@ timed('an evicted limiter still works, and shares its limit with the new one of 
   assert.is(await anew.availablePermits(), 1);
 });
 
+timed(
+  'a limiter that was evicted before its first use shares its limit with the new one of its key',
+  async () => {
+    const group = new RateLimiterGroup({ name: 'api', limit });
+    const kept = group.get('a');
+    crowd(group);
+    const anew = group.get('a');
+    await anew.acquire(2);
+    await kept.acquire(2);
+    assert.is(await anew.availablePermits(), 1);
+  },
+);
+
 timed('an evicted limiter that is used again is that of its key', async () => {
   const group = new RateLimiterGroup({ name: 'api', limit });
   const kept = group.get('a');

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { fixedWindow } from '../../src/limits/limit.ts';
 import { noControl, storeRate } from '../../src/stores/memory/control.ts';
 import { closeLedger, openLedger } from '../../src/stores/memory/openLedger.ts';
-import { type Place, Places } from '../../src/stores/memory/places.ts';
+import { Place, Places } from '../../src/stores/memory/places.ts';
 import { Setting } from '../../src/stores/memory/setting.ts';
 
 const test = suite('places of keys');
@@ -12,21 +12,21 @@ const limits = [fixedWindow({ permits: 10, interval: 1_000 })];
 const names = [''];
 
 /** Uses keys of a store by a clock that each use advances by a millisecond. */
-function keysInUse() {
-  const places = new Places();
+function keysInUse(isIndexed = true) {
+  const places = new Places(isIndexed);
   const all: Place[] = [];
   let ms = 1e12;
   return {
     use(key: string): Place {
       places.called(++ms);
-      const place = places.of('api', key);
+      const place = isIndexed ? places.of('api', key) : places.of('api', key, new Place(key));
       const { ledger, instant } = openLedger(place.ledger, names, limits, ms * 1000, noControl());
       closeLedger(ledger, instant);
       if (!place.ledger) all.push(place);
       place.ledger = ledger;
       return place;
     },
-    kept: () => all.filter(({ isKept }) => isKept).length,
+    kept: () => all.filter(({ family }) => family !== undefined).length,
     sleep(length: number) {
       ms += length;
     },
@@ -34,15 +34,37 @@ function keysInUse() {
   };
 }
 
-test('if each call is for a new key, at most four times as many are kept as are in use', () => {
-  const { use, kept } = keysInUse();
-  let most = 0;
-  for (let i = 0; i < 20_000; i++) {
-    use(`key ${i}`);
-    if (i % 100 === 0) most = Math.max(most, kept());
-  }
-  // A key is in use for a second.
-  assert.ok(most >= 1_000 && most <= 4_000, `${most} kept`);
+for (const isIndexed of [true, false])
+  test(`if each call is for a new key, at most four times as many are kept as are in use, ${isIndexed ? 'with' : 'without'} an index`, () => {
+    const { use, kept } = keysInUse(isIndexed);
+    let most = 0;
+    for (let i = 0; i < 20_000; i++) {
+      use(`key ${i}`);
+      if (i % 100 === 0) most = Math.max(most, kept());
+    }
+    // A key is in use for a second.
+    assert.ok(most >= 1_000 && most <= 4_000, `${most} kept`);
+  });
+
+test('an index has the places that it was made for, and all later ones', () => {
+  const places = new Places(false);
+  const placeOf = (key: string) => places.of('api', key, new Place(key));
+  const [early, idle] = [placeOf('early'), placeOf('idle')];
+  const { ledger } = openLedger(undefined, names, limits, 1e15, noControl());
+  ledger.expires = 2e12;
+  early.ledger = ledger;
+  for (let i = 0; i < 64; i++) places.called(1e12);
+  assert.is(idle.family, undefined);
+  places.index(early);
+  places.index(idle);
+  assert.is(placeOf('early'), early);
+  assert.is.not(placeOf('idle'), idle);
+  assert.is(placeOf('next'), placeOf('next'));
+});
+
+test('without an index, a place of several ledgers is found again', () => {
+  const places = new Places(false);
+  assert.is(places.of('api', 'control'), places.of('api', 'control'));
 });
 
 test('calls for one key drop all others that are not in use, and never that one', () => {
@@ -79,7 +101,7 @@ test('a key that was only looked up is dropped', () => {
   const { use, places } = keysInUse();
   const place = places.of('api', 'asked for its rate');
   for (let i = 0; i < 64; i++) use('first');
-  assert.is(place.isKept, false);
+  assert.is(place.family, undefined);
 });
 
 test('a call visits a few keys only, however many are in use', () => {
@@ -105,7 +127,7 @@ test('a call visits a few keys only, however many are in use', () => {
 test('the keys of a group share one setting, and a limiter without a key does not use it', () => {
   const clock = { origin: 0, now: () => 0, after: () => () => {} };
   const config = { name: 'api', prefix: '', clientId: 'one', names, limits, clock };
-  const setting = new Setting({ ...config, key: 'one key' }, new Places());
+  const setting = new Setting({ ...config, key: 'one key' }, new Places(true));
   assert.is(setting.suits({ ...config, key: 'another key' }), true);
   assert.is(setting.suits(config), false);
 });

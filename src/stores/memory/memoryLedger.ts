@@ -154,7 +154,7 @@ export class MemoryLedger extends Place implements ControlledLedger {
 
   private found(): Place {
     const { places, family, own = family } = this.#setting;
-    if (!this.#kept.isKept) this.#kept = places.of(own, this.key, this);
+    if (this.#kept.family === undefined) this.#kept = places.of(own, this.key, this);
     return this.#kept;
   }
 

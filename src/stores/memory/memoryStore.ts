@@ -15,7 +15,15 @@ import { Setting } from './setting.ts';
  * const b = new RateLimiter({ name: 'api', limit, store }); // the two share one limit
  */
 export function memoryStore(): Store {
-  const places = new Places();
+  return storeOver(new Places(true));
+}
+
+/** The store of one limiter or group, which has no index yet. */
+export function ownStore(): Store {
+  return storeOver(new Places(false));
+}
+
+function storeOver(places: Places): Store {
   let last: Setting | undefined;
   return {
     open(config) {
@@ -26,5 +34,6 @@ export function memoryStore(): Store {
       if (!last?.suits(config)) last = new Setting(config, places);
       return new MemoryLedger(last, config.key ?? config.name);
     },
+    index: (ledger) => places.index(ledger as MemoryLedger | undefined),
   };
 }

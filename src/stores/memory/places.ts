@@ -6,8 +6,8 @@ import type { Repeats } from './repeats.ts';
 export class Place {
   control: Control | undefined;
   ledger: LedgerState | undefined;
-  /** Whether the store holds this place. If it was dropped, it must be looked up again. */
-  isKept = false;
+  /** The family under which the store holds this place; undefined if it was dropped, so that it must be looked up again. */
+  family: string | undefined;
 
   constructor(readonly key: string) {}
 }
@@ -20,18 +20,19 @@ const visits = 8;
 const visitsPerAdded = 2;
 
 /**
- * The places of a store, by family and key: the keys of a group are a family, so that a place needs no name of its own. One call
- * in a few visits some places in turn and drops the idle ones, so that no timer is needed and no call visits all.
+ * The places of a store. One call in a few visits some places in turn and drops the idle ones, so that no timer is needed and no
+ * call visits all.
  */
 export class Places {
+  /** In no order. */
+  readonly #all: Place[] = [];
+  /** Those that can be looked up, by family and key: the keys of a group are a family, so that a place needs no name of its own. */
   readonly #families = new Map<string, Map<string, Place>>();
-  #hand = this.#search();
-  #size = 0;
+  #isIndexed: boolean;
+  /** The index of the place that is visited next. */
+  #next = 0;
   #calls = 0;
   #added = 0;
-  /** The places that the present search still visits, and its time in epoch milliseconds. */
-  #visits = 0;
-  #time = 0;
   /**
    * The clock's zero in epoch milliseconds. All limiters use that of the first, so that a limiter created after a step of the
    * wall clock agrees with the older ones.
@@ -44,17 +45,33 @@ export class Places {
   /** The last grant, as far as it can be repeated. */
   repeats: Repeats | undefined;
 
-  /** The place of a key; if it has none, the given one. */
-  of(family: string, key: string, place = new Place(key)): Place {
-    const places = this.#families.get(family) ?? new Map<string, Place>();
-    const known = places.get(key);
+  /** Without an index, each ledger has a key of its own: a hash table beside the group's would take up to a quarter of a new key's time. */
+  constructor(isIndexed: boolean) {
+    this.#isIndexed = isIndexed;
+  }
+
+  /** From now on, this place and all new ones can be looked up. */
+  index(place?: Place): void {
+    this.#isIndexed = true;
+    if (place?.family !== undefined) this.#enter(place.family, place);
+  }
+
+  /** The place of a key; if it has none, the given one, which is a ledger's own. */
+  of(family: string, key: string, own?: Place): Place {
+    const known = this.#families.get(family)?.get(key);
     if (known) return known;
-    place.isKept = true;
-    if (places.size === 0) this.#families.set(family, places);
-    places.set(key, place);
-    this.#size++;
+    const place = own ?? new Place(key);
+    place.family = family;
+    this.#all.push(place);
     this.#added++;
+    if (this.#isIndexed || !own) this.#enter(family, place);
     return place;
+  }
+
+  #enter(family: string, place: Place): void {
+    const places = this.#families.get(family) ?? new Map<string, Place>();
+    if (places.size === 0) this.#families.set(family, places);
+    places.set(place.key, place);
   }
 
   /** Counts a call made at `serverMs`, and brings the states up to date for it. */
@@ -64,28 +81,28 @@ export class Places {
     if (++this.#calls % lookEvery === 0) this.#look(serverMs);
   }
 
+  /** Visits some places, and drops those that are idle. */
   #look(serverMs: number): void {
-    this.#visits = Math.min(visits + visitsPerAdded * this.#added, this.#size);
+    const all = this.#all;
+    const most = Math.min(visits + visitsPerAdded * this.#added, all.length);
     this.#added = 0;
-    this.#time = serverMs;
-    while (this.#visits > 0 && this.#size > 0) if (this.#hand.next().done) this.#hand = this.#search();
+    for (let i = 0; i < most; i++) {
+      if (this.#next >= all.length) this.#next = 0;
+      const place = all[this.#next];
+      if (isOver(place, serverMs)) {
+        all[this.#next] = all[all.length - 1];
+        all.pop();
+        this.#drop(place);
+      } else this.#next++;
+    }
   }
 
-  /** Visits as many places as are to be visited now, and drops those that are idle. */
-  *#search(): Generator<undefined, void> {
-    for (const [family, places] of this.#families) {
-      for (const place of places.values()) {
-        if (this.#visits === 0) yield;
-        this.#visits--;
-        if (!isOver(place, this.#time)) continue;
-        this.lastEpoch = Math.max(this.lastEpoch, place.ledger?.epoch ?? 0);
-        place.isKept = false;
-        place.ledger = place.control = undefined;
-        places.delete(place.key);
-        this.#size--;
-      }
-      if (places.size === 0) this.#families.delete(family);
-    }
+  #drop(place: Place): void {
+    this.lastEpoch = Math.max(this.lastEpoch, place.ledger?.epoch ?? 0);
+    const places = this.#families.get(place.family!);
+    places?.delete(place.key);
+    if (places?.size === 0) this.#families.delete(place.family!);
+    place.family = place.ledger = place.control = undefined;
   }
 }
 
