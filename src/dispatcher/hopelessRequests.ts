@@ -102,12 +102,14 @@ export class HopelessRequests {
   }
 }
 
-/** The permits that a reply has granted at once. */
-function grantedAtOnce({ runs }: Call, { segments }: ReserveReply): number[] {
+/** The permits that a reply has granted at once to the requests of its call: the assessed ones may get what was prefetched. */
+function grantedAtOnce({ runs, prefetched }: Call, { segments }: ReserveReply): number[] {
   const permits: number[] = [];
   eachSegment(runs, segments, ({ cost }, { delay, count }) => {
     for (let i = 0; i < cost.length; i++)
       permits[i] = (permits[i] ?? 0) + (delay === 0 ? cost[i] * count : 0);
   });
-  return permits;
+  if (prefetched === 0) return permits;
+  const { cost } = runs.at(-1)!;
+  return permits.map((n, i) => Math.max(0, n - cost[i] * prefetched));
 }

@@ -110,6 +110,8 @@ export class Passes implements LoopPasses, Replies {
 
   #sendLookups(): void {
     const { clock, queue, waitEstimate } = this.parts;
-    if (this.lookups.areWaiting) this.lookups.send(queue, waitEstimate.mustWait(clock.now()));
+    // A lookup would count what is held as taken.
+    if (this.lookups.areWaiting && !this.prefetch.isHolding)
+      this.lookups.send(queue, waitEstimate.mustWait(clock.now()));
   }
 }

@@ -7,15 +7,21 @@ import type { Reservation } from './reservation.ts';
 
 /** Fewer requests than this prefetch nothing: a refund would take as long as they save. */
 const leastRequests = 32;
+/** More requests than this prefetch nothing: their turn takes longer than a round trip, and would block the event loop twice as long. */
+const mostRequests = 4096;
 /** Nothing is prefetched before so many replies in a row have caused as many requests as they granted. */
 const leastReplies = 2;
+/** If the requests of a turn use less than this part, it takes twice as many replies the next time, up to so many. */
+const leastUsed = 0.75;
+const mostReplies = 64;
 
 /**
  * Permits that a call acquires for requests that are not made yet.
  *
  * Callers that each wait for their permit, and request the next one at once, get one permit each in a round trip, however fast
  * the store is. If the last replies caused as many requests as they granted, the next call asks for twice as many permits. The second
- * half goes to the requests that are made in the turn of the reply. What they do not use is refunded at the end of that turn.
+ * half goes to the requests that are made in the turn of the reply. What they do not use is refunded at the end of that turn; all
+ * of it if the turn takes longer than a client may reserve ahead.
  */
 export class ReplyPrefetch {
   readonly #parts: Parts;
@@ -27,6 +33,7 @@ export class ReplyPrefetch {
   /** Whether requests were granted from what was held. */
   #hasServed = false;
   #replies = 0;
+  #needed = leastReplies;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -46,8 +53,8 @@ export class ReplyPrefetch {
   sizeFor(runs: readonly SentRun[]): number {
     const { fairShare } = this.#parts;
     const last = runs.at(-1);
-    const isExpected = this.#replies >= leastReplies && fairShare.contenders === 1;
-    if (!isExpected || !last || last.count < leastRequests) return 0;
+    const isExpected = this.#replies >= this.#needed && fairShare.contenders === 1;
+    if (!isExpected || !last || last.count < leastRequests || last.count > mostRequests) return 0;
     const sum = (of: (cost: Cost) => number) =>
       runs.reduce((total, { cost, count }) => total + of(cost) * count, 0);
     const load = sum((cost) => fairShare.loadOf(cost));
@@ -78,14 +85,22 @@ export class ReplyPrefetch {
   /** At the end of the turn, lets its requests have what is held. */
   serve(): void {
     if (!this.#isTurnOver) return;
-    const { queue, reservations } = this.#parts;
     const held = this.#held;
-    const isExpected = queue.size >= Math.max(this.#granted, held?.count ?? 0);
-    this.#replies = isExpected ? this.#replies + 1 : 0;
+    const used = held ? this.#handOut(held) / held.count : 1;
+    this.#replies = used === 1 && this.#parts.queue.size >= this.#granted ? this.#replies + 1 : 0;
+    if (held) this.#needed = used >= leastUsed ? leastReplies : Math.min(2 * this.#needed, mostReplies);
     this.#held = undefined;
     this.#granted = 0;
     this.#isTurnOver = false;
     this.#hasServed = held !== undefined;
-    if (held) reservations.assign(held);
+  }
+
+  /** Assigns what is held to the requests of the turn, and refunds the rest: all of it after a long turn. Returns how many got it. */
+  #handOut(held: Reservation): number {
+    const { reservations, refunds, clock, fairShare } = this.#parts;
+    const before = reservations.moments.count;
+    if (clock.now() <= held.due + fairShare.horizon) reservations.assign(held);
+    else refunds.add(held.grant, held.count);
+    return reservations.moments.count - before;
   }
 }

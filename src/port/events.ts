@@ -52,7 +52,10 @@ export interface DroppedEvent extends BaseEvent<'dropped'> {
   readonly reason: DropReason;
 }
 
-/** Permits were refunded: by `refund`, `settle` or `release`, or because a reservation was cancelled or is made again. */
+/**
+ * Permits were refunded: by `refund`, `settle` or `release`, because a reservation was cancelled or is made again, or because
+ * permits that a call acquired ahead were not requested.
+ */
 export type RefundedEvent = RequestEvent<'refunded'>;
 
 /** The fleet is paused: by a call in this process, or by another client, as the store has reported. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import sinon, { type SinonFakeTimers } from 'sinon';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import type { Waiter } from '../../src/port/line.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
@@ -19,7 +19,7 @@ class Callers {
   readonly #clock: SinonFakeTimers;
   #count = 0;
 
-  constructor(clock: SinonFakeTimers, limit = vast) {
+  constructor(clock: SinonFakeTimers, limit: Limit = vast) {
     this.#clock = clock;
     this.ledger = scriptedLedger(limit);
     this.line = openLine(limit, this.ledger);
@@ -125,10 +125,47 @@ timed('what the requests of the turn do not use is refunded at its end', (clock)
   assert.is(callers.granted, 135);
   assert.equal(callers.refunded, [25]);
   callers.ledger.refunds[0].reply(null, {});
-  // It takes two full turns until permits are prefetched again.
-  callers.repeat(40, 3);
-  assert.equal(callers.asked, [40, 40, 80, 40, 40, 80]);
+  // It takes four full turns until permits are prefetched again.
+  callers.repeat(40, 5);
+  assert.equal(callers.asked, [40, 40, 80, 40, 40, 40, 40, 80]);
 });
+
+timed('after each such refund, it takes twice as many replies', (clock) => {
+  const callers = new Callers(clock);
+  const gaps: number[] = [];
+  for (let last = 0; gaps.length < 8; ) {
+    callers.repeat(40, 1);
+    if (callers.asked.at(-1) === 40) continue;
+    callers.end();
+    callers.ledger.refunds.at(-1)!.reply(null, {});
+    gaps.push(callers.asked.length - 1 - last);
+    last = callers.asked.length;
+  }
+  assert.equal(gaps, [2, 4, 8, 16, 32, 64, 64, 64]);
+  // Once most of it is used, two replies are enough again.
+  for (let i = 0; i < 65; i++) callers.repeat(40, 1);
+  callers.request(30);
+  callers.end();
+  callers.ledger.refunds.at(-1)!.reply(null, {});
+  const { length } = callers.asked;
+  callers.repeat(40, 3);
+  assert.equal(callers.asked.slice(length), [40, 40, 80]);
+});
+
+timed(
+  'what was prefetched is not handed out after a turn that takes longer than it may be reserved ahead',
+  (clock) => {
+    const callers = new Callers(clock);
+    callers.repeat(40, 3);
+    callers.request(40);
+    const { performance } = globalThis;
+    const now = performance.now();
+    sinon.replace(performance, 'now', () => now + 21);
+    callers.end();
+    assert.is(callers.granted, 120);
+    assert.equal(callers.refunded, [40]);
+  },
+);
 
 timed('all of it is refunded without a request', (clock) => {
   const callers = new Callers(clock);
@@ -161,6 +198,25 @@ timed('requests of another cost do not use what was prefetched', (clock) => {
   assert.equal(callers.refunded, [40]);
 });
 
+timed('requests of another cost in front of it end it for four replies', (clock) => {
+  const callers = new Callers(clock);
+  const turn = () => {
+    callers.request(40);
+    callers.request(40, 2);
+    callers.end();
+  };
+  for (let i = 0; i < 3; i++) {
+    turn();
+    callers.answer();
+  }
+  assert.equal(callers.asked, [80, 80, 120]);
+  turn();
+  assert.equal(callers.refunded, [40]);
+  callers.ledger.refunds[0].reply(null, {});
+  callers.end();
+  assert.equal(callers.asked, [80, 80, 120, 80]);
+});
+
 timed('a reply that grants later ends it for two replies', (clock) => {
   const callers = new Callers(clock);
   callers.repeat(32, 2);
@@ -178,6 +234,7 @@ timed('a reply that grants later ends it for two replies', (clock) => {
 
 for (const [title, n, more] of [
   ['less than 32 callers prefetch nothing', 31, {}],
+  ['more than 4,096 callers prefetch nothing', 4_097, {}],
   ['a client with contenders prefetches nothing', 40, { contenders: 2 }],
   ['nothing is prefetched from a store that cannot reserve', 40, { retryAfter: 0 }],
 ] as const)
@@ -211,6 +268,37 @@ timed('a lookup in the turn of the reply comes after the refund', (clock) => {
   callers.line.peek(() => {});
   callers.end();
   assert.equal(refunds, [40]);
+});
+
+timed('so does a lookup that was made during the call', (clock) => {
+  const callers = new Callers(clock);
+  callers.repeat(40, 2);
+  callers.request(40);
+  callers.end();
+  assert.equal(callers.asked, [40, 40, 80]);
+  let refunds: number[] | undefined;
+  callers.ledger.peek = () => {
+    refunds = callers.refunded;
+  };
+  callers.line.peek(() => {});
+  callers.answer();
+  callers.end();
+  assert.equal(refunds, [40]);
+});
+
+timed('what was prefetched denies no request that it can serve', (clock) => {
+  // As far as the client knows, the bucket was full when the third call arrived: it has permits for all requests.
+  const callers = new Callers(clock, tokenBucket({ permits: 1_280, interval: 1_000 }));
+  callers.repeat(40, 2);
+  callers.request(40);
+  callers.end();
+  assert.equal(callers.asked, [40, 40, 80]);
+  const waiter = recorder<number>();
+  for (let i = 0; i < 1_240; i++) callers.line.ask(waiter, [1], 20, i);
+  callers.answer();
+  callers.end();
+  assert.equal(waiter.all('denied'), []);
+  assert.is(waiter.all('granted').length, 40);
 });
 
 timed('a pause in the turn of the reply applies to what was prefetched', (clock) => {
