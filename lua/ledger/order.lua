@@ -23,14 +23,18 @@ do
   local MOST_RESERVED = 0.45
   -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
-  -- But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order.
+  -- But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order,
+  -- unless requests are slow.
   local VERY_LATE_PARTS = 3
   local MOST_IN_TURNS = 0.7
-  -- While permits come back late, and more than this part is kept, clients that wait in order are granted free permits one
-  -- after the other. If fewer are kept, most permits that one of them leaves would stay unused.
-  local LEAST_KEPT = 0.4
-  -- They do not for slow requests of less than so many milliseconds, of which too many would stay unused. Clients that wait
-  -- for permits of at least as many call again sooner then, if no more than this number fit into an interval.
+  -- Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds.
+  local LEAST_IN_SLIDING = 15
+  -- While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has
+  -- been granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused.
+  local LEAST_KEPT = 0.3
+  local LEAD_IN_ORDER = 4
+  -- The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an
+  -- interval.
   local LEAST_LATE = 125
   local MOST_LATE = 8
   -- In long intervals, they take turns all the same, as they would wait for most of it: milliseconds.
@@ -88,10 +92,11 @@ do
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 
-  -- Whether turns go before the order. Not for slow requests of a sliding window, of which single clients would wait for long.
+  -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long.
   local function goFirst(ledger, now)
-    local isSlowInSliding = hasKind(ledger, 's') and isSlow(ledger, slowestLoad(ledger))
-    return comeLate(ledger, now) and keptPart(ledger) <= MOST_IN_TURNS and not isSlowInSliding
+    local load = slowestLoad(ledger)
+    if isSlow(ledger, load) or hasKind(ledger, 's') and load >= LEAST_IN_SLIDING then return false end
+    return comeLate(ledger, now) and keptPart(ledger) <= MOST_IN_TURNS
   end
 
   -- Whether contenders take turns, and else whether they wait in order: if neither is needed, they wait for their
@@ -124,11 +129,11 @@ do
     return load >= LEAST_LATE and load * MOST_LATE >= shortestInterval(ledger) and comeLate(ledger, now)
   end
 
-  -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the waiting one that has
-  -- been granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others
-  -- call.
+  -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the one that has been
+  -- granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call.
+  -- Not of several limits, of which that one may wait for another one.
   function leavesFree(ledger, now, ahead, load)
-    if ahead < load or load < LEAST_LATE and isSlow(ledger, load) then return false end
+    if ahead < load * LEAD_IN_ORDER or #ledger.limits > 1 then return false end
     return comeLate(ledger, now) and keptPart(ledger) > LEAST_KEPT
   end
 end

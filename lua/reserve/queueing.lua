@@ -3,7 +3,7 @@
 -- The requests that stay queued while clients wait in order, or take turns. The twin of src/stores/memory/queueing.ts.
 
 local LEFT = -1
-local takeTicket, goBehind, staysQueued, queue
+local takeTicket, goBehind, staysQueued, queue, leavesToOthers
 
 if ordered then
   -- The longest client name that is kept: bytes.
@@ -62,16 +62,21 @@ if ordered then
     takeTicket(ledger, { client = client, due = now, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
   end
 
+  -- Whether a client that waits in order leaves the permits that are free to others, even those that are ahead of the pace.
+  -- Not in windows that are no longer than its horizon: others would call too late.
+  function leavesToOthers(cost)
+    if isFirst or turns or shortestInterval(ledger) <= horizon then return false end
+    return leavesFree(ledger, now, taken - least, loadOf(ledger, cost))
+  end
+
   -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
   -- horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and
   -- nothing beyond their next turn, or nothing at all.
   function staysQueued(cost, wait, t, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
+    if wait == 0 then return not isFirst and (maxWait == 0 or leavesToOthers(cost)) end
     local load = loadOf(ledger, cost)
-    if wait == 0 then
-      return not isFirst and (maxWait == 0 or not turns and leavesFree(ledger, now, taken - least, load))
-    end
     if not turns then return not isFirst or t - now > math.max(horizon, keptLoad(ledger, load)) end
     return held > 0 and held >= share or reservesNothing() or t > nextTurn(t, load)
   end
@@ -85,9 +90,9 @@ if ordered then
     if not left then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
-      -- Its claim is no larger than this request, or two slow ones, so that a client whose request is too large, or needs another
-      -- limit, holds up no others for ever.
-      local claimed, most = taken, load * (isSlow(ledger, load) and SLOW_CLAIM or 1)
+      -- In turns, its claim is no larger than this request, or two slow ones, so that a client whose request is too large, or
+      -- needs another limit, holds up no others for ever. In order, without refunds, no client leaves what is free.
+      local claimed, most = taken, load * (inOrder and LEAD or isSlow(ledger, load) and SLOW_CLAIM or 1)
       for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - most) end
       if turns then
         retryAt = nextTurn(t, load)

@@ -70,10 +70,11 @@ if not earlier then
       -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
       -- client's own reservations.
       local mayOvertake = wait > 0 and run.maxWait > 0 and not left and after <= now and not barred and gaps < MOST_GAPS
+        and not (ordered and leavesToOthers(cost))
       if mayOvertake and quotaFor(cost, hasQuota) > 0 and takeGap(ledger, instant, cost, hole) then
         answer(1, 0)
         remaining, gaps = remaining - 1, gaps + 1
-        if hasQuota then spend(cost, 1) end
+        if hasQuota then spend(cost, 1) elseif inOrder then taken = taken + loadOf(ledger, cost) end
         if ordered then goBehind(cost) end
       elseif ordered and staysQueued(cost, wait, t, run.maxWait) then
         return queue(run, remaining, t)

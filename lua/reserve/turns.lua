@@ -4,6 +4,9 @@
 
 -- The most milliseconds between two calls of a client that takes turns.
 local MOST_TURN = 1250
+-- In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its
+-- own: otherwise permits for which the other one has not called yet stay unused.
+local LEAD = 5
 
 local reservesNothing, grantedInTurn, nextTurn
 
@@ -19,10 +22,7 @@ if turns then
   -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
   -- request, or no client reserves permits in front of its next call.
   local MANY_FREE = 2
-  -- There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own:
-  -- otherwise permits for which the other one has not called yet stay unused.
-  local LEAD = 5
-  -- The same for slow requests, of which a client that is ahead keeps others waiting for long.
+  -- A client may be ahead of another one by so many slow requests in place of `LEAD`, as that keeps others waiting for long.
   local SLOW_LEAD = 3
 
   -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window

@@ -98,6 +98,38 @@ for (const [[permits, clients], [kind, limitOf]] of cases(
     assert.ok(least >= 0.9, `${least} of a fair share`);
   });
 
+// Clients that wait in order, and refund late, leave what is free to those that were granted less, even permits ahead of the pace.
+for (const [permits, interval, clients, least] of [
+  [30, 500, 32, 0.94],
+  [30, 500, 64, 0.94],
+  [20, 1000, 20, 0.93],
+  [30, 1000, 40, 0.94],
+  [10, 1000, 64, 0.87],
+] as const)
+  test(`${clients} clients, half of which refund 90 % late, use a sliding window of ${permits} in ${interval} ms`, () => {
+    const wasteful = { ...waits, refund: 0.9, refundWithin: 500 };
+    const fleet = Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : wasteful));
+    const limit = slidingWindow({ permits, interval });
+    const { part } = fleetAgainstIdeal(limit, fleet, { ...manyWindows(limit, 20_000), seeds: 16 });
+    assert.ok(part >= least, `${part} of the ideal`);
+  });
+
+test('clients do not leave what is free of several limits to one that waits for another limit', () => {
+  const limits = [
+    slidingWindow({ permits: 20, interval: 1000 }),
+    fixedWindow({ permits: 1, interval: 9000 }),
+  ];
+  const others = Array(30).fill({ ...waits, costs: [[1, 0]], refund: 0.5, refundWithin: 500 });
+  const clients = [{ ...waits, costs: [[1, 1]] }, ...others];
+  let kept = 0;
+  for (let seed = 1; seed <= 4; seed++) {
+    const outcome = contend({ limits, clients, roundTrip: 2, warmUp: 6000, span: 60_000, seed });
+    for (const [n] of outcome.kept) kept += n;
+  }
+  // In place of half of it.
+  assert.ok(kept >= 0.65 * 4 * 60 * 20, `${kept} permits`);
+});
+
 // The measure of single histories of so few permits varies.
 for (const [[permits, clients], [kind, limitOf], refund] of cases(
   [

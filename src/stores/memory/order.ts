@@ -27,18 +27,21 @@ const mostInOrder = 0.9;
 const mostReserved = 0.45;
 /** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
-/** But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order. */
+/**
+ * But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order, unless
+ * requests are slow.
+ */
 const veryLateParts = 3;
 const mostInTurns = 0.7;
+/** Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds. */
+const leastInSliding = 15;
 /**
- * While permits come back late, and more than this part is kept, clients that wait in order are granted free permits one after the
- * other. If fewer are kept, most permits that one of them leaves would stay unused.
+ * While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has been
+ * granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused.
  */
-const leastKept = 0.4;
-/**
- * They do not for slow requests of less than so many milliseconds, of which too many would stay unused. Clients that wait for
- * permits of at least as many call again sooner then, if no more than this number fit into an interval.
- */
+const leastKept = 0.3;
+const leadInOrder = 4;
+/** The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an interval. */
 const leastLate = 125;
 const mostLate = 8;
 
@@ -86,10 +89,11 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
   return areRare(ledger) ? 'order' : undefined;
 }
 
-/** Whether turns go before the order. Not for slow requests of a sliding window, of which single clients would wait for long. */
+/** Whether turns go before the order. Not for slow requests, of which single clients would wait for long. */
 function goFirst(ledger: LedgerState, now: number): boolean {
-  const isSlowInSliding = hasKind(ledger, 'slidingWindow') && isSlow(ledger, slowestLoad(ledger));
-  return comeLate(ledger, now) && keptPart(ledger) <= mostInTurns && !isSlowInSliding;
+  const load = slowestLoad(ledger);
+  if (isSlow(ledger, load) || (hasKind(ledger, 'slidingWindow') && load >= leastInSliding)) return false;
+  return comeLate(ledger, now) && keptPart(ledger) <= mostInTurns;
 }
 
 /** A grant was refunded, so many milliseconds after it: turns go on, or begin if it is late, and enough came back. */
@@ -121,10 +125,11 @@ export function callSooner(ledger: LedgerState, now: number): boolean {
 }
 
 /**
- * Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the waiting one that has been
- * granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call.
+ * Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the one that has been granted
+ * least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call. Not of
+ * several limits, of which that one may wait for another one.
  */
 export function leavesFree(ledger: LedgerState, now: number, ahead: number, load: number): boolean {
-  if (ahead < load || (load < leastLate && isSlow(ledger, load))) return false;
+  if (ahead < load * leadInOrder || ledger.limits.length > 1) return false;
   return comeLate(ledger, now) && keptPart(ledger) > leastKept;
 }

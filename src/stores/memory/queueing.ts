@@ -45,16 +45,29 @@ export function staysQueued(
   { t, wait }: Offer,
   maxWait: number,
 ): boolean {
-  const { turn, left, horizon, takesTurns, held, share, taken, least } = reserved;
+  const { turn, left, horizon, takesTurns, held, share } = reserved;
   const { isFirst, isBarred } = turn!;
   if (left || isBarred) return true;
   const load = loadOf(ledger, cost);
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
-  if (wait === 0)
-    return !isFirst && (maxWait === 0 || (!takesTurns && leavesFree(ledger, now, taken - least, load)));
+  if (wait === 0) return !isFirst && (maxWait === 0 || leavesToOthers(ledger, now, cost, reserved));
   if (!takesTurns) return !isFirst || t - now > Math.max(horizon, keptLoad(ledger, load));
   const isEnough = held > 0 && held >= share;
   return isEnough || reservesNothing(ledger) || t > nextTurn(ledger, now, t, reserved, load);
+}
+
+/**
+ * Whether a client that waits in order leaves the permits that are free to others, even those that are ahead of the pace. Not in
+ * windows that are no longer than its horizon: others would call too late.
+ */
+export function leavesToOthers(
+  ledger: LedgerState,
+  now: number,
+  cost: Cost,
+  { turn, takesTurns, taken, least, horizon }: Reservations,
+): boolean {
+  if (!turn || turn.isFirst || takesTurns || shortestInterval(ledger) <= horizon) return false;
+  return leavesFree(ledger, now, taken - least, loadOf(ledger, cost));
 }
 
 /** A client calls again in this part of the time if that is to be sooner. */
@@ -78,7 +91,7 @@ export function queue(
   if (!reserved.left) {
     const until = now + contenderPeriod;
     const stride = loadOf(ledger, cost);
-    const taken = keepClaim(ledger, reserved.taken, stride);
+    const taken = keepClaim(ledger, reserved.taken, stride, takesTurns);
     if (takesTurns) {
       turn = nextTurn(ledger, now, t, reserved, stride);
       reserved.retryAt = turn;

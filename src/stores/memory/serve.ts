@@ -8,7 +8,7 @@ import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
 import { noteGranted, noteTaken, strideOf } from './pace.ts';
-import { goBehind, queue, type Reservations, staysQueued } from './queueing.ts';
+import { goBehind, leavesToOthers, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
 import { longestHorizon, noteLarge } from './share.ts';
 import { mostTurn } from './turns.ts';
@@ -64,6 +64,7 @@ export function serve(
       !reserved.left &&
       reserved.after <= now &&
       !reserved.turn?.isBarred &&
+      !leavesToOthers(ledger, now, cost, reserved) &&
       reserved.gaps < mostGaps &&
       !(hasQuota && quotaOf(ledger, now, cost, reserved) <= 0) &&
       takeGap(ledger, instant, cost, hole)
@@ -71,6 +72,7 @@ export function serve(
       segments.push({ count: 1, delay: 0, retryAfter: 0 });
       reserved.gaps++;
       if (hasQuota) spend(ledger, cost, 1, reserved);
+      else if (reserved.turn && !takesTurns) reserved.taken += loadOf(ledger, cost);
       remaining--;
       if (reserved.turn) goBehind(ledger, now, cost, reserved);
       continue;

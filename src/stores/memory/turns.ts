@@ -46,7 +46,7 @@ export interface Taken {
   contenders: number;
   /** Milliseconds of load. */
   taken: number;
-  /** The same of the waiting client that has taken least. */
+  /** The same of the client that has taken least, of those that wait, or are likely to. */
   least: number;
 }
 
@@ -59,26 +59,28 @@ export function reservesNothing(ledger: LedgerState): boolean {
 }
 
 /**
- * What a client that calls has taken in its turns. One that calls for the first time has taken as much as the waiting client that
- * has taken least; and one that did not wait since its last call has no claim to what others took meanwhile.
+ * What a client that calls has taken. One that calls for the first time has taken as much as the client that has taken least, of
+ * those that wait, or are likely to wait in order again; and one that did neither since its last call has no claim to what others
+ * took meanwhile.
  */
 export function takenBy({ tickets }: LedgerState, client: string): { taken: number; least: number } {
   let own = 0;
   let least = Infinity;
   for (const ticket of tickets) {
     if (ticket.client === client) own = ticket.taken;
-    if (ticket.stride > 0) least = Math.min(least, ticket.taken);
+    if (ticket.stride !== 0) least = Math.min(least, ticket.taken);
   }
   if (least === Infinity) least = own;
   return { taken: Math.max(own, least), least };
 }
 
 /**
- * What a client counts as having taken whose request stays queued: its claim is no larger than that request, or two slow ones, so
- * that one whose request is too large, or needs another limit, holds up no others for ever.
+ * What a client counts as having taken whose request stays queued: in turns, its claim is no larger than that request, or two slow
+ * ones, so that one whose request is too large, or needs another limit, holds up no others for ever. In order, without refunds, no
+ * client leaves what is free, so the claim may be larger than what others may be ahead.
  */
-export function keepClaim(ledger: LedgerState, taken: number, load: number): number {
-  const most = load * (isSlow(ledger, load) ? slowClaim : 1);
+export function keepClaim(ledger: LedgerState, taken: number, load: number, takesTurns: boolean): number {
+  const most = load * (takesTurns ? (isSlow(ledger, load) ? slowClaim : 1) : lead);
   return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most), taken);
 }
 
