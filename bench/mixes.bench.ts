@@ -57,7 +57,7 @@ function compareEvenCalls(): void {
     const clients = Array(16).fill({ ...habits, waiting });
     const contention = { limits: [limit], clients, ...manyWindows(limit) };
     const keptAt = (every: number, most: number) =>
-      seeds.reduce((sum, seed) => sum + ideal({ ...contention, seed }, { every, most })[0], 0);
+      seeds.reduce((sum, seed) => sum + ideal({ ...contention, seed }, { every, most }).kept[0], 0);
     const best = keptAt(1, Infinity);
     /** Kept permits of a granted request, on average. */
     const each = habits.costs[0][0] * (1 - habits.refund * habits.part);

@@ -45,21 +45,56 @@ export function againstIdeal(
 
 export function fleetAgainstIdeal(limit: Limit, clients: readonly Habits[], during: During): Comparison {
   const kept = clients.map(() => 0);
-  let [best, longest, granted, calls] = [0, 0, 0, 0];
+  const ours: Sample[] = [];
+  const best: Sample[] = [];
+  let [longest, granted, calls] = [0, 0, 0];
   for (let seed = 1; seed <= during.seeds; seed++) {
     const contention = { limits: [limit], clients, ...during, seed };
     const outcome = contend(contention);
     outcome.kept.forEach(([permits], client) => {
       kept[client] += permits;
     });
-    best += ideal(contention)[0];
+    ours.push({ kept: sum(outcome.kept.map(([permits]) => permits)), taken: outcome.taken[0] });
+    const queue = ideal(contention);
+    best.push({ kept: queue.kept[0], taken: queue.taken[0] });
     longest += outcome.longest / during.seeds;
     granted += outcome.granted;
     calls += outcome.calls;
   }
-  const sum = kept.reduce((total, permits) => total + permits, 0);
-  const rate = (sum * 1000) / (during.seeds * during.span);
+  const rate = (sum(kept) * 1000) / (during.seeds * during.span);
   const share = (during.seeds * limit.permits * during.span) / limit.interval / clients.length;
   const shares = kept.map((permits) => permits / share);
-  return { shares, rate, part: sum / best, jain: jain(kept), longest, calls: calls / granted };
+  const areAlike = clients.every((habits) => habits === clients[0]);
+  const chance = areAlike ? 1 - clients[0].refund * clients[0].part : undefined;
+  const part = meanKept(ours, chance) / meanKept(best, chance);
+  return { shares, rate, part, jain: jain(kept), longest, calls: calls / granted };
+}
+
+/** The permits of one history that were granted, and those that were kept. */
+interface Sample {
+  kept: number;
+  taken: number;
+}
+
+/** Fewer histories say too little of how much chance decides. */
+const leastHistories = 8;
+
+/**
+ * The mean of the kept permits. If each granted permit is kept with the same chance, that of the permits which are kept beyond it is
+ * known to be 0, and so is taken out as a control variate (https://en.wikipedia.org/wiki/Control_variates): few histories of few
+ * permits then tell as much as many.
+ */
+function meanKept(histories: readonly Sample[], chance: number | undefined): number {
+  const mean = (of: (one: Sample) => number) => sum(histories.map(of)) / histories.length;
+  const kept = mean((one) => one.kept);
+  if (chance === undefined || histories.length < leastHistories) return kept;
+  const beyond = ({ kept, taken }: Sample) => kept - chance * taken;
+  const most = mean(beyond);
+  const variance = mean((one) => (beyond(one) - most) ** 2);
+  const covariance = mean((one) => (one.kept - kept) * (beyond(one) - most));
+  return variance > 0 ? kept - (covariance / variance) * most : kept;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, n) => total + n, 0);
 }

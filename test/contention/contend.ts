@@ -59,6 +59,8 @@ export interface Contention {
 export interface Outcome {
   /** Kept permits of each limit, by client: granted in the measured span and not refunded. */
   kept: number[][];
+  /** The granted permits of the measured span, refunded ones too, of all clients: of each limit. */
+  taken: number[];
   /** Every kept permit: its moment and cost. */
   standing: { moment: number; cost: Cost }[];
   /** The longest wait of a request that was granted. */
@@ -163,13 +165,15 @@ export function contend(contention: Contention): Outcome {
 
   time.runUntil(warmUp + span + fade);
   const kept = clients.map(() => limits.map(() => 0));
+  const taken = limits.map(() => 0);
   for (const { client, grant, cost } of standing) {
     const part = counted(contention, grant.moment - time.origin);
     cost.forEach((n, i) => {
       kept[client][i] += part * n;
+      taken[i] += part * grant.cost[i];
     });
   }
   const calls = lines.reduce((sum, { stats }) => sum + stats.calls, 0);
   const moments = standing.map(({ grant, cost }) => ({ moment: grant.moment, cost }));
-  return { kept, standing: moments, longest, granted: standing.length, calls };
+  return { kept, taken, standing: moments, longest, granted: standing.length, calls };
 }

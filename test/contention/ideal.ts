@@ -5,7 +5,14 @@ import { type Contention, counted } from './contend.ts';
 
 interface Held {
   moment: number;
+  asked: Cost;
   cost: number[];
+}
+
+/** The permits of each limit that the queue grants in the measured span, and those of them that are kept. */
+interface Ideal {
+  taken: number[];
+  kept: number[];
 }
 
 interface Asked {
@@ -14,14 +21,14 @@ interface Asked {
 }
 
 /**
- * The permits of each limit that are kept if one queue in the store serves all clients: every request in its order, in the
+ * The permits that are granted and kept if one queue in the store serves all clients: every request in its order, in the
  * millisecond in which its permits are free, with no reservations. A grant, and what its client sends after it, take a round
  * trip. Requests, cancellations and refunds are as random as in `contend`, and no refund is known before it happens.
  *
  * With `calls`, the queue is served only every so many milliseconds, and so many requests at most: no clients that call in turns, one
  * after the other at an even pace, keep more.
  */
-export function ideal(contention: Contention, calls = { every: 1, most: Infinity }): number[] {
+export function ideal(contention: Contention, calls = { every: 1, most: Infinity }): Ideal {
   const { limits, clients, roundTrip, jitter = 0, warmUp, span, fade = 0, seed } = contention;
   const random = randomFrom(seed);
   const rules = limits.map(ruleOf);
@@ -55,7 +62,7 @@ export function ideal(contention: Contention, calls = { every: 1, most: Infinity
 
   function grant({ cost, habits }: Asked & { habits: Contention['clients'][number] }): void {
     const moment = now;
-    const kept = { moment, cost: [...cost] };
+    const kept = { moment, asked: cost, cost: [...cost] };
     held.push(kept);
     rules.forEach((rule, i) => {
       rule.take(moment, cost[i]);
@@ -85,9 +92,11 @@ export function ideal(contention: Contention, calls = { every: 1, most: Infinity
     )
       grant(queue.shift() as never);
   }
-  return limits.map((_, i) =>
-    held.reduce((sum, { moment, cost }) => sum + counted(contention, moment) * cost[i], 0),
-  );
+  const sum = (of: (one: Held) => Cost) =>
+    limits.map((_, i) =>
+      held.reduce((total, one) => total + counted(contention, one.moment) * of(one)[i], 0),
+    );
+  return { taken: sum(({ asked }) => asked), kept: sum(({ cost }) => cost) };
 }
 
 /** A limit by its definition. */

@@ -47,9 +47,8 @@ for (const [[permits, clients], [kind, limitOf], refund] of cases(rare, kinds, [
     assert.ok(calls < 5.5, `${calls} calls a permit`);
   });
 
-/** Of single histories of so few permits, chance decides most: the fewer they are, the more seeds. */
+/** Of single histories of so few permits, chance decides most. */
 const many = { ...measured, warmUp: 6000, fade: interval, seeds: 16 };
-const mostSeeds = { ...many, seeds: 128 };
 const late = [
   [20, 10, 0.9, 0.95, 4.1],
   [20, 10, 0.6, 0.95, 2.2],
@@ -69,7 +68,7 @@ for (const [[permits, clients, refund, least, most], [kind, limitOf]] of cases(l
       limitOf(permits),
       clients,
       { ...waits, refund, refundWithin: 500 },
-      permits < 5 ? mostSeeds : many,
+      many,
     );
     assert.ok(part >= least, `${part} of the ideal`);
     assert.ok(calls < most, `${calls} calls a permit`);
