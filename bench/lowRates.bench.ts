@@ -1,6 +1,6 @@
 // Deterministic: the clock is a fake one, and the clients' habits follow from the seeds.
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
-import { againstIdeal, manyWindows, measured } from '../test/contention/againstIdeal.ts';
+import { againstIdeal, fleetAgainstIdeal, manyWindows, measured } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
 import { besideWasteful, wasteful } from '../test/contention/wasteful.ts';
 import { printTable } from './support/table.ts';
@@ -44,6 +44,15 @@ const wastedOn = [
   [20, 5],
 ];
 
+/** Permits, milliseconds of the interval, and clients, half of which refund most of what they take late. */
+const halves = [
+  [30, 500, 32],
+  [30, 500, 64],
+  [10, 1_000, 64],
+  [20, 1_000, 20],
+  [50, 1_000, 40],
+];
+
 /** Of single histories of so few permits, chance decides most: the fewer they are, the more seeds. */
 const manyOf = (permits: number) => ({
   ...measured,
@@ -60,6 +69,7 @@ export function run(): void {
   compareEqual();
   compareCrowds();
   compareWasteful();
+  compareHalves();
   compareMixedCosts();
 }
 
@@ -83,7 +93,7 @@ function compareEqual(): void {
 }
 
 function compareCrowds(): void {
-  const crowded = { ...manyWindows(slidingWindow({ permits: 1, interval }), 20_000), seeds: 4 };
+  const crowded = { ...manyWindows(slidingWindow({ permits: 1, interval }), 20_000), seeds: 8 };
   for (const refundWithin of [5, 500])
     printTable(
       [
@@ -124,6 +134,27 @@ function compareWasteful(): void {
           return [part, least];
         }),
       ]),
+    ),
+  );
+  console.log();
+}
+
+/** The others keep everything. */
+function compareHalves(): void {
+  const wastes = { ...waits, refund: 0.9, refundWithin: 500 };
+  printTable(
+    ['half of the clients refund 90 % in 500 ms', 'part', 'least share', 'calls'],
+    kinds.slice(0, 2).flatMap(([kind, limitOf]) =>
+      halves.map(([permits, interval, clients]) => {
+        const fleet = Array.from({ length: clients }, (_, i) => (i < clients / 2 ? wastes : waits));
+        const limit = { ...limitOf(permits), interval };
+        const { part, shares, calls } = fleetAgainstIdeal(limit, fleet, {
+          ...manyWindows(limit, 20_000),
+          seeds: 16,
+        });
+        const least = Math.min(...shares.slice(clients / 2));
+        return [`${kind} of ${permits} in ${interval} ms, ${clients} clients`, part, least, calls];
+      }),
     ),
   );
   console.log();
