@@ -5,7 +5,7 @@ import { type Cost, sameCost } from '../../src/limits/cost.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { Grant, Waiter } from '../../src/port/line.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import type { Ledger } from '../../src/stores/store.ts';
+import type { Ledger, Refund, ReserveRequest } from '../../src/stores/store.ts';
 import { VirtualTime } from '../../tools/simulate/virtualTime.ts';
 import { type Load, wired } from '../../tools/simulate/wire.ts';
 import { randomFrom } from '../support/seed.mjs';
@@ -85,8 +85,42 @@ function answeredWhen(awake: (work: () => void) => void, ledger: Ledger): Pick<L
   };
 }
 
-/** Lets the clients contend. Each makes a new request whenever one of its requests ends. */
-export function contend(contention: Contention): Outcome {
+/** A call that arrives at the store in a contention. */
+export type ContendedCall = { client: number; ms: number } & (
+  | { kind: 'reserve'; request: ReserveRequest }
+  | { kind: 'refund'; refunds: readonly Refund[]; sequence: number }
+);
+
+/** The calls of a ledger, which are reported. */
+function reported(
+  ledger: Ledger,
+  client: number,
+  time: VirtualTime,
+  onCall: (call: ContendedCall) => void,
+): Ledger {
+  const { sync, source, limits } = ledger;
+  return {
+    ...{ sync, source, limits },
+    reserve(request, reply) {
+      // Without the requests of the dispatcher, which change.
+      const runs = request.runs.map(({ count, cost, maxWait }) => ({ count, cost, maxWait }));
+      onCall({ kind: 'reserve', client, ms: time.now(), request: { ...request, runs } });
+      ledger.reserve(request, reply);
+    },
+    refund(refunds, sequence, reply) {
+      onCall({ kind: 'refund', client, ms: time.now(), refunds, sequence });
+      ledger.refund(refunds, sequence, reply);
+    },
+    decide: (cost, reply, last) => ledger.decide(cost, reply, last),
+    peek: (reply) => ledger.peek(reply),
+  };
+}
+
+/**
+ * Lets the clients contend. Each makes a new request whenever one of its requests ends. `onCall` is called with each call when it
+ * arrives at the store.
+ */
+export function contend(contention: Contention, onCall?: (call: ContendedCall) => void): Outcome {
   const { limits, clients, roundTrip, jitter = 0, warmUp, span, fade = 0, seed } = contention;
   const time = new VirtualTime();
   // As those of Node, timers count whole milliseconds: at least one, and no fraction.
@@ -106,7 +140,8 @@ export function contend(contention: Contention): Outcome {
   const lines = clients.map((habits, client) => {
     const config = { name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock };
     const wire = { time, roundTrip: habits.roundTrip ?? roundTrip, jitter, random, load, alive: () => true };
-    const ledger = wired(store.open(config), wire);
+    const opened = store.open(config);
+    const ledger = wired(onCall ? reported(opened, client, time, onCall) : opened, wire);
     const named = { record: limits.length > 1, names, limits };
     const { blocked = 0, period = Infinity } = habits;
     /** Runs work now, or after the event loop's blockage. */

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Limit } from '../../src/limits/limit.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 import type { DecideReply, Rate, ReserveReply } from '../../src/stores/store.ts';
-import type { CallReply } from '../properties/calls.ts';
+import type { Call, CallReply } from '../properties/calls.ts';
 import { plan, settle } from '../properties/plan.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import type { History } from '../properties/steps.ts';
@@ -80,6 +80,18 @@ export async function sameInBoth(
     assert.deepEqual(comparable(actual), comparable(expected), `after ${JSON.stringify(call)}`);
   }
   return tally;
+}
+
+/** Makes the calls in Redis and in memory, and compares every reply and the states after it. */
+export async function sameReplies(redis: Redis, config: Config, calls: readonly Call[]): Promise<void> {
+  const inMemory = memoryTwin('fleet');
+  const inRedis = redisTwin(redis, 'fleet');
+  await redis.flushall();
+  for (const call of calls) {
+    const expected = inMemory(config, call);
+    const { wasQuick, calm, ...actual } = await inRedis(config, call);
+    assert.deepEqual(comparable(actual), comparable(expected), `after ${JSON.stringify(call)}`);
+  }
 }
 
 function comparable({ reply, state, ...known }: Outcome): unknown {

@@ -1,0 +1,69 @@
+// Fleets that refund much of what they are granted, as in test/contention: their calls have the same replies in Redis.
+import { test } from 'uvu';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { contend, type Habits, waits } from '../contention/contend.ts';
+import type { Call } from '../properties/calls.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
+import { sharedRedis } from '../support/sharedRedis.ts';
+import { sameReplies } from './twins.ts';
+
+const tests = aboutIoredis(test, 'each call is made in a transaction of ioredis');
+const shared = sharedRedis(test, { protocol: 2 });
+
+/** The server's time at the start: epoch milliseconds. */
+const start = 1_700_000_000_000;
+const soon: Habits = { ...waits, refund: 0.9, refundWithin: 5 };
+const late: Habits = { ...waits, refund: 0.9, refundWithin: 500 };
+const some: Habits = { ...late, refund: 0.6 };
+const estimates: Habits = { ...waits, waiting: 4, costs: [[10]], refund: 1, part: 0.8, refundWithin: 100 };
+const cancels: Habits = { ...some, cancel: 0.5, cancelWithin: 300 };
+
+const alike = (habits: Habits, clients: number): Habits[] => Array(clients).fill(habits);
+const half = (habits: Habits, clients: number): Habits[] =>
+  Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : habits));
+
+const sliding = (permits: number, interval: number) => slidingWindow({ permits, interval });
+const fixed = (permits: number, interval: number) => fixedWindow({ permits, interval });
+const bucket = (permits: number, interval: number) => tokenBucket({ permits, interval });
+
+/** Of more calls, the test would take longer than it tells. */
+const mostCalls = 1_500;
+
+/** With seconds of virtual time. */
+const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number][] = [
+  ['half of 20 clients refund late on a sliding window', [sliding(20, 1_000)], half(late, 20), 15],
+  ['half of 20 clients refund late on a fixed window', [fixed(20, 1_000)], half(late, 20), 15],
+  ['half of 40 clients refund late on a sliding window', [sliding(30, 500)], half(late, 40), 8],
+  ['half of 40 clients refund late on a fixed window', [fixed(50, 1_000)], half(late, 40), 8],
+  ['10 clients refund some permits late on a sliding window', [sliding(2, 1_000)], alike(some, 10), 40],
+  ['10 clients refund some permits late on a fixed window', [fixed(2, 1_000)], alike(some, 10), 40],
+  ['a client wastes permits late beside two others', [sliding(2, 1_000)], [late, waits, waits], 60],
+  ['16 clients refund late on a sliding window', [sliding(50, 1_000)], alike(late, 16), 10],
+  ['16 clients refund late on a fixed window', [fixed(100, 2_500)], alike(late, 16), 15],
+  ['8 clients refund late in short windows', [sliding(5, 20)], alike(late, 8), 4],
+  ['8 clients refund soon in short windows', [fixed(5, 100)], alike(soon, 8), 5],
+  ['64 clients refund soon on a sliding window', [sliding(20, 1_000)], alike(soon, 64), 8],
+  ['16 clients use a fifth of their estimates', [sliding(50, 1_000)], alike(estimates, 16), 10],
+  ['16 clients cancel and refund on a bucket', [bucket(50, 1_000)], alike(cancels, 16), 10],
+  ['10 clients refund late on a slow bucket', [bucket(1, 1_000)], alike(late, 10), 40],
+  ['8 clients refund late in a long window', [sliding(50, 12_000)], alike(some, 8), 40],
+  [
+    'clients of several limits refund late',
+    [sliding(20, 1_000), fixed(5, 2_000)],
+    [...alike({ ...some, costs: [[1, 0]] }, 10), ...alike({ ...waits, costs: [[1, 1]] }, 2)],
+    15,
+  ],
+];
+
+for (const [title, limits, clients, seconds] of cases)
+  tests(title, async () => {
+    const calls: Call[] = [];
+    const contention = { limits, clients, roundTrip: 2, jitter: 0.3, warmUp: 0, span: seconds * 1_000 };
+    contend({ ...contention, seed: 1 }, ({ ms, ...call }) =>
+      calls.push({ ...call, serverUs: Math.round((start + ms) * 1_000) }),
+    );
+    const names = limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`));
+    await sameReplies(shared.redis, { names, limits }, calls.slice(0, mostCalls));
+  });
+
+test.run();
