@@ -43,7 +43,7 @@ local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))
 -- When the client is to call again: milliseconds, or 0; and how many requests could be granted at its first one.
 local retryAt, free = 0, 0
--- What the client has taken, and the same of the one that has taken least, of those that wait, or are likely to wait in order
+-- What the client has taken, and the same of the one that has taken least, of those that wait, or are likely to wait
 -- again. A client that calls for the first time has taken as much as that one; and one that did neither since its last call has
 -- no claim to what others took meanwhile.
 local taken, least = 0, math.huge

@@ -10,8 +10,10 @@ if ordered then
   local MOST_NAME = 2048
   -- At most so many requests fit in the windows for which several clients call at once. For more, many calls would be in vain.
   local FEW_AT_ONCE = 4
-  -- A client whose slow request stays queued has a claim to so many of it: to fewer than `SLOW_LEAD`, so that none is held up
-  -- for ever.
+  -- A client whose request stays queued has a claim to so many of it, in order, or if it is a slow one of a single permit, which
+  -- fits whenever a permit of the only limit, a fixed window, is free.
+  local MOST_CLAIM = 6
+  -- Other slow requests: to fewer than `SLOW_LEAD`, so that none is held up for ever.
   local SLOW_CLAIM = 2
   -- A client calls again in this part of the time if that is to be sooner.
   local SOONER = 0.5
@@ -81,6 +83,15 @@ if ordered then
     return held > 0 and held >= share or reservesNothing() or t > nextTurn(t, load)
   end
 
+  -- To how many of its requests a client has a claim.
+  local function mostClaim(load)
+    if inOrder then return MOST_CLAIM end
+    if not isSlow(ledger, load) then return 1 end
+    local state = ledger.limits[1]
+    local isLeast = #ledger.limits == 1 and state.kind == 'f' and load <= state.interval / state.permits
+    return isLeast and MOST_CLAIM or SLOW_CLAIM
+  end
+
   -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.
   function queue(run, remaining, t)
     -- Clients that take turns share what is free, so those in front do not delay them.
@@ -91,8 +102,8 @@ if ordered then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
       -- In turns, its claim is no larger than this request, or two slow ones, so that a client whose request is too large, or
-      -- needs another limit, holds up no others for ever. In order, without refunds, no client leaves what is free.
-      local claimed, most = taken, load * (inOrder and LEAD or isSlow(ledger, load) and SLOW_CLAIM or 1)
+      -- needs another limit, holds up no others for ever; unless it fits. In order, without refunds, no client leaves what is free.
+      local claimed, most = taken, load * mostClaim(load)
       for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - most) end
       if turns then
         retryAt = nextTurn(t, load)

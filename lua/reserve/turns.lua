@@ -22,7 +22,8 @@ if turns then
   -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
   -- request, or no client reserves permits in front of its next call.
   local MANY_FREE = 2
-  -- A client may be ahead of another one by so many slow requests in place of `LEAD`, as that keeps others waiting for long.
+  -- A client may be ahead of another one by so many slow requests of a sliding window in place of `LEAD`, as that keeps others
+  -- waiting for long.
   local SLOW_LEAD = 3
 
   -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window
@@ -34,7 +35,8 @@ if turns then
   -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
   local function keptForOthers(after, load)
     local kept, others = 0, contenders - 1
-    local most = isSlow(ledger, load) and SLOW_LEAD or isShort(ledger) and LEAD or 1
+    local isSlowInSliding = isSlow(ledger, load) and hasKind(ledger, 's')
+    local most = isSlowInSliding and SLOW_LEAD or isShort(ledger) and LEAD or 1
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.client ~= client then
         others = others - 1

@@ -97,7 +97,10 @@ export interface Ticket {
   due: number;
   /** When it is forgotten, unless the client calls again: milliseconds. */
   until: number;
-  /** Milliseconds by which it delays the clients behind it: the load of its next request, or 0 if none waits. */
+  /**
+   * Milliseconds by which it delays the clients behind it: the load of its next request; or, if none waits yet, less than 0: that of
+   * its last one.
+   */
   stride: number;
   /** Milliseconds of load that the client has taken in its turns: see `takenBy`. */
   taken: number;

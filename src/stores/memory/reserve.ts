@@ -76,7 +76,8 @@ export function reserve(
     if (reserved.free <= contenders * 2 || !isShort(ledger))
       reserved.retryAt = nextTurn(ledger, now, now, reserved, load);
     const due = Math.max(now, reserved.retryAt);
-    takeTicket(ledger, { client, due, until, stride: 0, taken: reserved.taken }, true);
+    // It does not wait yet, but is likely to: then it keeps its claim to what others take meanwhile.
+    takeTicket(ledger, { client, due, until, stride: -load, taken: reserved.taken }, true);
   }
   // A client that leaves no other behind, or a single one, ends the pace.
   if (request.runs.length === 0 && !waits && contenders === 1) ledger.pacedUntil = 0;

@@ -26,9 +26,14 @@ const manyFree = 2;
  * permits for which the other one has not called yet stay unused.
  */
 const lead = 5;
-/** The same for slow requests, of which a client that is ahead keeps others waiting for long. */
+/** The same for slow requests of a sliding window, of which a client that is ahead keeps others waiting for long. */
 const slowLead = 3;
-/** A client whose slow request stays queued has a claim to so many of it: fewer than `slowLead`, so that none is held up for ever. */
+/**
+ * A client whose request stays queued has a claim to so many of it, in order, or if it is a slow one of a single permit, which fits
+ * whenever a permit of the only limit, a fixed window, is free.
+ */
+const mostClaim = 6;
+/** Other slow requests: to fewer than `slowLead`, so that none is held up for ever. */
 const slowClaim = 2;
 
 /** What a client asks for in its turn. The twin of this module is `lua/reserve/turns.lua`. */
@@ -60,7 +65,7 @@ export function reservesNothing(ledger: LedgerState): boolean {
 
 /**
  * What a client that calls has taken. One that calls for the first time has taken as much as the client that has taken least, of
- * those that wait, or are likely to wait in order again; and one that did neither since its last call has no claim to what others
+ * those that wait, or are likely to wait again; and one that did neither since its last call has no claim to what others
  * took meanwhile.
  */
 export function takenBy({ tickets }: LedgerState, client: string): { taken: number; least: number } {
@@ -76,12 +81,19 @@ export function takenBy({ tickets }: LedgerState, client: string): { taken: numb
 
 /**
  * What a client counts as having taken whose request stays queued: in turns, its claim is no larger than that request, or two slow
- * ones, so that one whose request is too large, or needs another limit, holds up no others for ever. In order, without refunds, no
+ * ones, so that one whose request is too large, or needs another limit, holds up no others for ever; unless it fits. In order, without refunds, no
  * client leaves what is free, so the claim may be larger than what others may be ahead.
  */
 export function keepClaim(ledger: LedgerState, taken: number, load: number, takesTurns: boolean): number {
-  const most = load * (takesTurns ? (isSlow(ledger, load) ? slowClaim : 1) : lead);
+  const areMany = !takesTurns || (isSlow(ledger, load) && isLeast(ledger, load));
+  const most = load * (areMany ? mostClaim : isSlow(ledger, load) ? slowClaim : 1);
   return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most), taken);
+}
+
+/** Whether a request is for a single permit of the only limit, a fixed window. */
+function isLeast({ limits }: LedgerState, load: number): boolean {
+  const [{ kind, interval, permits }] = limits;
+  return limits.length === 1 && kind === 'fixedWindow' && load <= interval / permits;
 }
 
 /**
@@ -106,7 +118,8 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
   const { client, contenders, least } = call;
   let kept = 0;
   let others = contenders - 1;
-  const most = isSlow(ledger, load) ? slowLead : isShort(ledger) ? lead : 1;
+  const isSlowInSliding = isSlow(ledger, load) && hasKind(ledger, 'slidingWindow');
+  const most = isSlowInSliding ? slowLead : isShort(ledger) ? lead : 1;
   for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
     others--;
