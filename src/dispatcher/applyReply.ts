@@ -35,7 +35,7 @@ export function applyReply(parts: Parts, call: Call, reply: ReserveReply, receiv
 export function reservationOf(
   { ledger, fairShare, clockOffset }: Parts,
   { cost }: Run,
-  { delay, count }: Segment,
+  { delay, count }: Pick<Segment, 'delay' | 'count'>,
   reply: ReserveReply,
   sent: number,
   received: number,

@@ -40,8 +40,7 @@ export class Granting {
 
   /** Grants all requests of a call without reservations, if its reply does. Returns how many. */
   replied(call: Call, reply: ReserveReply, received: number): number {
-    const isDelayed = this.#changes.isPausing || call.pausedUntil !== undefined || this.#parts.queue.closed;
-    if (isDelayed) return 0;
+    if (this.#changes.isPausing || call.pausedUntil !== undefined || this.#parts.queue.closed) return 0;
     this.time = received;
     const granted = grantAtOnce(this.#parts, call, reply, received);
     this.time = undefined;

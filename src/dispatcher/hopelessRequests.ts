@@ -109,7 +109,5 @@ function grantedAtOnce({ runs, prefetched }: Call, { segments }: ReserveReply): 
     for (let i = 0; i < cost.length; i++)
       permits[i] = (permits[i] ?? 0) + (delay === 0 ? cost[i] * count : 0);
   });
-  if (prefetched === 0) return permits;
-  const { cost } = runs.at(-1)!;
-  return permits.map((n, i) => Math.max(0, n - cost[i] * prefetched));
+  return permits.map((n, i) => Math.max(0, n - prefetched * runs.at(-1)!.cost[i]));
 }

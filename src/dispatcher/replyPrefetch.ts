@@ -1,4 +1,3 @@
-import type { Cost } from '../limits/cost.ts';
 import type { ReserveReply } from '../stores/store.ts';
 import { reservationOf } from './applyReply.ts';
 import type { Call, SentRun } from './gather.ts';
@@ -53,12 +52,14 @@ export class ReplyPrefetch {
   sizeFor(runs: readonly SentRun[]): number {
     const { fairShare } = this.#parts;
     const last = runs.at(-1);
-    const isExpected = this.#replies >= this.#needed && fairShare.contenders === 1;
-    if (!isExpected || !last || last.count < leastRequests || last.count > mostRequests) return 0;
-    const sum = (of: (cost: Cost) => number) =>
-      runs.reduce((total, { cost, count }) => total + of(cost) * count, 0);
-    const load = sum((cost) => fairShare.loadOf(cost));
-    const part = sum((cost) => fairShare.fractionOf(cost));
+    if (this.#replies < this.#needed || fairShare.contenders > 1) return 0;
+    if (!last || last.count < leastRequests || last.count > mostRequests) return 0;
+    let load = 0;
+    let part = 0;
+    for (const { cost, count } of runs) {
+      load += fairShare.loadOf(cost) * count;
+      part += fairShare.fractionOf(cost) * count;
+    }
     return Math.min(last.count, fairShare.room(last.cost, load, part));
   }
 
@@ -68,10 +69,9 @@ export class ReplyPrefetch {
     // A store that cannot reserve does not know of other contenders.
     if (granted < leastRequests || reply.retryAfter !== undefined) this.#replies = 0;
     else this.#granted = granted;
-    if (granted > 0 && prefetched > 0) {
-      const segment = { count: prefetched, delay: 0, retryAfter: 0 };
-      this.#held = reservationOf(this.#parts, runs.at(-1)!, segment, reply, call.sent, received);
-    }
+    if (granted === 0 || prefetched === 0) return;
+    const segment = { delay: 0, count: prefetched };
+    this.#held = reservationOf(this.#parts, runs.at(-1)!, segment, reply, call.sent, received);
   }
 
   /** Whether another pass has to run at the end of this turn. */

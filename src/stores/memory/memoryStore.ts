@@ -15,15 +15,16 @@ import { Setting } from './setting.ts';
  * const b = new RateLimiter({ name: 'api', limit, store }); // the two share one limit
  */
 export function memoryStore(): Store {
-  return storeOver(new Places(true));
+  return openStore(true);
 }
 
 /** The store of one limiter or group, which has no index yet. */
 export function ownStore(): Store {
-  return storeOver(new Places(false));
+  return openStore(false);
 }
 
-function storeOver(places: Places): Store {
+function openStore(isIndexed: boolean): Store {
+  const places = new Places(isIndexed);
   let last: Setting | undefined;
   return {
     open(config) {
