@@ -36,6 +36,11 @@ export const waits: Habits = {
   ...{ waiting: 1, costs: [[1]], cancel: 0, cancelWithin: 1, refund: 0, refundWithin: 5, part: 1 },
 };
 
+/** So many clients, of which every second one has these habits, and the others keep what they take. */
+export function half(habits: Habits, clients: number): Habits[] {
+  return Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : habits));
+}
+
 /** Clients that share one limit in virtual time, each with its own queue and connection. */
 export interface Contention {
   limits: readonly Limit[];

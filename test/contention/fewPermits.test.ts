@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal, fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
-import { contend, waits } from './contend.ts';
+import { contend, half, waits } from './contend.ts';
 import { besideWasteful } from './wasteful.ts';
 
 type LimitOf = (permits: number, interval: number) => Limit;
@@ -90,7 +90,7 @@ for (const [[permits, clients], [kind, limitOf]] of cases(
   test(`${clients} clients, half of which refund 90 % late, use a ${kind} of ${permits} a second in fair shares`, () => {
     const limit = limitOf(permits, 1000);
     const wasteful = { ...waits, refund: 0.9, refundWithin: 500 };
-    const fleet = Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : wasteful));
+    const fleet = half(wasteful, clients);
     const during = { ...manyWindows(limit, 20_000), seeds: 4 };
     const { part, shares } = fleetAgainstIdeal(limit, fleet, during);
     const [least] = shares.filter((_, i) => i % 2 === 0).sort((a, b) => a - b);
@@ -110,7 +110,7 @@ const halfFleets = [
 for (const [[permits, interval, clients, ...least], [kind, limitOf]] of cases(halfFleets, kinds))
   test(`${clients} clients, half of which refund 90 % late, use a ${kind} of ${permits} in ${interval} ms`, () => {
     const wasteful = { ...waits, refund: 0.9, refundWithin: 500 };
-    const fleet = Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : wasteful));
+    const fleet = half(wasteful, clients);
     const limit = limitOf(permits, interval);
     const { part } = fleetAgainstIdeal(limit, fleet, { ...manyWindows(limit, 20_000), seeds: 16 });
     assert.ok(part >= least[kind === 'sliding window' ? 0 : 1], `${part} of the ideal`);

@@ -1,7 +1,7 @@
 // Fleets that refund much of what they are granted, as in test/contention: their calls have the same replies in Redis.
 import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
-import { contend, type Habits, waits } from '../contention/contend.ts';
+import { contend, type Habits, half, waits } from '../contention/contend.ts';
 import type { Call } from '../properties/calls.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
@@ -19,8 +19,6 @@ const estimates: Habits = { ...waits, waiting: 4, costs: [[10]], refund: 1, part
 const cancels: Habits = { ...some, cancel: 0.5, cancelWithin: 300 };
 
 const alike = (habits: Habits, clients: number): Habits[] => Array(clients).fill(habits);
-const half = (habits: Habits, clients: number): Habits[] =>
-  Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : habits));
 
 const sliding = (permits: number, interval: number) => slidingWindow({ permits, interval });
 const fixed = (permits: number, interval: number) => fixedWindow({ permits, interval });
