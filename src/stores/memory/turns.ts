@@ -80,13 +80,14 @@ export function takenBy({ tickets }: LedgerState, client: string): { taken: numb
 }
 
 /**
- * What a client counts as having taken whose request stays queued: in turns, its claim is no larger than that request, or two slow
- * ones, so that one whose request is too large, or needs another limit, holds up no others for ever; unless it fits. In order, without refunds, no
- * client leaves what is free, so the claim may be larger than what others may be ahead.
+ * What a client counts as having taken whose request stays queued. In turns, its claim is no larger than that request, or two slow
+ * ones, so that one whose request is too large, or needs another limit, holds up no others for ever; one whose request fits whenever
+ * a permit is free may have a larger claim. So may all in order: without refunds, no client leaves what is free there.
  */
 export function keepClaim(ledger: LedgerState, taken: number, load: number, takesTurns: boolean): number {
-  const areMany = !takesTurns || (isSlow(ledger, load) && isLeast(ledger, load));
-  const most = load * (areMany ? mostClaim : isSlow(ledger, load) ? slowClaim : 1);
+  const slow = isSlow(ledger, load);
+  const areMany = !takesTurns || (slow && isLeast(ledger, load));
+  const most = load * (areMany ? mostClaim : slow ? slowClaim : 1);
   return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most), taken);
 }
 
