@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/index.ts';
-import { openRedisLedger } from '../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../src/stores/redis/scripts.ts';
 import type { Ledger } from '../src/stores/store.ts';
+import { openRedisLedger } from '../test/support/redisLedger.ts';
 import { startRedis } from '../test/support/redisServer.ts';
 import { printTable } from './support/table.ts';
 

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptOf, scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
+import { openRedisLedger } from '../../test/support/redisLedger.ts';
 import { leastDecision } from './leastDecision.ts';
 
 export const users = 20_000;

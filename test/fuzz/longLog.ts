@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { slidingWindow } from '../../src/index.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 
 /** Epoch milliseconds of the newest entry of a long log. */
 export const newest = 1e12;

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('costs');

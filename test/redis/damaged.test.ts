@@ -2,10 +2,10 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/index.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import { rejection } from '../support/badInput.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { ledgerOf, type PromiseLedger } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 

@@ -4,11 +4,11 @@ import { Redis } from 'ioredis';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import { argumentOf, specOf } from '../../src/stores/redis/spec.ts';
 import type { ControlledLedger, Reply } from '../../src/stores/store.ts';
 import { promise } from '../support/campaign.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 
 let server: RedisServer;

@@ -1,9 +1,9 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Limit } from '../../src/index.ts';
 import type { Cost } from '../../src/limits/cost.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { DecideReply, Ledger, Refund, RefundReply, ReserveReply } from '../../src/stores/store.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 
 /** A ledger of named limits, with promises. */
 export interface PromiseLedger {

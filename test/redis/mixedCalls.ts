@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger, ReserveReply } from '../../src/stores/store.ts';
 import { type Call, type CallReply, callLedger } from '../properties/calls.ts';
 import type { PermitsAt } from '../properties/oracle.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 
 /** The limits of the calls. Their keys live longer than a test runs. */
 export const sliding = { kind: 'slidingWindow', permits: 100, interval: 60_000, resolution: 1 } as const;

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { type Scripts, scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
 import { assemble } from '../../tools/lua.mjs';
 import { type Call, type CallReply, callLedger } from '../properties/calls.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { readControl } from './controlString.ts';
 import { type Held, readLedger } from './ledgerString.ts';
 import type { Outcome } from './memoryTwin.ts';

@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { slidingWindow, tokenBucket } from '../../src/index.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger, Run } from '../../src/stores/store.ts';
 import { assemble, scripts } from '../../tools/lua.mjs';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('scripts');

@@ -1,9 +1,9 @@
 // The calls of a client without a clock of its own, as all clients but those of some tests.
 import * as assert from 'uvu/assert';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { DecideReply, LastMoment, ReserveReply } from '../../src/stores/store.ts';
 import { limitOf } from '../properties/specs.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('the server’s time');

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { slidingWindow } from '../../src/limits/limit.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import type { Scripts } from '../../src/stores/redis/scripts.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 
 /** A ledger whose scripts the server forgets repeatedly, for a number of calls. */
 function forgetful(times: number) {

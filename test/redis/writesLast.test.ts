@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/index.ts';
-import { openRedisLedger } from '../../src/stores/redis/redisStore.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger, Refund } from '../../src/stores/store.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('writes last');

@@ -1,8 +1,8 @@
-import type { ControlledLedger, LedgerConfig, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { LedgerSetting } from './ledgerSetting.ts';
 import type { RedisClient } from './redisClient.ts';
 import { RedisLedger } from './redisLedger.ts';
-import { type Scripts, scriptsOf } from './scripts.ts';
+import { scriptsOf } from './scripts.ts';
 
 /** The store of a fleet: each operation is one call of a script, which Redis runs atomically. */
 export function redisStore(redis: RedisClient): Store {
@@ -15,13 +15,4 @@ export function redisStore(redis: RedisClient): Store {
       return new RedisLedger(last, config.key);
     },
   };
-}
-
-/** The ledger of one limiter in Redis. `serverTime` is for tests only: the server's time in microseconds. */
-export function openRedisLedger(
-  config: Omit<LedgerConfig, 'clock'>,
-  scripts: Scripts,
-  serverTime?: () => number,
-): ControlledLedger {
-  return new RedisLedger(new LedgerSetting(config, scripts, serverTime), config.key);
 }
