@@ -7,7 +7,7 @@ import release from '../../lua/redisson/release.lua';
 import setRate from '../../lua/redisson/set-rate.lua';
 import type { RedisClient } from '../stores/redis/redisClient.ts';
 import type { Script } from '../stores/redis/script.ts';
-import { scriptOf } from '../stores/redis/scripts.ts';
+import { definedScripts } from '../stores/redis/scripts.ts';
 
 /** The text of each script. */
 export const scriptTexts = { acquire, available, command, expire, refund, release, setRate };
@@ -17,9 +17,5 @@ export type RedissonScripts = Record<keyof typeof scriptTexts, Script>;
 
 /** The scripts as commands of the caller's connection. */
 export function redissonScripts(redis: RedisClient): RedissonScripts {
-  const scripts = Object.entries(scriptTexts).map(([name, lua]) => [
-    name,
-    scriptOf(redis, `redisson_${name}`, lua),
-  ]);
-  return Object.fromEntries(scripts);
+  return definedScripts(redis, scriptTexts, 'redisson_');
 }

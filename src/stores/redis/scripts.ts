@@ -12,21 +12,10 @@ import { type EncodedScript, encodedScript } from './encoded.ts';
 import type { RedisClient } from './redisClient.ts';
 import type { Script } from './script.ts';
 
-/** The scripts as commands of the caller's connection. */
-export type Scripts = Record<
-  'reserve' | 'refund' | 'decide' | 'decideMany' | 'configure' | 'pause' | 'forget',
-  Script
->;
+const texts = { reserve, refund, decide, decideMany, configure, pause, forget };
 
-const texts: Record<keyof Scripts, string> = {
-  reserve,
-  refund,
-  decide,
-  decideMany,
-  configure,
-  pause,
-  forget,
-};
+/** The scripts as commands of the caller's connection. */
+export type Scripts = Record<keyof typeof texts, Script>;
 
 const hashes = new Map<string, string>();
 
@@ -75,22 +64,26 @@ export function scriptOf(redis: RedisClient, script: string, lua: string): Scrip
   return call;
 }
 
+/** The scripts of these texts, each under its name behind `prefix`. */
+export function definedScripts<Name extends string>(
+  redis: RedisClient,
+  texts: Readonly<Record<Name, string>>,
+  prefix = '',
+): Record<Name, Script> {
+  const scripts = Object.entries<string>(texts).map(([name, lua]) => [
+    name,
+    scriptOf(redis, prefix + name, lua),
+  ]);
+  return Object.fromEntries(scripts) as Record<Name, Script>;
+}
+
 const handles = new WeakMap<object, Scripts>();
 
 /** The scripts as commands of the caller's connection: the same for all limiters of it. */
 export function scriptsOf(redis: RedisClient): Scripts {
   const known = handles.get(redis);
   if (known) return known;
-  const define = (script: keyof Scripts) => scriptOf(redis, script, texts[script]);
-  const scripts: Scripts = {
-    reserve: define('reserve'),
-    refund: define('refund'),
-    decide: define('decide'),
-    decideMany: define('decideMany'),
-    configure: define('configure'),
-    pause: define('pause'),
-    forget: define('forget'),
-  };
+  const scripts = definedScripts(redis, texts);
   // One call has the keys of several limiters: not in a cluster, nor behind a proxy that distributes keys and looks at the first
   // one of a call only. Such a proxy does not pass INFO on, so that ioredis can have no ready check.
   const { options } = redis as Partial<Redis>;
