@@ -151,8 +151,6 @@ if fresh then
     if moment == DEBT then restored[i] = charge(cost, requests) else restored[i] = giveBack(moment, epoch, cost, requests) end
     position = position + 3 + #logs
   end
-end
-if fresh then
   -- Remembers the sequence number for as long as a repeated call could restore anything: until all earlier
   -- grants have expired, and one interval more, since a window that this call emptied may have started again.
   local till = math.max(instant.now + RESENT, ledger.expires + longestInterval(ledger))

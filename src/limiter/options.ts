@@ -1,5 +1,5 @@
 import type { SchedulerClock } from '../clock.ts';
-import type { NamedLimits } from '../limits/cost.ts';
+import { listOf, type NamedLimits } from '../limits/cost.ts';
 import { assertLimit, isLimit, isRate, type Limit } from '../limits/limit.ts';
 import { type FallbackOptions, fallbackOf } from '../stores/fallback/fallbackOptions.ts';
 import { checkRedisClient, type RedisClient } from '../stores/redis/redisClient.ts';
@@ -129,8 +129,7 @@ export function namedLimits(limit: unknown, option = 'limit'): NamedLimits {
 
 /** Throws unless the limits of a rate have the names of the limiter's own limits. */
 export function sameNames(own: NamedLimits, rate: NamedLimits): NamedLimits {
-  const shown = ({ record, names }: NamedLimits) =>
-    record ? `a record of ${names.map((name) => JSON.stringify(name)).join(', ')}` : 'one limit';
+  const shown = ({ record, names }: NamedLimits) => (record ? `a record of ${listOf(names)}` : 'one limit');
   if (shown(own) !== shown(rate))
     throw new TypeError(`limit: expected ${shown(own)}, as the limiter was created with, got ${shown(rate)}`);
   return rate;

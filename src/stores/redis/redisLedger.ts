@@ -91,8 +91,10 @@ export class RedisLedger implements ControlledLedger, Caller {
     const numbers = [sequence, refunds.length];
     for (const { moment, epoch, count, cost } of refunds) numbers.push(moment, epoch, count, ...cost);
     // Each ledger object counts its sequence numbers from 1, so each has its own key for them.
-    const line = () => `${client}:${globalThis.crypto.randomUUID()}`;
-    this.#refundKeys ??= new KeyWords(keySpace.tagOf(this.#key), keySpace.refunds(line()));
+    this.#refundKeys ??= new KeyWords(
+      keySpace.tagOf(this.#key),
+      keySpace.refunds(`${client}:${globalThis.crypto.randomUUID()}`),
+    );
     this.#call(scripts.refund, this.#refundKeys, numbers, (answer) => refundReplyOf(answer, refunds), reply);
   }
 
