@@ -1,7 +1,7 @@
 import { hasMethods } from '../validate.ts';
 
 /** The part of Node's `Readable` that is used; its async iterator has the type of the values. */
-export interface NodeStream<T> extends AsyncIterable<T> {
+interface NodeStream<T> extends AsyncIterable<T> {
   on(event: 'error' | 'close', listener: (error: unknown) => void): unknown;
   off(event: 'error' | 'close', listener: (error: unknown) => void): unknown;
   read(): unknown;

@@ -6,7 +6,7 @@ import { OpenInput, type Puller } from './openInput.ts';
 import { type PermitPlan, Prefetch } from './prefetch.ts';
 
 /** The checked options of `fromThrottled`. */
-export interface PullPlan<T, P, R> extends PermitPlan<P> {
+interface PullPlan<T, P, R> extends PermitPlan<P> {
   project: ((value: T, permit: Permit<P>) => R) | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface SharedParts {
 }
 
 /** The parts of one limiter. */
-export interface LimiterParts extends DispatcherOptions {
+interface LimiterParts extends DispatcherOptions {
   readonly ledger: ControlledLedger;
 }
 
@@ -76,7 +76,7 @@ export function partsOf(options: RateLimiterOptions, owner: object): LimiterPart
 }
 
 /** The store of a limiter or group with these options. */
-export function storeOf({
+function storeOf({
   redis,
   store,
   fallback,

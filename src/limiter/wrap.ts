@@ -37,7 +37,7 @@ export interface WrapOptions<P = Permits, Args extends unknown[] = [], This = un
 export const wrapOptions: readonly string[] = ['permits', 'strategy', 'timeout', 'signal'];
 
 /** The checked options with their defaults. */
-export interface CallPlan<P, Args extends unknown[], This> {
+interface CallPlan<P, Args extends unknown[], This> {
   readonly permits: P | ((this: This, ...args: Args) => P);
   readonly strategy: 'wait' | 'error';
   readonly timeout: number;

@@ -4,7 +4,7 @@ import type { RedissonConfig } from './options.ts';
 import type { RateType } from './RateType.ts';
 
 /** The fields of a config in Redis; early versions of Redisson have no keep-alive. */
-export interface StoredFields {
+interface StoredFields {
   readonly rate: string;
   readonly interval: string;
   readonly type: string;

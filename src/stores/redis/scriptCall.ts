@@ -26,7 +26,7 @@ export interface Caller {
 }
 
 /** A script, its arguments, and how to read its answer. */
-export interface Invocation<T> {
+interface Invocation<T> {
   script: Script;
   keys: Words;
   /** The arguments after those that name the limits. */
