@@ -1,27 +1,12 @@
+import { leavesTogether } from '../together.ts';
 import type { WorkQueue } from '../workQueue.ts';
 
 /** The work that a loop runs. */
-export interface Passes {
+export interface LoopPasses {
   /** Does all that can be done now. */
   pass(): void;
   /** Called after the last pass of a run, and when a timer may have to be set anew. */
   settle(): void;
-}
-
-/** The loops that are entered until the callbacks of `together` have run. */
-let entered: Loop[] | undefined;
-
-/** Runs callbacks, and only then the passes that they cause, those of synchronous stores too. */
-export function together(callbacks: Iterable<() => void>): void {
-  const outer = entered;
-  const loops: Loop[] = [];
-  entered = loops;
-  try {
-    for (const callback of [...callbacks]) callback();
-  } finally {
-    entered = outer;
-    for (const loop of loops) loop.leave();
-  }
 }
 
 /**
@@ -30,7 +15,7 @@ export function together(callbacks: Iterable<() => void>): void {
  */
 export class Loop {
   readonly #sync: boolean;
-  readonly #passes: Passes;
+  readonly #passes: LoopPasses;
   readonly #works: WorkQueue;
   #running = false;
   #repeat = false;
@@ -40,7 +25,7 @@ export class Loop {
     this.run();
   };
 
-  constructor(sync: boolean, passes: Passes, works: WorkQueue) {
+  constructor(sync: boolean, passes: LoopPasses, works: WorkQueue) {
     this.#sync = sync;
     this.#passes = passes;
     this.#works = works;
@@ -71,10 +56,7 @@ export class Loop {
    */
   wake(): void {
     if (this.#sync || this.#running) {
-      if (entered && !this.#running) {
-        entered.push(this);
-        this.enter();
-      }
+      if (!this.#running && leavesTogether(this)) this.enter();
       this.run();
       return;
     }

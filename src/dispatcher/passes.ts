@@ -6,7 +6,7 @@ import type { Call } from './gather.ts';
 import { Granting } from './granting.ts';
 import { LimitChanges } from './limitChanges.ts';
 import { Lookups } from './lookups.ts';
-import { Loop, type Passes as LoopPasses } from './loop.ts';
+import { Loop, type LoopPasses } from './loop.ts';
 import { type DispatcherOptions, type Parts, partsOf } from './parts.ts';
 import { ReplyPrefetch } from './replyPrefetch.ts';
 import { Rescheduler } from './rescheduler.ts';

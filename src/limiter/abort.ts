@@ -1,4 +1,4 @@
-import { together } from '../dispatcher/loop.ts';
+import { together } from '../together.ts';
 
 /** The callbacks of a signal, and the one listener that runs them. */
 interface Watch {
