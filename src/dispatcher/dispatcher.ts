@@ -12,7 +12,7 @@ import type { OnRefunded } from './refunds.ts';
 import { Request } from './request.ts';
 
 /** Of so many refunds of a part that is too small for the next request, all but one are followed by a call. */
-const smallRefunds = 3;
+const smallRefundPeriod = 3;
 /** Milliseconds that closing waits for the store to reply. */
 const closeTimeout = 1_000;
 
@@ -198,7 +198,7 @@ export class Dispatcher {
       isWhole ||
       fairShare.contenders === 1 ||
       next?.cost.every((n, i) => n <= grant.cost[i]) ||
-      (next && fairShare.isLarge(next.cost) && ++this.#smallRefunds % smallRefunds > 0);
+      (next && fairShare.isLarge(next.cost) && ++this.#smallRefunds % smallRefundPeriod > 0);
     // Of few permits, those that come back must not wait for a turn.
     const mayCall = !fairShare.takesTurns || fairShare.isSlow(grant.cost);
     if (mayCall && isEnough) waitEstimate.retryAt = 0;
