@@ -2,7 +2,7 @@ import type { Cost } from '../limits/cost.ts';
 import { capacityOf, type Limit, type SlidingWindow, type TokenBucket } from '../limits/limit.ts';
 
 /** A log of so many entries gets new ones at a coarser resolution. */
-const longLog = 2048;
+const mostEntries = 2048;
 
 /** Milliseconds until so many permits of each limit are free; see `Ledger.untilFree`. */
 export type UntilFree = (permits: readonly number[]) => readonly number[] | undefined;
@@ -85,7 +85,7 @@ function furtherWait(limit: Limit, asked: number, unused: number): number {
 
 /** The milliseconds by which the times of a log are rounded up, in so many windows after each other. */
 function roundedUp({ permits, interval, resolution }: SlidingWindow, windows: number): number {
-  const step = permits < longLog ? resolution : Math.max(resolution, Math.floor(interval / 1000));
+  const step = permits < mostEntries ? resolution : Math.max(resolution, Math.floor(interval / 1000));
   return interval % step === 0 ? step : step * windows;
 }
 

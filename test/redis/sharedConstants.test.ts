@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 const root = new URL('../../', import.meta.url);
 const store = 'src/stores/store.ts';
 const rescheduler = 'src/dispatcher/rescheduler.ts';
+const waitBounds = 'src/dispatcher/waitBounds.ts';
 
 /** The paths of the files in a folder and its subfolders. */
 function filesOf(folder: string): string[] {
@@ -26,6 +27,7 @@ function valuesOf(name: string): Map<string, number> {
     ...filesOf('src/limits/'),
     store,
     rescheduler,
+    waitBounds,
   ]) {
     const found = pattern.exec(readFileSync(new URL(file, root), 'utf8'));
     if (found) values.set(file, Number(found[1].replaceAll('_', '')));
