@@ -13,9 +13,9 @@ import { TimedCalls } from '../stores/redis/timedCalls.ts';
 import { TimedLedger } from '../stores/redis/timedLedger.ts';
 import type { Reply } from '../stores/store.ts';
 import * as check from '../validate.ts';
-import { unknownLimit } from './configCache.ts';
 import { DeadlineTimer } from './deadlineTimer.ts';
 import { type RedissonKeys, redissonKeys } from './keys.ts';
+import { unknownLimit } from './limitOf.ts';
 import {
   checkLimiter,
   type RedissonConfig,

@@ -12,8 +12,8 @@ import {
   type Run,
 } from '../stores/store.ts';
 import { byCall, firstRuns } from './callBatches.ts';
-import { limitOf, unknownLimit } from './configCache.ts';
 import type { RedissonKeys } from './keys.ts';
+import { limitOf, unknownLimit } from './limitOf.ts';
 import { bytesOf, entryOf } from './logEntry.ts';
 import { failureOf, numbersOf } from './replies.ts';
 import type { RedissonScripts } from './scripts.ts';
