@@ -9,7 +9,7 @@ import { redisStore } from '../stores/redis/redisStore.ts';
 import { timedStore } from '../stores/redis/timedStore.ts';
 import type { ControlledLedger, LedgerConfig, Store } from '../stores/store.ts';
 import { clientIdOf } from './clientId.ts';
-import { checkOptions, namedLimits, type RateLimiterOptions } from './options.ts';
+import { checkOptions, defaultStoreTimeout, namedLimits, type RateLimiterOptions } from './options.ts';
 
 /** The parts that all limiters of a group share; one object for all of them keeps each limiter small. */
 export interface SharedParts {
@@ -80,7 +80,7 @@ function storeOf({
   redis,
   store,
   fallback,
-  storeTimeout = 5_000,
+  storeTimeout = defaultStoreTimeout,
 }: Pick<RateLimiterOptions, 'redis' | 'store' | 'fallback' | 'storeTimeout'>): Store {
   if (!redis) return store ?? ownStore();
   const remote = redisStore(redis);

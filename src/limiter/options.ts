@@ -73,6 +73,9 @@ export interface RateLimiterOptions<Name extends string = string> {
   scheduler?: SchedulerClock | undefined;
 }
 
+/** The default of `storeTimeout`: milliseconds. */
+export const defaultStoreTimeout = 5_000;
+
 const known = [
   'name',
   'limit',

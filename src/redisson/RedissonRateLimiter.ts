@@ -4,6 +4,7 @@ import { type AcquireOptions, checkAcquireOptions } from '../limiter/acquireOpti
 import { acquireFrom, tryAcquireFrom } from '../limiter/acquisition.ts';
 import { clientIdOf } from '../limiter/clientId.ts';
 import { LedgerLine } from '../limiter/ledgerLine.ts';
+import { defaultStoreTimeout } from '../limiter/options.ts';
 import { toPromise } from '../limiter/toPromise.ts';
 import type { Limiter, Line } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
@@ -69,7 +70,7 @@ export class RedissonRateLimiter implements Limiter<number> {
     this.#scripts = redissonScripts(redis);
     const clock = monotonicClock();
     this.#deadlines = new DeadlineTimer(clock);
-    const { storeTimeout: timeout = 5_000 } = options;
+    const { storeTimeout: timeout = defaultStoreTimeout } = options;
     this.#calls = new TimedCalls({ clock, connection: connectionOf(redis), timeout, failsFast: false });
     const remote = openRedissonLedger(name, this.#keys, this.#id, this.#scripts);
     const ledger = new TimedLedger(name, remote, this.#calls);

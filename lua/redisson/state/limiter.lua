@@ -115,7 +115,7 @@ local function openLimiter(always, config)
     limiter.ahead = redis.call('ZRANGEBYSCORE', log, '(' .. limiter.at, '+inf', 'LIMIT', 0, STEP)
     limiter.newest = limiter.at
   end
-  local expired = redis.call('ZRANGEBYSCORE', log, '-inf', cutoff, 'LIMIT', '0', '1000')
+  local expired = redis.call('ZRANGEBYSCORE', log, '-inf', cutoff, 'LIMIT', '0', STEP)
   if #expired == STEP then
     catchUp(limiter, expired, cutoff)
   elseif expired[1] then
