@@ -1,11 +1,14 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bundle } from '../support/bundled.ts';
 import { temporaryFolder } from '../support/leftovers.ts';
+import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { examples, files, root } from './pages.ts';
 
 const ran = new Set<string>();
@@ -28,6 +31,13 @@ async function printedBy(name: string): Promise<string[]> {
     env: { ...process.env, FORCE_COLOR: '0' },
   });
   return stdout.trimEnd().split('\n');
+}
+
+/** Kills a server, and starts it again after some time. */
+async function restartAfter(server: RedisServer, ms: number): Promise<void> {
+  await server.kill();
+  await setTimeout(ms);
+  await server.start();
 }
 
 const readme = suite('the examples of the README');
@@ -170,6 +180,25 @@ pages('a limiter continues without Redis', async () => {
     'fallback, fallback',
     '2 of 5 are left',
   ]);
+});
+
+pages('a stream continues after Redis was restarted', async () => {
+  ran.add('outage');
+  const server = await startRedis();
+  const child = spawn(process.execPath, [join(folder, 'outage.mjs')], {
+    env: { ...process.env, REDIS_URL: server.url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const printed: string[] = [];
+  let restarted: Promise<void> | undefined;
+  for await (const line of createInterface(child.stdout)) {
+    printed.push(line);
+    restarted ??= restartAfter(server, 1_200);
+  }
+  await restarted;
+  await server.stop();
+  assert.equal(new Set(printed), new Set(Array.from({ length: 12 }, (_, i) => `page ${i + 1}`)));
+  assert.is(printed.length, 12);
 });
 
 pages.run();
