@@ -33,7 +33,7 @@ export interface FromThrottledOptions<P = Permits, T = unknown, R = T> {
    */
   project?: ((value: T, permit: Permit<P>) => R) | undefined;
   /**
-   * Milliseconds that a granted permit may wait for its value: may be fractional, or Infinity; the least is 1. An older
+   * Milliseconds that a granted permit may wait for its value: may be fractional, or Infinity; less than 1 counts as 1. An older
    * permit is refunded, and the value waits for another one, for at most `timeout`. Without this bound, the values of a
    * quiet input could be emitted all at once on permits of long ago. With a group it has no effect, since no permit waits.
    *

@@ -6,7 +6,8 @@ export interface Decision {
   readonly granted: boolean;
   /**
    * Permits of a window, or burst of a bucket. With several limits: of the one with the longest wait for the permits, or, if
-   * they are granted, of the charged one with the smallest part left.
+   * they are granted, of the charged one with the smallest part left. While a fallback serves in the mode `'local'`, it is not
+   * scaled, unlike `remaining`.
    */
   readonly limit: number;
   /** Whole permits of that limit that are available now. */

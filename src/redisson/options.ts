@@ -13,7 +13,7 @@ export interface RedissonRateLimiterOptions {
   clientId?: string | undefined;
   /**
    * Milliseconds that one call to Redis may take; then it fails with StoreUnavailableError, and permits that it still takes in
-   * Redis are refunded. `Infinity` waits as long as ioredis does.
+   * Redis are refunded. `Infinity` waits as long as the Redis client does.
    *
    * @default 5_000
    */
