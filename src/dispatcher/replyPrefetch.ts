@@ -6,11 +6,11 @@ import type { Reservation } from './reservation.ts';
 
 /** Fewer requests than this prefetch nothing: a refund would take as long as they save. */
 const leastRequests = 32;
-/** More requests than this prefetch nothing: their turn takes longer than a round trip, and would block the event loop twice as long. */
+/** More requests than this prefetch nothing: their event-loop turn takes longer than a round trip, and would be twice as long. */
 const mostRequests = 4096;
 /** Nothing is prefetched before so many replies in a row have caused as many requests as they granted. */
 const leastReplies = 2;
-/** If the requests of a turn use less than this part, it takes twice as many replies the next time, up to so many. */
+/** If the requests of an event-loop turn use less than this part, it takes twice as many replies the next time, up to so many. */
 const leastUsed = 0.75;
 const mostReplies = 64;
 
@@ -19,8 +19,8 @@ const mostReplies = 64;
  *
  * Callers that each wait for their permit, and request the next one at once, get one permit each in a round trip, however fast
  * the store is. If the last replies caused as many requests as they granted, the next call asks for twice as many permits. The second
- * half goes to the requests that are made in the turn of the reply. What they do not use is refunded at the end of that turn; all
- * of it if the turn takes longer than a client may reserve ahead.
+ * half goes to the requests that are made in the event-loop turn of the reply. What they do not use is refunded at the end of that
+ * turn; all of it if the turn takes longer than a client may reserve ahead. A turn in this file is always one of the event loop.
  */
 export class ReplyPrefetch {
   readonly #parts: Parts;

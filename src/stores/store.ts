@@ -92,8 +92,9 @@ export interface ReserveReply {
   contenders: number;
   segments: Segment[];
   /**
-   * Milliseconds after which the first request of the queue may be sent again. Set if it stays queued without a reservation: by
-   * a store that cannot reserve it now, or while permits are rare and the clients reserve in turn.
+   * Milliseconds after which the client is to call again: for the first request of its queue, which stays queued without a
+   * reservation, as the store cannot reserve it, or the clients wait in order or in turns; or, after grants, for its next requests,
+   * if the client has had its part of what is free. 0 from a store that never reserves, if all requests are granted.
    */
   retryAfter?: number | undefined;
   /** Whether the client must not call before {@link retryAfter}, even if it refunds permits: contenders share those in turns. */

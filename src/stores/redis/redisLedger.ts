@@ -107,7 +107,7 @@ export class RedisLedger implements ControlledLedger, Caller {
       const most = names.length > 1 ? -1 : capacityOf(this.limits[0]) - cost[0];
       return decideReplyOf(answer, names.length, most);
     };
-    // What is left is never told by the fast path.
+    // The fast path serves no cost of 0, as that of a peek: such a call needs all keys.
     const keys = cost[0] > 0 ? this.#keysOfDecision : this.allKeys;
     this.#call(scripts.decide, keys, numbers, read, reply);
   }
