@@ -56,10 +56,10 @@ local function tokenBucket()
   end
 
   function algebra.hasGap(state, now, at, n, before, isFreed)
-    local cost, units = n * state.interval, unitsAt(state, now)
+    local cost = n * state.interval
     -- A smaller request takes refunded permits only: it soon gets its fair share of the others.
-    if cost < LEAST_WAIT * state.permits then return isFreed and units >= cost end
-    return leastLevel(state, now, at, before, units) >= cost
+    if not isFreed and cost < LEAST_WAIT * state.permits then return false end
+    return leastLevel(state, now, at, before, unitsAt(state, now)) >= cost
   end
 
   function algebra.commit(state, now, t, n, isKept)

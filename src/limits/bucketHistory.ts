@@ -56,7 +56,7 @@ const mergedPart = 8;
 /** The most steps of past grants, the number that is kept when there are more, and the most steps of reservations. */
 const mostPast = 24;
 const keptPast = 20;
-const mostAhead = 48;
+const mostAhead = 64;
 
 /** Forgets the grants of a full bucket: no refund of them can restore anything. */
 export function forget(history: BucketHistory): void {
@@ -114,7 +114,7 @@ export function join(history: Bucket, now: number, moment: number, t: number, n:
     history.lastAt = moment;
     // All reservations of a step count as taken at its first moment: permits that come back are not granted before. So steps that
     // are ahead are as much smaller.
-    const part = until > now ? mergedPart ** 2 : mergedPart;
+    const part = until > now ? mergedPart ** 3 : mergedPart;
     if (before && heldWithEarlier(before) * part <= burst) merge(before);
     limitSteps(history, now);
     return;

@@ -60,10 +60,9 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   hasGap(state, now, at, n, before, isFreed) {
     const cost = n * state.interval;
-    const units = unitsAt(state, now);
     // A smaller request takes refunded permits only: it soon gets its fair share of the others.
-    if (cost < leastWait * state.permits) return isFreed && units >= cost;
-    return history.leastLevel(state, now, at, before, units, state) >= cost;
+    if (!isFreed && cost < leastWait * state.permits) return false;
+    return history.leastLevel(state, now, at, before, unitsAt(state, now), state) >= cost;
   },
 
   commit(state, now, t, n, isKept) {

@@ -129,9 +129,36 @@ test('reservations are not forgotten, although the bucket is full before them', 
   );
 });
 
+test('permits that come back are granted ahead of reservations, however small the request is', () => {
+  const state = algebra.create(tokenBucket({ permits: 100, interval: 1000 }));
+  algebra.roll(state, 1000, 0);
+  algebra.commit(state, 1000, 1000, 100);
+  for (let i = 1; i <= 64; i++) algebra.commit(state, 1000, 1000 + 10 * i, 1);
+  assert.is(algebra.refund(state, 1001, 1000, 5), 5);
+  algebra.roll(state, 1001, 0);
+  assert.ok(algebra.hasGap(state, 1001, 1001, 1, Infinity, true));
+  assert.ok(algebra.hasGap(state, 1001, 1001, 5, Infinity, true));
+  assert.not(algebra.hasGap(state, 1001, 1001, 6, Infinity, true));
+  assert.not(algebra.hasGap(state, 1001, 1001, 1, Infinity, false));
+});
+
+test('reservations that are ahead share a step up to a 512th of the burst', () => {
+  for (const [permits, largest] of [
+    [500, 1],
+    [1100, 2],
+  ]) {
+    const state = algebra.create(tokenBucket({ permits, interval: 1000 }));
+    algebra.roll(state, 1000, 0);
+    algebra.commit(state, 1000, 1000, permits);
+    for (let i = 1; i <= 40; i++) algebra.commit(state, 1000, 1000 + 10 * i, 1);
+    const held = stepsOf(state).map(({ held }) => held);
+    assert.is(Math.max(...held.slice(0, -1)), largest);
+  }
+});
+
 test('grants ahead of reservations leave the number of steps within its bound', () => {
   const state = algebra.create(tokenBucket({ permits: 1, interval: 10, burst: 1 }));
-  for (let i = 0; i <= 48; i++) algebra.commit(state, 0, 10 * i, 1);
+  for (let i = 0; i <= 64; i++) algebra.commit(state, 0, 10 * i, 1);
   const { length } = stepsOf(state);
   for (let i = 1; i <= 5; i++) algebra.commit(state, 0, 10 * i + 5, 1);
   assert.is(stepsOf(state).length, length);

@@ -138,7 +138,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 14: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 15: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -166,7 +166,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 14: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 15: found an invalid limit; reset() deletes it`,
       );
     }
   });

@@ -111,7 +111,7 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets,
   });
 
 const stated = {
-  ...{ mostPast: 24, keptPast: 20, mergedPart: 8, mostAhead: 48, leastWait: 20, mostGaps: 64 },
+  ...{ mostPast: 24, keptPast: 20, mergedPart: 8, mostAhead: 64, leastWait: 20, mostGaps: 64 },
   ...{
     rareLoad: 200,
     rareInSliding: 100,

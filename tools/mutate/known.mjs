@@ -764,8 +764,8 @@ export const known = [
     title: 'steps of a bucket that are ahead hold as much as others, in both twins',
     tests: ['test/limits/bucketHistory'],
     changes: [
-      { file: 'lua/limits/token-bucket/history.lua', find: 'MERGED_PART ^ 2', replace: 'MERGED_PART' },
-      { file: bucket, find: 'mergedPart ** 2', replace: 'mergedPart' },
+      { file: 'lua/limits/token-bucket/history.lua', find: 'MERGED_PART ^ 3', replace: 'MERGED_PART' },
+      { file: bucket, find: 'mergedPart ** 3', replace: 'mergedPart' },
     ],
   },
   {

@@ -3,7 +3,7 @@
 
 -- @include "heads/token-bucket"
 
-local MOST_AHEAD = 48
+local MOST_AHEAD = 64
 
 local function bucketHistory()
   -- If there are more steps of past grants than MOST_PAST, this number is kept, so that most calls need not remove any.
@@ -103,7 +103,7 @@ local function bucketHistory()
       state.lastAt = moment
       if #steps > 2 then
         -- Steps that are ahead are as much smaller.
-        local part = steps[2].stop > now and MERGED_PART ^ 2 or MERGED_PART
+        local part = steps[2].stop > now and MERGED_PART ^ 3 or MERGED_PART
         if heldBy(steps, 3) * part <= state.burst then merge(steps, 3) end
       end
       return limitSteps(state, now)
