@@ -29,9 +29,13 @@ do
   local MOST_IN_TURNS = 0.7
   -- Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds.
   local LEAST_IN_SLIDING = 15
+  -- With less, a refund that is not late counts if at most this part is kept: reservations leave some of what comes back unused then.
+  local FEW_SOON = 0.15
   -- While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has
-  -- been granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused.
+  -- been granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused. Those
+  -- that come back late to a window are fewer than those to a bucket.
   local LEAST_KEPT = 0.3
+  local LEAST_IN_BUCKET = 0.15
   local LEAD_IN_ORDER = 4
   -- The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an
   -- interval.
@@ -87,7 +91,7 @@ do
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
   end
 
-  -- Whether permits of a window have come back late in the last seconds.
+  -- Whether permits have come back late in the last seconds.
   local function comeLate(ledger, now)
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
@@ -107,19 +111,21 @@ do
     return turns, not turns and areRare(ledger)
   end
 
-  -- Whether so many permits are refunded that a late one begins turns.
+  -- Whether so many permits are refunded that turns may begin.
   local function areEnough(ledger, load)
     if isSlow(ledger, load) then return areReturned(ledger) end
     return keptPart(ledger) <= FEW_KEPT
   end
 
-  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if it is late, and enough came back.
+  -- A grant was refunded, so many milliseconds after it: turns go on, or begin if enough came back.
   function goOnInTurns(ledger, now, age, load)
-    if hasWindow(ledger) and shortestInterval(ledger) < age * VERY_LATE_PARTS then ledger.lateAt = now end
-    local begins = isLate(ledger, age) and mayTakeTurns(ledger, load) and areEnough(ledger, load)
+    if shortestInterval(ledger) < age * VERY_LATE_PARTS then ledger.lateAt = now end
+    local isFast = isShort(ledger) and hasKind(ledger, 's') and slowestLoad(ledger) < LEAST_IN_SLIDING
+    local counts = isLate(ledger, age) or isFast and keptPart(ledger) <= FEW_SOON
+    local begins = counts and mayTakeTurns(ledger, load) and areEnough(ledger, load)
     -- If reservations are further ahead, these move up first.
     begins = begins and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
-    if begins or takeTurns(ledger, now) then ledger.movedAt = now end
+    if begins or (counts or not isFast) and takeTurns(ledger, now) then ledger.movedAt = now end
   end
 
   -- Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at
@@ -134,6 +140,6 @@ do
   -- Not of several limits, of which that one may wait for another one.
   function leavesFree(ledger, now, ahead, load)
     if ahead < load * LEAD_IN_ORDER or #ledger.limits > 1 then return false end
-    return comeLate(ledger, now) and keptPart(ledger) > LEAST_KEPT
+    return comeLate(ledger, now) and keptPart(ledger) > (hasWindow(ledger) and LEAST_KEPT or LEAST_IN_BUCKET)
   end
 end

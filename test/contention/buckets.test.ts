@@ -4,7 +4,9 @@ import { test } from 'uvu';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
 import { cases } from '../support/cases.ts';
-import { contend, waits } from './contend.ts';
+import { againstIdeal, fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
+import { contend, half, waits } from './contend.ts';
+import { besideWasteful } from './wasteful.ts';
 
 const measured = { roundTrip: 2, warmUp: 3000, span: 20_000, seed: 1 };
 
@@ -49,6 +51,64 @@ for (const [refund] of cases([0.9, 0.45]))
   test(`as many reservations as a small bucket holds, ${refund * 100} % of them refunded, leave none of its rate unused`, () => {
     const used = usedOf(10, 10, 2, refund);
     assert.ok(used >= 0.9, `${used}`);
+  });
+
+// Many reservations are ahead, and permits come back after up to half of the interval: they are granted ahead of these.
+const crowds = [
+  [20, 64],
+  [50, 64],
+  [70, 64],
+  [100, 64],
+  [150, 64],
+  [400, 64],
+  [110, 16],
+] as const;
+for (const [[permits, clients], refund] of cases(crowds, [0.6, 0.9]))
+  test(`${clients} clients keep a bucket of ${permits} a second of which ${refund * 100} % are refunded late`, () => {
+    const limit = tokenBucket({ permits, interval: 1000 });
+    const during = { ...manyWindows(limit, 10_000), seeds: 8 };
+    const habits = { ...waits, refund, refundWithin: 500 };
+    const { part, jain, calls } = againstIdeal(limit, clients, habits, during);
+    assert.ok(part >= 0.9, `${part} of the ideal`);
+    assert.ok(jain >= 0.85, `Jain's index is ${jain}`);
+    assert.ok(calls < 2.4, `${calls} calls a permit`);
+  });
+
+for (const refund of [0.6, 0.9])
+  test(`10 clients keep a bucket of one permit a second of which ${refund * 100} % are refunded late`, () => {
+    const limit = tokenBucket({ permits: 1, interval: 1000 });
+    const during = { ...manyWindows(limit, 60_000), seeds: 32 };
+    const { part, calls } = againstIdeal(limit, 10, { ...waits, refund, refundWithin: 500 }, during);
+    assert.ok(part >= 0.92, `${part} of the ideal`);
+    assert.ok(calls < 10.5, `${calls} calls a permit`);
+  });
+
+for (const [permits, others] of [
+  [1, 2],
+  [2, 2],
+  [2, 11],
+  [5, 5],
+  [10, 5],
+])
+  test(`a client that refunds 95 % late leaves ${others} others their shares of a bucket of ${permits} a second`, () => {
+    const limit = tokenBucket({ permits, interval: 1000 });
+    const during = { ...manyWindows(limit, 60_000), seeds: 8 };
+    const { part, least } = besideWasteful(limit, { refund: 0.95, refundWithin: 500 }, others, 1, during);
+    assert.ok(least >= 0.95, `${least} of a fair share`);
+    assert.ok(part >= 0.8, `${part} of the ideal`);
+  });
+
+for (const [permits, clients, least] of [
+  [2, 8, 0.88],
+  [5, 8, 0.86],
+  [10, 64, 0.78],
+  [20, 20, 0.97],
+])
+  test(`${clients} clients, half of which refund 90 % late, use a bucket of ${permits} a second`, () => {
+    const limit = tokenBucket({ permits, interval: 1000 });
+    const fleet = half({ ...waits, refund: 0.9, refundWithin: 500 }, clients);
+    const { part } = fleetAgainstIdeal(limit, fleet, { ...manyWindows(limit, 20_000), seeds: 16 });
+    assert.ok(part >= least, `${part} of the ideal`);
   });
 
 test('however many clients refund permits of a bucket, no request waits longer than the queue in front of it takes', () => {

@@ -26,7 +26,10 @@ const fleets = [
   [30, 1000, 32],
   [50, 1000, 40],
   [50, 1000, 64],
+  [80, 1000, 32],
   [100, 1000, 64],
+  [150, 1000, 64],
+  [250, 1000, 64],
 ] as const;
 for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(fleets, kinds, [0.3, 0.6, 0.9]))
   test(`${clients} clients keep a ${kind} of ${permits} in ${interval} ms, and refund ${refund * 100} % soon`, () => {

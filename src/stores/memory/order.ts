@@ -35,11 +35,15 @@ const veryLateParts = 3;
 const mostInTurns = 0.7;
 /** Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds. */
 const leastInSliding = 15;
+/** With less, a refund that is not late counts if at most this part is kept: reservations leave some of what comes back unused then. */
+const fewSoon = 0.15;
 /**
  * While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has been
- * granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused.
+ * granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused. Those that come
+ * back late to a window are fewer than those to a bucket.
  */
 const leastKept = 0.3;
+const leastInBucket = 0.15;
 const leadInOrder = 4;
 /** The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an interval. */
 const leastLate = 125;
@@ -96,24 +100,26 @@ function goFirst(ledger: LedgerState, now: number): boolean {
   return comeLate(ledger, now) && keptPart(ledger) <= mostInTurns;
 }
 
-/** A grant was refunded, so many milliseconds after it: turns go on, or begin if it is late, and enough came back. */
+/** A grant was refunded, so many milliseconds after it: turns go on, or begin if enough came back. */
 export function goOnInTurns(ledger: LedgerState, now: number, age: number, load: number): void {
-  if (hasWindow(ledger) && shortestInterval(ledger) < age * veryLateParts) ledger.lateAt = now;
+  if (shortestInterval(ledger) < age * veryLateParts) ledger.lateAt = now;
+  const isFast = isShort(ledger) && hasKind(ledger, 'slidingWindow') && slowestLoad(ledger) < leastInSliding;
+  const counts = isLate(ledger, age) || (isFast && keptPart(ledger) <= fewSoon);
   const begins =
-    isLate(ledger, age) &&
+    counts &&
     mayTakeTurns(ledger, load) &&
     areEnough(ledger, load) &&
     // If reservations are further ahead, these move up first.
     newestOf(ledger, undefined, false) <= now + noticePeriod;
-  if (begins || takeTurns(ledger, now)) ledger.movedAt = now;
+  if (begins || ((counts || !isFast) && takeTurns(ledger, now))) ledger.movedAt = now;
 }
 
-/** Whether so many permits are refunded that a late one begins turns. */
+/** Whether so many permits are refunded that turns may begin. */
 function areEnough(ledger: LedgerState, load: number): boolean {
   return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
 }
 
-/** Whether permits of a window have come back late in the last seconds. */
+/** Whether permits have come back late in the last seconds. */
 function comeLate({ lateAt }: LedgerState, now: number): boolean {
   return lateAt !== 0 && now < lateAt + turnsPeriod;
 }
@@ -131,5 +137,5 @@ export function callSooner(ledger: LedgerState, now: number): boolean {
  */
 export function leavesFree(ledger: LedgerState, now: number, ahead: number, load: number): boolean {
   if (ahead < load * leadInOrder || ledger.limits.length > 1) return false;
-  return comeLate(ledger, now) && keptPart(ledger) > leastKept;
+  return comeLate(ledger, now) && keptPart(ledger) > (hasWindow(ledger) ? leastKept : leastInBucket);
 }
