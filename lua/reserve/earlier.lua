@@ -5,6 +5,8 @@
 if earlier then
   -- These requests get earlier moments if the client refunds their reservations, and asks again.
   local MOVES_UP = -2
+  -- Before a moment that is so many milliseconds ahead, each client calls once more.
+  local LAST_BEAT = 1600
 
   -- Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before
   -- these. All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
@@ -28,10 +30,18 @@ if earlier then
       remaining = remaining - granted
     end
     if remaining == 0 then return end
-    -- Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded; and
-    -- in a fixed window never, as no slot is unknown there.
-    local movesUp = not (turns or barred) and (contenders == 1 or ledger.freed >= load) and ledger.pausedUntil <= now
-      and not hasKind(ledger, 'f') and fitAll(ledger, now, now, cost, math.huge) + remaining > 0
+    local movesUp = false
+    if not (turns or barred) and ledger.pausedUntil <= now then
+      -- Holes that are too small for the request come back to a bucket if no reservation follows them, but are lost before one
+      -- that waits for a full bucket.
+      local hole = ledger.holes[1]
+      movesUp = hole and hole.moment < now + math.min(run.maxWait / 1000, LAST_BEAT) and not hasWindow(ledger)
+        and last >= newestOf(ledger, cost, false) and not holeFor(ledger, now, math.huge, cost)
+        -- Beside others, that helps only if as many permits were refunded; and in a fixed window never, as no slot is unknown
+        -- there.
+        or (contenders == 1 or ledger.freed >= load) and not hasKind(ledger, 'f')
+          and fitAll(ledger, now, now, cost, math.huge) + remaining > 0
+    end
     answer(remaining, movesUp and MOVES_UP or LEFT)
   end
 end

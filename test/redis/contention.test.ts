@@ -18,6 +18,8 @@ const some: Habits = { ...late, refund: 0.6 };
 const estimates: Habits = { ...waits, waiting: 4, costs: [[10]], refund: 1, part: 0.8, refundWithin: 100 };
 const cancels: Habits = { ...some, cancel: 0.5, cancelWithin: 300 };
 
+const sizes: Habits = { ...waits, costs: [[1], [3], [10]], cancel: 0.5, cancelWithin: 9_000 };
+
 const alike = (habits: Habits, clients: number): Habits[] => Array(clients).fill(habits);
 
 const sliding = (permits: number, interval: number) => slidingWindow({ permits, interval });
@@ -44,6 +46,10 @@ const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number
   ['16 clients use a fifth of their estimates', [sliding(50, 1_000)], alike(estimates, 16), 10],
   ['16 clients cancel and refund on a bucket', [bucket(50, 1_000)], alike(cancels, 16), 10],
   ['10 clients refund late on a slow bucket', [bucket(1, 1_000)], alike(late, 10), 40],
+  ['64 clients refund late on a bucket', [bucket(100, 1_000)], alike(late, 64), 8],
+  ['half of 8 clients refund late on a slow bucket', [bucket(2, 1_000)], half(late, 8), 40],
+  ['clients cancel requests of several sizes on a bucket', [bucket(10, 5_000)], alike(sizes, 4), 60],
+  ['64 clients refund soon on a fast sliding window', [sliding(150, 1_000)], alike(soon, 64), 5],
   ['8 clients refund late in a long window', [sliding(50, 12_000)], alike(some, 8), 40],
   [
     'clients of several limits refund late',

@@ -1,11 +1,15 @@
+import type { Cost } from '../../limits/cost.ts';
 import { loadOf } from '../../limits/load.ts';
 import { outcome, type Run, type Segment } from '../store.ts';
 import { mostGaps, takeGap } from './gaps.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { fitAll } from './offer.ts';
-import { hasKind, noteGranted, strideOf } from './pace.ts';
+import { fitAll, newestOf } from './offer.ts';
+import { hasKind, hasWindow, noteGranted, strideOf } from './pace.ts';
 import type { Reservations } from './queueing.ts';
+
+/** Before a moment that is so many milliseconds ahead, each client calls once more. */
+const lastBeat = 1600;
 
 /**
  * Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before these.
@@ -44,16 +48,27 @@ export function serveEarlier(
     remaining -= granted;
   }
   if (remaining === 0) return;
-  // Its own reservations are charged until it refunds them. Beside others, that helps only if as many permits were refunded; and
-  // in a fixed window never, as no slot is unknown there.
-  const { takesTurns, turn, contenders } = reserved;
-  const movesUp =
-    !takesTurns &&
-    !turn?.isBarred &&
-    (contenders === 1 || ledger.freed >= load) &&
-    ledger.pausedUntil <= now &&
-    !hasKind(ledger, 'fixedWindow') &&
-    fitAll(ledger, now, now, cost, Infinity) + remaining > 0;
-  if (movesUp) segments.push({ count: remaining, delay: outcome.movesUp, retryAfter: Infinity });
+  if (mayMoveUp(ledger, now, cost, remaining, maxWait, reserved))
+    segments.push({ count: remaining, delay: outcome.movesUp, retryAfter: Infinity });
   else segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
+}
+
+/** Whether requests get earlier moments if the client refunds their reservations, which are charged until then, and asks again. */
+function mayMoveUp(
+  ledger: LedgerState,
+  now: number,
+  cost: Cost,
+  count: number,
+  maxWait: number,
+  { takesTurns, turn, contenders, last }: Reservations,
+): boolean {
+  if (takesTurns || turn?.isBarred || ledger.pausedUntil > now) return false;
+  // Holes that are too small for the request come back to a bucket if no reservation follows them, but are lost before one that
+  // waits for a full bucket.
+  const [hole] = ledger.holes;
+  if (hole && hole.moment < now + Math.min(maxWait, lastBeat) && !hasWindow(ledger))
+    if (last >= newestOf(ledger, cost, false) && !holeFor(ledger, now, Infinity, cost)) return true;
+  // Beside others, that helps only if as many permits were refunded; and in a fixed window never, as no slot is unknown there.
+  const isEnough = contenders === 1 || ledger.freed >= loadOf(ledger, cost);
+  return isEnough && !hasKind(ledger, 'fixedWindow') && fitAll(ledger, now, now, cost, Infinity) + count > 0;
 }

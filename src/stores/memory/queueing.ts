@@ -22,6 +22,8 @@ export interface Reservations extends Quota {
   share: number;
   /** Milliseconds of load that the client has reserved. */
   held: number;
+  /** The last moment that the client had reserved before this call, or 0. */
+  last: number;
   /** Nothing is granted or reserved before this moment, so that the client's requests keep their order. */
   after: number;
   /** The requests that this call has granted ahead of reservations. */

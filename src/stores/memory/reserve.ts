@@ -57,6 +57,7 @@ export function reserve(
     retryAt: 0,
     share: shareOf(ledger, request.horizon, contenders, now),
     held: earlier ? 0 : request.held,
+    last,
     after: earlier ? 0 : last,
     gaps: 0,
     left: false,
