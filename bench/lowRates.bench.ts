@@ -32,6 +32,7 @@ const crowds = [
   [20, 1_000, 64],
   [50, 1_000, 64],
   [100, 1_000, 64],
+  [150, 1_000, 64],
 ];
 
 /** Permits a second, and clients beside one that wastes most of what it takes. */
@@ -46,6 +47,7 @@ const wastedOn = [
 
 /** Permits, milliseconds of the interval, and clients, half of which refund most of what they take late. */
 const halves = [
+  [2, 1_000, 8],
   [30, 500, 32],
   [30, 500, 64],
   [10, 1_000, 64],
@@ -100,7 +102,7 @@ function compareCrowds(): void {
         `refunds within ${refundWithin} ms`,
         ...[30, 60, 90].flatMap((part) => [`${part} %: part`, 'Jain', 'calls']),
       ],
-      kinds.slice(0, 2).flatMap(([kind, limitOf]) =>
+      kinds.flatMap(([kind, limitOf]) =>
         crowds.map(([permits, interval, clients]) => [
           `${kind} of ${permits} in ${interval} ms, ${clients} clients`,
           ...[0.3, 0.6, 0.9].flatMap((refund) => {
@@ -126,7 +128,7 @@ function compareWasteful(): void {
       'one client with one queued request',
       ...[soon, late].flatMap(([name]) => [`${name}: part`, 'least share']),
     ],
-    kinds.slice(0, 2).flatMap(([kind, limitOf]) =>
+    kinds.flatMap(([kind, limitOf]) =>
       wastedOn.map(([permits, others]) => [
         `${kind} of ${permits}/s, ${others} others`,
         ...[soon, late].flatMap(([, waste]) => {
@@ -144,7 +146,7 @@ function compareHalves(): void {
   const wastes = { ...waits, refund: 0.9, refundWithin: 500 };
   printTable(
     ['half of the clients refund 90 % in 500 ms', 'part', 'least share', 'calls'],
-    kinds.slice(0, 2).flatMap(([kind, limitOf]) =>
+    kinds.flatMap(([kind, limitOf]) =>
       halves.map(([permits, interval, clients]) => {
         const fleet = Array.from({ length: clients }, (_, i) => (i < clients / 2 ? wastes : waits));
         const limit = { ...limitOf(permits), interval };
