@@ -44,7 +44,8 @@ for (const [kind, limit] of Object.entries({
   });
 
 test('clients that prefetch never exceed a limit, and use all of it', async ({ connect, afterwards }) => {
-  const limit = slidingWindow({ permits: 5_000, interval: 500 });
+  // So few that a busy machine grants them all.
+  const limit = slidingWindow({ permits: 2_000, interval: 500 });
   const lasts = 1_500;
   const end = performance.now() + lasts;
   const grants = await Promise.all(
@@ -55,10 +56,10 @@ test('clients that prefetch never exceed a limit, and use all of it', async ({ c
     }),
   );
   const moments = grants.flat().sort((a, b) => a - b);
-  for (let i = 5_000; i < moments.length; i++)
-    assert.ok(moments[i] - moments[i - 5_000] >= 500, `over at ${moments[i]}`);
+  for (let i = 2_000; i < moments.length; i++)
+    assert.ok(moments[i] - moments[i - 2_000] >= 500, `over at ${moments[i]}`);
   // Three windows. The last ends before all of its permits are granted.
-  assert.ok(moments.length >= 12_000, `${moments.length} grants`);
+  assert.ok(moments.length >= 4_800, `${moments.length} grants`);
 });
 
 test.run();
