@@ -1,3 +1,4 @@
+import { capacityOf } from '../limits/limit.ts';
 import { shortestInterval } from '../limits/load.ts';
 import type { Granting } from './granting.ts';
 import type { Parts } from './parts.ts';
@@ -8,7 +9,10 @@ const leastGain = 2;
 const tripsGained = 2;
 /** The least milliseconds between two moves of the store, and the most between two of this client. */
 const leastPause = 100;
-/** The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate. */
+/**
+ * The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate, or a full
+ * bucket no more: permits that come back overflow it until the next call.
+ */
 const shortPause = 20;
 /** A move takes time for every waiting request: the next one comes a millisecond later for each so many of them. */
 const queuedPerMs = 100;
@@ -74,7 +78,8 @@ export class Rescheduler {
   get #pause(): number {
     const { fairShare, queue, reservations } = this.#parts;
     const { contenders } = fairShare;
-    const longest = contenders > 1 && this.#takes(leastPause) ? shortPause : leastPause;
+    const isShort = this.#takes(leastPause) || this.#isSmall;
+    const longest = contenders > 1 && isShort ? shortPause : leastPause;
     const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
     return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
   }
@@ -82,9 +87,15 @@ export class Rescheduler {
   /** Whether the client moves its reservations itself. */
   get #moves(): boolean {
     const { contenders, hasWindow } = this.#parts.fairShare;
-    // Buckets hand refunded permits to new requests. These come often enough unless requests are rare, or many of them wait for
-    // permits that come back late.
-    return contenders === 1 || hasWindow || this.#takes(this.#late ? slowLoad : leastPause);
+    // Buckets hand refunded permits to new requests. These come often enough unless requests are rare, many of them wait for
+    // permits that come back late, or the bucket is small.
+    return contenders === 1 || hasWindow || this.#isSmall || this.#takes(this.#late ? slowLoad : leastPause);
+  }
+
+  /** Whether a full bucket takes at most `leastPause`. */
+  get #isSmall(): boolean {
+    const { limits } = this.#parts.ledger;
+    return limits.every((limit) => capacityOf(limit) * limit.interval <= leastPause * limit.permits);
   }
 
   /** Whether the first request takes so many milliseconds of the limit's full rate. */

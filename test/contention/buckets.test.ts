@@ -74,6 +74,20 @@ for (const [[permits, clients], refund] of cases(crowds, [0.6, 0.9]))
     assert.ok(calls < 2.4, `${calls} calls a permit`);
   });
 
+const small = [
+  [5, 20, 5, 8, 0.65],
+  [5, 100, 5, 8, 0.78],
+  [200, 1000, 10, 16, 0.83],
+] as const;
+for (const [permits, interval, burst, clients, least] of small)
+  test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, if 90 % are refunded soon`, () => {
+    const limit = tokenBucket({ permits, interval, burst });
+    const during = { ...manyWindows(limit, 8_000), seeds: 4 };
+    const { part, calls } = againstIdeal(limit, clients, { ...waits, refund: 0.9, refundWithin: 5 }, during);
+    assert.ok(part >= least, `${part} of the ideal`);
+    assert.ok(calls < 1.6, `${calls} calls a permit`);
+  });
+
 for (const refund of [0.6, 0.9])
   test(`10 clients keep a bucket of one permit a second of which ${refund * 100} % are refunded late`, () => {
     const limit = tokenBucket({ permits: 1, interval: 1000 });

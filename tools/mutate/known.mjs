@@ -530,7 +530,7 @@ export const known = [
     tests: ['test/redis/coarseSlots'],
     changes: [
       { file: 'lua/reserve/earlier.lua', find: ' + remaining > 0', replace: ' > 0' },
-      { file: memory('earlier'), find: ' + remaining > 0', replace: ' > 0' },
+      { file: memory('earlier'), find: ' + count > 0', replace: ' > 0' },
     ],
   },
   {
