@@ -81,9 +81,12 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   }
 
   get events(): LimiterEvents {
-    const { events = new LimiterEvents(this.name) } = this.#rare;
-    this.change().events = events;
-    return events;
+    const { events } = this.#rare;
+    if (events) return events;
+    const created = new LimiterEvents(this.name);
+    if (this.closed) created.close();
+    this.change().events = created;
+    return created;
   }
 
   /** The dispatcher, which is created if necessary. */

@@ -6,6 +6,7 @@ import {
   memoryStore,
   type Permits,
   RateLimiter,
+  RateLimiterGroup,
   type RateLimiterOptions,
   slidingWindow,
   throttleDistributed,
@@ -231,6 +232,23 @@ timed('the events end when the limiter is closed, after what that cancels', asyn
   limiter.events$.subscribe({ complete: () => (ended = true) });
   assert.ok(ended);
 });
+
+for (const [use, calls] of Object.entries({
+  'never used': async () => {},
+  'granted at once only': (limiter: RateLimiter) => limiter.acquire(),
+  'decided only': (limiter: RateLimiter) => limiter.decide(),
+}))
+  timed(`the events end for later subscribers of a closed limiter that was ${use}`, async () => {
+    const group = new RateLimiterGroup({ name: 'group', limit });
+    const [own, key] = [new RateLimiter({ name: 'api', limit }), group.get('a')];
+    for (const limiter of [own, key]) await calls(limiter);
+    await Promise.all([own.close(), group.close()]);
+    for (const { events$ } of [own, key]) {
+      let ended = false;
+      events$.subscribe({ complete: () => (ended = true) });
+      assert.ok(ended);
+    }
+  });
 
 timed('a subscriber may make requests and unsubscribe during an event', async (clock) => {
   const { limiter, newEvents, subscription } = watched();
