@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import { type AskedPermits, LimiterClosedError } from '../errors.ts';
+import type { AskedPermits } from '../errors.ts';
 import { type Cost, exceedsError, type Permits, shownOf } from '../limits/cost.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
@@ -230,9 +230,11 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * const { limit, stored } = await limiter.getRate();
    */
   async getRate(): Promise<LimitInForce<Name>> {
-    if (this.#line.closed) throw new LimiterClosedError(this.#line.name);
-    const { limits, stored } = await toPromise<Rate>((reply) => this.#line.ledger.getRate(reply));
-    return { limit: shownOf(this.#line.named, limits) as LimitInForce<Name>['limit'], stored };
+    const line = this.#line;
+    const { limits, stored } = await toPromise<Rate>((reply) =>
+      line.lookUp((done) => line.ledger.getRate(done), reply),
+    );
+    return { limit: shownOf(line.named, limits) as LimitInForce<Name>['limit'], stored };
   }
 
   /**

@@ -272,7 +272,8 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     this.lookUp<number[]>((done) => this.ledger.peek(done), reply);
   }
 
-  private lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
+  /** Makes a call after all earlier requests; closing waits for its reply. */
+  lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
     const done: Reply<T> = (error, result) => {
       this.#lookups--;
       reply(error, result);

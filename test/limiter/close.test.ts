@@ -4,7 +4,7 @@ import { LimiterClosedError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { ControlledLedger, Reply, Store } from '../../src/stores/store.ts';
 import { rejection } from '../support/badInput.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
@@ -156,6 +156,7 @@ timed('every call on a closed limiter rejects with ERR_SLUICE_CLOSED', async () 
     tryAcquire: () => limiter.tryAcquire(),
     decide: () => limiter.decide(),
     availablePermits: () => limiter.availablePermits(),
+    getRate: () => limiter.getRate(),
   };
   for (const [name, call] of Object.entries(calls)) {
     const error = await rejection(call());
@@ -174,23 +175,40 @@ timed('a request made on closing is refused', async (clock) => {
   assert.instance(again.reason, LimiterClosedError);
 });
 
-timed('closing waits for a change that is in progress', async (clock) => {
+/** A store whose replies to `setRate`, `getRate` and `peek` are 300 ms late. */
+function slowStore(): Store {
   const memory = memoryStore();
-  const store: Store = {
+  return {
     open(config) {
       const ledger = memory.open(config);
-      const setRate: typeof ledger.setRate = (change, reply) =>
-        ledger.setRate(change, (...answer) => void setTimeout(() => reply(...answer), 300));
-      return ledgerWith(ledger, { sync: false, setRate });
+      const slow =
+        <T>(reply: Reply<T>): Reply<T> =>
+        (...answer) =>
+          void setTimeout(() => reply(...answer), 300);
+      return ledgerWith<ControlledLedger, Partial<ControlledLedger>>(ledger, {
+        sync: false,
+        setRate: (change, reply) => ledger.setRate(change, slow(reply)),
+        getRate: (reply) => ledger.getRate(slow(reply)),
+        peek: (reply) => ledger.peek(slow(reply)),
+      });
     },
   };
-  const limiter = new RateLimiter({ name: 'api', limit, store });
-  const changed = fateOf(limiter.setRate(limit));
-  const closed = fateOf(limiter.close());
-  await clock.tickAsync(299);
-  assert.equal([changed.at, closed.at], [undefined, undefined]);
-  await clock.tickAsync(1);
-  assert.equal([changed.at, closed.at], [300, 300]);
-});
+}
+
+const calls: Record<string, (limiter: RateLimiter) => Promise<unknown>> = {
+  'a change': (limiter) => limiter.setRate(limit),
+  'a look at the rate': (limiter) => limiter.getRate(),
+  'a look at the permits': (limiter) => limiter.availablePermits(),
+};
+for (const [what, call] of Object.entries(calls))
+  timed(`closing waits for ${what} that is in progress`, async (clock) => {
+    const limiter = new RateLimiter({ name: 'api', limit, store: slowStore() });
+    const changed = fateOf(call(limiter));
+    const closed = fateOf(limiter.close());
+    await clock.tickAsync(299);
+    assert.equal([changed.at, closed.at], [undefined, undefined]);
+    await clock.tickAsync(1);
+    assert.equal([changed.at, closed.at], [300, 300]);
+  });
 
 test.run();
