@@ -32,8 +32,12 @@ function goAway({ ledger }: ReturnType<typeof setUp>, clock: { tick(ms: number):
 }
 
 /** Makes Redis available again: one call is answered. */
-function comeBack({ ledger, remote }: ReturnType<typeof setUp>, clock: { tick(ms: number): void }) {
-  clock.tick(1000);
+function comeBack(
+  { ledger, remote }: ReturnType<typeof setUp>,
+  clock: { tick(ms: number): void },
+  cooldown = 1000,
+) {
+  clock.tick(cooldown);
   ledger.peek(() => {});
   remote.answerProbe();
   remote.last.reply(null, [10]);
@@ -80,6 +84,34 @@ timed('refunds each grant to the store that granted it', (clock) => {
   const here = { moment: now, epoch, source: 'fallback', cost: [1], count: 2 } as const;
   assert.ok(refunding(all, toRedis(1), here).at);
   assert.is(decided()?.available[0], 1);
+  assert.equal(all.remote.lastOf('refund').args[0], [toRedis(1)]);
+});
+
+timed('replies to refunds of both stores in their order', (clock) => {
+  const all = setUp({ cooldown: 100 });
+  const { now, epoch } = goAway(all, clock);
+  comeBack(all, clock, 100);
+  const here = { moment: now, epoch, source: 'fallback', cost: [1], count: 1 } as const;
+  // Permits of more than an interval ago have come back since.
+  const old = { ...here, moment: now - 5000 };
+  const answer = refunding(all, here, toRedis(1), old, toRedis(2));
+  all.remote.lastOf('refund').reply(null, { restored: [false, true] });
+  assert.equal(answer.value, { restored: [true, false, false, true] });
+});
+
+timed('reports the permits that come back here if Redis receives its refunds later', (clock) => {
+  const all = setUp();
+  const { now, epoch } = goAway(all, clock);
+  const old = { moment: now - 5000, epoch, source: 'fallback', cost: [1], count: 1 } as const;
+  assert.equal(refunding(all, toRedis(1), old).value, { restored: [true, false] });
+});
+
+timed('fails if a release to the fallback is rejected, beside a refund to Redis', (clock) => {
+  const all = setUp({ mode: 'reject' });
+  goAway(all, clock);
+  const answer = refunding(all, toRedis(1), toRedis(newestGrants));
+  assert.instance(answer.error, StoreUnavailableError);
+  comeBack(all, clock);
   assert.equal(all.remote.lastOf('refund').args[0], [toRedis(1)]);
 });
 

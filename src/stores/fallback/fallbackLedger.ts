@@ -67,27 +67,33 @@ export class FallbackLedger implements ControlledLedger {
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     const { redis, standby, circuit } = this.#parts;
-    const isLocal = ({ source, moment }: Refund) =>
-      moment === newestGrants ? circuit.isOpen : source === 'fallback';
-    const local = refunds.filter(isLocal);
-    const remote = refunds.filter((refund) => !isLocal(refund));
-    const isMixed = remote.length > 0;
-    if (local.length > 0) {
-      const done = isMixed ? () => {} : reply;
-      if (standby) standby.refund(local, sequence, done);
-      else done(this.#calls.error);
-    }
-    if (!isMixed) return;
-    if (circuit.isOpen) {
-      redis.refunds.add(remote);
-      reply(null);
-      return;
-    }
-    const call: FallbackCall<RefundReply> = { redis: (done) => redis.refund(remote, sequence, done) };
-    // If Redis is unavailable, it receives these refunds later.
-    this.#calls.make(call, (error, restored) =>
-      reply(error instanceof StoreUnavailableError ? null : error, restored),
+    const isLocal = refunds.map(({ source, moment }) =>
+      moment === newestGrants ? circuit.isOpen : source === 'fallback',
     );
+    const local = refunds.filter((_, i) => isLocal[i]);
+    const remote = refunds.filter((_, i) => !isLocal[i]);
+    let failure: Error | null = null;
+    let here: RefundReply | undefined;
+    if (local.length > 0 && standby)
+      standby.refund(local, sequence, (error, restored) => {
+        failure = error;
+        here = restored;
+      });
+    else if (local.length > 0) failure = this.#calls.error;
+    const done: Reply<RefundReply> = (error, there) => {
+      // If Redis is unavailable, it receives its refunds later.
+      failure ??= error instanceof StoreUnavailableError ? null : error;
+      const next = { here: 0, there: 0 };
+      const restored = isLocal.map(
+        (isHere) => (isHere ? here?.restored?.[next.here++] : there?.restored?.[next.there++]) ?? true,
+      );
+      reply(failure, failure ? undefined : { restored });
+    };
+    if (remote.length === 0) done(null);
+    else if (circuit.isOpen) {
+      redis.refunds.add(remote);
+      done(null);
+    } else this.#calls.make({ redis: (reply) => redis.refund(remote, sequence, reply) }, done);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
