@@ -92,7 +92,7 @@ export class RateLimitExceededError extends SluiceError {
 export class PermitsExceedLimitError extends SluiceError {
   override readonly name = 'PermitsExceedLimitError';
   readonly code = 'ERR_SLUICE_PERMITS';
-  /** The permits of the request. */
+  /** The permits of the request; with several limits, a record of all of them, whatever its form was. */
   readonly permits: AskedPermits;
   /** The most permits that one request may have, if known. */
   readonly limit: AskedPermits | undefined;

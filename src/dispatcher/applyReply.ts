@@ -1,4 +1,4 @@
-import { exceedsError, shownOf } from '../limits/cost.ts';
+import { exceedsError } from '../limits/cost.ts';
 import { eachSegment, momentOf } from '../stores/segments.ts';
 import { outcome, type ReserveReply, type Run, type Segment } from '../stores/store.ts';
 import type { Call, SentRun } from './gather.ts';
@@ -59,8 +59,7 @@ function reject(
   received: number,
 ): void {
   if (delay === outcome.queued) return;
-  const reason =
-    delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, shownOf(named, cost));
+  const reason = delay === outcome.refused ? retryAfter : exceedsError(name, named, ledger.limits, cost);
   for (const request of requests) if (request.stage === 'sent') queue.settle(request, reason);
   // Not remembered: the refusal of a store that cannot reserve, since it says little about the next moment, and that of a
   // synchronous store, which replies as fast as a cache.

@@ -1,5 +1,5 @@
 import { LimiterClosedError } from '../errors.ts';
-import { exceedsError, shownOf } from '../limits/cost.ts';
+import { exceedsError } from '../limits/cost.ts';
 import { exceeds, type Limit } from '../limits/limit.ts';
 import type { Reply, ReserveReply } from '../stores/store.ts';
 import type { Parts } from './parts.ts';
@@ -102,8 +102,7 @@ export class LimitChanges {
     this.#limits = limits;
     for (const request of queue.requests()) {
       if (!exceeds(limits, request.cost)) continue;
-      if (request.stage === 'queued')
-        queue.settle(request, exceedsError(name, named, limits, shownOf(named, request.cost)));
+      if (request.stage === 'queued') queue.settle(request, exceedsError(name, named, limits, request.cost));
       // If its reservation is void, it delays no request behind it.
       else if (request.stage === 'reserved') request.certain = false;
     }

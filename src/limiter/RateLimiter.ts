@@ -1,5 +1,4 @@
 import type { Observable } from 'rxjs';
-import type { AskedPermits } from '../errors.ts';
 import { type Cost, exceedsError, type Permits, shownOf } from '../limits/cost.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
@@ -131,9 +130,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const line = this.#line;
       const cost = line.costOf(permits);
       const reply = line.decideNow(cost);
-      if (reply) return Promise.resolve(decisionIn(line, permits, cost, reply));
+      if (reply) return Promise.resolve(decisionIn(line, cost, reply));
       return toPromise<DecideReply>((done) => line.decide(cost, done)).then((reply) =>
-        decisionIn(line, permits, cost, reply),
+        decisionIn(line, cost, reply),
       );
     } catch (error) {
       return Promise.reject(error);
@@ -373,8 +372,8 @@ function requestCost<P>(line: ControlledLine<P>, permits: P, options: AcquireOpt
   return line.costOf(permits);
 }
 
-function decisionIn<P>(line: ControlledLine<P>, permits: P, cost: Cost, reply: DecideReply): Decision {
+function decisionIn<P>(line: ControlledLine<P>, cost: Cost, reply: DecideReply): Decision {
   const { limits } = line.ledger;
   if (reply.retryAfter < Infinity) return decisionOf(limits, cost, reply);
-  throw exceedsError(line.name, line.named, limits, permits as AskedPermits);
+  throw exceedsError(line.name, line.named, limits, cost);
 }

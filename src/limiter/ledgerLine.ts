@@ -134,7 +134,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     const cost = costOf(named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
     if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.knowsLimits())
-      throw exceedsError(this.name, named, this.ledger.limits, permits as AskedPermits);
+      throw exceedsError(this.name, named, this.ledger.limits, cost);
     return cost;
   }
 

@@ -1,4 +1,4 @@
-import { type AskedPermits, PermitsExceedLimitError } from '../errors.ts';
+import { PermitsExceedLimitError } from '../errors.ts';
 import { invalid, positiveInteger } from '../validate.ts';
 import { capacityOf, type Limit } from './limit.ts';
 
@@ -57,9 +57,9 @@ export function exceedsError(
   limiter: string,
   named: NamedLimits,
   limits: readonly Limit[],
-  permits: AskedPermits,
+  cost: Cost,
 ): PermitsExceedLimitError {
-  return new PermitsExceedLimitError(limiter, permits, shownOf(named, limits.map(capacityOf)));
+  return new PermitsExceedLimitError(limiter, shownOf(named, cost), shownOf(named, limits.map(capacityOf)));
 }
 
 /** Limits as users write them: one limit, or a record. */
