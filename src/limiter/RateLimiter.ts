@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import { type Cost, exceedsError, type Permits, shownOf } from '../limits/cost.ts';
+import { type Cost, type Permits, shownOf } from '../limits/cost.ts';
 import { unusedCost } from '../limits/unused.ts';
 import type { LimiterEvent } from '../port/events.ts';
 import type { Limiter, Line } from '../port/line.ts';
@@ -130,9 +130,9 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
       const line = this.#line;
       const cost = line.costOf(permits);
       const reply = line.decideNow(cost);
-      if (reply) return Promise.resolve(decisionIn(line, cost, reply));
+      if (reply) return Promise.resolve(decisionOf(line.ledger.limits, cost, reply));
       return toPromise<DecideReply>((done) => line.decide(cost, done)).then((reply) =>
-        decisionIn(line, cost, reply),
+        decisionOf(line.ledger.limits, cost, reply),
       );
     } catch (error) {
       return Promise.reject(error);
@@ -370,10 +370,4 @@ function forget<P>(line: ControlledLine<P>, what: { rate: boolean }): Promise<vo
 function requestCost<P>(line: ControlledLine<P>, permits: P, options: AcquireOptions | undefined): Cost {
   if (options !== undefined) checkAcquireOptions(options);
   return line.costOf(permits);
-}
-
-function decisionIn<P>(line: ControlledLine<P>, cost: Cost, reply: DecideReply): Decision {
-  const { limits } = line.ledger;
-  if (reply.retryAfter < Infinity) return decisionOf(limits, cost, reply);
-  throw exceedsError(line.name, line.named, limits, cost);
 }

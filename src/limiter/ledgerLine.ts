@@ -129,13 +129,19 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     return grant;
   }
 
-  costOf(permits: P): Cost {
-    const { named } = this;
-    const cost = costOf(named, permits);
+  costOf(permits: P, isRequest = true): Cost {
+    const cost = costOf(this.named, permits);
     // Every limit can grant a single permit. If another rate may be stored by now, the store refuses permits beyond the limit.
-    if (permits !== 1 && exceeds(this.ledger.limits, cost) && this.knowsLimits())
-      throw exceedsError(this.name, named, this.ledger.limits, cost);
+    if (isRequest && permits !== 1 && exceeds(this.ledger.limits, cost) && this.knowsLimits()) {
+      const error = this.exceedsError(cost);
+      this.#rare.events?.emitError(error);
+      throw error;
+    }
     return cost;
+  }
+
+  private exceedsError(cost: Cost): Error {
+    return exceedsError(this.name, this.named, this.ledger.limits, cost);
   }
 
   private knowsLimits(): boolean {
@@ -257,7 +263,13 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   /** Takes the cost if it is available now, after all earlier requests. */
   decide(cost: Cost, reply: Reply<DecideReply>): void {
     this.lookUp<DecideReply>(
-      (done, last) => this.ledger.decide(cost, done, last),
+      (done, last) =>
+        this.ledger.decide(
+          cost,
+          (error, decision) =>
+            decision?.retryAfter === Infinity ? done(this.exceedsError(cost)) : done(error, decision),
+          last,
+        ),
       (error, decision) => {
         if (decision) this.note(decision);
         // A subscriber may have been added during the call.

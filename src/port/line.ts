@@ -45,8 +45,11 @@ export type DropReason = 'strategy' | 'timeout' | 'overflow';
 export interface Line<P> {
   /** The limiter's name, for messages. */
   readonly name: string;
-  /** Converts permits to a cost. Throws for invalid permits, and for more than the limit in force can ever grant, if known. */
-  costOf(permits: P): Cost;
+  /**
+   * Converts permits to a cost. Throws for invalid permits; and those of a request (the default), if they are known to be more
+   * than the limit in force can ever grant.
+   */
+  costOf(permits: P, isRequest?: boolean): Cost;
 }
 
 /** @internal The part that the published types leave out. */

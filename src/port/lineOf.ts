@@ -1,11 +1,10 @@
-import type { PermitsExceedLimitError } from '../errors.ts';
 import * as check from '../validate.ts';
 import type { Limiter, LimiterGroup, Line } from './line.ts';
 
 /** Returns the line of a limiter. Throws for anything but a limiter, and for invalid permits. */
 export function lineOf<P>(limiter: Limiter<P>, permits: P): Line<P> {
   if (!isLimiter(limiter)) throw check.invalid('limiter', 'a RateLimiter or group.get()', limiter);
-  checkPermits(limiter.line, permits);
+  limiter.line.costOf(permits, false);
   return limiter.line;
 }
 
@@ -23,7 +22,8 @@ export function lineFinder<P>(
   if (isLimiter(limiter)) {
     const { line } = limiter;
     if (key !== undefined) throw new TypeError('key: expected no key without a group');
-    if (typeof permits !== 'function') checkPermits(line, permits as P);
+    // Permits beyond the limit in force pass: another limit may be in force when the request is made.
+    if (typeof permits !== 'function') line.costOf(permits as P, false);
     return () => line;
   }
   check.methods('limiter', limiter, 'a RateLimiter or a RateLimiterGroup', ['get']);
@@ -35,21 +35,6 @@ export function lineFinder<P>(
     if (typeof name !== 'string') throw check.invalid('key', 'a string', name);
     return limiter.get(name).line;
   };
-}
-
-/**
- * Throws for permits that no limit of the line could grant, whatever its rate.
- *
- * Permits beyond the limit in force pass: another limit may be in force when the request is made.
- */
-function checkPermits<P>(line: Line<P>, permits: P): void {
-  try {
-    line.costOf(permits);
-  } catch (error) {
-    // The code identifies the error, so that a bundle of the operators alone does not contain the class.
-    const { code } = error as Partial<PermitsExceedLimitError>;
-    if (code !== 'ERR_SLUICE_PERMITS') throw error;
-  }
 }
 
 function isLimiter<P>(limiter: Limiter<P> | LimiterGroup<P> | null | undefined): limiter is Limiter<P> {
