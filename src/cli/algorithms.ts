@@ -17,10 +17,10 @@ const optionOf: Record<string, string> = { permits: '--limit', interval: '--inte
 export function limitOf(options: {
   algorithm: string;
   limit: number;
-  interval: number;
+  interval: number | undefined;
   burst?: number | undefined;
 }): Limit {
-  const { algorithm, limit, interval, burst } = options;
+  const { algorithm, limit, interval = 1_000, burst } = options;
   if (burst !== undefined && algorithm !== 'token-bucket')
     throw new UsageError(`--burst: expected with --algorithm token-bucket only, got ${algorithm}`);
   try {

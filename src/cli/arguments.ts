@@ -26,7 +26,7 @@ export interface Arguments {
 
 interface Options {
   limit?: number;
-  interval: number;
+  interval?: number;
   algorithm: string;
   burst?: number;
   name: string;
@@ -77,7 +77,7 @@ function declared(): Command {
   return new Command('sluice')
     .description("Passes lines from standard input to standard output at the fleet's rate.")
     .option('--limit <permits>', 'permits per interval (required without --redisson)', number)
-    .option('--interval <ms>', 'the interval, in milliseconds', number, 1000)
+    .option('--interval <ms>', 'the interval, in milliseconds (default: 1000)', number)
     .addOption(
       new Option('--algorithm <name>', 'how the limit counts').choices(algorithms).default(algorithms[0]),
     )
@@ -139,9 +139,13 @@ function checked(options: Options): Arguments {
 function limitFrom({ redisson, algorithm, interval, limit, burst }: Options): Limit | undefined {
   if (redisson && algorithm !== algorithms[0])
     throw new UsageError(`--algorithm: expected ${algorithms[0]} with --redisson, got ${algorithm}`);
+  if (redisson && burst !== undefined)
+    throw new UsageError(`--burst: expected none with --redisson, got ${burst}`);
   if (limit === undefined) {
-    if (redisson) return undefined;
-    throw new UsageError("required option '--limit <permits>' not specified");
+    if (!redisson) throw new UsageError("required option '--limit <permits>' not specified");
+    // The stored rate has an interval of its own.
+    if (interval !== undefined) throw new UsageError('--interval: expected --limit with it, got none');
+    return undefined;
   }
   return limitOf({ algorithm, limit, interval, burst });
 }

@@ -97,6 +97,14 @@ const bad: [args: string[], says: RegExp][] = [
     ['--redisson', '--redis=redis://h', '--algorithm=fixed-window'],
     /--algorithm: .*sliding-window.*got fixed/,
   ],
+  [
+    ['--redisson', '--redis=redis://h', '--burst=5'],
+    /^sluice: --burst: expected none with --redisson, got 5$/,
+  ],
+  [['--redisson', '--redis=redis://h', '--limit=2', '--burst=5'], /--burst: expected none with --redisson/],
+  [['--redisson', '--redis=redis://h', '--interval=-5'], /--interval: expected --limit with it, got none$/],
+  [['--redisson', '--redis=redis://h', '--interval=9'], /--interval: expected --limit with it, got none$/],
+  [['--redisson', '--redis=redis://h', '--limit=2', '--interval=-5'], /--interval: .*got -5/],
   [['--limit', '5', '--lmit', '6'], /--lmit.*--limit/],
   [['--limit', '5', '6'], /too many arguments/],
 ];
