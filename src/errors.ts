@@ -129,9 +129,11 @@ export class StoreUnavailableError extends SluiceError {
   override readonly name = 'StoreUnavailableError';
   readonly code = 'ERR_SLUICE_UNAVAILABLE';
 
-  constructor(limiter: string, cause: unknown) {
+  /** The message suggests a fallback unless there is one. */
+  constructor(limiter: string, cause: unknown, hasFallback = false) {
     super(
-      `limiter ${JSON.stringify(limiter)}: Redis cannot be reached: ${messageOf(cause)}; check the connection, or use a fallback`,
+      `limiter ${JSON.stringify(limiter)}: Redis cannot be reached: ${messageOf(cause)}; check the connection` +
+        (hasFallback ? '' : ', or use a fallback'),
       { cause },
     );
   }

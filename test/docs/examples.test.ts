@@ -176,7 +176,7 @@ pages('every event is logged', async () => {
 
 pages('a limiter continues without Redis', async () => {
   assert.equal(await printedBy('fallback'), [
-    'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1; check the connection, or use a fallback',
+    'limiter "api": Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1; check the connection',
     'fallback, fallback',
     '2 of 5 are left',
   ]);

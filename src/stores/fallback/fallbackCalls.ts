@@ -123,6 +123,6 @@ export class FallbackCalls {
   /** The error of a call while Redis is unavailable. */
   get error(): Error {
     const { config, circuit } = this.#parts;
-    return errorOf(config.name, circuit.cause);
+    return errorOf(config.name, circuit.cause, true);
   }
 }

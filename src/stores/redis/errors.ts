@@ -10,8 +10,10 @@ const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|NOREPLICAS|B
  * An error reply is a `ReplyError`, and malformed data are a TypeError. All other errors of ioredis (a closed connection, too
  * many retries, a timeout) mean that there was no reply.
  */
-export function errorOf(limiter: string, error: unknown): Error {
-  return isRefusal(error) ? new StoreError(limiter, error) : new StoreUnavailableError(limiter, error);
+export function errorOf(limiter: string, error: unknown, hasFallback?: boolean): Error {
+  return isRefusal(error)
+    ? new StoreError(limiter, error)
+    : new StoreUnavailableError(limiter, error, hasFallback);
 }
 
 /** Whether the error of a failed call is a StoreError. */
