@@ -3,7 +3,10 @@ import * as assert from 'uvu/assert';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import type { Decision } from '../../src/limiter/results.ts';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { ControlledLedger, Store } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
+import { ledgerWith } from '../support/ledgerWith.ts';
 
 const rate = { permits: 5, interval: 1000 };
 
@@ -129,6 +132,20 @@ timed('availablePermits takes nothing, and keeps reservations', async (clock) =>
   assert.is(await limiter.availablePermits(), 0);
   await clock.tickAsync(5000);
   assert.equal(await limiter.availablePermits({ detail: true }), { a: 5, b: 5 });
+});
+
+timed('a decision has whole milliseconds, rounded up', async () => {
+  const refusal = { granted: false, available: [0], retryAfter: 0.2, resetAfter: 998.7, limiting: 0 };
+  const inner = memoryStore();
+  const store: Store = {
+    open: (config) =>
+      ledgerWith<ControlledLedger, Partial<ControlledLedger>>(inner.open(config), {
+        sync: false,
+        decide: (_, reply) => reply(null, refusal),
+      }),
+  };
+  const limiter = new RateLimiter({ name: 'api', limit: slidingWindow(rate), store });
+  assert.equal(row(await limiter.decide()), [false, 5, 0, 1, 999]);
 });
 
 test.run();

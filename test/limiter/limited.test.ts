@@ -227,6 +227,10 @@ timed("a timeout, a signal and the strategy 'error' are those of wrap", async (c
   controller.abort();
   await clock.tickAsync(0);
   assert.equal([cancelled.at, cancelled.reason?.name], [10, 'AbortError']);
+  await clock.tickAsync(989);
+  const last = fateOf(api.now());
+  await clock.tickAsync(1);
+  assert.is(last.at, 999);
   assert.is(calls, 1);
 });
 

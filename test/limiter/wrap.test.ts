@@ -163,6 +163,12 @@ timed("the strategy 'error' rejects a call that would have to wait", async (cloc
   assert.match(error.message, '"api"');
   assert.is(calls, 1);
   assert.is(await limiter.availablePermits(), 2);
+  // However short the wait would be.
+  await clock.tickAsync(599);
+  const last = fateOf(call());
+  await clock.tickAsync(1);
+  assert.is(last.at, 999);
+  assert.instance(last.reason, RateLimitExceededError);
 });
 
 timed("the strategy 'error' with a timeout lets a call wait for so long", async (clock) => {
