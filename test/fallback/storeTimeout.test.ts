@@ -4,7 +4,13 @@ import { StoreError, StoreUnavailableError } from '../../src/errors.ts';
 import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { RateLimiterGroup } from '../../src/limiter/RateLimiterGroup.ts';
 import { RedissonRateLimiter } from '../../src/redisson/RedissonRateLimiter.ts';
-import type { ControlledLedger, RefundReply, Reply, ReserveReply } from '../../src/stores/store.ts';
+import {
+  type ControlledLedger,
+  newestGrants,
+  type RefundReply,
+  type Reply,
+  type ReserveReply,
+} from '../../src/stores/store.ts';
 import { worksInTurn } from '../../src/workQueue.ts';
 import { assertRefuses, noDuration } from '../support/badInput.ts';
 import { fateOf, timed, times } from '../support/fakeTime.ts';
@@ -12,6 +18,8 @@ import { answerOf, asking, assertNoCalls, granting, limit, setUpTimed } from './
 
 /** The fake clock adds a millisecond for the turn after the timer. */
 const [timeout, over] = [5_000, 5_001];
+/** More calls than are sent at a time, or fail in one turn. */
+const burst = 3_000;
 
 const calls: Record<string, (ledger: ControlledLedger, reply: Reply<unknown>) => void> = {
   reserve: (ledger, reply) => ledger.reserve(asking(), reply),
@@ -65,20 +73,163 @@ timed('passes on an error of ioredis, and makes the next call', () => {
   assert.is(remote.calls.length, 2);
 });
 
-timed('loses no call that ioredis queues while the connection is down', (clock) => {
-  for (const status of ['connecting', 'reconnecting', 'wait']) {
+timed('a call waits for a connection that may be opened, and is sent then', (clock) => {
+  for (const status of ['wait', 'connecting', 'connect', 'close', 'reconnecting', 'disconnecting']) {
     const { ledger, remote, redis } = setUpTimed(timeout, status);
     const answer = answerOf<number[]>((reply) => ledger.peek(reply));
-    assert.is(remote.calls.length, 1);
+    assert.is(redis.connects, status === 'wait' ? 1 : 0);
     redis.become('close');
-    assert.is(answer.at, undefined);
+    clock.tick(100);
+    assert.is(remote.calls.length, 0, status);
     redis.become('ready');
+    assert.is(remote.calls.length, 1, status);
     remote.last.reply(null, [10]);
     assert.equal(answer.value, [10]);
-    assert.is(remote.calls.length, 1);
     assert.is(redis.listening, 0);
   }
   assertNoCalls(clock, timeout);
+});
+
+timed('a call that has failed is never sent', (clock) => {
+  for (const [name, call] of Object.entries(calls)) {
+    const { ledger, remote, redis } = setUpTimed(timeout, 'reconnecting');
+    const answer = answerOf<unknown>((reply) => call(ledger, reply));
+    clock.tick(over);
+    assert.instance(answer.error, StoreUnavailableError, name);
+    assert.is(redis.listening, 0);
+    redis.become('ready');
+    assert.equal(
+      remote.calls.map(({ operation }) => operation),
+      // The refund of a known moment harms nobody, however late it is made.
+      name === 'refund' ? ['refund'] : [],
+    );
+  }
+});
+
+timed('a release that has failed is never sent, but the refunds of its call are', (clock) => {
+  const { ledger, remote, redis } = setUpTimed(timeout, 'reconnecting');
+  const refund = { moment: 5, epoch: 7, source: 'redis', cost: [1], count: 1 } as const;
+  const answer = answerOf<RefundReply>((reply) =>
+    ledger.refund([{ ...refund, moment: newestGrants }, refund], 1, reply),
+  );
+  clock.tick(over);
+  assert.instance(answer.error, StoreUnavailableError);
+  redis.become('ready');
+  assert.equal(
+    remote.calls.map(({ args }) => args),
+    [[[refund], 1]],
+  );
+});
+
+timed('a call that times out, and has to fail in a later turn, is not sent in between', (clock) => {
+  const { ledger, remote, redis } = setUpTimed(timeout, 'reconnecting');
+  const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
+  clock.tick(over);
+  const failed = answers.filter(({ error }) => error).length;
+  assert.ok(failed > 0 && failed < burst, `${failed} have failed`);
+  redis.become('ready');
+  clock.tick(50);
+  assert.is(remote.calls.length, 0);
+  for (const { error } of answers) assert.instance(error, StoreUnavailableError);
+  assertNoCalls(clock, timeout);
+});
+
+timed('calls keep their order behind those that wait for the connection', (clock) => {
+  const { open, remote, redis } = setUpTimed(timeout, 'reconnecting');
+  const [a, b] = [open('a'), open('b')];
+  a.reserve(asking(), () => {});
+  b.decide([1], () => {});
+  a.refund([{ moment: 1, epoch: 7, source: 'redis', cost: [1], count: 1 }], 1, () => {});
+  // Before the connection reports it.
+  redis.status = 'ready';
+  a.peek(() => {});
+  redis.emit('ready');
+  assert.equal(
+    remote.calls.map(({ ledger, operation }) => `${ledger} ${operation}`),
+    ['a reserve', 'b decide', 'a refund', 'a peek'],
+  );
+  clock.tick(2 * over);
+});
+
+timed('hands on a call that the client rejects at once, and one in a state that is not known', () => {
+  for (const [status, options] of [
+    ['end', {}],
+    ['reconnecting', { enableOfflineQueue: false }],
+    ['subscribed', {}],
+  ] as const) {
+    const { ledger, remote, redis } = setUpTimed(timeout, status);
+    Object.assign(redis, { options });
+    const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+    const error = new StoreUnavailableError('api', new Error('the client says so'));
+    remote.last.reply(error);
+    assert.is(answer.error, error);
+  }
+});
+
+timed(
+  'a waiting call fails with the error reply that refuses the connection, unless that passes',
+  (clock) => {
+    for (const [text, isFinal] of [
+      ['WRONGPASS invalid username-password pair', true],
+      ['LOADING Redis is loading the dataset in memory', false],
+    ] as const) {
+      const { ledger, remote, redis } = setUpTimed(timeout, 'connect');
+      redis.on('error', () => {});
+      const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+      const refusal = Object.assign(new Error(text), { name: 'ReplyError' });
+      redis.emit('error', refusal);
+      redis.become('close');
+      assert.is(answer.at !== undefined, isFinal);
+      clock.tick(over);
+      assert.instance(answer.error, isFinal ? StoreError : StoreUnavailableError);
+      assert.is(answer.error?.cause, refusal);
+      assert.is(remote.calls.length, 0);
+    }
+  },
+);
+
+timed('a call whose slot moves is sent again only while the connection is ready', (clock) => {
+  for (const comesBack of [true, false]) {
+    const { ledger, remote, redis } = setUpTimed(timeout);
+    const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+    remote.last.reply(new StoreUnavailableError('api', new Error('TRYAGAIN Multiple keys request')));
+    redis.become('reconnecting');
+    clock.tick(comesBack ? 1_000 : over);
+    assert.is(remote.calls.length, 1);
+    redis.become('ready');
+    clock.tick(100);
+    assert.is(remote.calls.length, comesBack ? 2 : 1);
+    remote.last.reply(null, [10]);
+    assert.is(answer.value?.[0], comesBack ? 10 : undefined);
+  }
+  assertNoCalls(clock, timeout);
+});
+
+timed('fails a waiting call when the client gives it up', () => {
+  for (const [most, losses] of [
+    [0, 1],
+    [2, 3],
+    [null, Infinity],
+    [-1, Infinity],
+    [undefined, Infinity],
+  ] as const) {
+    const { ledger, redis, remote } = setUpTimed(timeout, 'reconnecting');
+    Object.assign(redis, { options: { maxRetriesPerRequest: most } });
+    redis.on('error', () => {});
+    const answer = answerOf<number[]>((reply) => ledger.peek(reply));
+    const refused = new Error('connect ECONNREFUSED 127.0.0.1:6379');
+    let seen = 0;
+    while (seen < 30 && !answer.error) {
+      redis.emit('error', refused);
+      redis.become('close');
+      seen++;
+    }
+    assert.is(seen, Math.min(30, losses), `${most}`);
+    if (losses < Infinity) assert.is(answer.error?.cause, refused);
+    redis.become('end');
+    assert.instance(answer.error, StoreUnavailableError);
+    assert.is(remote.calls.length, 0);
+  }
 });
 
 timed('reports the state of a connection that is down in the error', (clock) => {
@@ -228,8 +379,6 @@ for (const [name, make] of Object.entries(limiters))
     for (const ms of [0, 0.5, Infinity]) assert.not.throws(() => make(ms));
   });
 
-const burst = 3_000;
-
 timed('a burst of calls that the store answers one by one is no outage, however long it takes', (clock) => {
   const { ledger, remote } = setUpTimed(timeout);
   const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
@@ -262,6 +411,25 @@ timed(
     assert.is(later.at, undefined);
     remote.last.reply(null, [5]);
     assert.equal(later.value, [5], 'a call of its own time is sent then');
+    assertNoCalls(clock, timeout);
+  },
+);
+
+timed(
+  'a burst that is not sent when the connection is lost waits, for no longer than the timeout',
+  (clock) => {
+    const { ledger, remote, redis } = setUpTimed(timeout);
+    const answers = Array.from({ length: burst }, () => answerOf((reply) => ledger.peek(reply)));
+    redis.become('reconnecting');
+    clock.tick(timeout / 2);
+    // The client gives up the calls that it has sent.
+    for (const { reply } of [...remote.calls])
+      reply(new StoreUnavailableError('api', new Error('max retries')));
+    clock.tick(timeout / 2 + 20);
+    assert.is(remote.calls.length, 1_024);
+    for (const { error } of answers) assert.instance(error, StoreUnavailableError);
+    redis.become('ready');
+    assert.is(remote.calls.length, 1_024);
     assertNoCalls(clock, timeout);
   },
 );

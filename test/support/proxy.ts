@@ -66,6 +66,13 @@ export class RedisProxy {
     await closed;
   }
 
+  /** Accepts connections again on the same port, after `close`. */
+  async reopen(): Promise<void> {
+    const listening = once(this.#server, 'listening');
+    this.#server.listen(this.port, this.host);
+    await listening;
+  }
+
   #join(client: Socket): void {
     this.connections++;
     const upstream = connect({ port: this.#target, host: this.host, noDelay: true });

@@ -10,6 +10,9 @@ export interface Watcher {
   lost(reason: Error): void;
 }
 
+/** The states in which a client may still open its connection. */
+const opening = ['wait', 'connecting', 'connect', 'reconnecting', 'disconnecting', 'close'];
+
 const connections = new WeakMap<RedisConnection, Connection>();
 
 /** Returns the connection of a client. All stores of one client share it, so that many limiters add its listeners once. */
@@ -30,7 +33,7 @@ export class Connection {
     this.#redis = redis;
   }
 
-  /** Whether ioredis sends a call at once. Until then, it queues calls. */
+  /** Whether the client sends a call at once. */
   get ready(): boolean {
     const ready = this.#redis.status === 'ready';
     this.#wasReady ||= ready;
@@ -43,10 +46,24 @@ export class Connection {
     return !this.#wasReady && ['wait', 'connecting', 'connect'].includes(this.#redis.status);
   }
 
+  /** Whether the client, while the connection is not ready, queues a call rather than rejecting it at once. */
+  get queues(): boolean {
+    return this.#options.enableOfflineQueue !== false && opening.includes(this.#redis.status);
+  }
+
+  /** Whether the client gives up a call that waits, after so many losses or failed attempts. */
+  givesUpAfter(losses: number): boolean {
+    const most = this.#options.maxRetriesPerRequest ?? -1;
+    return !this.queues || (most >= 0 && losses > most);
+  }
+
   /** Whether ioredis drops the calls without a reply when the connection is lost, without an error. */
   get dropsCalls(): boolean {
-    const { options } = this.#redis as RedisConnection & { options?: RedisOptions };
-    return options?.autoResendUnfulfilledCommands === false;
+    return this.#options.autoResendUnfulfilledCommands === false;
+  }
+
+  get #options(): RedisOptions {
+    return (this.#redis as RedisConnection & { options?: RedisOptions }).options ?? {};
   }
 
   /** Why it is not ready. */

@@ -5,7 +5,10 @@ import * as check from '../../validate.ts';
  * {@link valkeyGlide} adapt other clients.
  */
 export interface RedisClient {
-  /** `'ready'` while commands are sent at once; `'wait'`, `'connecting'` or `'connect'` before the connection is open for the first time. */
+  /**
+   * `'ready'` while commands are sent at once; `'wait'`, `'connecting'` or `'connect'` before the connection is open for the first
+   * time; `'close'` or `'reconnecting'` before it is open again. With any other status, a command is expected to reject.
+   */
   readonly status: string;
   /** Opens the connection. Called only while the status is `'wait'`. */
   connect?(): Promise<unknown>;

@@ -1,6 +1,5 @@
 import type { Link } from '../../chain.ts';
 import type { CancelTimer } from '../../clock.ts';
-import { StoreUnavailableError } from '../../errors.ts';
 import { withoutStack } from '../../withoutStack.ts';
 import type { Reply } from '../store.ts';
 import { isMoving } from './errors.ts';
@@ -9,6 +8,8 @@ import { isMoving } from './errors.ts';
 export interface PendingCalls {
   /** Calls `work` after some time. Returns a function that cancels it. */
   retryLater(work: () => void): CancelTimer;
+  /** The error of a call without a reply. */
+  errorOf(limiter: string, reason: Error): Error;
   /** Removes a call that has ended, by a reply or without one. */
   remove(call: AnyCall, replied: boolean): void;
 }
@@ -30,8 +31,8 @@ export class TimedCall<T> implements Link<AnyCall> {
   /** When the call times out, by the clock. */
   due: number;
   isSent = false;
-  /** Whether the connection has been ready since the call was sent: ioredis has written it. */
-  isOnWay = false;
+  /** How often the connection was lost, or could not be opened, while the call waited for it. */
+  losses = 0;
 
   constructor(
     calls: PendingCalls,
@@ -59,7 +60,7 @@ export class TimedCall<T> implements Link<AnyCall> {
   fail(reason: Error): void {
     if (this.#ended) return;
     this.#end(false);
-    this.#reply(this.#refusal ?? withoutStack(() => new StoreUnavailableError(this.#limiter, reason)));
+    this.#reply(this.#refusal ?? withoutStack(() => this.#calls.errorOf(this.#limiter, reason)));
   }
 
   #attempt(): void {
@@ -87,7 +88,7 @@ export class TimedCall<T> implements Link<AnyCall> {
 export interface AnyCall extends Link<AnyCall> {
   due: number;
   readonly isSent: boolean;
-  isOnWay: boolean;
+  losses: number;
   send(): void;
   fail(reason: Error): void;
 }

@@ -4,6 +4,7 @@ import { StoreUnavailableError } from '../../errors.ts';
 import { WorkQueue } from '../../workQueue.ts';
 import type { Reply } from '../store.ts';
 import type { Connection, Watcher } from './connection.ts';
+import { errorOf, isRefusal } from './errors.ts';
 import { type AnyCall, type PendingCalls, TimedCall } from './timedCall.ts';
 
 /** Milliseconds after which a call is sent again while its slot moves from one node of a cluster to another. */
@@ -22,8 +23,8 @@ export interface CallOptions {
   /** Milliseconds that a call may take. */
   timeout: number;
   /**
-   * Whether a call fails if it cannot be sent at once, and every call without a reply when the connection is lost. Calls wait for
-   * a connection that is being opened for the first time. If false, ioredis decides how long it queues a call.
+   * Whether a call fails if it cannot be sent at once, and every call without a reply when the connection is lost. Calls wait only
+   * for a connection that is being opened for the first time.
    */
   failsFast: boolean;
 }
@@ -32,15 +33,17 @@ export interface CallOptions {
  * The calls of a store that have no reply yet. A call that takes longer than the timeout fails with StoreUnavailableError; the
  * value of a later reply is passed to `late`.
  *
+ * A call that cannot be sent now waits here, and is never sent once it has failed: in the queue of the client, it would run then.
+ *
  * All calls have the same timeout, so that the oldest is the first to be due, and one timer is enough.
  */
 export class TimedCalls implements Watcher, PendingCalls {
   readonly #options: CallOptions;
-  /** Whether the loss of the connection ends calls. */
+  /** Whether the loss of the connection ends the calls that are sent. */
   readonly #watches: boolean;
   /** In the order in which they were made. */
   readonly #pending = new Chain<AnyCall>();
-  /** The first call that is not sent yet: all before it are. */
+  /** The first call that is to be sent: all before it are sent, or fail. */
   #unsent: AnyCall | undefined;
   /** Number of calls that are sent and have no reply. */
   #sent = 0;
@@ -76,34 +79,43 @@ export class TimedCalls implements Watcher, PendingCalls {
     }
     this.#pending.add(call);
     this.#unsent ??= call;
-    // Watched so that the error of a failed call says why Redis cannot be reached.
-    if (!connection.ready) connection.watch(this);
     this.#send();
   }
 
   /** The connection is ready: sends the calls that wait for it. */
   ready(): void {
-    for (const call of this.#all) call.isOnWay = call.isSent;
     this.#send();
   }
 
-  /** The connection is lost: fails all calls except those that ioredis still queues. */
+  /** The connection is lost, or could not be opened: fails the calls that are lost with it, and those that would wait in vain. */
   lost(reason: Error): void {
-    const { failsFast } = this.#options;
-    if (!this.#watches) return;
-    for (const call of this.#all) if (failsFast || call.isOnWay) call.fail(reason);
+    const { connection, failsFast } = this.#options;
+    // With a wrong password, for example, no attempt would succeed.
+    const isFinal = failsFast || isRefusal(reason);
+    for (const call of this.#all) {
+      const ends = call.isSent ? this.#watches : isFinal || connection.givesUpAfter(++call.losses);
+      if (ends) call.fail(reason);
+    }
     this.#send();
+  }
+
+  /** Whether calls wait for the connection. A call that the client would reject is sent, so that it fails with its error. */
+  get #waits(): boolean {
+    const { connection, failsFast } = this.#options;
+    return !connection.ready && (failsFast || connection.queues);
   }
 
   /** Sends the calls that may be sent now. */
   #send(): void {
-    const { connection, failsFast } = this.#options;
-    if (failsFast && !connection.ready) return;
+    if (!this.#unsent) return;
+    if (this.#waits) {
+      this.#options.connection.watch(this);
+      return;
+    }
     while (this.#unsent && this.#sent < mostSent) {
-      const call = this.#unsent;
+      const call: AnyCall = this.#unsent;
       this.#unsent = call.next;
       this.#sent++;
-      call.isOnWay = connection.ready;
       call.send();
     }
   }
@@ -114,8 +126,19 @@ export class TimedCalls implements Watcher, PendingCalls {
     return all;
   }
 
+  /** A fallback also serves if Redis has refused the connection. */
+  errorOf(limiter: string, reason: Error): Error {
+    return this.#options.failsFast ? new StoreUnavailableError(limiter, reason) : errorOf(limiter, reason);
+  }
+
   retryLater(work: () => void): CancelTimer {
-    return this.#options.clock.after(retryDelay, work);
+    const { clock } = this.#options;
+    let cancel: CancelTimer;
+    const retry = () => {
+      cancel = clock.after(retryDelay, () => (this.#waits ? retry() : work()));
+    };
+    retry();
+    return () => cancel();
   }
 
   remove(call: AnyCall, replied: boolean): void {
@@ -124,7 +147,7 @@ export class TimedCalls implements Watcher, PendingCalls {
     this.#pending.remove(call);
     if (call.isSent) this.#sent--;
     if (replied && this.#unsent) {
-      this.#unsent.due = clock.now() + timeout;
+      if (!this.#waits) this.#unsent.due = clock.now() + timeout;
       this.#send();
     }
     if (!this.#pending.first) connection.unwatch(this);
@@ -149,7 +172,11 @@ export class TimedCalls implements Watcher, PendingCalls {
     if (now - due > timeout / 2) for (const call of this.#all) call.due = now + timeout;
     const reason = connection.ready ? new Error(`no answer within ${timeout} ms`) : connection.reason;
     const late: AnyCall[] = [];
-    for (let call = this.#pending.first; call && call.due <= now; call = call.next) late.push(call);
+    for (let call = this.#pending.first; call && call.due <= now; call = call.next) {
+      // It may fail only in one of the next turns.
+      if (call === this.#unsent) this.#unsent = call.next;
+      late.push(call);
+    }
     for (const call of late) this.#works.run(() => call.fail(reason));
     this.#works.run(() => {
       // The replies may have added calls.

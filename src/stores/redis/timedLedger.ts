@@ -1,20 +1,21 @@
 import type { Cost } from '../../limits/cost.ts';
 import type { Limit } from '../../limits/limit.ts';
 import { eachSegment, momentOf } from '../segments.ts';
-import type {
-  ControlledLedger,
-  DecideReply,
-  LastMoment,
-  Ledger,
-  PermitSource,
-  Rate,
-  RateChange,
-  Refund,
-  RefundReply,
-  Reply,
-  ReserveReply,
-  ReserveRequest,
-  Run,
+import {
+  type ControlledLedger,
+  type DecideReply,
+  type LastMoment,
+  type Ledger,
+  newestGrants,
+  type PermitSource,
+  type Rate,
+  type RateChange,
+  type Refund,
+  type RefundReply,
+  type Reply,
+  type ReserveReply,
+  type ReserveRequest,
+  type Run,
 } from '../store.ts';
 import { type Outage, RefundQueue } from './refundQueue.ts';
 import type { TimedCalls } from './timedCalls.ts';
@@ -61,13 +62,13 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
 
   refund(refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
     let added = false;
-    const add = (done?: Reply<RefundReply>) => {
+    const add = (done: Reply<RefundReply>) => {
       added = true;
       this.refunds.add(refunds, done);
     };
     const ended: Reply<RefundReply> = (error, restored) => {
-      // The refunds could not be sent without a connection: they wait in the queue for one.
-      if (!added) add();
+      // They could not be sent without a connection.
+      if (!added) this.refunds.add(this.#outage ? refunds : refunds.filter(mayRunLate));
       reply(error, restored);
     };
     // Without retries here, as the refund queue sends refunds again by itself.
@@ -114,6 +115,11 @@ export class TimedControlledLedger extends TimedLedger<ControlledLedger> impleme
   forget(what: { rate: boolean }, reply: Reply<void>): void {
     this.timed((done) => this.ledger.forget(what, done), reply);
   }
+}
+
+/** Whether a refund that has failed may still be made: a release would take the newest grants of that time, perhaps of others. */
+function mayRunLate({ moment }: Refund): boolean {
+  return moment !== newestGrants;
 }
 
 /** Refunds of all permits that a reply grants or reserves. */

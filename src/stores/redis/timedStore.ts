@@ -3,7 +3,7 @@ import { connectionOf, type RedisConnection } from './connection.ts';
 import { TimedCalls } from './timedCalls.ts';
 import { TimedControlledLedger } from './timedLedger.ts';
 
-/** A store over Redis whose calls take at most `timeout` milliseconds. The client queues the calls that it cannot send at once. */
+/** A store over Redis whose calls take at most `timeout` milliseconds. Calls that cannot be sent at once wait here. */
 export function timedStore(remote: Store, redis: RedisConnection, timeout: number): Store {
   const connection = connectionOf(redis);
   if (timeout === Infinity && !connection.dropsCalls) return remote;
