@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +10,7 @@ import {
   RedissonRateLimiter,
   StoreUnavailableError,
 } from '../../src/index.ts';
-import { withOptions } from '../support/anyClient.ts';
+import { aboutIoredis, withOptions } from '../support/anyClient.ts';
 import { type RedisProxy, startProxy } from '../support/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redisServer.ts';
 import { until } from '../support/until.ts';
@@ -215,6 +216,23 @@ for (const options of [{ lazyConnect: true }, {}])
         assert.ok(redis.listenerCount(event) <= 1, `listeners of ${event} are left`);
     },
   );
+
+aboutIoredis(test, 'its socket')(
+  'a call on a socket that is closed already waits, whether ioredis knows or not',
+  async ({ connect }) => {
+    const redis = connect({ retryStrategy: () => 800 });
+    const [brief, patient] = [300, 30_000].map(
+      (storeTimeout) => new RateLimiter({ name: 'closed socket', limit, redis, storeTimeout }),
+    );
+    await brief.acquire();
+    (redis as unknown as { stream: Socket }).stream.destroy();
+    assert.is(redis.status, 'ready');
+    const [failed, served] = [errorOf(brief.decide(50)), patient.decide(5)];
+    assert.instance(await failed, StoreUnavailableError);
+    assert.is((await served).remaining, 94);
+    await Promise.all([brief.close(), patient.close()]);
+  },
+);
 
 withOptions(test, { maxRetriesPerRequest: 2 })(
   'a call fails when ioredis would give it up, with the reason',

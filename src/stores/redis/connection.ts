@@ -1,4 +1,4 @@
-import type { RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import type { RedisClient } from './redisClient.ts';
 
 /** The members of a client that are needed to follow its connection. */
@@ -10,8 +10,8 @@ export interface Watcher {
   lost(reason: Error): void;
 }
 
-/** The states in which a client may still open its connection. */
-const opening = ['wait', 'connecting', 'connect', 'reconnecting', 'disconnecting', 'close'];
+/** The states in which a client may still open its connection, perhaps after it has noticed that it is lost. */
+const opening = ['wait', 'connecting', 'connect', 'ready', 'reconnecting', 'disconnecting', 'close'];
 
 const connections = new WeakMap<RedisConnection, Connection>();
 
@@ -33,9 +33,10 @@ export class Connection {
     this.#redis = redis;
   }
 
-  /** Whether the client sends a call at once. */
+  /** Whether the client sends a call at once. ioredis queues calls already when its socket is closed. */
   get ready(): boolean {
-    const ready = this.#redis.status === 'ready';
+    const { status, stream } = this.#redis as RedisConnection & Partial<Redis>;
+    const ready = status === 'ready' && stream?.writable !== false;
     this.#wasReady ||= ready;
     if (ready) this.#error = undefined;
     return ready;
@@ -68,7 +69,9 @@ export class Connection {
 
   /** Why it is not ready. */
   get reason(): Error {
-    return this.#error ?? new Error(`the connection is not ready (${this.#redis.status})`);
+    const { status } = this.#redis;
+    const state = status === 'ready' ? 'was lost' : `is not ready (${status})`;
+    return this.#error ?? new Error(`the connection ${state}`);
   }
 
   watch(watcher: Watcher): void {
