@@ -1,7 +1,7 @@
 import { outcome, type ReserveReply, type ReserveRequest } from '../stores/store.ts';
 import { applyReply } from './applyReply.ts';
 import { bringForward, earlierRun } from './earlier.ts';
-import { type Call, gather } from './gather.ts';
+import { type Call, gather, type SentRun } from './gather.ts';
 import type { Parts } from './parts.ts';
 import type { ReplyPrefetch } from './replyPrefetch.ts';
 import { Siblings } from './siblings.ts';
@@ -109,6 +109,7 @@ export class ReserveCalls {
     const request: ReserveRequest = { runs, horizon, held, epoch: this.#epoch };
     if (last) request.last = last.grant;
     if (earlier) Object.assign(request, { runs: [earlier], earlier: true });
+    if (!ledger.sync && runs.length > 0) request.isObsolete = () => haveEnded(runs);
     ledger.reserve(request, (error, reply) => {
       const received = clock.now();
       this.#parts.loop.run(() => {
@@ -166,4 +167,9 @@ export class ReserveCalls {
     queue.settled.sort();
     if (earlier && answer.segments.at(-1)?.delay === outcome.movesUp) this.#replies.rescheduler.refunding();
   }
+}
+
+/** Whether all requests of a call have been cancelled or refused since. */
+function haveEnded(runs: readonly SentRun[]): boolean {
+  return runs.every(({ requests }) => requests.every(({ stage }) => stage === 'settled'));
 }

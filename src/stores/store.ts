@@ -44,6 +44,8 @@ export interface ReserveRequest {
    * {@link last}, and the client then refunds as many of those that it has. They never wait in order, or in turns.
    */
   earlier?: boolean;
+  /** Whether all requests of the call have ended: a call that has had to wait for the connection is then made without them. */
+  isObsolete?: () => boolean;
 }
 
 /** The moment of a client's last reservation, and the epoch in which it was made. */

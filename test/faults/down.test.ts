@@ -189,6 +189,7 @@ withOptions(test, queue)(
     await limiter.trySetRate(RateType.OVERALL, 100, day);
     await limiter.acquire(10);
     await bringDown(proxy, redis);
+    assert.instance(await errorOf(limiter.acquire(50, { timeout: 100 })), AcquireTimeoutError);
     const all = Promise.all([limiter.acquire(20), limiter.tryAcquire(30), limiter.isExists()]);
     const released = limiter.release(5);
     await proxy.reopen();
@@ -196,6 +197,44 @@ withOptions(test, queue)(
     await released;
     assert.is(await limiter.availablePermits(), 45);
     await limiter.close();
+  },
+);
+
+withOptions(test, queue)(
+  'requests that have ended while Redis is down are not made when it is back',
+  async ({ server, proxy, connect }) => {
+    const redis = connect();
+    const open = (name: string) => new RateLimiter({ name, limit, redis, storeTimeout: 30_000 });
+    const ways: Record<string, (limiter: RateLimiter) => Promise<unknown>> = {
+      'timed out': (limiter) => limiter.acquire(50, { timeout: 150 }),
+      aborted: (limiter) => limiter.acquire(50, { signal: AbortSignal.timeout(20) }),
+      closed: async (limiter) => {
+        const waiting = errorOf(limiter.acquire(50));
+        await until('the call waits', async () => limiter.stats().calls === 1);
+        await limiter.close();
+        throw await waiting;
+      },
+    };
+    const limiters = Object.keys(ways).map(open);
+    await Promise.all(limiters.map((limiter) => limiter.availablePermits()));
+    await bringDown(proxy, redis);
+    const errors = await Promise.all(Object.values(ways).map((way, i) => errorOf(way(limiters[i]))));
+    assert.equal(
+      errors.map((error) => (error as Error).name),
+      ['AcquireTimeoutError', 'TimeoutError', 'LimiterClosedError'],
+    );
+    const next = limiters[1].acquire(1);
+    await proxy.reopen();
+    assert.is((await next).source, 'redis');
+    for (const name of Object.keys(ways))
+      assert.is(await open(name).availablePermits(), name === 'aborted' ? 99 : 100, name);
+    // A late grant would have been refunded, which leaves a key.
+    const keys = (await server.command('KEYS', '*')) as string[];
+    assert.equal(
+      keys.filter((key) => key.includes(':sequence:')),
+      [],
+    );
+    await Promise.all(limiters.map((limiter) => limiter.close()));
   },
 );
 

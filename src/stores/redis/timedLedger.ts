@@ -54,7 +54,7 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     this.timed(
-      (done) => this.ledger.reserve(request, done),
+      (done) => this.ledger.reserve(request.isObsolete?.() ? { ...request, runs: [] } : request, done),
       reply,
       (value) => this.refunds.add(refundsOf(request.runs, value)),
     );
