@@ -14,6 +14,8 @@ export interface NodeRedisClient {
   readonly isReady?: boolean;
   /** The masters. Only a cluster has them. */
   readonly masters?: readonly unknown[];
+  /** The options of a single client. */
+  readonly options?: { readonly disableOfflineQueue?: boolean | undefined } | undefined;
   /** Adds a listener. */
   // biome-ignore lint/suspicious/noExplicitAny: listeners of all events
   on(event: string, listener: (...args: any[]) => void): unknown;
@@ -56,8 +58,8 @@ class NodeRedis implements RedisClient {
   readonly #runner: ScriptRunner;
   /** The names of events that differ from those of ioredis. */
   readonly #events: Record<string, string | undefined>;
-  /** Resolves when a cluster is connected: until then, it rejects commands. A single client queues them. */
-  readonly #opening?: Promise<unknown>;
+  /** Resolves when a cluster is connected for the first time: until then, it rejects commands. A single client queues them. */
+  #opening: Promise<unknown> | undefined;
   #wasOpen = false;
   #hasFailed = false;
   readonly nodes?: () => [];
@@ -70,13 +72,17 @@ class NodeRedis implements RedisClient {
       eval: (lua, keys, args) => scripts.eval(lua, { keys, arguments: args }),
       evalSha: (hash, keys, args) => scripts.evalSha(hash, { keys, arguments: args }),
       replyIn,
-      opening: () => (client.isOpen && this.status === 'connecting' ? this.#opening : undefined),
+      opening: () => (client.isOpen ? this.#opening : undefined),
     };
     if (client.masters) {
       this.#events = { ready: 'connect', end: 'disconnect' };
-      this.#opening = new Promise((resolve) => {
-        client.on('connect', resolve);
-      });
+      if (this.status !== 'ready')
+        this.#opening = new Promise<void>((resolve) => {
+          client.on('connect', () => {
+            this.#opening = undefined;
+            resolve();
+          });
+        });
       this.nodes = () => [];
     } else {
       this.#events = { close: 'reconnecting' };
@@ -93,6 +99,13 @@ class NodeRedis implements RedisClient {
     if (isReady) return 'ready';
     if (isOpen) return this.#hasFailed ? 'reconnecting' : 'connecting';
     return this.#wasOpen ? 'end' : 'connecting';
+  }
+
+  /** The same option as that of ioredis: whether calls may wait until the client reports that it is ready. A sentinel may not. */
+  get options(): { enableOfflineQueue: boolean } {
+    const { isOpen, masters, options } = this.#client;
+    const reports = masters ? this.#opening !== undefined : options && !options.disableOfflineQueue;
+    return { enableOfflineQueue: isOpen && reports === true };
   }
 
   on(event: string, listener: (...args: unknown[]) => void): void {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { createClient, createCluster, RESP_TYPES } from 'redis';
-import { createCluster as createCluster5 } from 'redis5';
+import { createClient as createClient5, createCluster as createCluster5 } from 'redis5';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -8,15 +8,24 @@ import {
   RateLimiter,
   RateType,
   RedissonRateLimiter,
+  StoreUnavailableError,
   slidingWindow,
   valkeyGlide,
 } from '../../src/index.ts';
 import { freePort } from '../support/ports.ts';
+import { startProxy } from '../support/proxy.ts';
 import { startCluster } from '../support/redisCluster.ts';
 import { startRedis } from '../support/redisServer.ts';
+import { until } from '../support/until.ts';
 
 const test = suite('node-redis');
 const limit = slidingWindow({ permits: 3, interval: 60_000 });
+
+const errorOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
 
 test('one client has one adapter, so that its limiters are one client of the fleet', () => {
   const client = createClient();
@@ -79,6 +88,41 @@ test('a request waits for a client that is connecting, and fails over if it cann
   assert.equal(await Promise.all(sources), ['redis', 'fallback']);
   await server.stop();
 });
+
+for (const [version, create] of Object.entries({
+  6: createClient,
+  5: createClient5 as unknown as typeof createClient,
+}))
+  test(`node-redis ${version}: calls wait for the connection here, unless the client would reject them at once`, async () => {
+    const server = await startRedis();
+    const proxy = await startProxy(server.port);
+    const open = async (disableOfflineQueue: boolean, attempts = Infinity) => {
+      const reconnectStrategy = (retries: number) => (retries < attempts ? 20 : false);
+      const client = create({ disableOfflineQueue, socket: { port: proxy.port, reconnectStrategy } });
+      client.on('error', () => {});
+      const limiterOf = (storeTimeout: number) =>
+        new RateLimiter({ name: 'api', limit, redis: nodeRedis(client as never), storeTimeout });
+      const early = await errorOf(limiterOf(60_000).decide());
+      assert.match((early as Error).message, 'closed', 'before connect()');
+      await client.connect();
+      await limiterOf(60_000).availablePermits();
+      return { client, limiterOf };
+    };
+    const [queueing, rejecting, ending] = [await open(false), await open(true), await open(false, 20)];
+    await proxy.close();
+    const isLost = async () => [queueing, rejecting, ending].every(({ client }) => !client.isReady);
+    await until('the clients know', isLost);
+    const patient = queueing.limiterOf(60_000).decide();
+    assert.instance(await errorOf(queueing.limiterOf(200).decide()), StoreUnavailableError);
+    assert.match(((await errorOf(rejecting.limiterOf(60_000).decide())) as Error).message, 'offline');
+    // When it gives up, it rejects what it has queued.
+    assert.match(((await errorOf(ending.limiterOf(60_000).decide())) as Error).message, 'ECONNREFUSED');
+    await proxy.reopen();
+    assert.is((await patient).remaining, 2);
+    for (const { client } of [queueing, rejecting]) client.destroy();
+    await proxy.close();
+    await server.stop();
+  });
 
 test('mapped types and a key prefix of the client change nothing', async () => {
   const server = await startRedis();

@@ -7,11 +7,11 @@ import { kinds, type Opened } from './kinds.ts';
 const kind = kinds[clientName!];
 
 /** The members of a connection that the store uses. */
-const ofStore = /^(sluice_|status$|off$|listenerCount$|defineCommand$|nodes$)/;
+const ofStore = /^(sluice_|status$|options$|off$|listenerCount$|defineCommand$|nodes$)/;
 /** The events of the store's connection; all other events are those of the test's own connection. */
 const ofConnection = /^(ready|close|end|error)$/;
 /** The members that only ioredis has, and that the store would use. */
-const ofIoredis = /^(options|scriptsSet|sendCommand|stream)$/;
+const ofIoredis = /^(scriptsSet|sendCommand|stream)$/;
 
 /** The arguments of ioredis's `new Redis(…)`, as options. */
 function optionsOf(args: unknown[]): RedisOptions {

@@ -100,6 +100,8 @@ export class Connection {
 
   readonly #onError = (error: unknown): void => {
     if (error instanceof Error) this.#error = error;
+    // node-redis emits nothing else when it makes no further attempt.
+    if (this.#redis.status === 'end') this.#onLost();
   };
 
   readonly #onReady = (): void => {
