@@ -9,11 +9,10 @@ const leastGain = 2;
 const tripsGained = 2;
 /** The least milliseconds between two moves of the store, and the most between two of this client. */
 const leastPause = 100;
-/**
- * The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate, or a full
- * bucket no more: permits that come back overflow it until the next call.
- */
+/** The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate. */
 const shortPause = 20;
+/** Permits that come back overflow a bucket of so few requests until the next call. */
+const fewRequests = 20;
 /** A move takes time for every waiting request: the next one comes a millisecond later for each so many of them. */
 const queuedPerMs = 100;
 /** A refund is late if it comes after more than this part of the shortest interval. */
@@ -78,8 +77,7 @@ export class Rescheduler {
   get #pause(): number {
     const { fairShare, queue, reservations } = this.#parts;
     const { contenders } = fairShare;
-    const isShort = this.#takes(leastPause) || this.#isSmall;
-    const longest = contenders > 1 && isShort ? shortPause : leastPause;
+    const longest = contenders > 1 && this.#takes(leastPause) ? shortPause : leastPause;
     const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
     return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
   }
@@ -92,10 +90,11 @@ export class Rescheduler {
     return contenders === 1 || hasWindow || this.#isSmall || this.#takes(this.#late ? slowLoad : leastPause);
   }
 
-  /** Whether a full bucket takes at most `leastPause`. */
+  /** Whether full buckets hold few requests like the first one. */
   get #isSmall(): boolean {
-    const { limits } = this.#parts.ledger;
-    return limits.every((limit) => capacityOf(limit) * limit.interval <= leastPause * limit.permits);
+    const { ledger, reservations } = this.#parts;
+    const { first } = reservations.moments;
+    return ledger.limits.every((limit, i) => capacityOf(limit) <= fewRequests * (first?.grant.cost[i] ?? 0));
   }
 
   /** Whether the first request takes so many milliseconds of the limit's full rate. */

@@ -75,9 +75,11 @@ for (const [[permits, clients], refund] of cases(crowds, [0.6, 0.9]))
   });
 
 const small = [
-  [5, 20, 5, 8, 0.65],
-  [5, 100, 5, 8, 0.78],
-  [200, 1000, 10, 16, 0.83],
+  [5, 20, 5, 8, 0.58],
+  [5, 100, 5, 8, 0.75],
+  [200, 1000, 10, 16, 0.72],
+  [20, 1000, 5, 16, 0.9],
+  [8, 150, 8, 64, 0.85],
 ] as const;
 for (const [permits, interval, burst, clients, least] of small)
   test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, if 90 % are refunded soon`, () => {
