@@ -59,7 +59,7 @@ async function run(
 }
 
 /** An error reply as ioredis reports it. */
-function replyError(message: string, cause: unknown): Error {
+export function replyError(message: string, cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { name: 'ReplyError' });
 }
 

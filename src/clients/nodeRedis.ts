@@ -1,6 +1,6 @@
 import type { RedisClient } from '../stores/redis/redisClient.ts';
 import * as check from '../validate.ts';
-import { addScript, type ScriptRunner } from './addScript.ts';
+import { addScript, replyError, type ScriptRunner } from './addScript.ts';
 
 /** The part of a node-redis client (the package `redis`) that is used: of `createClient()` or `createCluster()`. */
 export interface NodeRedisClient {
@@ -53,6 +53,8 @@ export function nodeRedis(client: NodeRedisClient): RedisClient {
   return known;
 }
 
+type Listener = (...args: unknown[]) => void;
+
 class NodeRedis implements RedisClient {
   readonly #client: NodeRedisClient;
   readonly #runner: ScriptRunner;
@@ -60,6 +62,8 @@ class NodeRedis implements RedisClient {
   readonly #events: Record<string, string | undefined>;
   /** Resolves when a cluster is connected for the first time: until then, it rejects commands. A single client queues them. */
   #opening: Promise<unknown> | undefined;
+  /** The listeners of errors as they were added to the client: each passes errors on as ioredis reports them. */
+  readonly #ofErrors = new WeakMap<Listener, Listener>();
   #wasOpen = false;
   #hasFailed = false;
   readonly nodes?: () => [];
@@ -108,12 +112,17 @@ class NodeRedis implements RedisClient {
     return { enableOfflineQueue: isOpen && reports === true };
   }
 
-  on(event: string, listener: (...args: unknown[]) => void): void {
-    this.#client.on(this.#events[event] ?? event, listener);
+  on(event: string, listener: Listener): void {
+    let added = listener;
+    if (event === 'error') {
+      added = this.#ofErrors.get(listener) ?? ((error) => listener(withReply(error)));
+      this.#ofErrors.set(listener, added);
+    }
+    this.#client.on(this.#events[event] ?? event, added);
   }
 
-  off(event: string, listener: (...args: unknown[]) => void): void {
-    this.#client.off(this.#events[event] ?? event, listener);
+  off(event: string, listener: Listener): void {
+    this.#client.off(this.#events[event] ?? event, this.#ofErrors.get(listener) ?? listener);
   }
 
   listenerCount(event: string): number {
@@ -132,4 +141,10 @@ class NodeRedis implements RedisClient {
 function replyIn(error: unknown): string | undefined {
   const { message } = error as Error;
   return /^[A-Z]+ /.test(message) ? message : undefined;
+}
+
+/** An error as ioredis reports it. */
+function withReply(error: unknown): unknown {
+  const reply = replyIn(error);
+  return reply === undefined ? error : replyError(reply, error);
 }
