@@ -21,6 +21,8 @@ do
   -- before they come back.
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
+  -- And if a bucket of more than one permit holds fewer of the largest requests than this, and than contend for it.
+  local MOST_IN_BUCKET = 8
   -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
   -- But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order,
@@ -72,16 +74,29 @@ do
     return load < MOST_LOAD and room <= shortestInterval(ledger) and not hasLarge(ledger, MOST_LOAD)
   end
 
+  -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
+  local function isSmall(ledger, contenders)
+    local largest = ledger.largestUntil > ledger.seen and ledger.largest or 0
+    for _, state in ipairs(ledger.limits) do
+      -- In a bucket of one permit, what comes back before a reservation is lost in any case.
+      if state.kind == 't' and state.burst ~= 1 then
+        local load = math.max(state.interval / state.permits, largest)
+        if state.burst * state.interval < state.permits * load * math.min(MOST_IN_BUCKET, contenders) then return true end
+      end
+    end
+    return false
+  end
+
   -- Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused.
   local function areFew(ledger, contenders)
     local kept = keptPart(ledger)
-    if not hasWindow(ledger) or not isShort(ledger) or kept > MOST_IN_ORDER then return false end
     -- A client without a ticket is behind all others.
-    if contenders > MOST_TICKETS then return false end
+    if not isShort(ledger) or kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
+    if isSmall(ledger, contenders) then return true end
     local load = slowestLoad(ledger)
     local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
     local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
-    return load * contenders > most * shortestInterval(ledger)
+    return hasWindow(ledger) and load * contenders > most * shortestInterval(ledger)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders

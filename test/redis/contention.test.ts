@@ -20,6 +20,8 @@ const cancels: Habits = { ...some, cancel: 0.5, cancelWithin: 300 };
 
 const sizes: Habits = { ...waits, costs: [[1], [3], [10]], cancel: 0.5, cancelWithin: 9_000 };
 
+const large: Habits = { ...soon, costs: [[1], [2], [5]], refund: 0.6 };
+
 const alike = (habits: Habits, clients: number): Habits[] => Array(clients).fill(habits);
 
 const sliding = (permits: number, interval: number) => slidingWindow({ permits, interval });
@@ -49,6 +51,7 @@ const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number
   ['64 clients refund late on a bucket', [bucket(100, 1_000)], alike(late, 64), 8],
   ['half of 8 clients refund late on a slow bucket', [bucket(2, 1_000)], half(late, 8), 40],
   ['clients cancel requests of several sizes on a bucket', [bucket(10, 5_000)], alike(sizes, 4), 60],
+  ['16 clients refund requests for most of a small bucket', [bucket(6, 300)], alike(large, 16), 8],
   ['64 clients refund soon on a fast sliding window', [sliding(150, 1_000)], alike(soon, 64), 5],
   ['8 clients refund late in a long window', [sliding(50, 12_000)], alike(some, 8), 40],
   [

@@ -25,6 +25,8 @@ const leastInFixed = 9;
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
+/** And if a bucket of more than one permit holds fewer of the largest requests than this, and than contend for it. */
+const mostInBucket = 8;
 /** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
 /**
@@ -78,11 +80,22 @@ function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
 function areFew(ledger: LedgerState, contenders: number): boolean {
   const kept = keptPart(ledger);
   // A client without a ticket is behind all others.
-  if (!hasWindow(ledger) || !isShort(ledger) || kept > mostInOrder || contenders > mostTickets) return false;
+  if (!isShort(ledger) || kept > mostInOrder || contenders > mostTickets) return false;
+  if (isSmall(ledger, contenders)) return true;
   const load = slowestLoad(ledger);
   const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
   const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
-  return load * contenders > most * shortestInterval(ledger);
+  return hasWindow(ledger) && load * contenders > most * shortestInterval(ledger);
+}
+
+/** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
+function isSmall({ limits, largest, largestUntil, seen }: LedgerState, contenders: number): boolean {
+  return limits.some((limit) => {
+    // In a bucket of one permit, what comes back before a reservation is lost in any case.
+    if (limit.kind !== 'tokenBucket' || limit.burst === 1) return false;
+    const load = Math.max(limit.interval / limit.permits, largestUntil > seen ? largest : 0);
+    return limit.burst * limit.interval < limit.permits * load * Math.min(mostInBucket, contenders);
+  });
 }
 
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
