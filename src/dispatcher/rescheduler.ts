@@ -90,11 +90,18 @@ export class Rescheduler {
     return contenders === 1 || hasWindow || this.#isSmall || this.#takes(this.#late ? slowLoad : leastPause);
   }
 
-  /** Whether full buckets hold few requests like the first one. */
+  /**
+   * Whether full buckets hold few requests like the only one that has a reservation, but more than one. The places of several could be
+   * lost before reservations of others.
+   */
   get #isSmall(): boolean {
     const { ledger, reservations } = this.#parts;
-    const { first } = reservations.moments;
-    return ledger.limits.every((limit, i) => capacityOf(limit) <= fewRequests * (first?.grant.cost[i] ?? 0));
+    const { first, count } = reservations.moments;
+    if (!first || count > 1) return false;
+    return ledger.limits.every((limit, i) => {
+      const requests = capacityOf(limit) / first.grant.cost[i];
+      return requests > 1 && requests <= fewRequests;
+    });
   }
 
   /** Whether the first request takes so many milliseconds of the limit's full rate. */

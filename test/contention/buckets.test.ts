@@ -93,6 +93,21 @@ for (const [permits, interval, burst, clients, least] of small)
     assert.ok(calls < 6, `${calls} calls a permit`);
   });
 
+for (const [burst, trips] of [
+  [5, [2, 200]],
+  [15, [2, 200]],
+  [15, [200, 200]],
+] as const)
+  test(`clients with round trips of ${trips.join(' and ')} ms use a bucket of 1000 a second that holds ${burst}, half of it refunded`, () => {
+    const habits = { ...waits, waiting: 1000, refund: 0.5, refundWithin: 50 };
+    const { taken } = contend({
+      limits: [tokenBucket({ permits: 1000, interval: 1000, burst })],
+      clients: trips.map((roundTrip) => ({ ...habits, roundTrip })),
+      ...measured,
+    });
+    assert.ok(taken[0] >= 0.95 * 20_000, `${taken[0]} permits`);
+  });
+
 const large = [
   [50, 1000, 10, 20, [1, 3, 6]],
   [300, 50, 900, 64, [44, 54, 245]],
