@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
+import { defer, retry } from 'rxjs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   AcquireTimeoutError,
   fixedWindow,
+  permits$,
   RateLimiter,
   RateType,
   RedissonRateLimiter,
@@ -301,5 +303,28 @@ withOptions(test, queue)(
     await limiter.close();
   },
 );
+
+for (const [title, options] of Object.entries({
+  'an attempt to connect': { maxRetriesPerRequest: 0 },
+  'a wrong password': { username: 'nobody', password: 'wrong' },
+}))
+  aboutIoredis(test, 'its options')(
+    `a stream that retries tries once for each loss of the connection: ${title}`,
+    async ({ proxy, connect }) => {
+      const limiter = new RateLimiter({ name: 'retries', limit, redis: connect(options) });
+      if (!('password' in options)) await proxy.close();
+      let attempts = 0;
+      const granted = defer(() => {
+        attempts++;
+        return permits$(limiter);
+      }).pipe(retry());
+      const subscription = granted.subscribe();
+      // The event loop goes on.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      subscription.unsubscribe();
+      await limiter.close();
+      assert.ok(attempts > 1 && attempts < 40, `${attempts} attempts`);
+    },
+  );
 
 test.run();

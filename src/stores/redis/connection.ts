@@ -75,7 +75,11 @@ export class Connection {
   }
 
   watch(watcher: Watcher): void {
-    if (this.#watchers.size === 0) this.#listen();
+    if (this.#watchers.size === 0) {
+      // An earlier one may have been mended meanwhile.
+      this.#error = undefined;
+      this.#listen();
+    }
     this.#watchers.add(watcher);
     // A lazy connection is opened by its first call. Its events report a failure.
     if (this.#redis.status === 'wait') this.#redis.connect?.().catch(() => {});
@@ -105,11 +109,12 @@ export class Connection {
   };
 
   readonly #onReady = (): void => {
-    for (const watcher of this.#watchers) watcher.ready();
+    for (const watcher of [...this.#watchers]) watcher.ready();
   };
 
   readonly #onLost = (): void => {
     const reason = this.#error ?? new Error('the connection was lost');
-    for (const watcher of this.#watchers) watcher.lost(reason);
+    // A copy, as one that fails its calls may watch again for the next ones: these wait for the next attempt.
+    for (const watcher of [...this.#watchers]) watcher.lost(reason);
   };
 }
