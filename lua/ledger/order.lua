@@ -21,7 +21,8 @@ do
   -- before they come back.
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
-  -- And if a bucket of more than one permit holds fewer of the largest requests than this, and than contend for it.
+  -- They also wait in order for a bucket of several permits that holds fewer of the largest requests than this, and than
+  -- contenders.
   local MOST_IN_BUCKET = 8
   -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
@@ -31,7 +32,8 @@ do
   local MOST_IN_TURNS = 0.7
   -- Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds.
   local LEAST_IN_SLIDING = 15
-  -- With less, a refund that is not late counts if at most this part is kept: reservations leave some of what comes back unused then.
+  -- If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some
+  -- unused.
   local FEW_SOON = 0.15
   -- While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has
   -- been granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused. Those

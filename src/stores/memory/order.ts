@@ -25,7 +25,7 @@ const leastInFixed = 9;
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
-/** And if a bucket of more than one permit holds fewer of the largest requests than this, and than contend for it. */
+/** They also wait in order for a bucket of several permits that holds fewer of the largest requests than this, and than contenders. */
 const mostInBucket = 8;
 /** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
@@ -37,7 +37,7 @@ const veryLateParts = 3;
 const mostInTurns = 0.7;
 /** Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds. */
 const leastInSliding = 15;
-/** With less, a refund that is not late counts if at most this part is kept: reservations leave some of what comes back unused then. */
+/** If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some unused. */
 const fewSoon = 0.15;
 /**
  * While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has been
