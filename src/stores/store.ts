@@ -45,7 +45,7 @@ export interface ReserveRequest {
    */
   earlier?: boolean;
   /** Whether all requests of the call have ended: a call that has had to wait for the connection is then made without them. */
-  isObsolete?: () => boolean;
+  isObsolete?(this: ReserveRequest): boolean;
 }
 
 /** The moment of a client's last reservation, and the epoch in which it was made. */
