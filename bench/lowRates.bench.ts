@@ -55,6 +55,15 @@ const halves = [
   [50, 1_000, 40],
 ];
 
+/** Permits, milliseconds of the interval, burst, clients, the costs of their requests, and the refunded part, within milliseconds. */
+const buckets: [number, number, number, number, number[], number, number][] = [
+  [20, 1_000, 3, 16, [1], 0.9, 5],
+  [5, 100, 5, 8, [1], 0.9, 5],
+  [50, 1_000, 1, 8, [1], 0.9, 5],
+  [300, 50, 900, 64, [44, 54, 245], 0.6, 50],
+  [100, 1_000, 100, 64, [1], 0.6, 1],
+];
+
 /** Of single histories of so few permits, chance decides most: the fewer they are, the more seeds. */
 const manyOf = (permits: number) => ({
   ...measured,
@@ -72,6 +81,7 @@ export function run(): void {
   compareCrowds();
   compareWasteful();
   compareHalves();
+  compareBuckets();
   compareMixedCosts();
 }
 
@@ -158,6 +168,21 @@ function compareHalves(): void {
         return [`${kind} of ${permits} in ${interval} ms, ${clients} clients`, part, least, calls];
       }),
     ),
+  );
+  console.log();
+}
+
+function compareBuckets(): void {
+  printTable(
+    ['buckets that hold few requests', 'part', 'longest, s', 'calls'],
+    buckets.map(([permits, interval, burst, clients, costs, refund, refundWithin]) => {
+      const limit = tokenBucket({ permits, interval, burst });
+      const habits = { ...waits, costs: costs.map((n) => [n]), refund, refundWithin };
+      const during = { ...manyWindows(limit, 8_000), seeds: 8 };
+      const { part, longest, calls } = againstIdeal(limit, clients, habits, during);
+      const title = `${permits} in ${interval} ms, burst ${burst}, ${clients} clients, costs ${costs.join(' or ')}`;
+      return [`${title}, ${refund * 100} % in ${refundWithin} ms`, part, longest / 1_000, calls];
+    }),
   );
   console.log();
 }

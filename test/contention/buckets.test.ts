@@ -5,6 +5,7 @@ import { tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal, fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
+import { assertKept } from './assertKept.ts';
 import { contend, half, waits } from './contend.ts';
 import { besideWasteful } from './wasteful.ts';
 
@@ -68,10 +69,7 @@ for (const [[permits, clients], refund] of cases(crowds, [0.6, 0.9]))
     const limit = tokenBucket({ permits, interval: 1000 });
     const during = { ...manyWindows(limit, 10_000), seeds: 8 };
     const habits = { ...waits, refund, refundWithin: 500 };
-    const { part, jain, calls } = againstIdeal(limit, clients, habits, during);
-    assert.ok(part >= 0.9, `${part} of the ideal`);
-    assert.ok(jain >= 0.85, `Jain's index is ${jain}`);
-    assert.ok(calls < 2.4, `${calls} calls a permit`);
+    assertKept(againstIdeal(limit, clients, habits, during), { part: 0.9, jain: 0.85, calls: 2.4 });
   });
 
 // What comes back overflows a bucket that holds few requests.
@@ -88,9 +86,8 @@ for (const [permits, interval, burst, clients, least] of small)
   test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, if 90 % are refunded soon`, () => {
     const limit = tokenBucket({ permits, interval, burst });
     const during = { ...manyWindows(limit, 8_000), seeds: 4 };
-    const { part, calls } = againstIdeal(limit, clients, { ...waits, refund: 0.9, refundWithin: 5 }, during);
-    assert.ok(part >= least, `${part} of the ideal`);
-    assert.ok(calls < 6, `${calls} calls a permit`);
+    const habits = { ...waits, refund: 0.9, refundWithin: 5 };
+    assertKept(againstIdeal(limit, clients, habits, during), { part: least, calls: 6 });
   });
 
 for (const [burst, trips] of [
@@ -118,18 +115,15 @@ for (const [permits, interval, burst, clients, costs] of large)
     const limit = tokenBucket({ permits, interval, burst });
     const during = { ...manyWindows(limit, 8_000), seeds: 4 };
     const habits = { ...waits, costs: costs.map((n) => [n]), refund: 0.6, refundWithin: 50 };
-    const { part, calls } = againstIdeal(limit, clients, habits, during);
-    assert.ok(part >= 0.9, `${part} of the ideal`);
-    assert.ok(calls < 5, `${calls} calls a permit`);
+    assertKept(againstIdeal(limit, clients, habits, during), { part: 0.9, calls: 5 });
   });
 
 for (const refund of [0.6, 0.9])
   test(`10 clients keep a bucket of one permit a second of which ${refund * 100} % are refunded late`, () => {
     const limit = tokenBucket({ permits: 1, interval: 1000 });
     const during = { ...manyWindows(limit, 60_000), seeds: 32 };
-    const { part, calls } = againstIdeal(limit, 10, { ...waits, refund, refundWithin: 500 }, during);
-    assert.ok(part >= 0.92, `${part} of the ideal`);
-    assert.ok(calls < 10.5, `${calls} calls a permit`);
+    const habits = { ...waits, refund, refundWithin: 500 };
+    assertKept(againstIdeal(limit, 10, habits, during), { part: 0.92, calls: 10.5 });
   });
 
 for (const [permits, others] of [

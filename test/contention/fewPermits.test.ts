@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow } from '../../src/limits/limit.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal, fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
+import { assertKept } from './assertKept.ts';
 import { contend, half, waits } from './contend.ts';
 import { besideWasteful } from './wasteful.ts';
 
@@ -36,10 +37,7 @@ for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(flee
     const limit = limitOf(permits, interval);
     const during = { ...manyWindows(limit, 10_000), seeds: 4 };
     const habits = { ...waits, refund, refundWithin: 5 };
-    const { part, jain, calls } = againstIdeal(limit, clients, habits, during);
-    assert.ok(part >= 0.96, `${part} of the ideal`);
-    assert.ok(jain >= 0.92, `Jain's index is ${jain}`);
-    assert.ok(calls < 6, `${calls} calls a permit`);
+    assertKept(againstIdeal(limit, clients, habits, during), { part: 0.96, jain: 0.92, calls: 6 });
   });
 
 const crowds = [
@@ -59,11 +57,9 @@ for (const [[permits, interval, clients, least], [kind, limitOf], refund, refund
   test(`${clients} clients keep a ${kind} of ${permits} in ${interval} ms, and refund ${refund * 100} % within ${refundWithin} ms`, () => {
     const limit = limitOf(permits, interval);
     const during = { ...manyWindows(limit, 10_000), seeds: 4 };
-    const { part, jain, calls } = againstIdeal(limit, clients, { ...waits, refund, refundWithin }, during);
-    assert.ok(part >= least, `${part} of the ideal`);
+    const compared = againstIdeal(limit, clients, { ...waits, refund, refundWithin }, during);
     // Of few kept permits, chance decides how many are whose.
-    assert.ok(jain >= 0.85, `Jain's index is ${jain}`);
-    assert.ok(calls < 8, `${calls} calls a permit`);
+    assertKept(compared, { part: least, jain: 0.85, calls: 8 });
   });
 
 for (const [[kind, limitOf], refund] of cases(kinds, [0.3, 0.6, 0.9]))
@@ -149,9 +145,7 @@ for (const [[permits, clients], [kind, limitOf], refund] of cases(
     const limit = limitOf(permits, 1000);
     const during = { ...manyWindows(limit, 60_000), seeds: 16 };
     const habits = { ...waits, refund, refundWithin: 500 };
-    const { part, calls } = againstIdeal(limit, clients, habits, during);
-    assert.ok(part >= 0.92, `${part} of the ideal`);
-    assert.ok(calls < 6.5, `${calls} calls a permit`);
+    assertKept(againstIdeal(limit, clients, habits, during), { part: 0.92, calls: 6.5 });
   });
 
 for (const [permits, [kind, limitOf]] of cases([1, 2, 3, 5], kinds))

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal, measured } from './againstIdeal.ts';
+import { assertKept } from './assertKept.ts';
 import { contend, waits } from './contend.ts';
 
 /** What clients with one queued request each keep. */
@@ -64,14 +65,8 @@ const late = [
 ] as const;
 for (const [[permits, clients, refund, least, most], [kind, limitOf]] of cases(late, windows))
   test(`${clients} clients keep a ${kind} of ${permits} a second of which ${refund * 100} % are refunded late`, () => {
-    const { part, calls } = againstIdeal(
-      limitOf(permits),
-      clients,
-      { ...waits, refund, refundWithin: 500 },
-      many,
-    );
-    assert.ok(part >= least, `${part} of the ideal`);
-    assert.ok(calls < most, `${calls} calls a permit`);
+    const habits = { ...waits, refund, refundWithin: 500 };
+    assertKept(againstIdeal(limitOf(permits), clients, habits, many), { part: least, calls: most });
   });
 
 const shares = [

@@ -66,8 +66,9 @@ function mayMoveUp(
   // Holes that are too small for the request come back to a bucket if no reservation follows them, but are lost before one that
   // waits for a full bucket.
   const [hole] = ledger.holes;
-  if (hole && hole.moment < now + Math.min(maxWait, lastBeat) && !hasWindow(ledger))
-    if (last >= newestOf(ledger, cost, false) && !holeFor(ledger, now, Infinity, cost)) return true;
+  const isNear = hole !== undefined && hole.moment < now + Math.min(maxWait, lastBeat);
+  const isLast = last >= newestOf(ledger, cost, false);
+  if (isNear && isLast && !hasWindow(ledger) && !holeFor(ledger, now, Infinity, cost)) return true;
   // Beside others, that helps only if as many permits were refunded; and in a fixed window never, as no slot is unknown there.
   const isEnough = contenders === 1 || ledger.freed >= loadOf(ledger, cost);
   return isEnough && !hasKind(ledger, 'fixedWindow') && fitAll(ledger, now, now, cost, Infinity) + count > 0;
