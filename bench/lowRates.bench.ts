@@ -2,6 +2,7 @@
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
 import { againstIdeal, fleetAgainstIdeal, manyWindows, measured } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
+import { wordsOf } from '../test/contention/randomFleet.ts';
 import { besideWasteful, wasteful } from '../test/contention/wasteful.ts';
 import { printTable } from './support/table.ts';
 
@@ -55,13 +56,19 @@ const halves = [
   [50, 1_000, 40],
 ];
 
-/** Permits, milliseconds of the interval, burst, clients, the costs of their requests, and the refunded part, within milliseconds. */
-const buckets: [number, number, number, number, number[], number, number][] = [
-  [20, 1_000, 3, 16, [1], 0.9, 5],
-  [5, 100, 5, 8, [1], 0.9, 5],
-  [50, 1_000, 1, 8, [1], 0.9, 5],
-  [300, 50, 900, 64, [44, 54, 245], 0.6, 50],
-  [100, 1_000, 100, 64, [1], 0.6, 1],
+/** A limit that holds few requests of each client, clients, the costs of their requests, and the refunded part, within milliseconds. */
+const few: [Limit, number, number[], number, number][] = [
+  [tokenBucket({ permits: 20, interval, burst: 3 }), 16, [1], 0.9, 5],
+  [tokenBucket({ permits: 5, interval: 100 }), 8, [1], 0.9, 5],
+  [tokenBucket({ permits: 50, interval, burst: 1 }), 8, [1], 0.9, 5],
+  [tokenBucket({ permits: 300, interval: 50, burst: 900 }), 64, [44, 54, 245], 0.6, 50],
+  [tokenBucket({ permits: 300, interval: 200 }), 16, [1], 0.9, 500],
+  [tokenBucket({ permits: 100, interval }), 64, [1], 0.6, 1],
+  [fixedWindow({ permits: 100, interval: 200 }), 16, [10], 0.9, 5],
+  [fixedWindow({ permits: 100, interval: 200 }), 16, [2, 8, 19], 0.9, 5],
+  [fixedWindow({ permits: 50, interval }), 16, [5], 0.9, 50],
+  [fixedWindow({ permits: 10, interval: 200 }), 40, [1], 0.9, 70],
+  [slidingWindow({ permits: 100, interval: 200 }), 16, [10], 0.9, 50],
 ];
 
 /** Of single histories of so few permits, chance decides most: the fewer they are, the more seeds. */
@@ -81,7 +88,7 @@ export function run(): void {
   compareCrowds();
   compareWasteful();
   compareHalves();
-  compareBuckets();
+  compareFew();
   compareMixedCosts();
 }
 
@@ -172,15 +179,14 @@ function compareHalves(): void {
   console.log();
 }
 
-function compareBuckets(): void {
+function compareFew(): void {
   printTable(
-    ['buckets that hold few requests', 'part', 'longest, s', 'calls'],
-    buckets.map(([permits, interval, burst, clients, costs, refund, refundWithin]) => {
-      const limit = tokenBucket({ permits, interval, burst });
+    ['limits that hold few requests', 'part', 'longest, s', 'calls'],
+    few.map(([limit, clients, costs, refund, refundWithin]) => {
       const habits = { ...waits, costs: costs.map((n) => [n]), refund, refundWithin };
       const during = { ...manyWindows(limit, 8_000), seeds: 8 };
       const { part, longest, calls } = againstIdeal(limit, clients, habits, during);
-      const title = `${permits} in ${interval} ms, burst ${burst}, ${clients} clients, costs ${costs.join(' or ')}`;
+      const title = `${wordsOf(limit)}, ${clients} clients, costs ${costs.join(' or ')}`;
       return [`${title}, ${refund * 100} % in ${refundWithin} ms`, part, longest / 1_000, calls];
     }),
   );

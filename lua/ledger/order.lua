@@ -32,6 +32,8 @@ do
   local MOST_IN_TURNS = 0.7
   -- Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds.
   local LEAST_IN_SLIDING = 15
+  -- Of a fixed one, also if it has fewer than `LEAST_REQUESTS`, or than so many for each contender: most turns would be in vain.
+  local LEAST_GRANTED = 0.5
   -- If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some
   -- unused.
   local FEW_SOON = 0.15
@@ -67,6 +69,11 @@ do
     return load
   end
 
+  -- The load of the largest request, or 0 if none is larger than a client's share: milliseconds.
+  local function largestLoad(ledger)
+    return ledger.largestUntil > ledger.seen and ledger.largest or 0
+  end
+
   -- Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds.
   local function mayTakeTurns(ledger, least)
     if not hasWindow(ledger) then return false end
@@ -78,11 +85,10 @@ do
 
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
   local function isSmall(ledger, contenders)
-    local largest = ledger.largestUntil > ledger.seen and ledger.largest or 0
     for _, state in ipairs(ledger.limits) do
       -- In a bucket of one permit, what comes back before a reservation is lost in any case.
       if state.kind == 't' and state.burst ~= 1 then
-        local load = math.max(state.interval / state.permits, largest)
+        local load = math.max(state.interval / state.permits, largestLoad(ledger))
         if state.burst * state.interval < state.permits * load * math.min(MOST_IN_BUCKET, contenders) then return true end
       end
     end
@@ -95,7 +101,7 @@ do
     -- A client without a ticket is behind all others.
     if not isShort(ledger) or kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
     if isSmall(ledger, contenders) then return true end
-    local load = slowestLoad(ledger)
+    local load = math.max(slowestLoad(ledger), largestLoad(ledger))
     local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
     local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
     return hasWindow(ledger) and load * contenders > most * shortestInterval(ledger)
@@ -113,18 +119,20 @@ do
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 
-  -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long.
-  local function goFirst(ledger, now)
+  -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, and not for few ones.
+  local function goFirst(ledger, now, contenders)
     local load = slowestLoad(ledger)
-    if isSlow(ledger, load) or hasKind(ledger, 's') and load >= LEAST_IN_SLIDING then return false end
-    return comeLate(ledger, now) and keptPart(ledger) <= MOST_IN_TURNS
+    if isSlow(ledger, load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end
+    local largest = math.max(load, largestLoad(ledger))
+    if hasKind(ledger, 's') and largest >= LEAST_IN_SLIDING then return false end
+    return not hasKind(ledger, 'f') or largest * math.max(LEAST_REQUESTS, contenders * LEAST_GRANTED) <= shortestInterval(ledger)
   end
 
   -- Whether contenders take turns, and else whether they wait in order: if neither is needed, they wait for their
   -- reservations.
   function orderOf(ledger, now, contenders)
     local turns = takeTurns(ledger, now)
-    if areFew(ledger, contenders) and not (turns and goFirst(ledger, now)) then return false, true end
+    if areFew(ledger, contenders) and not (turns and goFirst(ledger, now, contenders)) then return false, true end
     return turns, not turns and areRare(ledger)
   end
 

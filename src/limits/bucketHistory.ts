@@ -175,13 +175,14 @@ function limitSteps(history: Bucket, now: number): void {
     // Of grants before the bucket was full, no refund restores anything.
     if (roomAfter(history, now, earlier.since, earlier.held, taken, history) <= 0) step.earlier = undefined;
   }
+  // Coarser ones if that is not enough: they restore less than fine ones, but more than none.
+  for (let part = mergedPart; part > 1; part /= 2)
+    for (let step = history.earlier; step; step = step.earlier)
+      if (step.until <= now)
+        for (; past > keptPast && heldWithEarlier(step) * part <= burst; past--) merge(step);
   let kept = 0;
-  for (let step: Step | undefined = history; step; step = step.earlier) {
-    if (step.until > now) continue;
-    if (step !== history)
-      for (; past > keptPast && heldWithEarlier(step) * mergedPart <= burst; past--) merge(step);
-    if (++kept === keptPast) step.earlier = undefined;
-  }
+  for (let step: Step | undefined = history; step; step = step.earlier)
+    if (step.until <= now && ++kept === keptPast) step.earlier = undefined;
 }
 
 /**

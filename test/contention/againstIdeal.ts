@@ -1,6 +1,6 @@
 import type { Limit } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
-import { type Contention, contend, type Habits } from './contend.ts';
+import { type Contention, contend, type Habits, type Outcome } from './contend.ts';
 import { ideal } from './ideal.ts';
 
 /** Of few permits, chance decides much, so as many histories as `seeds` are measured together. */
@@ -43,31 +43,42 @@ export function againstIdeal(
   return fleetAgainstIdeal(limit, Array(clients).fill(habits), during);
 }
 
-export function fleetAgainstIdeal(limit: Limit, clients: readonly Habits[], during: During): Comparison {
-  const kept = clients.map(() => 0);
-  const ours: Sample[] = [];
-  const best: Sample[] = [];
-  let [longest, granted, calls] = [0, 0, 0];
-  for (let seed = 1; seed <= during.seeds; seed++) {
-    const contention = { limits: [limit], clients, ...during, seed };
-    const outcome = contend(contention);
-    outcome.kept.forEach(([permits], client) => {
-      kept[client] += permits;
-    });
-    ours.push({ kept: sum(outcome.kept.map(([permits]) => permits)), taken: outcome.taken[0] });
-    const queue = ideal(contention);
-    best.push({ kept: queue.kept[0], taken: queue.taken[0] });
-    longest += outcome.longest / during.seeds;
-    granted += outcome.granted;
-    calls += outcome.calls;
-  }
+/** Of several limits, the permits of the one count that the queue uses most. */
+export function fleetAgainstIdeal(
+  limit: Limit | readonly Limit[],
+  clients: readonly Habits[],
+  during: During,
+): Comparison {
+  const limits = [limit].flat();
+  const histories = Array.from({ length: during.seeds }, (_, i) => {
+    const contention = { limits, clients, ...during, seed: i + 1 };
+    return { ours: contend(contention), queue: ideal(contention) };
+  });
+  const used = limits.map(
+    ({ permits, interval }, i) => (sum(histories.map(({ queue }) => queue.kept[i])) * interval) / permits,
+  );
+  const at = used.indexOf(Math.max(...used));
+  const kept = clients.map((_, client) => sum(histories.map(({ ours }) => ours.kept[client][at])));
+  const sampleOf = (permits: number, taken: readonly number[]): Sample => ({
+    kept: permits,
+    taken: taken[at],
+  });
+  const ours = histories.map(({ ours }) => sampleOf(sum(ours.kept.map((own) => own[at])), ours.taken));
+  const best = histories.map(({ queue }) => sampleOf(queue.kept[at], queue.taken));
+  const totalOf = (of: (one: Outcome) => number) => sum(histories.map(({ ours }) => of(ours)));
+  const { permits, interval } = limits[at];
   const rate = (sum(kept) * 1000) / (during.seeds * during.span);
-  const share = (during.seeds * limit.permits * during.span) / limit.interval / clients.length;
-  const shares = kept.map((permits) => permits / share);
+  const share = (during.seeds * permits * during.span) / interval / clients.length;
   const areAlike = clients.every((habits) => habits === clients[0]);
   const chance = areAlike ? 1 - clients[0].refund * clients[0].part : undefined;
-  const part = meanKept(ours, chance) / meanKept(best, chance);
-  return { shares, rate, part, jain: jain(kept), longest, calls: calls / granted };
+  return {
+    shares: kept.map((own) => own / share),
+    rate,
+    part: meanKept(ours, chance) / meanKept(best, chance),
+    jain: jain(kept),
+    longest: totalOf(({ longest }) => longest) / during.seeds,
+    calls: totalOf(({ calls }) => calls) / totalOf(({ granted }) => granted),
+  };
 }
 
 /** The permits of one history that were granted, and those that were kept. */

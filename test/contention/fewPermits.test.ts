@@ -40,6 +40,38 @@ for (const [[permits, interval, clients], [kind, limitOf], refund] of cases(flee
     assertKept(againstIdeal(limit, clients, habits, during), { part: 0.96, jain: 0.92, calls: 6 });
   });
 
+const large = [
+  [100, 200, 16, [10]],
+  [100, 200, 16, [2, 8, 19]],
+  [1000, 50, 16, [8, 174, 422]],
+  [50, 1000, 16, [5]],
+] as const;
+for (const [[permits, interval, clients, costs], [kind, limitOf], refundWithin] of cases(
+  large,
+  kinds,
+  [5, 50],
+))
+  test(`${clients} clients that request ${costs.join(' or ')} keep a ${kind} of ${permits} in ${interval} ms, 90 % refunded within ${refundWithin} ms`, () => {
+    const limit = limitOf(permits, interval);
+    const habits = { ...waits, costs: costs.map((n) => [n]), refund: 0.9, refundWithin };
+    const during = { ...manyWindows(limit, 10_000), seeds: 4 };
+    assertKept(againstIdeal(limit, clients, habits, during), { part: 0.9, jain: 0.9, calls: 7 });
+  });
+
+const lateCrowds = [
+  [10, 200, 40],
+  [14, 200, 64],
+  [20, 200, 64],
+  [9, 300, 40],
+] as const;
+for (const [[permits, interval, clients], refund] of cases(lateCrowds, [0.5, 0.9]))
+  test(`${clients} clients keep a fixed window of ${permits} in ${interval} ms, and refund ${refund * 100} % late`, () => {
+    const limit = fixedWindow({ permits, interval });
+    const during = { ...manyWindows(limit, 6000), seeds: 4 };
+    const habits = { ...waits, refund, refundWithin: 70 };
+    assertKept(againstIdeal(limit, clients, habits, during), { part: 0.9, jain: 0.85, calls: 7 });
+  });
+
 const crowds = [
   [20, 50, 32, 0.85],
   [100, 100, 64, 0.88],

@@ -71,16 +71,20 @@ local function bucketHistory()
     while #steps > ahead and roomAfter(state, now, steps[#steps].since, steps[#steps].held, taken) <= 0 do
       table.remove(steps)
     end
-    local place = math.max(3, ahead + 2)
-    while #steps - ahead > KEPT_PAST do
-      if place > #steps then
-        table.remove(steps)
-      elseif heldBy(steps, place) * MERGED_PART <= burst then
-        merge(steps, place)
-      else
-        place = place + 1
+    -- Coarser ones if that is not enough: they restore less than fine ones, but more than none.
+    local part = MERGED_PART
+    while part > 1 do
+      local place = math.max(3, ahead + 2)
+      while #steps - ahead > KEPT_PAST and place <= #steps do
+        if heldBy(steps, place) * part <= burst then
+          merge(steps, place)
+        else
+          place = place + 1
+        end
       end
+      part = part / 2
     end
+    while #steps - ahead > KEPT_PAST do table.remove(steps) end
   end
 
   -- Records a grant of `n` permits at `t` that is never refunded, if the history has no other grants. Returns whether it did.

@@ -37,6 +37,8 @@ const veryLateParts = 3;
 const mostInTurns = 0.7;
 /** Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds. */
 const leastInSliding = 15;
+/** Of a fixed one, also if it has fewer than `leastRequests`, or than so many for each contender: most turns would be in vain. */
+const leastGranted = 0.5;
 /** If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some unused. */
 const fewSoon = 0.15;
 /**
@@ -67,6 +69,11 @@ function slowestLoad({ limits }: LedgerState): number {
   return Math.max(...limits.map(({ interval, permits }) => interval / permits));
 }
 
+/** The load of the largest request, or 0 if none is larger than a client's share: milliseconds. */
+function largestLoad({ largest, largestUntil, seen }: LedgerState): number {
+  return largestUntil > seen ? largest : 0;
+}
+
 /** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */
 function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
   if (!hasWindow(ledger)) return false;
@@ -82,18 +89,18 @@ function areFew(ledger: LedgerState, contenders: number): boolean {
   // A client without a ticket is behind all others.
   if (!isShort(ledger) || kept > mostInOrder || contenders > mostTickets) return false;
   if (isSmall(ledger, contenders)) return true;
-  const load = slowestLoad(ledger);
+  const load = Math.max(slowestLoad(ledger), largestLoad(ledger));
   const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
   const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
   return hasWindow(ledger) && load * contenders > most * shortestInterval(ledger);
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
-function isSmall({ limits, largest, largestUntil, seen }: LedgerState, contenders: number): boolean {
-  return limits.some((limit) => {
+function isSmall(ledger: LedgerState, contenders: number): boolean {
+  return ledger.limits.some((limit) => {
     // In a bucket of one permit, what comes back before a reservation is lost in any case.
     if (limit.kind !== 'tokenBucket' || limit.burst === 1) return false;
-    const load = Math.max(limit.interval / limit.permits, largestUntil > seen ? largest : 0);
+    const load = Math.max(limit.interval / limit.permits, largestLoad(ledger));
     return limit.burst * limit.interval < limit.permits * load * Math.min(mostInBucket, contenders);
   });
 }
@@ -101,16 +108,19 @@ function isSmall({ limits, largest, largestUntil, seen }: LedgerState, contender
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
 export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
   const takesTurns = takeTurns(ledger, now);
-  if (areFew(ledger, contenders) && !(takesTurns && goFirst(ledger, now))) return 'order';
+  if (areFew(ledger, contenders) && !(takesTurns && goFirst(ledger, now, contenders))) return 'order';
   if (takesTurns) return 'turns';
   return areRare(ledger) ? 'order' : undefined;
 }
 
-/** Whether turns go before the order. Not for slow requests, of which single clients would wait for long. */
-function goFirst(ledger: LedgerState, now: number): boolean {
+/** Whether turns go before the order. Not for slow requests, of which single clients would wait for long, and not for few ones. */
+function goFirst(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = slowestLoad(ledger);
-  if (isSlow(ledger, load) || (hasKind(ledger, 'slidingWindow') && load >= leastInSliding)) return false;
-  return comeLate(ledger, now) && keptPart(ledger) <= mostInTurns;
+  if (isSlow(ledger, load) || !comeLate(ledger, now) || keptPart(ledger) > mostInTurns) return false;
+  const largest = Math.max(load, largestLoad(ledger));
+  if (hasKind(ledger, 'slidingWindow') && largest >= leastInSliding) return false;
+  const least = Math.max(leastRequests, contenders * leastGranted);
+  return !hasKind(ledger, 'fixedWindow') || largest * least <= shortestInterval(ledger);
 }
 
 /** A grant was refunded, so many milliseconds after it: turns go on, or begin if enough came back. */
