@@ -71,6 +71,15 @@ const few: [Limit, number, number[], number, number][] = [
   [slidingWindow({ permits: 100, interval: 200 }), 16, [10], 0.9, 50],
 ];
 
+/** Permits, milliseconds of a long interval, and clients. */
+const long = [
+  [50, 10_000, 64],
+  [300, 10_000, 64],
+  [1000, 10_000, 3],
+  [60, 60_000, 16],
+  [1000, 60_000, 16],
+];
+
 /** Of single histories of so few permits, chance decides most: the fewer they are, the more seeds. */
 const manyOf = (permits: number) => ({
   ...measured,
@@ -89,6 +98,7 @@ export function run(): void {
   compareWasteful();
   compareHalves();
   compareFew();
+  compareLong();
   compareMixedCosts();
 }
 
@@ -189,6 +199,25 @@ function compareFew(): void {
       const title = `${wordsOf(limit)}, ${clients} clients, costs ${costs.join(' or ')}`;
       return [`${title}, ${refund * 100} % in ${refundWithin} ms`, part, longest / 1_000, calls];
     }),
+  );
+  console.log();
+}
+
+function compareLong(): void {
+  const refunds = [5, 500, 3_000];
+  printTable(
+    ['90 % are refunded', ...refunds.flatMap((within) => [`in ${within} ms: part`, 'longest, s', 'calls'])],
+    kinds.flatMap(([kind, limitOf]) =>
+      long.map(([permits, interval, clients]) => [
+        `${kind} of ${permits} in ${interval / 1_000} s, ${clients} clients`,
+        ...refunds.flatMap((refundWithin) => {
+          const limit = { ...limitOf(permits), interval };
+          const during = { ...manyWindows(limit, 4 * interval), seeds: 3 };
+          const compared = againstIdeal(limit, clients, { ...waits, refund: 0.9, refundWithin }, during);
+          return [compared.part, compared.longest / 1_000, compared.calls];
+        }),
+      ]),
+    ),
   );
   console.log();
 }

@@ -46,7 +46,7 @@ if #runs == 0 and not waits and contenders == 1 then ledger.pacedUntil = 0 end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many.
 if turns and part and not left then
   local load = loadOf(ledger, runs[1].cost)
-  if free <= contenders * 2 or not isShort(ledger) then retryAt = nextTurn(now, load) end
+  if free <= contenders * 2 then retryAt = nextTurn(now, load) end
   -- It does not wait yet, but is likely to: then it keeps its claim to what others take meanwhile.
   takeTicket(ledger, { client = client, due = math.max(now, retryAt), till = till, stride = -load, taken = taken })
   stays = true

@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of src/stores/memory/order.ts.
 
-local isShort, isSlow, orderOf, goOnInTurns, callSooner, leavesFree
+local isSlow, orderOf, goOnInTurns, callSooner, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -16,7 +16,7 @@ do
   local LEAST_REQUESTS = 12
   local LEAST_IN_FIXED = 9
   local MOST_LOAD = 200
-  -- In a short interval, they also wait in order, in place of turns, if at most this part of the permits is kept, and one
+  -- They also wait in order, in place of turns, if at most this part of the permits is kept, and one
   -- request of each takes more than that part of the interval, or than the kept part: nearly all permits would be reserved
   -- before they come back.
   local MOST_IN_ORDER = 0.9
@@ -47,19 +47,19 @@ do
   -- interval.
   local LEAST_LATE = 125
   local MOST_LATE = 8
-  -- In long intervals, they take turns all the same, as they would wait for most of it: milliseconds.
+  -- In intervals of so many milliseconds, they take turns all the same, as they would wait for most of it.
   local LONG_INTERVAL = 10000
   -- Of requests that take at least so many milliseconds at the full rate, few are granted between two calls.
   local SLOW_REQUEST = 40
 
   -- Whether an interval is so short that its permits come faster than clients call in a long one.
-  function isShort(ledger)
+  local function isShort(ledger)
     return shortestInterval(ledger) < LONG_INTERVAL
   end
 
-  -- Whether few requests of a load are granted between two calls of a client that takes turns in a short interval.
-  function isSlow(ledger, load)
-    return load >= SLOW_REQUEST and load < MOST_LOAD and isShort(ledger)
+  -- Whether few requests of a load are granted between two calls of a client that takes turns.
+  function isSlow(load)
+    return load >= SLOW_REQUEST and load < MOST_LOAD
   end
 
   -- The load of a permit of the slowest limit: milliseconds.
@@ -95,14 +95,14 @@ do
     return false
   end
 
-  -- Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused.
+  -- Whether there are so few permits for the contenders that reservations would leave refunded ones unused.
   local function areFew(ledger, contenders)
     local kept = keptPart(ledger)
     -- A client without a ticket is behind all others.
-    if not isShort(ledger) or kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
+    if kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
     if isSmall(ledger, contenders) then return true end
     local load = math.max(slowestLoad(ledger), largestLoad(ledger))
-    local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
+    local isSlowInFixed = hasKind(ledger, 'f') and isSlow(load)
     local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
     return hasWindow(ledger) and load * contenders > most * shortestInterval(ledger)
   end
@@ -122,7 +122,7 @@ do
   -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, and not for few ones.
   local function goFirst(ledger, now, contenders)
     local load = slowestLoad(ledger)
-    if isSlow(ledger, load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end
+    if isSlow(load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end
     local largest = math.max(load, largestLoad(ledger))
     if hasKind(ledger, 's') and largest >= LEAST_IN_SLIDING then return false end
     return not hasKind(ledger, 'f') or largest * math.max(LEAST_REQUESTS, contenders * LEAST_GRANTED) <= shortestInterval(ledger)
@@ -138,7 +138,7 @@ do
 
   -- Whether so many permits are refunded that turns may begin.
   local function areEnough(ledger, load)
-    if isSlow(ledger, load) then return areReturned(ledger) end
+    if isSlow(load) then return areReturned(ledger) end
     return keptPart(ledger) <= FEW_KEPT
   end
 

@@ -4,18 +4,17 @@
 
 -- The most milliseconds between two calls of a client that takes turns.
 local MOST_TURN = 1250
--- In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its
+-- A client may be ahead of another one by so many of the other's requests, if these are no larger than its
 -- own: otherwise permits for which the other one has not called yet stay unused.
 local LEAD = 5
 
 local reservesNothing, grantedInTurn, nextTurn
 
 if turns then
-  -- Milliseconds between the calls of two contenders in a long interval.
-  local LONG_PAUSE = 250
-  -- In a short interval, a call comes each time in which the kept permits of this part of the interval are granted: but no
-  -- less than one request of the client, and no more than its first ones of equal costs.
+  -- A call comes each time in which the kept permits of this part of the interval are granted: but no less than one request of
+  -- the client, no more than its first ones of equal costs, and no more than so many milliseconds.
   local PAUSE_PART = 0.01
+  local MOST_PAUSE = 250
   -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow
   -- requests, between whose calls many permits would come back unused.
   local IN_VAIN = 3
@@ -29,14 +28,14 @@ if turns then
   -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window
   -- cannot be granted again before a reservation that needs it.
   function reservesNothing()
-    return isShort(ledger) and areReturned(ledger) and hasKind(ledger, 's')
+    return areReturned(ledger) and hasKind(ledger, 's')
   end
 
   -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
   local function keptForOthers(after, load)
     local kept, others = 0, contenders - 1
-    local isSlowInSliding = isSlow(ledger, load) and hasKind(ledger, 's')
-    local most = isSlowInSliding and SLOW_LEAD or isShort(ledger) and LEAD or 1
+    local isSlowInSliding = isSlow(load) and hasKind(ledger, 's')
+    local most = isSlowInSliding and SLOW_LEAD or LEAD
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.client ~= client then
         others = others - 1
@@ -70,12 +69,11 @@ if turns then
   -- could be granted at `t` if no permits come back. The longer none have, the later others are likely to: but not later than
   -- `t`.
   function nextTurn(t, load)
-    local pause, turn, asked = LONG_PAUSE, now, runs[1].count
-    if isShort(ledger) then
-      pause = keptLoad(ledger, math.min(asked * load, math.max(load, shortestInterval(ledger) * PAUSE_PART)))
-    end
+    local turn, asked = now, runs[1].count
+    local least = math.max(load, shortestInterval(ledger) * PAUSE_PART)
+    local pause = math.min(MOST_PAUSE, keptLoad(ledger, math.min(asked * load, least)))
     if free == 0 then
-      pause = pause * (isSlow(ledger, load) and 1 or IN_VAIN)
+      pause = pause * (isSlow(load) and 1 or IN_VAIN)
     elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then
       pause = pause / 2
     end

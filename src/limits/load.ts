@@ -23,19 +23,12 @@ export function longestInterval({ limits }: Limited): number {
   return Math.max(...limits.map(({ interval }) => interval));
 }
 
-/** From so many milliseconds on, clients that wait in order would wait for most of an interval. */
-const longInterval = 10_000;
 /** Of requests that take at least so many milliseconds at the full rate, few are granted between two calls of a client. */
 const slowRequest = 40;
 /** The load of requests that are too few to take turns for, if many are refunded: milliseconds. */
 export const mostLoad = 200;
 
-/** Whether an interval is so short that its permits come faster than clients call in a long one. */
-export function isShort(limited: Limited): boolean {
-  return shortestInterval(limited) < longInterval;
-}
-
-/** Whether few requests of a load are granted between two calls of a client that takes turns in a short interval. */
-export function isSlow(limited: Limited, load: number): boolean {
-  return load >= slowRequest && load < mostLoad && isShort(limited);
+/** Whether few requests of a load are granted between two calls of a client that takes turns. */
+export function isSlow(load: number): boolean {
+  return load >= slowRequest && load < mostLoad;
 }

@@ -99,8 +99,8 @@ inEachTwin('turns', (test, { fleet }) => {
       }
     });
 
-    test(`in a long interval, clients call a quarter of a second after each other, or three if nothing is free: ${spec.kind}`, async () => {
-      for (const interval of [10_000, 20_000]) {
+    test(`at low rates, clients call a quarter of a second after each other, or three if nothing is free: ${spec.kind}`, async () => {
+      for (const interval of [50_000, 1_000_000]) {
         const { call, refund } = await waiting({ ...spec, interval }, 3);
         await refund(1000, 1);
         const waits: number[] = [];
@@ -110,7 +110,7 @@ inEachTwin('turns', (test, { fleet }) => {
       }
     });
 
-    test(`in a short interval, a client calls again after a pause for what it asks for: ${spec.kind}`, async () => {
+    test(`a client calls again after a pause for what it asks for: ${spec.kind}`, async () => {
       for (const [permits, count, pause] of [
         // A request takes 8 ms, and more than twice what it asks for is free: half as long, but at least a millisecond.
         [1000, 1, 1],
@@ -128,7 +128,7 @@ inEachTwin('turns', (test, { fleet }) => {
       }
     });
 
-    test(`in a short interval, the next call comes in half the time if twice what a call asks for is free: ${spec.kind}`, async () => {
+    test(`the next call comes in half the time if twice what a call asks for is free: ${spec.kind}`, async () => {
       const pauseFor = async (count: number) => {
         const { call, refund } = await waiting(spec, 4);
         await refund(1000, 6);
@@ -156,7 +156,7 @@ inEachTwin('turns', (test, { fleet }) => {
         assert.ok(Math.abs(wait - expected[i]) < 0.002, `${wait}, not ${expected[i]}`);
     });
 
-    test(`in a short interval, a client calls again the later, the longer no permits have come back: ${spec.kind}`, async () => {
+    test(`a client calls again the later, the longer no permits have come back: ${spec.kind}`, async () => {
       const { call, refund } = await waiting(spec);
       await refund(1000, 50);
       for (const client of [1, 2, 1, 2]) await call(1001, client, 25);
@@ -169,12 +169,13 @@ inEachTwin('turns', (test, { fleet }) => {
     });
 
     for (const interval of [8000, 16_000])
-      test(`nothing is reserved beyond a client's next turn, and in a short sliding window nothing at all: ${spec.kind} of ${interval} ms`, async () => {
+      test(`nothing is reserved beyond a client's next turn, and in a sliding window nothing at all: ${spec.kind} of ${interval} ms`, async () => {
         const { call, refund } = await waiting({ ...spec, interval });
         // Both wait all the time.
         for (let at = 3500; at <= interval - 4500; at += 2000)
           for (const client of [1, 2]) await call(at, client, 1);
-        await refund(interval - 4500, 2);
+        // Of permits that come back so late, a part counts as returned.
+        await refund(interval - 4500, interval > 10_000 ? 40 : 2);
         for (const before of [4000, 3000, 2001, 1251]) {
           const at = interval - before;
           await refund(at, 1);
@@ -186,7 +187,7 @@ inEachTwin('turns', (test, { fleet }) => {
         }
         // Long after the last refund, it calls no later than when it could reserve.
         const replies = [await call(interval - 400, 1), await call(interval - 400, 2)];
-        const reserves = interval > 10_000 || spec.kind === 'fixedWindow';
+        const reserves = spec.kind === 'fixedWindow';
         assert.is(replies.flatMap(moments).includes(interval), reserves);
         if (!reserves) assert.is(replies[0].retryAfter, 400);
       });
@@ -274,17 +275,17 @@ inEachTwin('turns', (test, { fleet }) => {
       assert.equal([at, taken], [2900, 10]);
     });
 
-    test(`a request of most of a window holds up small ones only until they have taken as much: ${spec.kind}`, async () => {
+    test(`a request of a fifth of a window holds up small ones only until they have taken as much: ${spec.kind}`, async () => {
       const { clients, epoch, call, refund } = await waiting({ ...spec, permits: 1000, interval: 20_000 });
       const callLarge = async (at: number) =>
-        grantedIn(await clients.reserve(at, 1, { permits: 400, horizon, epoch }));
+        grantedIn(await clients.reserve(at, 1, { permits: 200, horizon, epoch }));
       let [taken, at] = [0, 1000];
       do {
         at += 500;
         await refund(at, 50);
         taken += grantedIn(await call(at, 2, 500));
       } while ((await callLarge(at)) === 0);
-      assert.equal([at, taken], [9500, 438]);
+      assert.equal([at, taken], [5500, 238]);
     });
 
     test(`a request that may not wait overtakes no client that was overtaken for a second, at any rate: ${spec.kind}`, async () => {

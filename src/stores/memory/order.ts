@@ -1,4 +1,4 @@
-import { isShort, isSlow, mostLoad, shortestInterval } from '../../limits/load.ts';
+import { isSlow, mostLoad, shortestInterval } from '../../limits/load.ts';
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -15,13 +15,14 @@ const fewKept = 0.5;
 /**
  * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
  * ones among them, or while fewer than this fit into a fixed one; while a request takes at least `mostLoad` milliseconds; and while
- * one is large. In long intervals, they take turns all the same.
+ * one is large. In intervals of so many milliseconds, they take turns all the same, as they would wait for most of it.
  */
 const leastRequests = 12;
 const leastInFixed = 9;
+const longInterval = 10_000;
 /**
- * In a short interval, they also wait in order, in place of turns, if at most this part of the permits is kept, and one request of
- * each takes more than that part of the interval, or than the kept part: nearly all permits would be reserved before they come back.
+ * They also wait in order, in place of turns, if at most this part of the permits is kept, and one request of each takes
+ * more than that part of the interval, or than the kept part: nearly all permits would be reserved before they come back.
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
@@ -74,6 +75,11 @@ function largestLoad({ largest, largestUntil, seen }: LedgerState): number {
   return largestUntil > seen ? largest : 0;
 }
 
+/** Whether an interval is so short that its permits come faster than clients call in a long one. */
+function isShort(ledger: LedgerState): boolean {
+  return shortestInterval(ledger) < longInterval;
+}
+
 /** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */
 function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
   if (!hasWindow(ledger)) return false;
@@ -83,14 +89,14 @@ function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
   return load < mostLoad && room <= shortestInterval(ledger) && !hasLarge(ledger, mostLoad);
 }
 
-/** Whether a short interval has so few permits for the contenders that reservations would leave refunded ones unused. */
+/** Whether there are so few permits for the contenders that reservations would leave refunded ones unused. */
 function areFew(ledger: LedgerState, contenders: number): boolean {
   const kept = keptPart(ledger);
   // A client without a ticket is behind all others.
-  if (!isShort(ledger) || kept > mostInOrder || contenders > mostTickets) return false;
+  if (kept > mostInOrder || contenders > mostTickets) return false;
   if (isSmall(ledger, contenders)) return true;
   const load = Math.max(slowestLoad(ledger), largestLoad(ledger));
-  const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
+  const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(load);
   const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
   return hasWindow(ledger) && load * contenders > most * shortestInterval(ledger);
 }
@@ -116,7 +122,7 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
 /** Whether turns go before the order. Not for slow requests, of which single clients would wait for long, and not for few ones. */
 function goFirst(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = slowestLoad(ledger);
-  if (isSlow(ledger, load) || !comeLate(ledger, now) || keptPart(ledger) > mostInTurns) return false;
+  if (isSlow(load) || !comeLate(ledger, now) || keptPart(ledger) > mostInTurns) return false;
   const largest = Math.max(load, largestLoad(ledger));
   if (hasKind(ledger, 'slidingWindow') && largest >= leastInSliding) return false;
   const least = Math.max(leastRequests, contenders * leastGranted);
@@ -139,7 +145,7 @@ export function goOnInTurns(ledger: LedgerState, now: number, age: number, load:
 
 /** Whether so many permits are refunded that turns may begin. */
 function areEnough(ledger: LedgerState, load: number): boolean {
-  return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
+  return isSlow(load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
 }
 
 /** Whether permits have come back late in the last seconds. */

@@ -1,4 +1,4 @@
-import { isShort, loadOf } from '../../limits/load.ts';
+import { loadOf } from '../../limits/load.ts';
 import {
   contenderPeriod,
   noticePeriod,
@@ -74,8 +74,7 @@ export function reserve(
   const hasPart = takesTurns && !reserved.left && reserved.quota !== undefined;
   if (hasPart) {
     const load = loadOf(ledger, request.runs[0].cost);
-    if (reserved.free <= contenders * 2 || !isShort(ledger))
-      reserved.retryAt = nextTurn(ledger, now, now, reserved, load);
+    if (reserved.free <= contenders * 2) reserved.retryAt = nextTurn(ledger, now, now, reserved, load);
     const due = Math.max(now, reserved.retryAt);
     // It does not wait yet, but is likely to: then it keeps its claim to what others take meanwhile.
     takeTicket(ledger, { client, due, until, stride: -load, taken: reserved.taken }, true);

@@ -1,16 +1,15 @@
-import { isShort, isSlow, shortestInterval } from '../../limits/load.ts';
+import { isSlow, shortestInterval } from '../../limits/load.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { areReturned, hasKind, keptLoad } from './pace.ts';
 
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
-/** Milliseconds between the calls of two contenders in a long interval. */
-const longPause = 250;
 /**
- * In a short interval, a call comes each time in which the kept permits of this part of the interval are granted: but no less
- * than one request of the client, and no more than its first ones of equal costs.
+ * A call comes each time in which the kept permits of this part of the interval are granted: but no less than one request of the
+ * client, no more than its first ones of equal costs, and no more than so many milliseconds.
  */
 const pausePart = 0.01;
+const mostPause = 250;
 /**
  * That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow requests,
  * between whose calls many permits would come back unused.
@@ -22,7 +21,7 @@ const inVain = 3;
  */
 const manyFree = 2;
 /**
- * There, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
+ * A client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
  * permits for which the other one has not called yet stay unused.
  */
 const lead = 5;
@@ -60,7 +59,7 @@ export interface Taken {
  * granted again before a reservation that needs it.
  */
 export function reservesNothing(ledger: LedgerState): boolean {
-  return isShort(ledger) && areReturned(ledger) && hasKind(ledger, 'slidingWindow');
+  return areReturned(ledger) && hasKind(ledger, 'slidingWindow');
 }
 
 /**
@@ -85,7 +84,7 @@ export function takenBy({ tickets }: LedgerState, client: string): { taken: numb
  * a permit is free may have a larger claim. So may all in order: without refunds, no client leaves what is free there.
  */
 export function keepClaim(ledger: LedgerState, taken: number, load: number, takesTurns: boolean): number {
-  const slow = isSlow(ledger, load);
+  const slow = isSlow(load);
   const areMany = !takesTurns || (slow && isLeast(ledger, load));
   const most = load * (areMany ? mostClaim : slow ? slowClaim : 1);
   return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most), taken);
@@ -119,8 +118,8 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
   const { client, contenders, least } = call;
   let kept = 0;
   let others = contenders - 1;
-  const isSlowInSliding = isSlow(ledger, load) && hasKind(ledger, 'slidingWindow');
-  const most = isSlowInSliding ? slowLead : isShort(ledger) ? lead : 1;
+  const isSlowInSliding = isSlow(load) && hasKind(ledger, 'slidingWindow');
+  const most = isSlowInSliding ? slowLead : lead;
   for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
     others--;
@@ -144,10 +143,9 @@ export function nextTurn(
   { contenders, free, asked }: Asked,
   load: number,
 ): number {
-  let pause = longPause;
-  if (isShort(ledger))
-    pause = keptLoad(ledger, Math.min(asked * load, Math.max(load, shortestInterval(ledger) * pausePart)));
-  if (free === 0) pause *= isSlow(ledger, load) ? 1 : inVain;
+  const least = Math.max(load, shortestInterval(ledger) * pausePart);
+  let pause = Math.min(mostPause, keptLoad(ledger, Math.min(asked * load, least)));
+  if (free === 0) pause *= isSlow(load) ? 1 : inVain;
   else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
