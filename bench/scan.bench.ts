@@ -1,5 +1,5 @@
 // Deterministic: the clock is a fake one, and the fleets follow from their seeds.
-import { longestInterval } from '../src/limits/load.ts';
+import { loadOf, longestInterval } from '../src/limits/load.ts';
 import { type Comparison, fleetAgainstIdeal } from '../test/contention/againstIdeal.ts';
 import { type RandomFleet, randomFleet } from '../test/contention/randomFleet.ts';
 import { seed } from '../test/support/seed.mjs';
@@ -35,10 +35,15 @@ export function run(): void {
   );
 }
 
-/** Of few permits, chance decides much, so that slow limits take longer. */
+/** So many requests are granted at least, but for refunds, as chance decides who keeps few. */
+const leastRequests = 300;
+
+/** Slow limits take longer, and are repeated more often. */
 function compare({ limits, clients }: RandomFleet): Comparison {
   const fade = longestInterval({ limits });
   const warmUp = Math.min(26_000, Math.max(5600, 2.6 * fade));
   const span = Math.min(60_000, Math.max(12_000, 6 * fade));
-  return fleetAgainstIdeal(limits, clients, { roundTrip: 2, jitter: 0.3, warmUp, span, fade, seeds: 3 });
+  const load = Math.max(...clients[0].costs.map((cost) => loadOf({ limits }, cost)));
+  const seeds = Math.min(24, Math.max(3, Math.ceil((leastRequests * load) / span)));
+  return fleetAgainstIdeal(limits, clients, { roundTrip: 2, jitter: 0.3, warmUp, span, fade, seeds });
 }
