@@ -61,6 +61,8 @@ const few: [Limit, number, number[], number, number][] = [
   [tokenBucket({ permits: 20, interval, burst: 3 }), 16, [1], 0.9, 5],
   [tokenBucket({ permits: 5, interval: 100 }), 8, [1], 0.9, 5],
   [tokenBucket({ permits: 50, interval, burst: 1 }), 8, [1], 0.9, 5],
+  [tokenBucket({ permits: 5, interval, burst: 1 }), 8, [1], 0.6, 5],
+  [tokenBucket({ permits: 20, interval, burst: 1 }), 3, [1], 0.3, 5],
   [tokenBucket({ permits: 300, interval: 50, burst: 900 }), 64, [44, 54, 245], 0.6, 50],
   [tokenBucket({ permits: 300, interval: 200 }), 16, [1], 0.9, 500],
   [tokenBucket({ permits: 100, interval }), 64, [1], 0.6, 1],

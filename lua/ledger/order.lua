@@ -21,8 +21,8 @@ do
   -- before they come back.
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
-  -- They also wait in order for a bucket of several permits that holds fewer of the largest requests than this, and than
-  -- contenders.
+  -- They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that
+  -- holds a single permit, only if requests are slow and what comes back is not late, as that takes many calls.
   local MOST_IN_BUCKET = 8
   -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
@@ -83,24 +83,30 @@ do
     return load < MOST_LOAD and room <= shortestInterval(ledger) and not hasLarge(ledger, MOST_LOAD)
   end
 
+  -- Whether permits have come back late in the last seconds.
+  local function comeLate(ledger, now)
+    return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
+  end
+
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
-  local function isSmall(ledger, contenders)
+  local function isSmall(ledger, now, contenders)
     for _, state in ipairs(ledger.limits) do
-      -- In a bucket of one permit, what comes back before a reservation is lost in any case.
-      if state.kind == 't' and state.burst ~= 1 then
+      if state.kind == 't' then
         local load = math.max(state.interval / state.permits, largestLoad(ledger))
-        if state.burst * state.interval < state.permits * load * math.min(MOST_IN_BUCKET, contenders) then return true end
+        -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
+        local isLost = state.burst == 1 and (load < SLOW_REQUEST or comeLate(ledger, now))
+        if not isLost and state.burst * state.interval < state.permits * load * math.min(MOST_IN_BUCKET, contenders) then return true end
       end
     end
     return false
   end
 
   -- Whether there are so few permits for the contenders that reservations would leave refunded ones unused.
-  local function areFew(ledger, contenders)
+  local function areFew(ledger, now, contenders)
     local kept = keptPart(ledger)
     -- A client without a ticket is behind all others.
     if kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
-    if isSmall(ledger, contenders) then return true end
+    if isSmall(ledger, now, contenders) then return true end
     local load = math.max(slowestLoad(ledger), largestLoad(ledger))
     local isSlowInFixed = hasKind(ledger, 'f') and isSlow(load)
     local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
@@ -112,11 +118,6 @@ do
   -- permits that are free.
   local function takeTurns(ledger, now)
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
-  end
-
-  -- Whether permits have come back late in the last seconds.
-  local function comeLate(ledger, now)
-    return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 
   -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, and not for few ones.
@@ -132,7 +133,7 @@ do
   -- reservations.
   function orderOf(ledger, now, contenders)
     local turns = takeTurns(ledger, now)
-    if areFew(ledger, contenders) and not (turns and goFirst(ledger, now, contenders)) then return false, true end
+    if areFew(ledger, now, contenders) and not (turns and goFirst(ledger, now, contenders)) then return false, true end
     return turns, not turns and areRare(ledger)
   end
 

@@ -24,7 +24,7 @@ export function longestInterval({ limits }: Limited): number {
 }
 
 /** Of requests that take at least so many milliseconds at the full rate, few are granted between two calls of a client. */
-const slowRequest = 40;
+export const slowRequest = 40;
 /** The load of requests that are too few to take turns for, if many are refunded: milliseconds. */
 export const mostLoad = 200;
 

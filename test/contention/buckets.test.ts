@@ -1,7 +1,7 @@
 // The part of a token bucket's rate that clients keep if they refund many permits after the grant, in virtual time.
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
-import { tokenBucket } from '../../src/limits/limit.ts';
+import { leakyBucket, tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal, fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
@@ -103,6 +103,14 @@ for (const [permits, interval, burst, clients, least] of small)
     const during = { ...manyWindows(limit, 8_000), seeds: 4 };
     const habits = { ...waits, refund: 0.9, refundWithin: 5 };
     assertKept(againstIdeal(limit, clients, habits, during), { part: least, calls: 6 });
+  });
+
+for (const [permits, clients, refund] of cases([5, 20], [3, 8], [0.3, 0.6, 0.9]))
+  test(`${clients} clients keep a leaky bucket of ${permits} a second of which ${refund * 100} % are refunded soon`, () => {
+    const limit = leakyBucket({ permits, interval: 1000 });
+    const habits = { ...waits, refund, refundWithin: 5 };
+    const compared = againstIdeal(limit, clients, habits, { ...manyWindows(limit, 20_000), seeds: 8 });
+    assertKept(compared, { part: 0.93, jain: 0.97, calls: 8 });
   });
 
 for (const [burst, trips] of [

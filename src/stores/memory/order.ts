@@ -1,4 +1,4 @@
-import { isSlow, mostLoad, shortestInterval } from '../../limits/load.ts';
+import { isSlow, mostLoad, shortestInterval, slowRequest } from '../../limits/load.ts';
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -26,7 +26,10 @@ const longInterval = 10_000;
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
-/** They also wait in order for a bucket of several permits that holds fewer of the largest requests than this, and than contenders. */
+/**
+ * They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that holds a
+ * single permit, only if requests are slow and what comes back is not late, as that takes many calls.
+ */
 const mostInBucket = 8;
 /** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
@@ -90,11 +93,11 @@ function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
 }
 
 /** Whether there are so few permits for the contenders that reservations would leave refunded ones unused. */
-function areFew(ledger: LedgerState, contenders: number): boolean {
+function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
   const kept = keptPart(ledger);
   // A client without a ticket is behind all others.
   if (kept > mostInOrder || contenders > mostTickets) return false;
-  if (isSmall(ledger, contenders)) return true;
+  if (isSmall(ledger, now, contenders)) return true;
   const load = Math.max(slowestLoad(ledger), largestLoad(ledger));
   const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(load);
   const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
@@ -102,11 +105,12 @@ function areFew(ledger: LedgerState, contenders: number): boolean {
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
-function isSmall(ledger: LedgerState, contenders: number): boolean {
+function isSmall(ledger: LedgerState, now: number, contenders: number): boolean {
   return ledger.limits.some((limit) => {
-    // In a bucket of one permit, what comes back before a reservation is lost in any case.
-    if (limit.kind !== 'tokenBucket' || limit.burst === 1) return false;
+    if (limit.kind !== 'tokenBucket') return false;
     const load = Math.max(limit.interval / limit.permits, largestLoad(ledger));
+    // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
+    if (limit.burst === 1 && (load < slowRequest || comeLate(ledger, now))) return false;
     return limit.burst * limit.interval < limit.permits * load * Math.min(mostInBucket, contenders);
   });
 }
@@ -114,7 +118,7 @@ function isSmall(ledger: LedgerState, contenders: number): boolean {
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
 export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
   const takesTurns = takeTurns(ledger, now);
-  if (areFew(ledger, contenders) && !(takesTurns && goFirst(ledger, now, contenders))) return 'order';
+  if (areFew(ledger, now, contenders) && !(takesTurns && goFirst(ledger, now, contenders))) return 'order';
   if (takesTurns) return 'turns';
   return areRare(ledger) ? 'order' : undefined;
 }
