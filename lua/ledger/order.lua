@@ -22,8 +22,10 @@ do
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
   -- They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that
-  -- holds a single permit, only if requests are slow and what comes back is not late, as that takes many calls.
+  -- holds a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes
+  -- many calls, and a client that cancels what it reserves gets more of such a bucket than others.
   local MOST_IN_BUCKET = 8
+  local MOST_IN_LEAKY = 0.8
   -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
   -- But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order,
@@ -94,7 +96,7 @@ do
       if state.kind == 't' then
         local load = math.max(state.interval / state.permits, largestLoad(ledger))
         -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
-        local isLost = state.burst == 1 and (load < SLOW_REQUEST or comeLate(ledger, now))
+        local isLost = state.burst == 1 and (load < SLOW_REQUEST or keptPart(ledger) > MOST_IN_LEAKY or comeLate(ledger, now))
         if not isLost and state.burst * state.interval < state.permits * load * math.min(MOST_IN_BUCKET, contenders) then return true end
       end
     end

@@ -28,9 +28,11 @@ const mostInOrder = 0.9;
 const mostReserved = 0.45;
 /**
  * They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that holds a
- * single permit, only if requests are slow and what comes back is not late, as that takes many calls.
+ * single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes many calls, and a
+ * client that cancels what it reserves gets more of such a bucket than others.
  */
 const mostInBucket = 8;
+const mostInLeaky = 0.8;
 /** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
 /**
@@ -110,7 +112,8 @@ function isSmall(ledger: LedgerState, now: number, contenders: number): boolean 
     if (limit.kind !== 'tokenBucket') return false;
     const load = Math.max(limit.interval / limit.permits, largestLoad(ledger));
     // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
-    if (limit.burst === 1 && (load < slowRequest || comeLate(ledger, now))) return false;
+    if (limit.burst === 1 && (load < slowRequest || keptPart(ledger) > mostInLeaky || comeLate(ledger, now)))
+      return false;
     return limit.burst * limit.interval < limit.permits * load * Math.min(mostInBucket, contenders);
   });
 }
