@@ -2,7 +2,7 @@
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../src/limits/limit.ts';
 import { againstIdeal, fleetAgainstIdeal, manyWindows, measured } from '../test/contention/againstIdeal.ts';
 import { type Habits, waits } from '../test/contention/contend.ts';
-import { wordsOf } from '../test/contention/randomFleet.ts';
+import { wordsOf } from '../test/contention/limitWords.ts';
 import { besideWasteful, wasteful } from '../test/contention/wasteful.ts';
 import { printTable } from './support/table.ts';
 
@@ -10,10 +10,11 @@ export const question =
   'Which part of what one queue would keep do clients keep that refund permits, at low rates or with mixed costs?';
 
 const interval = 1_000;
-const kinds: [string, (permits: number) => Limit][] = [
-  ['sliding window', (permits) => slidingWindow({ permits, interval })],
-  ['fixed window', (permits) => fixedWindow({ permits, interval })],
-  ['token bucket', (permits) => tokenBucket({ permits, interval })],
+type LimitOf = (permits: number, interval?: number) => Limit;
+const kinds: [string, LimitOf][] = [
+  ['sliding window', (permits, within = interval) => slidingWindow({ permits, interval: within })],
+  ['fixed window', (permits, within = interval) => fixedWindow({ permits, interval: within })],
+  ['token bucket', (permits, within = interval) => tokenBucket({ permits, interval: within })],
 ];
 /** Permits a second, and clients with one queued request each. */
 const fleets = [
@@ -56,8 +57,8 @@ const halves = [
   [50, 1_000, 40],
 ];
 
-/** A limit that holds few requests of each client, clients, the costs of their requests, and the refunded part, within milliseconds. */
-const few: [Limit, number, number[], number, number][] = [
+/** Other limits, clients, the costs of their requests, and the refunded part, within milliseconds. */
+const other: [Limit, number, number[], number, number][] = [
   [tokenBucket({ permits: 20, interval, burst: 3 }), 16, [1], 0.9, 5],
   [tokenBucket({ permits: 5, interval: 100 }), 8, [1], 0.9, 5],
   [tokenBucket({ permits: 50, interval, burst: 1 }), 8, [1], 0.9, 5],
@@ -99,7 +100,7 @@ export function run(): void {
   compareCrowds();
   compareWasteful();
   compareHalves();
-  compareFew();
+  compareOther();
   compareLong();
   compareMixedCosts();
 }
@@ -191,10 +192,10 @@ function compareHalves(): void {
   console.log();
 }
 
-function compareFew(): void {
+function compareOther(): void {
   printTable(
-    ['limits that hold few requests', 'part', 'longest, s', 'calls'],
-    few.map(([limit, clients, costs, refund, refundWithin]) => {
+    ['other limits', 'part', 'longest, s', 'calls'],
+    other.map(([limit, clients, costs, refund, refundWithin]) => {
       const habits = { ...waits, costs: costs.map((n) => [n]), refund, refundWithin };
       const during = { ...manyWindows(limit, 8_000), seeds: 8 };
       const { part, longest, calls } = againstIdeal(limit, clients, habits, during);
@@ -213,7 +214,7 @@ function compareLong(): void {
       long.map(([permits, interval, clients]) => [
         `${kind} of ${permits} in ${interval / 1_000} s, ${clients} clients`,
         ...refunds.flatMap((refundWithin) => {
-          const limit = { ...limitOf(permits), interval };
+          const limit = limitOf(permits, interval);
           const during = { ...manyWindows(limit, 4 * interval), seeds: 3 };
           const compared = againstIdeal(limit, clients, { ...waits, refund: 0.9, refundWithin }, during);
           return [compared.part, compared.longest / 1_000, compared.calls];

@@ -11,5 +11,5 @@ local MOMENT_BOUND, HELD_BOUND = 2 ^ 47, 2 ^ 46
 local CLOSED, MIXED, ONLY_KEPT = -1, -2, -3
 -- The most steps of past grants.
 local MOST_PAST = 24
--- Two steps become one only if together they hold at most this part of a full bucket.
+-- Two steps become one if together they hold at most this part of a full bucket, or, while there are too many, up to half of it.
 local MERGED_PART = 8

@@ -12,13 +12,14 @@ do
   local FEW_KEPT = 0.5
   -- If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval,
   -- refunded ones among them, or while fewer than this fit into a fixed one; while a request takes at least so many
-  -- milliseconds; and while one is large.
+  -- milliseconds; and while one is large. In intervals of so many milliseconds or more, they take turns all the same, as that
+  -- takes fewer calls.
   local LEAST_REQUESTS = 12
   local LEAST_IN_FIXED = 9
   local MOST_LOAD = 200
-  -- They also wait in order, in place of turns, if at most this part of the permits is kept, and one
-  -- request of each takes more than that part of the interval, or than the kept part: nearly all permits would be reserved
-  -- before they come back.
+  local LONG_INTERVAL = 10000
+  -- They also wait in order, in place of turns, if at most this part of the permits is kept, and one request of each takes more
+  -- than that part of the interval, and than the kept part: nearly all permits would be reserved before they come back.
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
   -- They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that
@@ -34,7 +35,8 @@ do
   local MOST_IN_TURNS = 0.7
   -- Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds.
   local LEAST_IN_SLIDING = 15
-  -- Of a fixed one, also if it has fewer than `LEAST_REQUESTS`, or than so many for each contender: most turns would be in vain.
+  -- Of a fixed one, also unless it has fewer of the largest requests than `LEAST_REQUESTS`, or than so many for each contender:
+  -- most turns would be in vain.
   local LEAST_GRANTED = 0.5
   -- If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some
   -- unused.
@@ -49,12 +51,10 @@ do
   -- interval.
   local LEAST_LATE = 125
   local MOST_LATE = 8
-  -- In intervals of so many milliseconds, they take turns all the same, as they would wait for most of it.
-  local LONG_INTERVAL = 10000
   -- Of requests that take at least so many milliseconds at the full rate, few are granted between two calls.
   local SLOW_REQUEST = 40
 
-  -- Whether an interval is so short that its permits come faster than clients call in a long one.
+  -- Whether the shortest interval is less than `LONG_INTERVAL`.
   local function isShort(ledger)
     return shortestInterval(ledger) < LONG_INTERVAL
   end
@@ -71,7 +71,7 @@ do
     return load
   end
 
-  -- The load of the largest request, or 0 if none is larger than a client's share: milliseconds.
+  -- The load of the largest request of at least a client's share that waits, or was reserved lately, or 0: milliseconds.
   local function largestLoad(ledger)
     return ledger.largestUntil > ledger.seen and ledger.largest or 0
   end
@@ -122,7 +122,8 @@ do
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
   end
 
-  -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, and not for few ones.
+  -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor
+  -- if a fixed window has few of the largest requests.
   local function goFirst(ledger, now, contenders)
     local load = slowestLoad(ledger)
     if isSlow(load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end

@@ -4,15 +4,15 @@
 
 -- The most milliseconds between two calls of a client that takes turns.
 local MOST_TURN = 1250
--- A client may be ahead of another one by so many of the other's requests, if these are no larger than its
--- own: otherwise permits for which the other one has not called yet stay unused.
+-- A client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
+-- permits for which the other one has not called yet stay unused.
 local LEAD = 5
 
 local reservesNothing, grantedInTurn, nextTurn
 
 if turns then
-  -- A call comes each time in which the kept permits of this part of the interval are granted: but no less than one request of
-  -- the client, no more than its first ones of equal costs, and no more than so many milliseconds.
+  -- A call comes each time in which the kept permits of this part of the interval are granted: but of no less than one request
+  -- of the client, of no more than its first ones of equal costs, and after so many milliseconds at most.
   local PAUSE_PART = 0.01
   local MOST_PAUSE = 250
   -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow
@@ -70,8 +70,8 @@ if turns then
   -- `t`.
   function nextTurn(t, load)
     local turn, asked = now, runs[1].count
-    local least = math.max(load, shortestInterval(ledger) * PAUSE_PART)
-    local pause = math.min(MOST_PAUSE, keptLoad(ledger, math.min(asked * load, least)))
+    local most = math.max(load, shortestInterval(ledger) * PAUSE_PART)
+    local pause = math.min(MOST_PAUSE, keptLoad(ledger, math.min(asked * load, most)))
     if free == 0 then
       pause = pause * (isSlow(load) and 1 or IN_VAIN)
     elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then

@@ -49,8 +49,8 @@ export const mixed = -2;
 const onlyKept = -3;
 
 /**
- * Two steps become one only if together they hold at most this part of a full bucket: a refund restores the less, the larger
- * they are.
+ * Two steps become one if together they hold at most this part of a full bucket, or, while there are too many, up to half of it: a
+ * refund restores the less, the larger they are.
  */
 const mergedPart = 8;
 /** The most steps of past grants, the number that is kept when there are more, and the most steps of reservations. */
@@ -175,7 +175,7 @@ function limitSteps(history: Bucket, now: number): void {
     // Of grants before the bucket was full, no refund restores anything.
     if (roomAfter(history, now, earlier.since, earlier.held, taken, history) <= 0) step.earlier = undefined;
   }
-  // Coarser ones if that is not enough: they restore less than fine ones, but more than none.
+  // Steps of a quarter or half of the bucket, if that is not enough: they restore less than small ones, but more than none.
   for (let part = mergedPart; part > 1; part /= 2)
     for (let step = history.earlier; step; step = step.earlier)
       if (step.until <= now)

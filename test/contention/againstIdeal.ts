@@ -43,7 +43,7 @@ export function againstIdeal(
   return fleetAgainstIdeal(limit, Array(clients).fill(habits), during);
 }
 
-/** Of several limits, the permits of the one count that the queue uses most. */
+/** Of several limits, the permits of the one count of which the queue keeps the largest part. */
 export function fleetAgainstIdeal(
   limit: Limit | readonly Limit[],
   clients: readonly Habits[],
@@ -52,25 +52,25 @@ export function fleetAgainstIdeal(
   const limits = [limit].flat();
   const histories = Array.from({ length: during.seeds }, (_, i) => {
     const contention = { limits, clients, ...during, seed: i + 1 };
-    return { ours: contend(contention), queue: ideal(contention) };
+    const { kept, taken, longest, granted, calls } = contend(contention);
+    return { fleet: { kept, taken, longest, granted, calls }, queue: ideal(contention) };
   });
   const used = limits.map(
     ({ permits, interval }, i) => (sum(histories.map(({ queue }) => queue.kept[i])) * interval) / permits,
   );
   const at = used.indexOf(Math.max(...used));
-  const kept = clients.map((_, client) => sum(histories.map(({ ours }) => ours.kept[client][at])));
+  const kept = clients.map((_, client) => sum(histories.map(({ fleet }) => fleet.kept[client][at])));
   const sampleOf = (permits: number, taken: readonly number[]): Sample => ({
     kept: permits,
     taken: taken[at],
   });
-  const ours = histories.map(({ ours }) => sampleOf(sum(ours.kept.map((own) => own[at])), ours.taken));
+  const ours = histories.map(({ fleet }) => sampleOf(sum(fleet.kept.map((own) => own[at])), fleet.taken));
   const best = histories.map(({ queue }) => sampleOf(queue.kept[at], queue.taken));
-  const totalOf = (of: (one: Outcome) => number) => sum(histories.map(({ ours }) => of(ours)));
+  const totalOf = (of: (one: Totals) => number) => sum(histories.map(({ fleet }) => of(fleet)));
   const { permits, interval } = limits[at];
   const rate = (sum(kept) * 1000) / (during.seeds * during.span);
   const share = (during.seeds * permits * during.span) / interval / clients.length;
-  const areAlike = clients.every((habits) => habits === clients[0]);
-  const chance = areAlike ? 1 - clients[0].refund * clients[0].part : undefined;
+  const chance = keptChance(clients);
   return {
     shares: kept.map((own) => own / share),
     rate,
@@ -79,6 +79,16 @@ export function fleetAgainstIdeal(
     longest: totalOf(({ longest }) => longest) / during.seeds,
     calls: totalOf(({ calls }) => calls) / totalOf(({ granted }) => granted),
   };
+}
+
+/** The figures of a history that are added up. */
+type Totals = Pick<Outcome, 'longest' | 'granted' | 'calls'>;
+
+/** The chance that a granted permit is kept, if it is the same for all: a refunded part is rounded up to whole permits. */
+function keptChance(clients: readonly Habits[]): number | undefined {
+  const [{ refund, part, costs }] = clients;
+  const areAlike = clients.every((habits) => habits === clients[0]);
+  return areAlike && costs.flat().every((n) => Number.isInteger(n * part)) ? 1 - refund * part : undefined;
 }
 
 /** The permits of one history that were granted, and those that were kept. */

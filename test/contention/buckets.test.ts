@@ -72,19 +72,19 @@ for (const [[permits, clients], refund] of cases(crowds, [0.6, 0.9]))
     assertKept(againstIdeal(limit, clients, habits, during), { part: 0.9, jain: 0.85, calls: 2.4 });
   });
 
-// Permits come back after the bucket was filled and emptied again, from grants that only a coarse history still has.
+// Most permits come back after more than the bucket holds was refilled, from grants that only a coarse history still has.
 const fast = [
-  [300, 200, 300, 16, 1],
-  [300, 200, 100, 16, 1],
-  [300, 200, 300, 3, 20],
-  [100, 1000, 20, 3, 20],
+  [300, 200, 300, 16, 1, 0.92],
+  [300, 200, 100, 16, 1, 0.89],
+  [300, 200, 300, 3, 20, 0.91],
+  [100, 1000, 20, 3, 20, 0.96],
 ] as const;
-for (const [permits, interval, burst, clients, waiting] of fast)
-  test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, if 90 % are refunded after it has filled`, () => {
+for (const [permits, interval, burst, clients, waiting, part] of fast)
+  test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, 90 % refunded within 500 ms`, () => {
     const limit = tokenBucket({ permits, interval, burst });
     const during = { ...manyWindows(limit, 10_000), seeds: 4 };
     const habits = { ...waits, waiting, refund: 0.9, refundWithin: 500 };
-    assertKept(againstIdeal(limit, clients, habits, during), { part: 0.89, jain: 0.98, calls: 1.2 });
+    assertKept(againstIdeal(limit, clients, habits, during), { part, jain: 0.98, calls: 1.2 });
   });
 
 // What comes back overflows a bucket that holds few requests.

@@ -1,8 +1,8 @@
-// Windows of ten seconds and more whose permits come back in the meantime, in virtual time: they are granted again at once.
+// Windows of ten seconds and more of which clients refund 90 %, in virtual time: they keep nearly all that one queue would keep.
 import { test } from 'uvu';
 import { fixedWindow, slidingWindow } from '../../src/limits/limit.ts';
 import { cases } from '../support/cases.ts';
-import { againstIdeal } from './againstIdeal.ts';
+import { againstIdeal, manyWindows } from './againstIdeal.ts';
 import { assertKept } from './assertKept.ts';
 import { waits } from './contend.ts';
 
@@ -23,15 +23,9 @@ for (const [[permits, interval, clients, waiting], limitOf, refundWithin] of cas
     // Of few kept permits, chance decides how many are whose.
     const [seeds, jain] = permits > 100 ? [2, 0.9] : [8, 0.8];
     const habits = { ...waits, waiting, refund: 0.9, refundWithin };
-    const during = {
-      warmUp: 2 * interval,
-      span: 2 * interval,
-      fade: interval,
-      roundTrip: 2,
-      jitter: 0.3,
-      seeds,
-    };
-    const compared = againstIdeal(limitOf({ permits, interval }), clients, habits, during);
+    const limit = limitOf({ permits, interval });
+    const during = { ...manyWindows(limit, 2 * interval), seeds };
+    const compared = againstIdeal(limit, clients, habits, during);
     assertKept(compared, { part: 0.9, jain, calls: 8 });
   });
 

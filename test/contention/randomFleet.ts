@@ -1,6 +1,7 @@
 import { capacityOf, fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { randomFrom } from '../support/seed.mjs';
 import { type Habits, half, waits } from './contend.ts';
+import { wordsOf } from './limitWords.ts';
 
 /** A fleet whose limits and habits follow from a seed. */
 export interface RandomFleet {
@@ -13,8 +14,6 @@ export interface RandomFleet {
 /** All clients are alike, or every second one keeps what it takes. One fleet in three has two limits. */
 export function randomFleet(seed: number): RandomFleet {
   const random = randomFrom(seed);
-  // The first numbers of seeds that follow each other are alike.
-  for (let i = 0; i < 4; i++) random();
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)];
 
   function limitOf(): Limit {
@@ -29,7 +28,7 @@ export function randomFleet(seed: number): RandomFleet {
 
   const limits = random() < 1 / 3 ? [limitOf(), limitOf()] : [limitOf()];
   const count = pick([2, 3, 6, 10, 16, 40, 64]);
-  /** A whole limit, a part of one, or a single permit. */
+  /** A part of each limit: at least one permit. */
   const costOf = (part: number) => limits.map((limit) => Math.max(1, Math.floor(capacityOf(limit) * part)));
   const costs = pick([
     () => [costOf(0)],
@@ -52,7 +51,8 @@ export function randomFleet(seed: number): RandomFleet {
 const intervals = [50, 200, 1000, 1000, 2500, 10_000];
 
 function nameOf(limits: readonly Limit[], clients: readonly Habits[], isHalf: boolean): string {
-  const { waiting, costs, cancel, cancelWithin, refund, refundWithin, part } = clients.at(-1)!;
+  // The second client has the habits of half of them in any case.
+  const [, { waiting, costs, cancel, cancelWithin, refund, refundWithin, part }] = clients;
   const words = [
     limits.map(wordsOf).join(' + '),
     `${clients.length} x ${waiting}`,
@@ -62,11 +62,4 @@ function nameOf(limits: readonly Limit[], clients: readonly Habits[], isHalf: bo
   if (cancel > 0) words.push(`cancel ${cancel} in ${cancelWithin} ms`);
   if (refund > 0) words.push(`refund ${part < 1 ? `${part} of ` : ''}${refund} in ${refundWithin} ms`);
   return words.join(', ');
-}
-
-/** A limit in words. */
-export function wordsOf(limit: Limit): string {
-  const { kind, permits, interval } = limit;
-  const burst = kind === 'tokenBucket' && limit.burst !== permits ? `, burst ${limit.burst}` : '';
-  return `${kind} of ${permits} in ${interval} ms${burst}`;
 }

@@ -53,7 +53,7 @@ inEachTwin('tickets', (test, { fleet }) => {
     });
 
   for (const kind of kinds.slice(0, 2))
-    test(`clients wait in order if their reservations would take up a short interval: ${kind.kind}`, async () => {
+    test(`clients wait in order if their reservations would take up an interval: ${kind.kind}`, async () => {
       /** Whether the last of so many clients waits in order, after a part of their requests was refunded. */
       const isOrdered = async (permits: number, interval: number, refunded: number, number: number) => {
         const clients = await fleet({ ...kind, permits, interval });

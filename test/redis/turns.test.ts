@@ -99,7 +99,7 @@ inEachTwin('turns', (test, { fleet }) => {
       }
     });
 
-    test(`at low rates, clients call a quarter of a second after each other, or three if nothing is free: ${spec.kind}`, async () => {
+    test(`at low rates, clients call a quarter of a second after each other, or three quarters if nothing is free: ${spec.kind}`, async () => {
       for (const interval of [50_000, 1_000_000]) {
         const { call, refund } = await waiting({ ...spec, interval }, 3);
         await refund(1000, 1);

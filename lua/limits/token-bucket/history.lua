@@ -71,7 +71,7 @@ local function bucketHistory()
     while #steps > ahead and roomAfter(state, now, steps[#steps].since, steps[#steps].held, taken) <= 0 do
       table.remove(steps)
     end
-    -- Coarser ones if that is not enough: they restore less than fine ones, but more than none.
+    -- Steps of a quarter or half of the bucket, if that is not enough: they restore less than small ones, but more than none.
     local part = MERGED_PART
     while part > 1 do
       local place = math.max(3, ahead + 2)

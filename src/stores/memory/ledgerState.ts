@@ -54,7 +54,7 @@ export interface LedgerState {
   lateAt: number;
   /** Milliseconds of load for which reservations became void: by these, the frontier need not move. */
   credit: number;
-  /** The load in milliseconds of the largest request that was reserved lately under contention, and until when it counts. */
+  /** The load in milliseconds of the largest request that waits, or was reserved lately, under contention; and until when it counts. */
   largest: number;
   largestUntil: number;
   /** The longest horizon in milliseconds of a contender that called lately, and until when it counts. */

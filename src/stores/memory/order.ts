@@ -15,14 +15,14 @@ const fewKept = 0.5;
 /**
  * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
  * ones among them, or while fewer than this fit into a fixed one; while a request takes at least `mostLoad` milliseconds; and while
- * one is large. In intervals of so many milliseconds, they take turns all the same, as they would wait for most of it.
+ * one is large. In intervals of so many milliseconds or more, they take turns all the same, as that takes fewer calls.
  */
 const leastRequests = 12;
 const leastInFixed = 9;
 const longInterval = 10_000;
 /**
  * They also wait in order, in place of turns, if at most this part of the permits is kept, and one request of each takes
- * more than that part of the interval, or than the kept part: nearly all permits would be reserved before they come back.
+ * more than that part of the interval, and than the kept part: nearly all permits would be reserved before they come back.
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
@@ -43,7 +43,10 @@ const veryLateParts = 3;
 const mostInTurns = 0.7;
 /** Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds. */
 const leastInSliding = 15;
-/** Of a fixed one, also if it has fewer than `leastRequests`, or than so many for each contender: most turns would be in vain. */
+/**
+ * Of a fixed one, also unless it has fewer of the largest requests than `leastRequests`, or than so many for each contender: most
+ * turns would be in vain.
+ */
 const leastGranted = 0.5;
 /** If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some unused. */
 const fewSoon = 0.15;
@@ -75,12 +78,12 @@ function slowestLoad({ limits }: LedgerState): number {
   return Math.max(...limits.map(({ interval, permits }) => interval / permits));
 }
 
-/** The load of the largest request, or 0 if none is larger than a client's share: milliseconds. */
+/** The load of the largest request of at least a client's share that waits, or was reserved lately, or 0: milliseconds. */
 function largestLoad({ largest, largestUntil, seen }: LedgerState): number {
   return largestUntil > seen ? largest : 0;
 }
 
-/** Whether an interval is so short that its permits come faster than clients call in a long one. */
+/** Whether the shortest interval is less than `longInterval`. */
 function isShort(ledger: LedgerState): boolean {
   return shortestInterval(ledger) < longInterval;
 }
@@ -126,7 +129,10 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
   return areRare(ledger) ? 'order' : undefined;
 }
 
-/** Whether turns go before the order. Not for slow requests, of which single clients would wait for long, and not for few ones. */
+/**
+ * Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor if a
+ * fixed window has few of the largest requests.
+ */
 function goFirst(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = slowestLoad(ledger);
   if (isSlow(load) || !comeLate(ledger, now) || keptPart(ledger) > mostInTurns) return false;

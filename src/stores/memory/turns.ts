@@ -5,8 +5,8 @@ import { areReturned, hasKind, keptLoad } from './pace.ts';
 /** The most milliseconds between two calls of a client that takes turns. */
 export const mostTurn = 1250;
 /**
- * A call comes each time in which the kept permits of this part of the interval are granted: but no less than one request of the
- * client, no more than its first ones of equal costs, and no more than so many milliseconds.
+ * A call comes each time in which the kept permits of this part of the interval are granted: but of no less than one request of the
+ * client, of no more than its first ones of equal costs, and after so many milliseconds at most.
  */
 const pausePart = 0.01;
 const mostPause = 250;
@@ -21,8 +21,8 @@ const inVain = 3;
  */
 const manyFree = 2;
 /**
- * A client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
- * permits for which the other one has not called yet stay unused.
+ * A client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise permits
+ * for which the other one has not called yet stay unused.
  */
 const lead = 5;
 /** The same for slow requests of a sliding window, of which a client that is ahead keeps others waiting for long. */
@@ -143,8 +143,8 @@ export function nextTurn(
   { contenders, free, asked }: Asked,
   load: number,
 ): number {
-  const least = Math.max(load, shortestInterval(ledger) * pausePart);
-  let pause = Math.min(mostPause, keptLoad(ledger, Math.min(asked * load, least)));
+  const most = Math.max(load, shortestInterval(ledger) * pausePart);
+  let pause = Math.min(mostPause, keptLoad(ledger, Math.min(asked * load, most)));
   if (free === 0) pause *= isSlow(load) ? 1 : inVain;
   else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
