@@ -43,10 +43,12 @@ local till = math.min(math.max(now, ahead), now + NOTICE_PERIOD) + CONTENDER_PER
 if contenders > 1 and ahead > now then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
 -- A client that leaves no other behind, or a single one, ends the pace.
 if #runs == 0 and not waits and contenders == 1 then ledger.pacedUntil = 0 end
--- After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many.
+-- After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many: in a
+-- long interval, few of which come back, these are those of a new window, of which a single client would take several parts.
 if turns and part and not left then
   local load = loadOf(ledger, runs[1].cost)
-  if free <= contenders * 2 then retryAt = nextTurn(now, load) end
+  local areMany = free > contenders * 2 and (isShort(ledger) or areReturned(ledger))
+  if not areMany then retryAt = nextTurn(now, load) end
   -- It does not wait yet, but is likely to: then it keeps its claim to what others take meanwhile.
   takeTicket(ledger, { client = client, due = math.max(now, retryAt), till = till, stride = -load, taken = taken })
   stays = true

@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of src/stores/memory/order.ts.
 
-local isSlow, orderOf, goOnInTurns, callSooner, leavesFree
+local isShort, isSlow, orderOf, goOnInTurns, callSooner, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -12,12 +12,10 @@ do
   local FEW_KEPT = 0.5
   -- If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval,
   -- refunded ones among them, or while fewer than this fit into a fixed one; while a request takes at least so many
-  -- milliseconds; and while one is large. In intervals of so many milliseconds or more, they take turns all the same, as that
-  -- takes fewer calls.
+  -- milliseconds; and while one is large. In long intervals, they take turns all the same, as that takes fewer calls.
   local LEAST_REQUESTS = 12
   local LEAST_IN_FIXED = 9
   local MOST_LOAD = 200
-  local LONG_INTERVAL = 10000
   -- They also wait in order, in place of turns, if at most this part of the permits is kept, and one request of each takes more
   -- than that part of the interval, and than the kept part: nearly all permits would be reserved before they come back.
   local MOST_IN_ORDER = 0.9
@@ -51,11 +49,13 @@ do
   -- interval.
   local LEAST_LATE = 125
   local MOST_LATE = 8
+  -- From so many milliseconds on, an interval is long.
+  local LONG_INTERVAL = 10000
   -- Of requests that take at least so many milliseconds at the full rate, few are granted between two calls.
   local SLOW_REQUEST = 40
 
-  -- Whether the shortest interval is less than `LONG_INTERVAL`.
-  local function isShort(ledger)
+  -- Whether no interval is long: permits come faster than clients can call for each of those that come back.
+  function isShort(ledger)
     return shortestInterval(ledger) < LONG_INTERVAL
   end
 

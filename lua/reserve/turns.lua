@@ -4,8 +4,8 @@
 
 -- The most milliseconds between two calls of a client that takes turns.
 local MOST_TURN = 1250
--- A client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise
--- permits for which the other one has not called yet stay unused.
+-- In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its
+-- own: otherwise permits for which the other one has not called yet stay unused.
 local LEAD = 5
 
 local reservesNothing, grantedInTurn, nextTurn
@@ -15,6 +15,9 @@ if turns then
   -- of the client, of no more than its first ones of equal costs, and after so many milliseconds at most.
   local PAUSE_PART = 0.01
   local MOST_PAUSE = 250
+  -- In a long interval, it is at least so long after a call that was granted nothing: what comes back is little beside the full
+  -- rate.
+  local LONG_PAUSE = 20
   -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow
   -- requests, between whose calls many permits would come back unused.
   local IN_VAIN = 3
@@ -35,7 +38,7 @@ if turns then
   local function keptForOthers(after, load)
     local kept, others = 0, contenders - 1
     local isSlowInSliding = isSlow(load) and hasKind(ledger, 's')
-    local most = isSlowInSliding and SLOW_LEAD or LEAD
+    local most = isSlowInSliding and SLOW_LEAD or isShort(ledger) and LEAD or 1
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.client ~= client then
         others = others - 1
@@ -72,7 +75,9 @@ if turns then
     local turn, asked = now, runs[1].count
     local most = math.max(load, shortestInterval(ledger) * PAUSE_PART)
     local pause = math.min(MOST_PAUSE, keptLoad(ledger, math.min(asked * load, most)))
-    if free == 0 then
+    if taken == before and not isShort(ledger) then
+      pause = math.max(pause, LONG_PAUSE)
+    elseif free == 0 then
       pause = pause * (isSlow(load) and 1 or IN_VAIN)
     elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then
       pause = pause / 2

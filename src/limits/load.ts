@@ -23,10 +23,17 @@ export function longestInterval({ limits }: Limited): number {
   return Math.max(...limits.map(({ interval }) => interval));
 }
 
+/** From so many milliseconds on, an interval is long. */
+const longInterval = 10_000;
 /** Of requests that take at least so many milliseconds at the full rate, few are granted between two calls of a client. */
 export const slowRequest = 40;
 /** The load of requests that are too few to take turns for, if many are refunded: milliseconds. */
 export const mostLoad = 200;
+
+/** Whether no interval is long: permits come faster than clients can call for each of those that come back. */
+export function isShort(limited: Limited): boolean {
+  return shortestInterval(limited) < longInterval;
+}
 
 /** Whether few requests of a load are granted between two calls of a client that takes turns. */
 export function isSlow(load: number): boolean {

@@ -1,4 +1,4 @@
-import { isSlow, mostLoad, shortestInterval, slowRequest } from '../../limits/load.ts';
+import { isShort, isSlow, mostLoad, shortestInterval, slowRequest } from '../../limits/load.ts';
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -15,11 +15,10 @@ const fewKept = 0.5;
 /**
  * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
  * ones among them, or while fewer than this fit into a fixed one; while a request takes at least `mostLoad` milliseconds; and while
- * one is large. In intervals of so many milliseconds or more, they take turns all the same, as that takes fewer calls.
+ * one is large. In long intervals, they take turns all the same, as that takes fewer calls.
  */
 const leastRequests = 12;
 const leastInFixed = 9;
-const longInterval = 10_000;
 /**
  * They also wait in order, in place of turns, if at most this part of the permits is kept, and one request of each takes
  * more than that part of the interval, and than the kept part: nearly all permits would be reserved before they come back.
@@ -81,11 +80,6 @@ function slowestLoad({ limits }: LedgerState): number {
 /** The load of the largest request of at least a client's share that waits, or was reserved lately, or 0: milliseconds. */
 function largestLoad({ largest, largestUntil, seen }: LedgerState): number {
   return largestUntil > seen ? largest : 0;
-}
-
-/** Whether the shortest interval is less than `longInterval`. */
-function isShort(ledger: LedgerState): boolean {
-  return shortestInterval(ledger) < longInterval;
 }
 
 /** Whether the permits of a window are enough for turns, with requests that take at least so many milliseconds. */

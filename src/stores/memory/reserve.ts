@@ -1,4 +1,4 @@
-import { loadOf } from '../../limits/load.ts';
+import { isShort, loadOf } from '../../limits/load.ts';
 import {
   contenderPeriod,
   noticePeriod,
@@ -70,11 +70,13 @@ export function reserve(
   const ahead = Math.max(last, reserved.after);
   const until = Math.min(Math.max(now, ahead), now + noticePeriod) + contenderPeriod;
   if (contenders > 1 && ahead > now) ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
-  // After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many.
+  // After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many: in a
+  // long interval, few of which come back, these are those of a new window, of which a single client would take several parts.
   const hasPart = takesTurns && !reserved.left && reserved.quota !== undefined;
   if (hasPart) {
     const load = loadOf(ledger, request.runs[0].cost);
-    if (reserved.free <= contenders * 2) reserved.retryAt = nextTurn(ledger, now, now, reserved, load);
+    const areMany = reserved.free > contenders * 2 && (isShort(ledger) || areReturned(ledger));
+    if (!areMany) reserved.retryAt = nextTurn(ledger, now, now, reserved, load);
     const due = Math.max(now, reserved.retryAt);
     // It does not wait yet, but is likely to: then it keeps its claim to what others take meanwhile.
     takeTicket(ledger, { client, due, until, stride: -load, taken: reserved.taken }, true);

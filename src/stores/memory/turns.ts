@@ -1,4 +1,4 @@
-import { isSlow, shortestInterval } from '../../limits/load.ts';
+import { isShort, isSlow, shortestInterval } from '../../limits/load.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { areReturned, hasKind, keptLoad } from './pace.ts';
 
@@ -10,6 +10,8 @@ export const mostTurn = 1250;
  */
 const pausePart = 0.01;
 const mostPause = 250;
+/** In a long interval, it is at least so long after a call that was granted nothing: what comes back is little beside the full rate. */
+const longPause = 20;
 /**
  * That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow requests,
  * between whose calls many permits would come back unused.
@@ -21,8 +23,8 @@ const inVain = 3;
  */
 const manyFree = 2;
 /**
- * A client may be ahead of another one by so many of the other's requests, if these are no larger than its own: otherwise permits
- * for which the other one has not called yet stay unused.
+ * In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its
+ * own: otherwise permits for which the other one has not called yet stay unused.
  */
 const lead = 5;
 /** The same for slow requests of a sliding window, of which a client that is ahead keeps others waiting for long. */
@@ -50,6 +52,8 @@ export interface Taken {
   contenders: number;
   /** Milliseconds of load. */
   taken: number;
+  /** The same before the call. */
+  before: number;
   /** The same of the client that has taken least, of those that wait, or are likely to. */
   least: number;
 }
@@ -67,7 +71,7 @@ export function reservesNothing(ledger: LedgerState): boolean {
  * those that wait, or are likely to wait again; and one that did neither since its last call has no claim to what others
  * took meanwhile.
  */
-export function takenBy({ tickets }: LedgerState, client: string): { taken: number; least: number } {
+export function takenBy({ tickets }: LedgerState, client: string): Pick<Taken, 'taken' | 'before' | 'least'> {
   let own = 0;
   let least = Infinity;
   for (const ticket of tickets) {
@@ -75,7 +79,8 @@ export function takenBy({ tickets }: LedgerState, client: string): { taken: numb
     if (ticket.stride !== 0) least = Math.min(least, ticket.taken);
   }
   if (least === Infinity) least = own;
-  return { taken: Math.max(own, least), least };
+  const taken = Math.max(own, least);
+  return { taken, before: taken, least };
 }
 
 /**
@@ -119,7 +124,7 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
   let kept = 0;
   let others = contenders - 1;
   const isSlowInSliding = isSlow(load) && hasKind(ledger, 'slidingWindow');
-  const most = isSlowInSliding ? slowLead : lead;
+  const most = isSlowInSliding ? slowLead : isShort(ledger) ? lead : 1;
   for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
     others--;
@@ -140,12 +145,13 @@ export function nextTurn(
   ledger: LedgerState,
   now: number,
   t: number,
-  { contenders, free, asked }: Asked,
+  { contenders, free, asked, taken, before }: Asked & Taken,
   load: number,
 ): number {
   const most = Math.max(load, shortestInterval(ledger) * pausePart);
   let pause = Math.min(mostPause, keptLoad(ledger, Math.min(asked * load, most)));
-  if (free === 0) pause *= isSlow(load) ? 1 : inVain;
+  if (taken === before && !isShort(ledger)) pause = Math.max(pause, longPause);
+  else if (free === 0) pause *= isSlow(load) ? 1 : inVain;
   else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
