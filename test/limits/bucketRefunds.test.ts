@@ -2,6 +2,7 @@ import * as assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import { overBucket } from '../properties/oracle.ts';
+import { record } from '../properties/specs.ts';
 import { promise } from '../support/campaign.ts';
 import {
   type BucketHistory,
@@ -14,6 +15,11 @@ import {
 } from './bucketSteps.ts';
 
 const starts = fc.integer({ min: 0, max: 5000 });
+const smallRates = record({
+  permits: fc.integer({ min: 1, max: 8 }),
+  interval: fc.integer({ min: 8, max: 60 }),
+  burst: fc.integer({ min: 4, max: 16 }),
+});
 
 /** Checks any two grants, with all between them, by the clock in microseconds and by the moments in the replies. */
 function overSpans({ grants, state }: BucketHistory): string | undefined {
@@ -52,6 +58,21 @@ promise(
   5000,
   fc.tuple(rates, starts, bucketSteps(['take', 'take', 'take', 'refund', 'refund', 'release', 'cut'])),
   neverOver,
+);
+
+// Of a bucket that is never full, a long history has steps of more than an eighth of it.
+promise(
+  'after many grants of a small bucket that is nearly empty, and refunds of any of them, any two remaining ones keep its bound',
+  1000,
+  fc.tuple(smallRates, starts, bucketSteps(['take', 'take', 'refund'], 200)),
+  ([rate, us, steps]) => {
+    const history = startBucket(rate, us);
+    // So soon that the bucket does not fill.
+    const most = (1.2 * 1000 * rate.interval) / rate.permits;
+    for (const step of steps)
+      take(history, { ...step, permits: 1, later: 0, us: Math.floor(step.us % most) });
+    assert.equal(overSpans(history), undefined);
+  },
 );
 
 /**

@@ -43,7 +43,7 @@ const fewPermits = fc.oneof(
   fc.integer({ min: 1, max: 300 }),
 );
 
-export function bucketSteps(kinds: readonly BucketStep['kind'][]): fc.Arbitrary<BucketStep[]> {
+export function bucketSteps(kinds: readonly BucketStep['kind'][], most = 40): fc.Arbitrary<BucketStep[]> {
   const step: fc.Arbitrary<BucketStep> = record({
     kind: fc.constantFrom(...kinds),
     us: fc.oneof(
@@ -59,7 +59,7 @@ export function bucketSteps(kinds: readonly BucketStep['kind'][]): fc.Arbitrary<
     part: fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, fc.integer({ min: 0, max: 100 })),
     rate: rates,
   });
-  return fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
+  return fc.array(step, { minLength: 1, maxLength: most, size: 'max' });
 }
 
 /** A bucket, its valid grants, and its rates. */
