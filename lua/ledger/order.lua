@@ -59,9 +59,9 @@ do
     return shortestInterval(ledger) < LONG_INTERVAL
   end
 
-  -- Whether few requests of a load are granted between two calls of a client that takes turns.
-  function isSlow(load)
-    return load >= SLOW_REQUEST and load < MOST_LOAD
+  -- Whether few requests of a load are granted between two calls of a client that takes turns in a short interval.
+  function isSlow(ledger, load)
+    return load >= SLOW_REQUEST and load < MOST_LOAD and isShort(ledger)
   end
 
   -- The load of a permit of the slowest limit: milliseconds.
@@ -109,8 +109,9 @@ do
     -- A client without a ticket is behind all others.
     if kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
     if isSmall(ledger, now, contenders) then return true end
-    local load = math.max(slowestLoad(ledger), largestLoad(ledger))
-    local isSlowInFixed = hasKind(ledger, 'f') and isSlow(load)
+    -- In a long interval, a large request would let smaller ones wait for most of it.
+    local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
+    local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
     local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
     return hasWindow(ledger) and load * contenders > most * shortestInterval(ledger)
   end
@@ -126,7 +127,7 @@ do
   -- if a fixed window has few of the largest requests.
   local function goFirst(ledger, now, contenders)
     local load = slowestLoad(ledger)
-    if isSlow(load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end
+    if isSlow(ledger, load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end
     local largest = math.max(load, largestLoad(ledger))
     if hasKind(ledger, 's') and largest >= LEAST_IN_SLIDING then return false end
     return not hasKind(ledger, 'f') or largest * math.max(LEAST_REQUESTS, contenders * LEAST_GRANTED) <= shortestInterval(ledger)
@@ -142,7 +143,7 @@ do
 
   -- Whether so many permits are refunded that turns may begin.
   local function areEnough(ledger, load)
-    if isSlow(load) then return areReturned(ledger) end
+    if isSlow(ledger, load) then return areReturned(ledger) end
     return keptPart(ledger) <= FEW_KEPT
   end
 

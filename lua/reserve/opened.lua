@@ -53,7 +53,6 @@ for _, ticket in ipairs(ledger.tickets) do
 end
 if least == math.huge then least = taken end
 taken = math.max(taken, least)
-local before = taken
 -- Requests of one client keep their order.
 local last, stays = lastOf(ledger, now, lastMoment, lastEpoch, known), held > 0
 local after = last

@@ -86,7 +86,7 @@ if ordered then
   -- To how many of its requests a client has a claim.
   local function mostClaim(load)
     if inOrder then return MOST_CLAIM end
-    if not isSlow(load) then return 1 end
+    if not isSlow(ledger, load) then return 1 end
     local state = ledger.limits[1]
     local isLeast = #ledger.limits == 1 and state.kind == 'f' and load <= state.interval / state.permits
     return isLeast and MOST_CLAIM or SLOW_CLAIM

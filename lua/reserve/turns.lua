@@ -12,12 +12,10 @@ local reservesNothing, grantedInTurn, nextTurn
 
 if turns then
   -- A call comes each time in which the kept permits of this part of the interval are granted: but of no less than one request
-  -- of the client, of no more than its first ones of equal costs, and after so many milliseconds at most.
+  -- of the client, of no more than its first ones of equal costs, and after so many milliseconds at most. In a long interval, it
+  -- comes after so many unless `MANY_FREE` calls like it could be granted all: what comes back is little beside the full rate.
   local PAUSE_PART = 0.01
   local MOST_PAUSE = 250
-  -- In a long interval, it is at least so long after a call that was granted nothing: what comes back is little beside the full
-  -- rate.
-  local LONG_PAUSE = 20
   -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow
   -- requests, between whose calls many permits would come back unused.
   local IN_VAIN = 3
@@ -37,7 +35,7 @@ if turns then
   -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
   local function keptForOthers(after, load)
     local kept, others = 0, contenders - 1
-    local isSlowInSliding = isSlow(load) and hasKind(ledger, 's')
+    local isSlowInSliding = isSlow(ledger, load) and hasKind(ledger, 's')
     local most = isSlowInSliding and SLOW_LEAD or isShort(ledger) and LEAD or 1
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.client ~= client then
@@ -75,10 +73,9 @@ if turns then
     local turn, asked = now, runs[1].count
     local most = math.max(load, shortestInterval(ledger) * PAUSE_PART)
     local pause = math.min(MOST_PAUSE, keptLoad(ledger, math.min(asked * load, most)))
-    if taken == before and not isShort(ledger) then
-      pause = math.max(pause, LONG_PAUSE)
-    elseif free == 0 then
-      pause = pause * (isSlow(load) and 1 or IN_VAIN)
+    if not isShort(ledger) and free < MANY_FREE * asked then pause = MOST_PAUSE end
+    if free == 0 then
+      pause = pause * (isSlow(ledger, load) and 1 or IN_VAIN)
     elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then
       pause = pause / 2
     end

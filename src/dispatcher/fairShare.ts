@@ -71,7 +71,7 @@ export class FairShare {
 
   /** Whether permits of such a request must not wait for the client's turn when they come back. */
   isSlow(cost: Cost): boolean {
-    return isSlow(this.loadOf(cost));
+    return isSlow(this.#ledger, this.loadOf(cost));
   }
 
   /** The part of a limit's permits, or of a larger burst, that one request takes; of several limits, the largest part. */

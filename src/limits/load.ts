@@ -35,7 +35,7 @@ export function isShort(limited: Limited): boolean {
   return shortestInterval(limited) < longInterval;
 }
 
-/** Whether few requests of a load are granted between two calls of a client that takes turns. */
-export function isSlow(load: number): boolean {
-  return load >= slowRequest && load < mostLoad;
+/** Whether few requests of a load are granted between two calls of a client that takes turns in a short interval. */
+export function isSlow(limited: Limited, load: number): boolean {
+  return load >= slowRequest && load < mostLoad && isShort(limited);
 }

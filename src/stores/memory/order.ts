@@ -97,8 +97,9 @@ function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
   // A client without a ticket is behind all others.
   if (kept > mostInOrder || contenders > mostTickets) return false;
   if (isSmall(ledger, now, contenders)) return true;
-  const load = Math.max(slowestLoad(ledger), largestLoad(ledger));
-  const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(load);
+  // In a long interval, a large request would let smaller ones wait for most of it.
+  const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
+  const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
   const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
   return hasWindow(ledger) && load * contenders > most * shortestInterval(ledger);
 }
@@ -129,7 +130,7 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
  */
 function goFirst(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = slowestLoad(ledger);
-  if (isSlow(load) || !comeLate(ledger, now) || keptPart(ledger) > mostInTurns) return false;
+  if (isSlow(ledger, load) || !comeLate(ledger, now) || keptPart(ledger) > mostInTurns) return false;
   const largest = Math.max(load, largestLoad(ledger));
   if (hasKind(ledger, 'slidingWindow') && largest >= leastInSliding) return false;
   const least = Math.max(leastRequests, contenders * leastGranted);
@@ -152,7 +153,7 @@ export function goOnInTurns(ledger: LedgerState, now: number, age: number, load:
 
 /** Whether so many permits are refunded that turns may begin. */
 function areEnough(ledger: LedgerState, load: number): boolean {
-  return isSlow(load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
+  return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
 }
 
 /** Whether permits have come back late in the last seconds. */

@@ -6,12 +6,11 @@ import { areReturned, hasKind, keptLoad } from './pace.ts';
 export const mostTurn = 1250;
 /**
  * A call comes each time in which the kept permits of this part of the interval are granted: but of no less than one request of the
- * client, of no more than its first ones of equal costs, and after so many milliseconds at most.
+ * client, of no more than its first ones of equal costs, and after so many milliseconds at most. In a long interval, it comes after
+ * so many unless `manyFree` calls like it could be granted all: what comes back is little beside the full rate.
  */
 const pausePart = 0.01;
 const mostPause = 250;
-/** In a long interval, it is at least so long after a call that was granted nothing: what comes back is little beside the full rate. */
-const longPause = 20;
 /**
  * That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow requests,
  * between whose calls many permits would come back unused.
@@ -52,8 +51,6 @@ export interface Taken {
   contenders: number;
   /** Milliseconds of load. */
   taken: number;
-  /** The same before the call. */
-  before: number;
   /** The same of the client that has taken least, of those that wait, or are likely to. */
   least: number;
 }
@@ -71,7 +68,7 @@ export function reservesNothing(ledger: LedgerState): boolean {
  * those that wait, or are likely to wait again; and one that did neither since its last call has no claim to what others
  * took meanwhile.
  */
-export function takenBy({ tickets }: LedgerState, client: string): Pick<Taken, 'taken' | 'before' | 'least'> {
+export function takenBy({ tickets }: LedgerState, client: string): Pick<Taken, 'taken' | 'least'> {
   let own = 0;
   let least = Infinity;
   for (const ticket of tickets) {
@@ -79,8 +76,7 @@ export function takenBy({ tickets }: LedgerState, client: string): Pick<Taken, '
     if (ticket.stride !== 0) least = Math.min(least, ticket.taken);
   }
   if (least === Infinity) least = own;
-  const taken = Math.max(own, least);
-  return { taken, before: taken, least };
+  return { taken: Math.max(own, least), least };
 }
 
 /**
@@ -89,7 +85,7 @@ export function takenBy({ tickets }: LedgerState, client: string): Pick<Taken, '
  * a permit is free may have a larger claim. So may all in order: without refunds, no client leaves what is free there.
  */
 export function keepClaim(ledger: LedgerState, taken: number, load: number, takesTurns: boolean): number {
-  const slow = isSlow(load);
+  const slow = isSlow(ledger, load);
   const areMany = !takesTurns || (slow && isLeast(ledger, load));
   const most = load * (areMany ? mostClaim : slow ? slowClaim : 1);
   return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most), taken);
@@ -123,7 +119,7 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
   const { client, contenders, least } = call;
   let kept = 0;
   let others = contenders - 1;
-  const isSlowInSliding = isSlow(load) && hasKind(ledger, 'slidingWindow');
+  const isSlowInSliding = isSlow(ledger, load) && hasKind(ledger, 'slidingWindow');
   const most = isSlowInSliding ? slowLead : isShort(ledger) ? lead : 1;
   for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
@@ -145,13 +141,13 @@ export function nextTurn(
   ledger: LedgerState,
   now: number,
   t: number,
-  { contenders, free, asked, taken, before }: Asked & Taken,
+  { contenders, free, asked }: Asked,
   load: number,
 ): number {
   const most = Math.max(load, shortestInterval(ledger) * pausePart);
   let pause = Math.min(mostPause, keptLoad(ledger, Math.min(asked * load, most)));
-  if (taken === before && !isShort(ledger)) pause = Math.max(pause, longPause);
-  else if (free === 0) pause *= isSlow(load) ? 1 : inVain;
+  if (!isShort(ledger) && free < manyFree * asked) pause = mostPause;
+  if (free === 0) pause *= isSlow(ledger, load) ? 1 : inVain;
   else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
