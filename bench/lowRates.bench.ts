@@ -136,7 +136,7 @@ function compareCrowds(): void {
         crowds.map(([permits, interval, clients]) => [
           `${kind} of ${permits} in ${interval} ms, ${clients} clients`,
           ...[0.3, 0.6, 0.9].flatMap((refund) => {
-            const limit = { ...limitOf(permits), interval };
+            const limit = limitOf(permits, interval);
             const { part, jain, calls } = againstIdeal(
               limit,
               clients,
@@ -179,7 +179,7 @@ function compareHalves(): void {
     kinds.flatMap(([kind, limitOf]) =>
       halves.map(([permits, interval, clients]) => {
         const fleet = Array.from({ length: clients }, (_, i) => (i < clients / 2 ? wastes : waits));
-        const limit = { ...limitOf(permits), interval };
+        const limit = limitOf(permits, interval);
         const { part, shares, calls } = fleetAgainstIdeal(limit, fleet, {
           ...manyWindows(limit, 20_000),
           seeds: 16,

@@ -54,7 +54,7 @@ do
   -- Of requests that take at least so many milliseconds at the full rate, few are granted between two calls.
   local SLOW_REQUEST = 40
 
-  -- Whether no interval is long: permits come faster than clients can call for each of those that come back.
+  -- Whether the shortest interval is not long: permits come faster than clients can call for each of those that come back.
   function isShort(ledger)
     return shortestInterval(ledger) < LONG_INTERVAL
   end
@@ -123,8 +123,8 @@ do
     return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
   end
 
-  -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor
-  -- if a fixed window has few of the largest requests.
+  -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor if a fixed
+  -- window has few of the largest requests.
   local function goFirst(ledger, now, contenders)
     local load = slowestLoad(ledger)
     if isSlow(ledger, load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end

@@ -30,7 +30,7 @@ export const slowRequest = 40;
 /** The load of requests that are too few to take turns for, if many are refunded: milliseconds. */
 export const mostLoad = 200;
 
-/** Whether no interval is long: permits come faster than clients can call for each of those that come back. */
+/** Whether the shortest interval is not long: permits come faster than clients can call for each of those that come back. */
 export function isShort(limited: Limited): boolean {
   return shortestInterval(limited) < longInterval;
 }

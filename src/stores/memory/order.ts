@@ -125,8 +125,8 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
 }
 
 /**
- * Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor if a
- * fixed window has few of the largest requests.
+ * Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor if a fixed window has
+ * few of the largest requests.
  */
 function goFirst(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = slowestLoad(ledger);
