@@ -44,8 +44,9 @@ local now = instant.now
 local others = countOthers(ledger, KEYS[2], ARGV[2]:sub(2), now)
 local paced = others > 1 or now < ledger.pacedUntil
 local after = lastOf(ledger, now, lastMoment, lastEpoch, 0)
-boundFrontier(ledger, now)
-local stride = paced and strideOf(ledger, cost) or 0
+boundFrontiers(ledger, now)
+local strides, stride = stridesOf(ledger, cost)
+if not paced then stride = 0 end
 
 local t, wait, limiting = offer(ledger, instant, cost, stride, after, others == 0 and after == 0)
 -- A request that does not wait must not overtake clients that wait.
@@ -57,7 +58,7 @@ if (turns or inOrder) and loadOf(ledger, cost) > 0 then
 end
 local tooMuch = isTooMuch(ledger, cost)
 local granted = wait == 0 and not tooMuch
-if granted then grantAll(ledger, instant, t, cost, stride, 1, true) end
+if granted then grantAll(ledger, instant, t, cost, strides, stride, 1, true) end
 
 local full = math.max(fullAt(ledger, now), ledger.pausedUntil) * 1000 - instant.us
 local reply = { granted and 1 or 0, tooMuch and -1 or wait, math.max(0, math.min(full, MOST_WAIT)) }

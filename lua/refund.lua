@@ -71,11 +71,14 @@ local function giveBack(moment, epoch, cost, requests)
     -- A reservation made under another rate may exceed what this one allows, so it must not become a hole.
     local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)
     if isInside and addHole(ledger, t, cost, requests) then return 1 end
-    -- Corrects the pace. A reservation that is still ahead moves the frontier back by its whole stride; otherwise the refund
-    -- lowers future strides.
+    -- Corrects the pace. A reservation that is still ahead moves the frontiers back by their whole strides; otherwise the
+    -- refund lowers future strides.
     local load = loadOf(ledger, cost) * requests
     if isAhead then
-      ledger.frontier = math.max(now, ledger.frontier - strideOf(ledger, cost) * requests)
+      local strides = stridesOf(ledger, cost)
+      for i, frontier in ipairs(ledger.frontiers) do
+        ledger.frontiers[i] = math.max(now, frontier - strides[i] * requests)
+      end
       ledger.granted = math.max(0, ledger.granted - load)
     else
       ledger.returned = math.min(ledger.granted, ledger.returned + load * partBack(moment == NEWEST and 0 or now - t))

@@ -16,7 +16,7 @@ end
 -- Voids the reservations for `after` or later: their clients call again before that moment. Changes the
 -- epoch. The limits may keep those up to `kept`, or `after`.
 local function voidReservations(ledger, now, after, serverUs, kept)
-  ledger.frontier = math.min(ledger.frontier, now)
+  ledger.frontiers = {}
   local holes, voids = {}, ledger.voids
   for _, hole in ipairs(ledger.holes) do
     if hole.moment < after then holes[#holes + 1] = hole end

@@ -3,6 +3,7 @@
 -- @include "ledger/asked"
 -- @include "ledger/algebras"
 -- @include "ledger/rare"
+-- @include "ledger/frontier"
 
 -- How a ledger is stored in its key. A limiter with one unnamed limit has a small ledger: the head described
 -- in lua/heads, followed by rare fields if there are any. Every other ledger is whole: all fields, one after
@@ -30,17 +31,17 @@ do
     return struct.pack(CHECKSUM, checksum) .. text, text
   end
 
-  -- The moment from which there are no contenders, reservations or pause, as far as is known now. The slow path bounds a
-  -- frontier that is ahead.
+  -- The moment from which there are no contenders, reservations or pause, as far as is known now. The slow path bounds
+  -- the frontiers that are ahead.
   local function calmFrom(ledger)
     if #ledger.holes > 0 or ledger.shift > 0 then return TIME_BOUND - 1 end
-    local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil, math.ceil(ledger.frontier))
+    local last = math.max(ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.pacedUntil, math.ceil(frontierOf(ledger)))
     return math.min(last, TIME_BOUND - 1)
   end
 
   -- Whether no rare field of the ledger is set. Its limit may have some.
   local function isPlain(ledger, now, calm)
-    return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and ledger.frontier <= now
+    return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and frontierOf(ledger) <= now
       and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.lateAt == 0 and ledger.credit == 0
       and #ledger.voids == 0 and ledger.largestUntil <= now and ledger.farthestUntil <= now
   end
@@ -98,7 +99,7 @@ do
     -- The checked text is written again as it was read, unless the limit changes: formatting takes longer than comparing.
     local ledger = {
       epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = seen, expires = expires, kept = kept,
-      pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
+      pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontiers = {}, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
       movedAt = 0, lateAt = 0, credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '',
       limits = { state },
       voids = {}, holes = {}, tickets = {}, spec = limitsIn(text), checked = expected,

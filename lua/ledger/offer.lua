@@ -1,4 +1,5 @@
 -- @include "ledger/newest"
+-- @include "ledger/frontier"
 -- @include "ledger/pace"
 
 -- The largest wait in microseconds that a reply can hold.
@@ -30,7 +31,7 @@ local function offer(ledger, instant, cost, stride, after, isClear)
     end
   end
   if not inRange(free, free) then refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that is never free') end
-  if stride > 0 then free = math.max(free, math.floor(ledger.frontier), newestOf(ledger, cost, true)) end
+  if stride > 0 then free = math.max(free, math.floor(frontierOf(ledger, cost)), newestOf(ledger, cost, true)) end
   local t = math.max(instant.at, free)
   -- If the permits are free at `now`, they are granted now, although the grant is recorded at `at`.
   if free <= instant.now then return t, 0, limiting end

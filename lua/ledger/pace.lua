@@ -1,10 +1,10 @@
 -- The pace at which windows grant while several clients wait. The twin of src/stores/memory/pace.ts.
 
--- The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets.
+-- The most milliseconds by which a request moves a frontier, so that a daily limit is granted soon after it resets.
 local MOST_STRIDE = 1000
 
 local hasKind, hasWindow, shortestInterval, longestInterval, loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare
-local strideOf, isLate, noteGranted, noteTaken, noteFreed
+local stridesOf, isLate, noteGranted, noteTaken, noteFreed
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -98,17 +98,16 @@ do
     return load * math.max(LEAST_PART, keptPart(ledger))
   end
 
-  -- Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
-  -- refunded counts.
-  function strideOf(ledger, cost)
-    local stride = 0
-    for i = 1, #cost do
-      local n, state = cost[i], ledger.limits[i]
-      if n > 0 and state.kind ~= 't' then
-        stride = math.max(stride, PACING * n * state.interval / state.permits)
-      end
+  -- Milliseconds by which a request moves the frontier of each limit: 0 of a bucket. Only the part of grants that is not likely
+  -- to be refunded counts. Then the most of these.
+  function stridesOf(ledger, cost)
+    local strides, most = {}, 0
+    for i, state in ipairs(ledger.limits) do
+      local own = PACING * cost[i] * state.interval / state.permits
+      strides[i] = state.kind == 't' and 0 or keptLoad(ledger, math.min(MOST_STRIDE, own))
+      most = math.max(most, strides[i])
     end
-    return keptLoad(ledger, math.min(MOST_STRIDE, stride))
+    return strides, most
   end
 
   -- Whether so many milliseconds are a late age for a refund.

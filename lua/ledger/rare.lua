@@ -9,15 +9,16 @@ local packRare, unpackRare
 local MOST_TICKETS = 64
 
 do
-  -- The rare fields: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil,
+  -- The rare fields: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, pacedUntil,
   -- granted, returned, freed, movedAt, lateAt, credit, largest, largestUntil, farthest, farthestUntil, the numbers of
-  -- voids, of holes and of tickets, and the name of the sole contender.
-  local RARE = '<dddddddddddddddddddddIc0'
+  -- voids, of holes and of tickets, and the name of the sole contender. Voids, holes and tickets follow, and a frontier for each
+  -- limit.
+  local RARE = '<ddddddddddddddddddddIc0'
   local TICKET = '<ddddIc0'
 
   function packRare(ledger)
     local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
-      ledger.crowdUntil, ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
+      ledger.crowdUntil, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
       ledger.lateAt, ledger.credit, ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, #ledger.voids,
       #ledger.holes, #ledger.tickets, #ledger.sole, ledger.sole) }
     for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
@@ -28,6 +29,7 @@ do
     for _, ticket in ipairs(ledger.tickets) do
       parts[#parts + 1] = struct.pack(TICKET, ticket.due, ticket.till, ticket.stride, ticket.taken, #ticket.client, ticket.client)
     end
+    for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', ledger.frontiers[i] or 0) end
     return table.concat(parts)
   end
 
@@ -37,7 +39,7 @@ do
     for i = 1, count do
       if not inRange(numbers[i], numbers[i]) then error('a number that is out of range', 0) end
     end
-    return numbers, numbers[count + 1]
+    return numbers, table.remove(numbers)
   end
 
   -- Reads the voids and holes of a ledger with these limits.
@@ -78,20 +80,21 @@ do
   -- Reads the rare fields of a ledger into it. Returns the position after them.
   function unpackRare(ledger, data, position)
     local voidCount, holeCount, ticketCount
-    ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil, ledger.frontier,
+    ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
       ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit,
       ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount, ledger.sole, position =
       struct.unpack(RARE, data, position)
     local least = math.min(ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
-      ledger.frontier, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit,
+      ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit,
       ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount)
     local sum = ledger.born + ledger.refundable + ledger.shift + ledger.pausedUntil + ledger.soleUntil + ledger.crowdUntil
-      + ledger.frontier + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.lateAt
+      + ledger.pacedUntil + ledger.granted + ledger.returned + ledger.freed + ledger.movedAt + ledger.lateAt
       + ledger.credit + ledger.largest + ledger.largestUntil + ledger.farthest + ledger.farthestUntil
       + voidCount + holeCount + ticketCount
     if not inRange(least, sum) then error('a number that is out of range', 0) end
     ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, ledger.limits)
     ledger.tickets, position = unpackTickets(data, position, ticketCount)
+    ledger.frontiers, position = unpackNumbers(data, position, #ledger.limits)
     return position
   end
 end

@@ -15,7 +15,7 @@
 local function createLedger(spec, logs, epoch, serverUs)
   local ledger = {
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
-    soleUntil = 0, crowdUntil = 0, frontier = 0, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0, lateAt = 0,
+    soleUntil = 0, crowdUntil = 0, frontiers = {}, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0, lateAt = 0,
     credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '', spec = spec, limits = {}, voids = {},
     holes = {}, tickets = {}, kept = 0,
   }
@@ -75,7 +75,7 @@ local function convert(ledger, spec, logs, now)
       limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
     end
   end
-  ledger.limits, ledger.spec, ledger.checked, ledger.holes, ledger.largestUntil = limits, spec, nil, {}, 0
+  ledger.limits, ledger.spec, ledger.checked, ledger.holes, ledger.frontiers, ledger.largestUntil = limits, spec, nil, {}, {}, 0
 end
 
 local STORED = '1'

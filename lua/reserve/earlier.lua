@@ -23,7 +23,7 @@ if earlier then
       else
         granted = math.min(roomIn(hole, cost), remaining, math.max(1, math.ceil((share - held) / load)))
         fillHole(ledger, hole, cost, granted, now)
-        if paced and strideOf(ledger, cost) == 0 then noteGranted(ledger, cost, granted) end
+        if paced and select(2, stridesOf(ledger, cost)) == 0 then noteGranted(ledger, cost, granted) end
         held, after = held + load * granted, math.max(after, hole.moment)
       end
       answer(granted, wait)

@@ -30,7 +30,7 @@ local turns, inOrder, delay, expected, isFirst, barred = false, false, 0, 0, tru
 if contenders > 1 or (paced and not waits) then turns, inOrder = orderOf(ledger, now, contenders) end
 local ordered = inOrder or turns
 if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder) end
-boundFrontier(ledger, now)
+boundFrontiers(ledger, now)
 
 -- Until when the reservations of the known epoch are valid.
 local valid = known > 0 and validUntil(ledger, known) or math.huge

@@ -30,7 +30,7 @@ if not earlier then
 
   -- Grants requests of a run, at most `most`, at the moment `t` that was offered, and returns their number: 0 if there is no
   -- room.
-  local function grant(run, most, t, wait, hole, stride, hasQuota)
+  local function grant(run, most, t, wait, hole, strides, stride, hasQuota)
     local cost, load = run.cost, wait > 0 and loadOf(ledger, run.cost)
     local granted = hole and math.min(roomIn(hole, cost), most) or load and fitAll(ledger, now, t, cost, most)
       or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), most))
@@ -39,7 +39,7 @@ if not earlier then
     if hole then
       fillHole(ledger, hole, cost, granted, now)
     else
-      granted = grantAll(ledger, instant, t, cost, stride, granted)
+      granted = grantAll(ledger, instant, t, cost, strides, stride, granted)
     end
     if paced and stride == 0 then noteGranted(ledger, cost, granted) end
     if load then
@@ -58,7 +58,8 @@ if not earlier then
   function serve(run)
     local cost, remaining, again = run.cost, run.count, 0
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
-    local stride = paced and not turns and strideOf(ledger, cost) or 0
+    local strides, stride = stridesOf(ledger, cost)
+    if turns or not paced then stride = 0 end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
     -- once.
     local callsAgain = turns and MOST_TURN or NEXT_CALL
@@ -93,7 +94,7 @@ if not earlier then
         left = left or most < 1
           or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
         if left then return answer(remaining, LEFT) end
-        local granted = grant(run, most, t, wait, hole, stride, hasQuota)
+        local granted = grant(run, most, t, wait, hole, strides, stride, hasQuota)
         remaining = remaining - granted
         -- The list of a log has turned out to be another one: its permits count for longer than when they were offered. A
         -- damaged key must not keep this loop, and so the server, busy for ever.

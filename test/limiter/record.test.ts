@@ -36,6 +36,28 @@ timed('a request that one limit refuses is charged to none', async () => {
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 3, tokens: 40 });
 });
 
+timed('permits of one window are granted while clients wait for another one', async (clock) => {
+  const limit = {
+    writes: slidingWindow({ permits: 1, interval: 3000 }),
+    reads: slidingWindow({ permits: 10, interval: 1000 }),
+  };
+  const store = memoryStore();
+  const [a, b, c] = ['a', 'b', 'c'].map(
+    (clientId) => new RateLimiter({ name: 'api', limit, store, clientId }),
+  );
+  const writes = [a, b, a, b].map((limiter) => fateOf(limiter.acquire({ writes: 1 })));
+  await clock.tickAsync(100);
+  assert.is((await c.decide({ reads: 1 })).granted, true);
+  // While several clients wait, windows space their grants.
+  await clock.tickAsync(100);
+  assert.is(await c.tryAcquire({ reads: 1 }), true);
+  const reads = Array.from({ length: 8 }, () => fateOf(c.acquire({ reads: 1 })));
+  await clock.tickAsync(1000);
+  assert.ok(reads.every(({ at = Infinity }) => at <= 1200));
+  await clock.tickAsync(9000);
+  assert.ok(writes.every(({ at = Infinity }, i) => at <= 3000 * i + 5));
+});
+
 timed('a number refunds as many permits of each limit, at most the smallest charge', async () => {
   const limiter = open();
   const permit = await limiter.acquire({ requests: 2, tokens: 50 });

@@ -64,7 +64,7 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 15`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 16`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
@@ -91,7 +91,7 @@ for (const [limit, numbers] of ofEachKind)
       await redis.set(ledger, held);
       // The fast path compares the text with that of its limit, and the slow path with the numbers.
       const error = await rejection(at < text ? ofOne.peek() : ofOne.decide([1]));
-      assert.match(error.message, `the key ${ledger} holds no ledger of version 15: found`);
+      assert.match(error.message, `the key ${ledger} holds no ledger of version 16: found`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
   });
@@ -108,7 +108,7 @@ for (const [limit, numbers] of ofEachKind)
       for (const call of [() => ofOne.decide([1]), () => ofOne.reserve([1])])
         assert.match(
           (await rejection(call())).message,
-          `the key ${ledger} holds no ledger of version 15: found`,
+          `the key ${ledger} holds no ledger of version 16: found`,
         );
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
@@ -139,7 +139,7 @@ test('the fast path does not grant from an invalid level of a bucket', async ({ 
     held.writeDoubleLE(number, 33);
     await redis.set(ledger, held);
     const error = await rejection(ofOne.decide([1]));
-    assert.match(error.message, `the key ${ledger} holds no ledger of version 15`);
+    assert.match(error.message, `the key ${ledger} holds no ledger of version 16`);
     assert.ok(held.equals((await redis.getBuffer(ledger))!));
   }
 });
@@ -218,7 +218,7 @@ test('a ledger with more entries than it holds itself is refused, without the pl
   held[59] = 9;
   await redis.set(ledger, held);
   const { message } = await rejection(ofOne.decide([1]));
-  assert.match(message, `the key ${ledger} holds no ledger of version 15: found an invalid log; reset()`);
+  assert.match(message, `the key ${ledger} holds no ledger of version 16: found an invalid log; reset()`);
 });
 
 test('a ledger with more changes or refunded reservations than are kept is refused', async ({ redis }) => {
@@ -226,8 +226,8 @@ test('a ledger with more changes or refunded reservations than are kept is refus
   const own = ledgerOf(redis, { '': limit }, { clientId: 'one' });
   await own.reserve([1], { count: 2, maxWait: Infinity });
   const original = (await redis.getBuffer(ledger))!;
-  // The numbers of both are before that of tickets and the length of the client's name, and the name is at the end.
-  const counts = original.length - 3 - 4 - 24;
+  // The numbers of both are before that of tickets and the length of the client's name. A frontier follows the name.
+  const counts = original.length - 8 - 3 - 4 - 24;
   for (const [offset, most, numbers] of [
     [0, 8, 2],
     [8, 32, 3],
@@ -261,9 +261,10 @@ test('a ticket with a moment or a sum below zero is refused', async ({ redis }) 
     for (let i = 0; i < 4; i++) ticket.writeDoubleLE(i === invalid ? -1 : 1000, 8 * i);
     ticket.writeUInt32LE(3, 32);
     ticket.write('two', 36);
-    const held = Buffer.concat([original, ticket]);
-    // The number of tickets is before the length of the client's name, which is at the end.
-    held.writeDoubleLE(1, original.length - 3 - 4 - 8);
+    const end = original.length - 8;
+    const held = Buffer.concat([original.subarray(0, end), ticket, original.subarray(end)]);
+    // The number of tickets is before the length of the client's name. A frontier follows the name.
+    held.writeDoubleLE(1, end - 3 - 4 - 8);
     await redis.set(ledger, held);
     const error = await own.peek().then(
       () => undefined,

@@ -64,7 +64,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 15) throw new Error(`a ledger of version ${version}`);
+  if (version !== 16) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -106,10 +106,13 @@ export function calmOf({
   soleUntil,
   crowdUntil,
   pacedUntil,
-  frontier,
+  frontiers,
 }: Rare): number {
   if (shift > 0 || holes.length > 0) return 2 ** 48 - 1;
-  return Math.min(2 ** 48 - 1, Math.max(pausedUntil, soleUntil, crowdUntil, pacedUntil, Math.ceil(frontier)));
+  return Math.min(
+    2 ** 48 - 1,
+    Math.max(pausedUntil, soleUntil, crowdUntil, pacedUntil, Math.ceil(Math.max(...frontiers))),
+  );
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
@@ -179,7 +182,7 @@ function readSmall(
 }
 
 function nothingRare(epoch: number): Rare {
-  const none = { shift: 0, pausedUntil: 0, soleUntil: 0, crowdUntil: 0, frontier: 0, pacedUntil: 0 };
+  const none = { shift: 0, pausedUntil: 0, soleUntil: 0, crowdUntil: 0, frontiers: [0], pacedUntil: 0 };
   const counts = {
     granted: 0,
     returned: 0,
@@ -198,7 +201,7 @@ function nothingRare(epoch: number): Rare {
 function readRare(reader: Reader, limits: number): Rare {
   const { double } = reader;
   const [born, refundable, shift, pausedUntil, soleUntil, crowdUntil] = reader.doubles(6);
-  const [frontier, pacedUntil, granted, returned, freed, movedAt, lateAt, credit] = reader.doubles(8);
+  const [pacedUntil, granted, returned, freed, movedAt, lateAt, credit] = reader.doubles(7);
   const [largest, largestUntil, farthest, farthestUntil] = reader.doubles(4);
   const [voidCount, holeCount, ticketCount] = reader.doubles(3);
   const sole = reader.text();
@@ -211,8 +214,9 @@ function readRare(reader: Reader, limits: number): Rare {
     const [due, until, stride, taken] = reader.doubles(4);
     return { client: reader.text(), due, until, stride, taken };
   });
+  const frontiers = reader.doubles(limits);
   return {
-    ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontier, pacedUntil },
+    ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontiers, pacedUntil },
     ...{
       granted,
       returned,

@@ -105,7 +105,7 @@ function momentsOf(state: Picture, control: ControlPicture): number[] {
   const {
     soleUntil,
     crowdUntil,
-    frontier,
+    frontiers,
     pacedUntil,
     largestUntil,
     movedAt,
@@ -117,8 +117,7 @@ function momentsOf(state: Picture, control: ControlPicture): number[] {
   const moments = [
     ...[state.seen + 1000, state.expires, state.pausedUntil, soleUntil, crowdUntil, pacedUntil, largestUntil],
     ...[
-      Math.floor(frontier),
-      Math.ceil(frontier),
+      ...frontiers.flatMap((frontier) => [Math.floor(frontier), Math.ceil(frontier)]),
       movedAt + 100,
       movedAt + 1000,
       movedAt + 3000,

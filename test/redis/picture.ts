@@ -17,7 +17,7 @@ export interface Picture {
   shift: number;
   seen: number;
   expires: number;
-  frontier: number;
+  frontiers: number[];
   pacedUntil: number;
   soleUntil: number;
   sole: string;
@@ -48,7 +48,6 @@ export interface Picture {
 export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState, now: number): Picture {
   const { epoch, born, refundable, shift, seen, expires, pausedUntil } = ledger;
   const {
-    frontier,
     pacedUntil,
     granted,
     returned,
@@ -68,7 +67,17 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
   // A state contains the options of its limit.
   const spec = specOf(names, limits as unknown as readonly Limit[]);
   return {
-    ...{ epoch, shift, seen, expires, frontier, pacedUntil, soleUntil, sole, crowdUntil },
+    ...{
+      epoch,
+      shift,
+      seen,
+      expires,
+      frontiers: limits.map((_, i) => ledger.frontiers[i] ?? 0),
+      pacedUntil,
+      soleUntil,
+      sole,
+      crowdUntil,
+    },
     ...{
       born,
       refundable,
@@ -138,12 +147,12 @@ export function byName(a: [string, number], b: [string, number]): number {
 export function withoutPast(picture: Picture): Picture {
   const now = picture.seen;
   const ahead = (moment: number) => (moment > now ? moment : 0);
-  const { soleUntil, sole, crowdUntil, frontier, pacedUntil, pausedUntil, limits, crowd } = picture;
+  const { soleUntil, sole, crowdUntil, frontiers, pacedUntil, pausedUntil, limits, crowd } = picture;
   const { largest, largestUntil, farthest, farthestUntil } = picture;
   return {
     ...picture,
     ...{ soleUntil: ahead(soleUntil), sole: soleUntil > now ? sole : '', crowdUntil: ahead(crowdUntil) },
-    ...{ frontier: ahead(frontier), pacedUntil: ahead(pacedUntil), pausedUntil: ahead(pausedUntil) },
+    ...{ frontiers: frontiers.map(ahead), pacedUntil: ahead(pacedUntil), pausedUntil: ahead(pausedUntil) },
     ...{ largest: largestUntil > now ? largest : 0, largestUntil: ahead(largestUntil) },
     ...{ farthest: farthestUntil > now ? farthest : 0, farthestUntil: ahead(farthestUntil) },
     crowd: crowdUntil > now ? crowd : [],

@@ -13,7 +13,7 @@ export const none: readonly never[] = [];
  */
 class Untouched {
   shift = 0;
-  frontier = 0;
+  frontiers = none;
   pacedUntil = 0;
   granted = 0;
   returned = 0;

@@ -3,13 +3,14 @@ import { exceeds } from '../../limits/limit.ts';
 import { loadOf } from '../../limits/load.ts';
 import type { DecideReply, LastMoment } from '../store.ts';
 import { countOthers } from './contenders.ts';
+import { none } from './createLedger.ts';
 import { lastOf } from './epochs.ts';
-import { boundFrontier, grantAll } from './grant.ts';
+import { boundFrontiers, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { offer } from './offer.ts';
 import { availableNow, closeLedger } from './openLedger.ts';
 import { orderOf } from './order.ts';
-import { strideOf } from './pace.ts';
+import { stridesOf } from './pace.ts';
 import { takeNow } from './take.ts';
 import { turnOf } from './tickets.ts';
 
@@ -25,9 +26,16 @@ export function decide(
   const others = countOthers(ledger.contenders, client, now);
   const paced = others > 1 || now < ledger.pacedUntil;
   const after = lastOf(ledger, now, last);
-  boundFrontier(ledger, now);
-  const stride = paced ? strideOf(ledger, cost) : 0;
-  let { t, wait, limiting } = offer(ledger, instant, cost, stride, after, others === 0 && after === 0);
+  boundFrontiers(ledger, now);
+  const strides = paced ? stridesOf(ledger, cost) : none;
+  let { t, wait, limiting } = offer(
+    ledger,
+    instant,
+    cost,
+    Math.max(0, ...strides),
+    after,
+    others === 0 && after === 0,
+  );
   // A request that does not wait must not overtake clients that wait.
   if (paced && orderOf(ledger, now, others) && loadOf(ledger, cost) > 0) {
     const { isFirst, delay } = turnOf(ledger, client, now);
@@ -35,7 +43,7 @@ export function decide(
   }
   const tooMuch = exceeds(ledger.limits, cost);
   const granted = wait === 0 && !tooMuch;
-  if (granted) grantAll(ledger, instant, t, cost, stride, 1, true);
+  if (granted) grantAll(ledger, instant, t, cost, strides, 1, true);
   const reply = replyOf(ledger, instant, granted, tooMuch ? Infinity : wait / 1000);
   if (!granted && cost.length > 1 && limiting !== undefined) reply.limiting = limiting;
   return reply;

@@ -5,7 +5,7 @@ import { mostGaps, takeGap } from './gaps.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, newestOf } from './offer.ts';
-import { hasKind, hasWindow, noteGranted, strideOf } from './pace.ts';
+import { hasKind, hasWindow, noteGranted, stridesOf } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 
 /** Before a moment that is so many milliseconds ahead, each client calls once more. */
@@ -41,7 +41,7 @@ export function serveEarlier(
     const most = Math.max(1, Math.ceil((reserved.share - reserved.held) / load));
     const granted = Math.min(roomIn(hole, cost), remaining, most);
     fillHole(ledger, hole, cost, granted, now);
-    if (paced && strideOf(ledger, cost) === 0) noteGranted(ledger, cost, granted);
+    if (paced && Math.max(...stridesOf(ledger, cost)) === 0) noteGranted(ledger, cost, granted);
     reserved.held += load * granted;
     reserved.after = Math.max(reserved.after, hole.moment);
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });

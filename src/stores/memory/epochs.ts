@@ -1,5 +1,6 @@
 import { algebraOf } from '../../limits/states.ts';
 import { type LastMoment, noticePeriod } from '../store.ts';
+import { none } from './createLedger.ts';
 import type { LedgerState } from './ledgerState.ts';
 
 /** The most changes that are kept. If there are more, the two oldest are merged. */
@@ -20,7 +21,7 @@ export function voidReservations(
   serverUs: number,
   kept = after,
 ): void {
-  ledger.frontier = Math.min(ledger.frontier, now);
+  ledger.frontiers = none;
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
   for (const state of ledger.limits) algebraOf(state).cut(state, now, kept);
   changeEpoch(ledger, serverUs);

@@ -1,9 +1,9 @@
 import type { Cost } from '../../limits/cost.ts';
-import { algebraOf } from '../../limits/states.ts';
+import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { small } from '../../small.ts';
 import { stateOf } from './createLedger.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { newestOf } from './offer.ts';
+import { newestIn } from './offer.ts';
 import { mostStride, noteGranted } from './pace.ts';
 
 /**
@@ -15,22 +15,23 @@ export function grantAll(
   instant: Instant,
   t: number,
   cost: Cost,
-  stride: number,
+  strides: readonly number[],
   most: number,
   isKept = false,
 ): number {
-  const count = stride > 0 ? keepPace(ledger, instant, t, cost, stride, most) : most;
+  const count = Math.max(...strides) > 0 ? keepPace(ledger, instant, t, cost, strides, most) : most;
   commitAll(ledger, instant.now, t, cost, count, isKept);
   return count;
 }
 
 /**
- * Bounds the frontier by the newest reservation of any window. When a reservation is refunded, the frontier moves back by a
+ * Bounds each frontier by the newest reservation of its window. When a reservation is refunded, the frontier moves back by a
  * smaller stride than it had moved forward, if many permits were refunded since.
  */
-export function boundFrontier(ledger: LedgerState, now: number): void {
-  if (ledger.frontier <= now + mostStride) return;
-  ledger.frontier = Math.min(ledger.frontier, Math.max(now, newestOf(ledger, undefined, true)) + mostStride);
+export function boundFrontiers(ledger: LedgerState, now: number): void {
+  ledger.frontiers = ledger.frontiers.map((frontier, i) =>
+    Math.min(frontier, Math.max(now, newestIn(ledger.limits[i])) + mostStride),
+  );
 }
 
 /** Records `count` requests at the moment `t` in every limit that they are charged to. */
@@ -48,44 +49,40 @@ export function commitAll(
   }
 }
 
-/** Moves the frontier by the requests, at most `most`, that the pace allows at `t`. Returns their number. */
+/** Moves the frontiers by the requests, at most `most`, that the pace allows at `t`. Returns their number. */
 function keepPace(
   ledger: LedgerState,
   instant: Instant,
   t: number,
   cost: Cost,
-  stride: number,
+  strides: readonly number[],
   most: number,
 ): number {
-  // If the windows had room before `t`, `t` only keeps the order of requests, and the frontier does not
-  // restart there.
-  const from = Math.max(ledger.frontier, hasRoomBefore(ledger, instant, t, cost) ? instant.now : t);
+  const stride = Math.max(...strides);
   const unpaced = Math.floor(ledger.credit / stride);
-  const count = Math.min(most, Math.max(1, unpaced + Math.ceil((t + 1 - from) / stride)));
+  let count = Infinity;
+  const from = ledger.limits.map((state, i) => {
+    const frontier = ledger.frontiers[i] ?? 0;
+    if (strides[i] === 0) return frontier;
+    // If the window had room before `t`, `t` only keeps the order of requests, and the frontier does not restart there.
+    const start = Math.max(frontier, hasRoomBefore(state, instant, t, cost[i]) ? instant.now : t);
+    count = Math.min(count, Math.ceil((t + 1 - start) / strides[i]));
+    return start;
+  });
+  count = Math.min(most, Math.max(1, unpaced + count));
   // A quotient that is rounded up would leave less than nothing, which is no number of a ledger.
   ledger.credit = Math.max(0, ledger.credit - stride * Math.min(count, unpaced));
-  ledger.frontier = from + stride * Math.max(0, count - unpaced);
+  ledger.frontiers = from.map((start, i) => start + strides[i] * Math.max(0, count - unpaced));
   noteGranted(ledger, cost, count);
   return count;
 }
 
-/**
- * Whether all windows that the cost is charged to have room for it before `t`. If so, `t` only keeps the
- * order of requests.
- */
-function hasRoomBefore({ limits }: LedgerState, { now, at }: Instant, t: number, cost: Cost): boolean {
+/** Whether a window has room for permits before `t`. If so, `t` only keeps the order of requests. */
+function hasRoomBefore(state: LimitState, { now, at }: Instant, t: number, permits: number): boolean {
+  const { earliest, fit } = algebraOf(state);
   if (t <= at) return false;
-  for (let i = 0; i < cost.length; i++) {
-    const state = limits[i];
-    if (cost[i] === 0 || state.kind === 'tokenBucket') continue;
-    const { earliest, fit } = algebraOf(state);
-    // A sliding window's `earliest` is never before its newest reservation, so `fit` tells whether there is room
-    // just before `t`.
-    const hasRoom =
-      state.kind === 'fixedWindow'
-        ? earliest(state, now, at, cost[i]) < t
-        : fit(state, now, t - 1, cost[i]) >= 1;
-    if (!hasRoom) return false;
-  }
-  return true;
+  // A sliding window's `earliest` is never before its newest reservation, so `fit` tells whether there is room just before `t`.
+  return state.kind === 'fixedWindow'
+    ? earliest(state, now, at, permits) < t
+    : fit(state, now, t - 1, permits) >= 1;
 }

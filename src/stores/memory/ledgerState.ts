@@ -26,9 +26,9 @@ export interface LedgerState {
   seen: number;
   /** When the ledger may be forgotten. */
   expires: number;
-  /** Under contention, windows grant nothing before this moment. */
-  frontier: number;
-  /** Until when the frontier applies after contention has ended. */
+  /** Under contention, each window grants nothing before its moment: by the index of its limit, 0 if it has none. */
+  frontiers: readonly number[];
+  /** Until when the frontiers apply after contention has ended. */
   pacedUntil: number;
   /**
    * Milliseconds of load that were granted lately, and the part of them that was refunded. The pace counts only
@@ -52,7 +52,7 @@ export interface LedgerState {
   movedAt: number;
   /** The moment of the last refund to a window that came later than a third of the interval after its grant. */
   lateAt: number;
-  /** Milliseconds of load for which reservations became void: by these, the frontier need not move. */
+  /** Milliseconds of load for which reservations became void: by these, frontiers need not move. */
   credit: number;
   /** The load in milliseconds of the largest request that waits, or was reserved lately, under contention; and until when it counts. */
   largest: number;

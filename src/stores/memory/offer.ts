@@ -13,7 +13,7 @@ export interface Offer {
 }
 
 /** The newest moment that a limit has granted or reserved. */
-function newestIn(state: LimitState): number {
+export function newestIn(state: LimitState): number {
   return state.kind === 'tokenBucket' ? newestInBucket(state) : state.newest;
 }
 
@@ -27,6 +27,13 @@ export function newestOf({ limits }: LedgerState, cost: Cost | undefined, window
     if (cost?.[i] !== 0 && !(windowsOnly && limits[i].kind === 'tokenBucket'))
       newest = Math.max(newest, newestIn(limits[i]));
   return newest;
+}
+
+/** The latest frontier of the windows that the cost is charged to, or of all if there is no cost. */
+export function frontierOf({ frontiers }: LedgerState, cost?: Cost): number {
+  let latest = 0;
+  for (let i = 0; i < frontiers.length; i++) if (cost?.[i] !== 0) latest = Math.max(latest, frontiers[i]);
+  return latest;
 }
 
 /** The first moment, `after` or later, at which every limit can grant the cost, if `isClear` behind no reservation. */
@@ -49,7 +56,7 @@ export function offer(
     latest = moment;
     limiting = i;
   }
-  if (stride > 0) free = Math.max(free, Math.floor(ledger.frontier), newestOf(ledger, cost, true));
+  if (stride > 0) free = Math.max(free, Math.floor(frontierOf(ledger, cost)), newestOf(ledger, cost, true));
   const t = Math.max(at, free);
   // If the permits are free at `now`, they are granted now, although the grant is recorded at `at`.
   return { t, wait: free <= now ? 0 : t * 1000 - us, limiting };

@@ -139,6 +139,7 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
   ledger.names = names;
   ledger.under = limits;
   ledger.holes = none;
+  ledger.frontiers = none;
   ledger.largestUntil = 0;
 }
 

@@ -14,7 +14,7 @@ const pacing = 0.8;
  */
 const memory = 1000;
 const requests = 16;
-/** The most milliseconds by which a request moves the frontier, so that a daily limit is granted soon after it resets. */
+/** The most milliseconds by which a request moves a frontier, so that a daily limit is granted soon after it resets. */
 export const mostStride = 1000;
 /** The least part of the permits that is taken to be kept. */
 const leastPart = 0.05;
@@ -72,16 +72,15 @@ export function hasLarge(ledger: LedgerState, least: number): boolean {
 }
 
 /**
- * Milliseconds by which a request moves the frontier. Only the part of grants that is not likely to be
+ * Milliseconds by which a request moves the frontier of each limit: 0 of a bucket. Only the part of grants that is not likely to be
  * refunded counts.
  */
-export function strideOf(ledger: LedgerState, cost: Cost): number {
-  const { limits } = ledger;
-  let stride = 0;
-  for (let i = 0; i < cost.length; i++)
-    if (cost[i] > 0 && limits[i].kind !== 'tokenBucket')
-      stride = Math.max(stride, (pacing * cost[i] * limits[i].interval) / limits[i].permits);
-  return keptLoad(ledger, Math.min(mostStride, stride));
+export function stridesOf(ledger: LedgerState, cost: Cost): number[] {
+  return ledger.limits.map(({ kind, interval, permits }, i) =>
+    kind === 'tokenBucket'
+      ? 0
+      : keptLoad(ledger, Math.min(mostStride, (pacing * cost[i] * interval) / permits)),
+  );
 }
 
 /** The part of a load that is not likely to be refunded. */
@@ -99,13 +98,14 @@ export function noteGranted(ledger: LedgerState, cost: Cost, count: number): voi
 }
 
 /**
- * Corrects the pace after a refund of permits of the moment `t`. A reservation that is still ahead moves the frontier back by
- * its whole stride; otherwise the refund lowers future strides.
+ * Corrects the pace after a refund of permits of the moment `t`. A reservation that is still ahead moves the frontiers back by
+ * their whole strides; otherwise the refund lowers future strides.
  */
 export function noteReturned(ledger: LedgerState, now: number, cost: Cost, count: number, t: number): void {
   const load = loadOf(ledger, cost) * count;
   if (t > now) {
-    ledger.frontier = Math.max(now, ledger.frontier - strideOf(ledger, cost) * count);
+    const strides = stridesOf(ledger, cost);
+    ledger.frontiers = ledger.frontiers.map((frontier, i) => Math.max(now, frontier - strides[i] * count));
     ledger.granted = Math.max(0, ledger.granted - load);
   } else ledger.returned = Math.min(ledger.granted, ledger.returned + load * partBack(ledger, now - t));
 }

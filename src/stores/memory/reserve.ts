@@ -9,7 +9,7 @@ import {
 import { countOthers, noteContender } from './contenders.ts';
 import { serveEarlier } from './earlier.ts';
 import { lastOf } from './epochs.ts';
-import { boundFrontier } from './grant.ts';
+import { boundFrontiers } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { orderOf } from './order.ts';
@@ -41,7 +41,7 @@ export function reserve(
   const isOrdered = contenders > 1 || (paced && !waits);
   const order = isOrdered ? orderOf(ledger, now, contenders) : undefined;
   const takesTurns = order === 'turns';
-  boundFrontier(ledger, now);
+  boundFrontiers(ledger, now);
   const reserved: Reservations = {
     client,
     turn: order ? turnOf(ledger, client, now, !takesTurns) : undefined,

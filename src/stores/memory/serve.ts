@@ -2,12 +2,13 @@ import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
 import { loadOf } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
+import { none } from './createLedger.ts';
 import { mostGaps, takeGap } from './gaps.ts';
 import { grantAll } from './grant.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
-import { noteGranted, noteTaken, strideOf } from './pace.ts';
+import { noteGranted, noteTaken, stridesOf } from './pace.ts';
 import { goBehind, leavesToOthers, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
 import { longestHorizon, noteLarge } from './share.ts';
@@ -44,7 +45,8 @@ export function serve(
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
-  const stride = paced && !reserved.takesTurns ? strideOf(ledger, cost) : 0;
+  const strides = paced && !reserved.takesTurns ? stridesOf(ledger, cost) : none;
+  const stride = Math.max(0, ...strides);
   const { takesTurns, sharesFree } = reserved;
   // The pace divides the permits of windows. A request that may not wait for its client's next call is granted at once.
   const callsAgain = takesTurns ? mostTurn : nextCall;
@@ -117,7 +119,7 @@ export function serve(
     if (wait > 0)
       granted = Math.min(granted, Math.max(1, Math.ceil((reserved.share - reserved.held) / load)));
     if (hole) fillHole(ledger, hole, cost, granted, now);
-    else granted = grantAll(ledger, instant, t, cost, stride, granted);
+    else granted = grantAll(ledger, instant, t, cost, strides, granted);
     if (paced && stride === 0) noteGranted(ledger, cost, granted);
     if (quota < Infinity) spend(ledger, cost, granted, reserved);
     else if (reserved.turn && !takesTurns) reserved.taken += loadOf(ledger, cost) * granted;

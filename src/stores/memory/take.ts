@@ -7,6 +7,7 @@ import { type Control, isIdle } from './control.ts';
 import { stateOf } from './createLedger.ts';
 import { commitAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
+import { frontierOf } from './offer.ts';
 import { isUnder, pauseEnd, renew } from './openLedger.ts';
 
 /**
@@ -48,8 +49,8 @@ export function reopen(
  * whether the request was granted.
  */
 export function takeNow(ledger: LedgerState, { now, at }: Instant, cost: Cost, isKept = false): boolean {
-  // The slow path bounds a frontier that is ahead.
-  if (Math.max(ledger.pacedUntil, ledger.frontier) > now || !isCalm(ledger.contenders, now)) return false;
+  // The slow path bounds the frontiers that are ahead.
+  if (Math.max(ledger.pacedUntil, frontierOf(ledger)) > now || !isCalm(ledger.contenders, now)) return false;
   for (let i = 0; i < cost.length; i++) {
     const n = cost[i];
     if (n === 0) continue;
