@@ -9,7 +9,7 @@ do
   local TURNS_PERIOD = 3000
   -- They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
   -- requests, if many are refunded.
-  local FEW_KEPT = 0.5
+  local MOST_IN_TURNS = 0.7
   -- If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval,
   -- refunded ones among them, or while fewer than this fit into a fixed one; while a request takes at least so many
   -- milliseconds; and while one is large. In long intervals, they take turns all the same, as that takes fewer calls.
@@ -27,10 +27,9 @@ do
   local MOST_IN_LEAKY = 0.8
   -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
-  -- But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order,
-  -- unless requests are slow.
+  -- But while permits come back later than this part of the interval, and at most `MOST_IN_TURNS` is kept, turns go before the
+  -- order, unless requests are slow.
   local VERY_LATE_PARTS = 3
-  local MOST_IN_TURNS = 0.7
   -- Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds.
   local LEAST_IN_SLIDING = 15
   -- Of a fixed one, also unless it has fewer of the largest requests than `LEAST_REQUESTS`, or than so many for each contender:
@@ -47,7 +46,7 @@ do
   local LEAD_IN_ORDER = 4
   -- The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an
   -- interval.
-  local LEAST_LATE = 125
+  local LEAST_LATE = 500
   local MOST_LATE = 8
   -- From so many milliseconds on, an interval is long.
   local LONG_INTERVAL = 10000
@@ -144,7 +143,7 @@ do
   -- Whether so many permits are refunded that turns may begin.
   local function areEnough(ledger, load)
     if isSlow(ledger, load) then return areReturned(ledger) end
-    return keptPart(ledger) <= FEW_KEPT
+    return keptPart(ledger) <= MOST_IN_TURNS
   end
 
   -- A grant was refunded, so many milliseconds after it: turns go on, or begin if enough came back.

@@ -8,13 +8,12 @@ local takeTicket, goBehind, staysQueued, queue, leavesToOthers
 if ordered then
   -- The longest client name that is kept: bytes.
   local MOST_NAME = 2048
-  -- At most so many requests fit in the windows for which several clients call at once. For more, many calls would be in vain.
-  local FEW_AT_ONCE = 4
+  -- The part of a fixed window's permits that goes to the clients in front when it starts, as all come at once: those in front
+  -- may have more requests.
+  local AT_START = 0.5
   -- A client whose request stays queued has a claim to so many of it, in order, or if it is a slow one of a single permit, which
   -- fits whenever a permit of the only limit, a fixed window, is free.
   local MOST_CLAIM = 6
-  -- Other slow requests: to fewer than `SLOW_LEAD`, so that none is held up for ever.
-  local SLOW_CLAIM = 2
   -- A client calls again in this part of the time if that is to be sooner.
   local SOONER = 0.5
 
@@ -33,21 +32,15 @@ if ordered then
     if #tickets < MOST_TICKETS and #new.client <= MOST_NAME then tickets[#tickets + 1] = new end
   end
 
-  -- How much of the delay by those in front does not count for a load: all permits of a fixed window come at once. Half of the
-  -- others, as those in front may have more requests.
-  local function sharedBy(load)
-    if hasKind(ledger, 's') or hasKind(ledger, 't') then return 0 end
-    local interval = shortestInterval(ledger)
-    return interval <= load * FEW_AT_ONCE and keptLoad(ledger, (interval - load) / 2) or 0
-  end
-
-  -- Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front, of which a part
-  -- delays it by nothing.
-  local function callAgain(wait, shared)
-    local early = horizon / 2
-    -- Not before the clients in front, which would be in vain.
-    local shortest = math.max(math.min(expected, early), expected - shared)
-    retryAt = math.max(now + shortest + wait - early, now + 1)
+  -- Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front: of a fixed
+  -- window, as soon as it starts, or that much sooner, if that is later.
+  local function callAgain(wait)
+    local state, at = ledger.limits[1], now + expected + wait - horizon / 2
+    if #ledger.limits == 1 and state.kind == 'f' then
+      local start = state.start > now and state.start or state.stop
+      if start > now and at > start then at = math.max(start, at - keptLoad(ledger, state.interval * AT_START)) end
+    end
+    retryAt = math.max(at, now + 1)
   end
 
   -- After a grant, the client's next request comes after those of the others. In turns, that follows from what it has
@@ -57,9 +50,9 @@ if ordered then
     for i, ticket in ipairs(ledger.tickets) do
       if ticket.client == client then table.remove(ledger.tickets, i) end
     end
-    delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder)
     local load = loadOf(ledger, cost)
-    callAgain(keptLoad(ledger, load), 0)
+    delay, expected, isFirst, barred = turnOf(ledger, client, now, load, inOrder)
+    callAgain(keptLoad(ledger, load))
     -- It does not wait yet, but is likely to: those behind it count with that.
     takeTicket(ledger, { client = client, due = now, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
   end
@@ -83,13 +76,11 @@ if ordered then
     return held > 0 and held >= share or reservesNothing() or t > nextTurn(t, load)
   end
 
-  -- To how many of its requests a client has a claim.
-  local function mostClaim(load)
-    if inOrder then return MOST_CLAIM end
-    if not isSlow(ledger, load) then return 1 end
-    local state = ledger.limits[1]
-    local isLeast = #ledger.limits == 1 and state.kind == 'f' and load <= state.interval / state.permits
-    return isLeast and MOST_CLAIM or SLOW_CLAIM
+  -- To how many of its requests a client has a claim, of which so many stay queued.
+  local function mostClaim(load, count)
+    if inOrder or fitsAlways(load) then return MOST_CLAIM end
+    local own = math.max(1, leadOf(load) - 1)
+    return isSlow(ledger, load) and own or math.min(count, own)
   end
 
   -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.
@@ -101,10 +92,10 @@ if ordered then
     if not left then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
-      -- In turns, its claim is no larger than this request, or two slow ones, so that a client whose request is too large, or
-      -- needs another limit, holds up no others for ever; one whose request fits whenever a permit is free may have a larger
-      -- claim. So may all in order: without refunds, no client leaves what is free there.
-      local claimed, most = taken, load * mostClaim(load)
+      -- In turns, its claim is smaller than the lead, so that a client whose request is too large, or needs another limit, holds up
+      -- no others for ever; one whose request fits whenever a permit is free may have a larger claim. So may all in
+      -- order: without refunds, no client leaves what is free there.
+      local claimed, most = taken, load * mostClaim(load, remaining)
       for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - most) end
       if turns then
         retryAt = nextTurn(t, load)
@@ -113,7 +104,7 @@ if ordered then
         -- Refunded permits come soon after their grants, if at all.
         local since = math.abs(now - newestOf(ledger, run.cost, false))
         local pause = math.max(keptLoad(ledger, load), since) * (callSooner(ledger, now) and SOONER or 1)
-        callAgain(math.min(t - now, pause), t - now <= pause and sharedBy(load) or 0)
+        callAgain(math.min(t - now, pause))
       end
       takeTicket(ledger, { client = client, due = turn, till = till, stride = load, taken = claimed })
       if load >= share then noteLarge(ledger, load, till, now) end

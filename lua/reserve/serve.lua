@@ -59,7 +59,7 @@ if not earlier then
     local cost, remaining, again = run.cost, run.count, 0
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
     local strides, stride = stridesOf(ledger, cost)
-    if turns or not paced then stride = 0 end
+    if ordered or not paced then stride = 0 end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
     -- once.
     local callsAgain = turns and MOST_TURN or NEXT_CALL

@@ -4,11 +4,17 @@
 
 -- The most milliseconds between two calls of a client that takes turns.
 local MOST_TURN = 1250
--- In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its
--- own: otherwise permits for which the other one has not called yet stay unused.
-local LEAD = 5
 
-local reservesNothing, grantedInTurn, nextTurn
+local reservesNothing, fitsAlways, leadOf, grantedInTurn, nextTurn
+
+if ordered then
+  -- Whether a slow request is for a single permit of the only limit, a fixed window.
+  function fitsAlways(load)
+    local state = ledger.limits[1]
+    local isLeast = #ledger.limits == 1 and state.kind == 'f' and load <= state.interval / state.permits
+    return isLeast and isSlow(ledger, load)
+  end
+end
 
 if turns then
   -- A call comes each time in which the kept permits of this part of the interval are granted: but of no less than one request
@@ -22,8 +28,12 @@ if turns then
   -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
   -- request, or no client reserves permits in front of its next call.
   local MANY_FREE = 2
-  -- A client may be ahead of another one by so many slow requests of a sliding window in place of `LEAD`, as that keeps others
-  -- waiting for long.
+  -- In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than
+  -- its own: otherwise permits for which the other one has not called yet stay unused. But by no more than take so many
+  -- milliseconds for all clients, and by one in any case: one of them could wait for as long, again and again.
+  local LEAD = 5
+  local LEAD_PERIOD = 3000
+  -- The same for slow requests of a sliding window, of which a client that is ahead keeps others waiting for long.
   local SLOW_LEAD = 3
 
   -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window
@@ -32,11 +42,18 @@ if turns then
     return areReturned(ledger) and hasKind(ledger, 's')
   end
 
+  -- By how many requests of a load a client may be ahead of another one.
+  function leadOf(load)
+    if fitsAlways(load) then return LEAD end
+    if not isShort(ledger) then return 1 end
+    local most = isSlow(ledger, load) and hasKind(ledger, 's') and SLOW_LEAD or LEAD
+    return math.max(1, math.min(most, math.floor(LEAD_PERIOD / (load * contenders))))
+  end
+
   -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
   local function keptForOthers(after, load)
     local kept, others = 0, contenders - 1
-    local isSlowInSliding = isSlow(ledger, load) and hasKind(ledger, 's')
-    local most = isSlowInSliding and SLOW_LEAD or isShort(ledger) and LEAD or 1
+    local most = leadOf(load)
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.client ~= client then
         others = others - 1

@@ -133,11 +133,13 @@ for (const [[permits, clients], [kind, limitOf]] of cases(
 // Clients that wait in order, and refund late, leave what is free to those that were granted less, even permits ahead of the pace.
 // In a fixed one, those that take turns keep a claim to what others are granted before they call again.
 const halfFleets = [
-  [30, 500, 32, 0.94, 0.82],
-  [30, 500, 64, 0.94, 0.82],
+  [30, 500, 16, 0.9, 0.92],
+  [30, 500, 32, 0.95, 0.86],
+  [30, 500, 64, 0.95, 0.94],
   [20, 1000, 20, 0.93, 0.93],
-  [30, 1000, 40, 0.94, 0.86],
-  [10, 1000, 64, 0.87, 0.83],
+  [30, 1000, 40, 0.94, 0.92],
+  [10, 1000, 64, 0.91, 0.84],
+  [5, 1000, 8, 0.91, 0.92],
 ] as const;
 for (const [[permits, interval, clients, ...least], [kind, limitOf]] of cases(halfFleets, kinds))
   test(`${clients} clients, half of which refund 90 % late, use a ${kind} of ${permits} in ${interval} ms`, () => {
@@ -161,7 +163,7 @@ test('clients do not leave what is free of several limits to one that waits for 
     for (const [n] of outcome.kept) kept += n;
   }
   // In place of half of it.
-  assert.ok(kept >= 0.65 * 4 * 60 * 20, `${kept} permits`);
+  assert.ok(kept >= 0.75 * 4 * 60 * 20, `${kept} permits`);
 });
 
 // The measure of single histories of so few permits varies.

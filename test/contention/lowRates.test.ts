@@ -51,10 +51,10 @@ for (const [[permits, clients], [kind, limitOf], refund] of cases(rare, kinds, [
 /** Of single histories of so few permits, chance decides most. */
 const many = { ...measured, warmUp: 6000, fade: interval, seeds: 16 };
 const late = [
-  [20, 10, 0.9, 0.95, 4.1],
+  [20, 10, 0.9, 0.95, 4.3],
   [20, 10, 0.6, 0.95, 2.2],
   [20, 10, 0.3, 0.95, 1.8],
-  [15, 10, 0.9, 0.95, 3.7],
+  [15, 10, 0.9, 0.95, 3.9],
   [10, 10, 0.9, 0.95, 3.3],
   [10, 10, 0.6, 0.95, 2.6],
   [10, 10, 0.3, 0.95, 2.2],

@@ -25,7 +25,7 @@ inEachTwin('gaps', (test, { fleet }) => {
       await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
       const [first, second] = moments(await clients.reserve(100, 3, { count: 2 }));
       assert.is(first, 100);
-      assert.ok(second > 1000, `${second}`);
+      assert.ok(second >= 1000, `${second}`);
     });
 
     test(`permits that were not refunded are not granted: ${spec.kind}`, async () => {
@@ -45,7 +45,7 @@ inEachTwin('gaps', (test, { fleet }) => {
       await clients.refund(100, 1, { moment: 0, epoch, count: 1 });
       const last = { moment: 1000, epoch };
       const [moment] = moments(await clients.reserve(100, 1, { last, held: 100 }));
-      assert.ok(moment > 1000, `${moment}`);
+      assert.ok(moment >= 1000, `${moment}`);
     });
 
     test(`a reservation that is due now holds back no later request of its client: ${spec.kind}`, async () => {

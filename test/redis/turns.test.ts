@@ -249,8 +249,8 @@ inEachTwin('turns', (test, { fleet }) => {
         }
       };
       const isFixed = spec.kind === 'fixedWindow';
-      // Half of the last 528 ms, in requests of 25 ms: less of each refund the later it comes.
-      assert.is(await begunBy(40), isFixed ? 25 : 27);
+      // Three tenths of the last 528 ms, in requests of 25 ms: less of each refund the later it comes.
+      assert.is(await begunBy(40), isFixed ? 18 : 20);
       // An eighth of the last 556 ms, in slow requests of 50 ms.
       assert.is(await begunBy(20), isFixed ? 5 : 6);
     });

@@ -153,7 +153,7 @@ export const equivalent = [
     why: 'it is read only where clients wait in order, and is computed there',
   },
   {
-    mutant: /format\.lua .* ledger\.frontier «<= → <» now$/,
+    mutant: /format\.lua .* frontierOf\(ledger\) «<= → <» now$/,
     why: 'a frontier at the present time is past, whether it is stored or not',
   },
   {

@@ -379,10 +379,14 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/tickets.lua',
-        find: 'keptLoad(ledger, math.abs(ticket.stride))',
-        replace: 'math.abs(ticket.stride)',
+        find: 'keptLoad(ledger, math.min(most, math.abs(ticket.stride)))',
+        replace: 'math.min(most, math.abs(ticket.stride))',
       },
-      { file: memory('tickets'), find: 'keptLoad(ledger, Math.abs(stride))', replace: 'Math.abs(stride)' },
+      {
+        file: memory('tickets'),
+        find: 'keptLoad(ledger, Math.min(most, Math.abs(stride)))',
+        replace: 'Math.min(most, Math.abs(stride))',
+      },
     ],
   },
   {
@@ -414,13 +418,13 @@ export const known = [
     changes: [
       {
         file: 'lua/refund.lua',
-        find: 'ledger.frontier - strideOf(ledger, cost) * requests',
-        replace: 'ledger.frontier',
+        find: 'frontier - strides[i] * requests',
+        replace: 'frontier',
       },
       {
         file: memory('pace'),
-        find: 'ledger.frontier - strideOf(ledger, cost) * count',
-        replace: 'ledger.frontier',
+        find: 'frontier - strides[i] * count',
+        replace: 'frontier',
       },
     ],
   },

@@ -37,8 +37,9 @@ export function decide(
     others === 0 && after === 0,
   );
   // A request that does not wait must not overtake clients that wait.
-  if (paced && orderOf(ledger, now, others) && loadOf(ledger, cost) > 0) {
-    const { isFirst, delay } = turnOf(ledger, client, now);
+  const load = loadOf(ledger, cost);
+  if (paced && orderOf(ledger, now, others) && load > 0) {
+    const { isFirst, delay } = turnOf(ledger, client, now, load);
     if (!isFirst) wait = Math.max(wait, Math.ceil(delay * 1000));
   }
   const tooMuch = exceeds(ledger.limits, cost);

@@ -11,7 +11,7 @@ const turnsPeriod = 3000;
  * They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow requests,
  * if many are refunded.
  */
-const fewKept = 0.5;
+const mostInTurns = 0.7;
 /**
  * If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval, refunded
  * ones among them, or while fewer than this fit into a fixed one; while a request takes at least `mostLoad` milliseconds; and while
@@ -35,11 +35,10 @@ const mostInLeaky = 0.8;
 /** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
 /**
- * But while permits come back later than this part of the interval, and at most so much is kept, turns go before the order, unless
- * requests are slow.
+ * But while permits come back later than this part of the interval, and at most `mostInTurns` is kept, turns go before the order,
+ * unless requests are slow.
  */
 const veryLateParts = 3;
-const mostInTurns = 0.7;
 /** Of a sliding window, whose turns reserve nothing, also unless requests take at least so many milliseconds. */
 const leastInSliding = 15;
 /**
@@ -58,7 +57,7 @@ const leastKept = 0.3;
 const leastInBucket = 0.15;
 const leadInOrder = 4;
 /** The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an interval. */
-const leastLate = 125;
+const leastLate = 500;
 const mostLate = 8;
 
 /**
@@ -153,7 +152,7 @@ export function goOnInTurns(ledger: LedgerState, now: number, age: number, load:
 
 /** Whether so many permits are refunded that turns may begin. */
 function areEnough(ledger: LedgerState, load: number): boolean {
-  return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= fewKept;
+  return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= mostInTurns;
 }
 
 /** Whether permits have come back late in the last seconds. */

@@ -93,7 +93,7 @@ export function queue(
   if (!reserved.left) {
     const until = now + contenderPeriod;
     const stride = loadOf(ledger, cost);
-    const taken = keepClaim(ledger, reserved.taken, stride, takesTurns);
+    const taken = keepClaim(ledger, reserved, stride, count);
     if (takesTurns) {
       turn = nextTurn(ledger, now, t, reserved, stride);
       reserved.retryAt = turn;
@@ -101,7 +101,7 @@ export function queue(
       // Refunded permits come soon after their grants, if at all.
       const since = Math.abs(now - newestOf(ledger, cost, false));
       const pause = Math.max(keptLoad(ledger, stride), since) * (callSooner(ledger, now) ? sooner : 1);
-      callAgain(reserved, now, Math.min(t - now, pause), t - now <= pause ? sharedBy(ledger, stride) : 0);
+      callAgain(ledger, reserved, now, Math.min(t - now, pause));
     }
     takeTicket(ledger, { client, due: turn, until, stride, taken }, takesTurns);
     if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
@@ -111,29 +111,24 @@ export function queue(
   return { count, delay: outcome.queued, retryAfter: 0 };
 }
 
-/** At most so many requests fit in the windows for which several clients call at once. For more, many calls would be in vain. */
-const fewAtOnce = 4;
+/**
+ * The part of a fixed window's permits that goes to the clients in front when it starts, as all come at once: those in front may have
+ * more requests.
+ */
+const atStart = 0.5;
 
 /**
- * How much of the delay by those in front does not count for a load: all permits of a fixed window come at once. Half of the others,
- * as those in front may have more requests.
+ * Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front: of a fixed window,
+ * as soon as it starts, or that much sooner, if that is later.
  */
-function sharedBy(ledger: LedgerState, load: number): number {
-  const interval = shortestInterval(ledger);
-  const areAtOnce = interval <= load * fewAtOnce && ledger.limits.every(({ kind }) => kind === 'fixedWindow');
-  return areAtOnce ? keptLoad(ledger, (interval - load) / 2) : 0;
-}
-
-/**
- * Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front, of which a part
- * delays it by nothing.
- */
-function callAgain(reserved: Reservations, now: number, wait: number, shared = 0): void {
-  const { expected } = reserved.turn!;
-  const early = reserved.horizon / 2;
-  // Not before the clients in front, which would be in vain.
-  const delay = Math.max(Math.min(expected, early), expected - shared);
-  reserved.retryAt = Math.max(now + delay + wait - early, now + 1);
+function callAgain(ledger: LedgerState, reserved: Reservations, now: number, wait: number): void {
+  const [state] = ledger.limits;
+  let at = now + reserved.turn!.expected + wait - reserved.horizon / 2;
+  if (ledger.limits.length === 1 && state.kind === 'fixedWindow') {
+    const start = state.start > now ? state.start : state.end;
+    if (start > now && at > start) at = Math.max(start, at - keptLoad(ledger, state.interval * atStart));
+  }
+  reserved.retryAt = Math.max(at, now + 1);
 }
 
 /** After a grant, the client's next request comes after those of the others. In turns, that follows from what it has taken. */
@@ -141,9 +136,9 @@ export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved:
   const { client, takesTurns, taken } = reserved;
   if (takesTurns) return;
   dropTicket(ledger, client);
-  reserved.turn = turnOf(ledger, client, now, true);
   const load = loadOf(ledger, cost);
-  callAgain(reserved, now, keptLoad(ledger, load));
+  reserved.turn = turnOf(ledger, client, now, load, true);
+  callAgain(ledger, reserved, now, keptLoad(ledger, load));
   // It does not wait yet, but is likely to: those behind it count with that.
   takeTicket(ledger, { client, due: now, until: now + contenderPeriod, stride: -load, taken }, false);
 }

@@ -45,7 +45,7 @@ export function serve(
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
-  const strides = paced && !reserved.takesTurns ? stridesOf(ledger, cost) : none;
+  const strides = paced && !reserved.turn ? stridesOf(ledger, cost) : none;
   const stride = Math.max(0, ...strides);
   const { takesTurns, sharesFree } = reserved;
   // The pace divides the permits of windows. A request that may not wait for its client's next call is granted at once.

@@ -22,10 +22,12 @@ const inVain = 3;
  */
 const manyFree = 2;
 /**
- * In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its
- * own: otherwise permits for which the other one has not called yet stay unused.
+ * In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own:
+ * otherwise permits for which the other one has not called yet stay unused. But by no more than take so many milliseconds for all
+ * clients, and by one in any case: one of them could wait for as long, again and again.
  */
 const lead = 5;
+const leadPeriod = 3000;
 /** The same for slow requests of a sliding window, of which a client that is ahead keeps others waiting for long. */
 const slowLead = 3;
 /**
@@ -33,9 +35,6 @@ const slowLead = 3;
  * whenever a permit of the only limit, a fixed window, is free.
  */
 const mostClaim = 6;
-/** Other slow requests: to fewer than `slowLead`, so that none is held up for ever. */
-const slowClaim = 2;
-
 /** What a client asks for in its turn. The twin of this module is `lua/reserve/turns.lua`. */
 export interface Asked {
   contenders: number;
@@ -80,21 +79,35 @@ export function takenBy({ tickets }: LedgerState, client: string): Pick<Taken, '
 }
 
 /**
- * What a client counts as having taken whose request stays queued. In turns, its claim is no larger than that request, or two slow
- * ones, so that one whose request is too large, or needs another limit, holds up no others for ever; one whose request fits whenever
- * a permit is free may have a larger claim. So may all in order: without refunds, no client leaves what is free there.
+ * What a client counts as having taken of whose requests so many stay queued. In turns, its claim is smaller than the lead, so that
+ * one whose request is too large, or needs another limit, holds up no others for ever; one whose request fits whenever a permit is
+ * free may have a larger claim. So may all in order: without refunds, no client leaves what is free there.
  */
-export function keepClaim(ledger: LedgerState, taken: number, load: number, takesTurns: boolean): number {
-  const slow = isSlow(ledger, load);
-  const areMany = !takesTurns || (slow && isLeast(ledger, load));
-  const most = load * (areMany ? mostClaim : slow ? slowClaim : 1);
-  return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most), taken);
+export function keepClaim(
+  ledger: LedgerState,
+  { taken, contenders, takesTurns }: Pick<Taken, 'taken' | 'contenders'> & { takesTurns: boolean },
+  load: number,
+  count: number,
+): number {
+  const areMany = !takesTurns || fitsAlways(ledger, load);
+  const own = Math.max(1, leadOf(ledger, load, contenders) - 1);
+  const most = areMany ? mostClaim : isSlow(ledger, load) ? own : Math.min(count, own);
+  return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most * load), taken);
 }
 
-/** Whether a request is for a single permit of the only limit, a fixed window. */
-function isLeast({ limits }: LedgerState, load: number): boolean {
-  const [{ kind, interval, permits }] = limits;
-  return limits.length === 1 && kind === 'fixedWindow' && load <= interval / permits;
+/** Whether a slow request is for a single permit of the only limit, a fixed window. */
+function fitsAlways(ledger: LedgerState, load: number): boolean {
+  const [{ kind, interval, permits }] = ledger.limits;
+  const isLeast = ledger.limits.length === 1 && kind === 'fixedWindow' && load <= interval / permits;
+  return isLeast && isSlow(ledger, load);
+}
+
+/** By how many requests of a load a client may be ahead of another one. */
+function leadOf(ledger: LedgerState, load: number, contenders: number): number {
+  if (fitsAlways(ledger, load)) return lead;
+  if (!isShort(ledger)) return 1;
+  const most = isSlow(ledger, load) && hasKind(ledger, 'slidingWindow') ? slowLead : lead;
+  return Math.max(1, Math.min(most, Math.floor(leadPeriod / (load * contenders))));
 }
 
 /**
@@ -119,8 +132,7 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
   const { client, contenders, least } = call;
   let kept = 0;
   let others = contenders - 1;
-  const isSlowInSliding = isSlow(ledger, load) && hasKind(ledger, 'slidingWindow');
-  const most = isSlowInSliding ? slowLead : isShort(ledger) ? lead : 1;
+  const most = leadOf(ledger, load, contenders);
   for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
     others--;
