@@ -28,12 +28,18 @@ export type PauseSelector<T = unknown> = (
   ...signal: [value: T, kind: 'value'] | [error: any, kind: 'error']
 ) => number | null | undefined;
 
-/** The selector may also have two arguments: a value or an error of the source, and which of them it is. */
-export function pauseOn<T>(
-  limiter: PausableLimiter,
-  selector: PauseSelector<NotInferred<T>>,
-  options?: PauseOnOptions,
-): MonoTypeOperatorFunction<T>;
+type ValueSelector<T> = (value: T) => number | null | undefined;
+
+/**
+ * Fits no selector, but gives the types of a `PauseSelector` to the two arguments of one that is written in the call, and none to
+ * a single argument: TypeScript takes none from two signatures of which one is generic. So a single argument is a value; a
+ * `PauseSelector` would make it `any`, as errors are.
+ */
+interface TypesOfTwo<T> {
+  <U>(value: U): never;
+  (...signal: Parameters<PauseSelector<T>>): number | null | undefined;
+}
+
 /**
  * Mirrors the source, and pauses the whole fleet when a value or an error asks for it, such as a response with `Retry-After`.
  *
@@ -56,18 +62,24 @@ export function pauseOn<T>(
  */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: (value: NotInferred<T>) => number | null | undefined,
+  selector: ValueSelector<NotInferred<T>> | TypesOfTwo<NotInferred<T>>,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
 /** The type of the values may also be that of the selector's argument. */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: (value: T) => number | null | undefined,
+  selector: ValueSelector<T>,
+  options?: PauseOnOptions,
+): MonoTypeOperatorFunction<T>;
+/** The selector may also have two arguments: a value or an error of the source, and which of them it is. */
+export function pauseOn<T>(
+  limiter: PausableLimiter,
+  selector: PauseSelector<NotInferred<T>>,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: PauseSelector<T> | ((value: T) => number | null | undefined),
+  selector: ValueSelector<T> | TypesOfTwo<T> | PauseSelector<T>,
   options: PauseOnOptions = {},
 ): MonoTypeOperatorFunction<T> {
   check.methods('limiter', limiter, 'a RateLimiter or group.get()', ['pauseFor']);

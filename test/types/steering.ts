@@ -5,6 +5,7 @@ import {
   type FallbackOptions,
   type Limit,
   type LimiterEvent,
+  type PauseSelector,
   pauseOn,
   RateLimiter,
   RateLimiterGroup,
@@ -76,6 +77,20 @@ const pause: MonoTypeOperatorFunction<Response> = pauseOn(one, (response: Respon
 of(new Response()).pipe(pause);
 // @ts-expect-error a number has no such field
 of(1).pipe(pauseOn(one, (value: number) => value.status));
+// @ts-expect-error nor with an argument whose type is that of the values
+of(1).pipe(pauseOn(one, (value) => value.status));
+// @ts-expect-error a pause is not a text, whatever the type of the values
+of(new Response()).pipe(pauseOn(one, (value) => value.statusText));
+const optional: MonoTypeOperatorFunction<number> = pauseOn(one, (value: number, kind?: string) =>
+  kind ? value : 0,
+);
+of(1).pipe(optional);
+declare const selector: PauseSelector<Response>;
+assert<Observable<Response>>()(
+  of(new Response()).pipe(pauseOn(one, selector), pauseOn<Response>(one, selector)),
+);
+const ofResponses = pauseOn(one, (response: Response) => response.status);
+assert<MonoTypeOperatorFunction<Response>>()(ofResponses);
 // @ts-expect-error a limiter of Redisson cannot pause
 pauseOn(new RedissonRateLimiter(redis, 'a'), () => 1);
 // @ts-expect-error a pause is a number of milliseconds
