@@ -7,6 +7,7 @@ import { type NamedGroup, planOf } from '../throttle/throttleOptions.ts';
 import * as check from '../validate.ts';
 import { BufferedPull } from './bufferedPull.ts';
 import { checkInput, type PulledInput } from './input.ts';
+import { keepErrors } from './nodeStream.ts';
 import { Pull } from './pull.ts';
 
 const allOptions = ['permits', 'timeout', 'project', 'maxAge', 'key', 'buffer'];
@@ -97,7 +98,7 @@ export function fromThrottled<T, P, R>(
  * **Closing.** When the subscription ends before the input, the input is closed at once: an iterator by `return()`, a
  * `ReadableStream` by `cancel()`, and its lock is released, a Node stream by `destroy()`. The requests of waiting values are
  * cancelled, and their reservations refunded. An error while closing is reported as an unhandled error. An error that a Node
- * stream emits between two reads is passed on at once.
+ * stream emits between two reads is passed on at once, and one from before the subscription, with it.
  *
  * **Prefetching.** With Redis, a permit costs a round trip. With a limiter, while values arrive at once, their permits are
  * therefore requested ahead: first one, then twice as many with every round trip, at most 1024, and no more than are granted
@@ -145,12 +146,14 @@ export function fromThrottled<T, P, R>(
   if (plan.keyed) {
     const { buffer = 1_024 } = options;
     check.positiveInteger('buffer', buffer);
+    keepErrors(input);
     return new Observable((output: Subscriber<R>) => new BufferedPull(output, plan, buffer).start(input));
   }
   if (buffer !== undefined) throw new TypeError('buffer: expected no buffer without a group');
   // This also throws if `permits` is a function.
   const permits = plan.permits as P;
   const line = lineOf(limiter as Limiter<P>, permits);
+  keepErrors(input);
   return new Observable((output) =>
     new Pull<T, P, R>(output, line, { ...plan, permits, maxAge }).start(input),
   );

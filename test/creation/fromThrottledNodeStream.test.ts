@@ -1,10 +1,11 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { take } from 'rxjs';
+import { Subscription, take } from 'rxjs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fromThrottled, memoryStore, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { fromThrottled, memoryStore, RateLimiter, RateLimiterGroup, slidingWindow } from '../../src/index.ts';
+import { collectGarbage } from '../support/garbage.ts';
 import { answered, lateStore } from '../support/lateStore.ts';
 import { assertIdle } from '../support/marbles.ts';
 import { until } from '../support/until.ts';
@@ -98,6 +99,83 @@ test('an error that is only an event ends it, and closes a stream without autoDe
   stream.emit('error', new Error('broken'));
   assert.equal(said, ['broken']);
   await closed(stream);
+});
+
+for (const [event, make] of [
+  ['that destroys it', () => createReadStream(missing)],
+  [
+    'that is only an event',
+    () => {
+      const stream = new Readable({ autoDestroy: false, read() {} });
+      setImmediate(() => stream.emit('error', Object.assign(new Error('broken'), { code: 'ENOENT' })));
+      return stream;
+    },
+  ],
+] as const)
+  test(`an error before the subscription, ${event}, is that of the first subscription, at once`, async () => {
+    const limiter = new RateLimiter({ name: 'api', limit: five });
+    await limiter.acquire(5);
+    const group = new RateLimiterGroup({ name: 'group', limit: five });
+    for (const throttle of [
+      (stream: Readable) => fromThrottled(stream, limiter),
+      (stream: Readable) => fromThrottled(stream, group, { key: String }),
+    ]) {
+      const stream = make();
+      let events = 0;
+      stream.once('error', () => events++);
+      const values = throttle(stream);
+      // A second call for the same stream adds no listener.
+      throttle(stream);
+      assert.is(stream.listenerCount('error'), 2);
+      await until('it has failed', async () => events > 0, { every: 1 });
+      const said: unknown[] = [];
+      values.subscribe({ error: ({ code }) => said.push(code) });
+      assert.equal(said, ['ENOENT']);
+      await closed(stream);
+      await until('no listener is left', async () => stream.listenerCount('error') === 0, { every: 1 });
+    }
+    assertIdle(limiter);
+  });
+
+test('an error before the subscription is that of one subscription only', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: five });
+  await limiter.acquire(5);
+  const stream = createReadStream(missing);
+  const values = fromThrottled(stream, limiter);
+  await closed(stream);
+  const said: unknown[] = [];
+  const second = new Subscription();
+  const error = ({ code }: { code: string }) => {
+    said.push(code);
+    if (said.length === 1) second.add(values.subscribe({ error }));
+  };
+  values.subscribe({ error });
+  // The second one waits for a permit.
+  assert.equal(said, ['ENOENT']);
+  second.unsubscribe();
+  assertIdle(limiter);
+});
+
+test('a call with an invalid argument does not listen to it', () => {
+  const limiter = new RateLimiter({ name: 'api', limit: five });
+  const group = new RateLimiterGroup({ name: 'group', limit: five });
+  const stream = new Readable({ read() {} });
+  const before = stream.eventNames().length;
+  assert.throws(() => fromThrottled(stream, limiter, { maxAge: -1 }));
+  assert.throws(() => fromThrottled(stream, group, { key: String, buffer: 0 }));
+  assert.is(stream.eventNames().length, before);
+});
+
+test('one that is never subscribed to is not kept alive', async () => {
+  const limiter = new RateLimiter({ name: 'api', limit: five });
+  const left = (() => {
+    const stream = new Readable({ read() {} });
+    fromThrottled(stream, limiter);
+    return new WeakRef(stream);
+  })();
+  await answered();
+  collectGarbage();
+  assert.is(left.deref(), undefined);
 });
 
 test('unsubscribing before the first permit closes it, and no descriptor stays open', async () => {
