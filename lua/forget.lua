@@ -13,7 +13,12 @@
 -- @include "ledger/state"
 
 local now = math.floor(serverTime(ARGV[2]) / 1000)
-local control = openControl(KEYS[3])
+local whole, control = pcall(openControl, KEYS[3])
+if not whole then
+  -- delete() removes whatever the key holds, unless Redis refuses to read it.
+  if ARGV[1] ~= '1' or not tostring(control):find('holds no', 1, true) then error(control, 0) end
+  control = newControl()
+end
 if control.pausedUntil > now then control.liftedUntil = now + LIFT_NOTICE end
 control.pausedSince, control.pausedUntil = 0, 0
 if ARGV[1] == '1' then control.spec, control.forgotten, control.changed = '', 0, 0 end

@@ -11,9 +11,13 @@ local CONTROL_SAYS = 'control of version ' .. CONTROL_VERSION
 -- calls of a client with reservations behind the pause, slow calls included.
 local LIFT_NOTICE = 5000
 
+local function newControl()
+  return { pausedSince = 0, pausedUntil = 0, liftedUntil = 0, forgotten = 0, changed = 0, spec = '' }
+end
+
 local function openControl(key)
   local data = readString(CONTROL_SAYS, key)
-  if not data then return { pausedSince = 0, pausedUntil = 0, liftedUntil = 0, forgotten = 0, changed = 0, spec = '' } end
+  if not data then return newControl() end
   local whole, version, since, till, lifted, forgotten, changed, spec, after = pcall(struct.unpack, CONTROL, data)
   local holds = whole and version == CONTROL_VERSION and after == #data + 1
     and inRange(math.min(since, till, lifted, forgotten, changed), since + till + lifted + forgotten + changed)

@@ -13,19 +13,19 @@ end
 
 -- Raises the error for a key that another program has changed: what was expected, what was found, what to do.
 local function refuseKey(key, expected, found)
-  local remedy = 'DEL deletes it'
+  local remedy = expected == 'contenders' and 'reset()' or 'the command DEL'
   for i = 1, #KEYS do
-    -- reset() reads the control, and deletes the ledger and its logs.
-    if KEYS[i] == key and i ~= 2 and i ~= 3 then remedy = 'reset() deletes it' end
+    -- reset() deletes the ledger, its logs and the contenders, and delete() the control, too; neither knows the sequences.
+    if KEYS[i] == key and i ~= 2 then remedy = i == 3 and 'delete()' or 'reset()' end
   end
-  error('the key ' .. key .. ' holds no ' .. expected .. ': found ' .. found .. '; ' .. remedy, 0)
+  error('the key ' .. key .. ' holds no ' .. expected .. ': found ' .. found .. '; ' .. remedy .. ' deletes it', 0)
 end
 
 -- Reads a key. The error for a key of another type names the key and the expected content.
 local function readKey(expected, command, key, ...)
   local reply = redis.pcall(command, key, ...)
   if type(reply) ~= 'table' or not reply.err then return reply end
-  if reply.err:find('WRONGTYPE') then refuseKey(key, expected, reply.err) end
+  if reply.err:find('WRONGTYPE') then refuseKey(key, expected, 'a value of another type') end
   return redis.call(command, key, ...)
 end
 

@@ -55,7 +55,7 @@ test('a key of the wrong type ends it with 1 and one line', async () => {
     REDIS_URL: server.url,
   });
   assert.equal([code, stdout], [1, '']);
-  assert.match(stderr, /^sluice: .*WRONGTYPE.*\n$/);
+  assert.match(stderr, /^sluice: .*found a value of another type; reset\(\) deletes it\n$/);
 });
 
 test('an unknown database ends it with 1 and one line; a known one is used', async () => {

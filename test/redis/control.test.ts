@@ -26,15 +26,14 @@ const calls: Record<string, (limiter: RateLimiter) => Promise<unknown>> = {
   getRate: (limiter) => limiter.getRate(),
   pauseFor: (limiter) => limiter.pauseFor(1000),
   reset: (limiter) => limiter.reset(),
-  delete: (limiter) => limiter.delete(),
 };
 
 /** The calls that may take the fast path. */
 const fast = ['acquire', 'tryAcquire', 'decide'];
 
 const others: [string, (redis: Redis) => Promise<unknown>, RegExp][] = [
-  ['a list', (redis) => redis.lpush(control, 'x'), /WRONGTYPE/],
-  ['a hash', (redis) => redis.hset(control, 'a', 1), /WRONGTYPE/],
+  ['a list', (redis) => redis.lpush(control, 'x'), /another type; delete\(\) deletes it/],
+  ['a hash', (redis) => redis.hset(control, 'a', 1), /another type; delete\(\) deletes it/],
   ['garbage', (redis) => redis.set(control, 'x'), /control/],
   ['a long text', (redis) => redis.set(control, Buffer.alloc(1000)), /control/],
 ];
@@ -54,6 +53,24 @@ for (const [title, put, what] of others)
       const after = await dumps(redis);
       assert.equal(after, before);
     });
+
+for (const [title, put] of others)
+  test(`delete removes a control that holds ${title}, and each call succeeds again`, async ({ redis }) => {
+    await open(redis).acquire(2);
+    await put(redis);
+    await open(redis).delete();
+    assert.equal(await redis.keys('*'), []);
+    for (const call of Object.values(calls)) await call(open(redis));
+  });
+
+test('delete keeps a control that it may not read', async ({ redis, server, connect }) => {
+  await open(redis).setRate(limit);
+  const before = await dumps(redis);
+  await server.command('ACL', 'SETUSER', 'blind', 'reset', 'on', '>secret', '+@all', '-getrange', '~*');
+  const error = await rejection(open(connect({ username: 'blind', password: 'secret' })).delete());
+  assert.instance(error, StoreError);
+  assert.equal(await dumps(redis), before);
+});
 
 test('a stored rate stays, and a pause expires without removing it', async ({ redis }) => {
   const limiter = open(redis);

@@ -237,7 +237,7 @@ test('an invalid number anywhere in the control of a single limit is refused', a
         const found = await errorWith(redis, { at, number, of: `${key}:control` }, () => ledger.decide([1]));
         assert.is(
           found.slice(found.indexOf('the key')),
-          `the key ${key}:control holds no control of version 2: found other data; DEL deletes it`,
+          `the key ${key}:control holds no control of version 2: found other data; delete() deletes it`,
         );
       }
   }
@@ -305,7 +305,10 @@ test('an invalid sequence of refunds is refused', async ({ redis }) => {
   for (const at of [0, 8])
     for (const number of [NaN, Infinity, -Infinity, -1, 2 ** 61]) {
       const found = await errorWith(redis, { at, number, of }, refund);
-      assert.ok(found.endsWith('holds no sequence of refunds: found other data; DEL deletes it'), found);
+      assert.ok(
+        found.endsWith('holds no sequence of refunds: found other data; the command DEL deletes it'),
+        found,
+      );
     }
 });
 

@@ -29,9 +29,9 @@ async function refused(call: Promise<unknown>, what: RegExp): Promise<StoreError
 
 /** Stores a value of another type at a key. */
 const others: [string, (redis: Redis, key: string) => Promise<unknown>, RegExp][] = [
-  ['a list', (redis, key) => redis.lpush(key, 'x'), /WRONGTYPE/],
-  ['a hash', (redis, key) => redis.hset(key, 'a', 1), /WRONGTYPE/],
-  ['a set', (redis, key) => redis.sadd(key, 'a'), /WRONGTYPE/],
+  ['a list', (redis, key) => redis.lpush(key, 'x'), /another type/],
+  ['a hash', (redis, key) => redis.hset(key, 'a', 1), /another type/],
+  ['a set', (redis, key) => redis.sadd(key, 'a'), /another type/],
   ['garbage', (redis, key) => redis.set(key, 'x'), /ledger/],
   ['a long text', (redis, key) => redis.set(key, Buffer.alloc(1000)), /ledger/],
 ];
@@ -83,7 +83,7 @@ test('a log of another type is refused while it is needed, and no limit is excee
     await redis.del('{p:n}:log:');
     await put();
     const message =
-      /the key {p:n}:log: holds no log: found (WRONGTYPE .*|an entry of another length); reset\(\) deletes it/;
+      /the key {p:n}:log: holds no log: found (a value of another type|an entry of another length); reset\(\) deletes it/;
     await refused(ledger.reserve([1], { maxWait: Infinity }), message);
     await refused(ledger.decide([1]), message);
   }
@@ -93,9 +93,10 @@ test('contenders of another type are refused', async ({ redis }) => {
   const clients = ['a', 'b'].map((clientId) => ledgerOf(redis, { '': limit }, { clientId }));
   for (const ledger of clients) await ledger.reserve([3], { count: 2, maxWait: Infinity });
   await redis.set('{p:n}:contenders', 'x');
-  const error = await refused(clients[0].reserve([1], { maxWait: Infinity }), /WRONGTYPE/);
-  assert.match(error.message, 'the key {p:n}:contenders holds no contenders');
-  await refused(clients[0].decide([1]), /WRONGTYPE/);
+  const message =
+    /the key {p:n}:contenders holds no contenders: found a value of another type; reset\(\) deletes it/;
+  await refused(clients[0].reserve([1], { maxWait: Infinity }), message);
+  await refused(clients[0].decide([1]), message);
 });
 
 for (const missing of ['-eval -evalsha', '-set', '-getrange', '~other:*'])

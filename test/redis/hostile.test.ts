@@ -36,7 +36,7 @@ async function survives({ server, connect }: OnRedis, calls: MixedCalls, count =
     assert.instance(error, StoreError);
     // What was expected, what was found, and what to do; or, of a stored rate, what was expected.
     const inStyle =
-      /the key .* holds no .*: (found .*; (reset\(\)|DEL) deletes it|expected \[\[name)|the stored rate has the limits/;
+      /the key .* holds no .*: (found .*; (reset\(\)|delete\(\)|the command DEL) deletes it|expected \[\[name)|the stored rate has the limits/;
     assert.ok(inStyle.test(error.message), error.message);
     assert.not(/bad argument|attempt to|table:|found user_script/.test(error.message), error.message);
   }

@@ -58,11 +58,13 @@ for (const text of ['garbage', '{}', '[]', '0', 'null'])
   test(`a control with ${text} as its rate is invalid`, async ({ redis }) => {
     const limiter = new RateLimiter({ name: 'api', limit, redis, fallback: 'allow' });
     await redis.set('{sluice:api}:control', controlString({ spec: text }));
-    for (const call of [() => limiter.acquire(), () => limiter.getRate(), () => limiter.delete()]) {
+    for (const call of [() => limiter.acquire(), () => limiter.getRate(), () => limiter.reset()]) {
       const error = await rejection(call());
       assert.instance(error, StoreError);
       assert.match(error.message, 'the key {sluice:api}:control holds no control of version 2');
     }
+    await limiter.delete();
+    assert.is((await limiter.getRate()).stored, false);
     await limiter.close();
   });
 
