@@ -29,7 +29,8 @@ local function readKey(expected, command, key, ...)
   return redis.call(command, key, ...)
 end
 
--- The string in a key, no longer than a ledger; nil for none.
+-- The string in a key, no longer than a ledger; nil for none, and for an empty one: to tell them apart would take another command
+-- for each limiter without a ledger or a control.
 local function readString(expected, key)
   local data = readKey(expected, 'GETRANGE', key, '0', LAST_BYTE)
   return data ~= '' and data or nil

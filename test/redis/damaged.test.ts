@@ -175,6 +175,22 @@ for (const kind of Object.keys(kinds) as Kind[])
     }
   });
 
+for (const kind of Object.keys(kinds) as Kind[])
+  for (const isSmall of [true, false])
+    for (const end of ['', ':control'])
+      test(`an empty string counts as no key: ${key}${end}, a ${kind}${isSmall ? '' : ' with a name'}`, async ({
+        redis,
+      }) => {
+        const ledger = ledgerOf(redis, { [isSmall ? '' : 'a']: limitOf(kinds[kind]) });
+        await redis.set(key + end, '');
+        assert.equal(await ledger.peek(), [1]);
+        await redis.set(key + end, '');
+        assert.is((await ledger.decide([1])).granted, true);
+        // What the grant has written is valid, and counts.
+        assert.ok((await redis.strlen(key)) > 0);
+        assert.is((await ledger.decide([1])).granted, false);
+      });
+
 test('a log or a history of an invalid length is refused', async ({ redis }) => {
   /** The place of the length, that of the open entry, and invalid lengths. */
   const lengths = [
