@@ -122,6 +122,9 @@ function invalidFor(kind: Kind, isSmall: boolean, field: string): number[] {
   if (field === 'permits' || field === 'interval') numbers.push(0);
   // The list has an entry, so there must be an open one.
   if (field === 'openTime') numbers.push(0);
+  // No step ends before it begins.
+  if (field === 'since') numbers.push(2 ** 50);
+  if (field === 'until') numbers.push(0);
   if (field === 'extra' && kind !== 'fixedWindow') numbers.push(0);
   return numbers;
 }

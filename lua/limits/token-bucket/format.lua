@@ -24,7 +24,8 @@ local function bucketFormat()
     for i = from, till, by do
       since, stop, held, position = struct.unpack(format, data, position)
       checkSmall(since + stop + held)
-      checkCounts(since, stop, held)
+      -- A step that ended before it begins could not be removed by its moment.
+      checkCounts(since, stop - since, held)
       steps[i] = { since = since, stop = stop, held = held }
     end
     return position
@@ -84,6 +85,7 @@ local function bucketFormat()
     checkSmall(units)
     checkRate(permits, interval, burst - 1)
     checkSteps(count)
+    checkCounts(count > 0 and stop - since or 0, 0, 0)
     return {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, owedUntil = 0,
       steps = count > 0 and { { since = since, stop = stop, held = held } } or {}, count = count, lastAt = lastAt,
