@@ -45,8 +45,8 @@ local others = countOthers(ledger, KEYS[2], ARGV[2]:sub(2), now)
 local paced = others > 1 or now < ledger.pacedUntil
 local after = lastOf(ledger, now, lastMoment, lastEpoch, 0)
 boundFrontiers(ledger, now)
-local strides, stride = stridesOf(ledger, cost)
-if not paced then stride = 0 end
+local strides, stride = nil, 0
+if paced then strides, stride = stridesOf(ledger, cost) end
 
 local t, wait, limiting = offer(ledger, instant, cost, stride, after, others == 0 and after == 0)
 -- A request that does not wait must not overtake clients that wait.

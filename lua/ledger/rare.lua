@@ -18,8 +18,8 @@ do
 
   function packRare(ledger)
     local parts = { struct.pack(RARE, ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil,
-      ledger.crowdUntil, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt,
-      ledger.lateAt, ledger.credit, ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, #ledger.voids,
+      ledger.crowdUntil, ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt,
+      ledger.credit, ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, #ledger.voids,
       #ledger.holes, #ledger.tickets, #ledger.sole, ledger.sole) }
     for _, void in ipairs(ledger.voids) do parts[#parts + 1] = struct.pack('<dd', void.epoch, void.from) end
     for _, hole in ipairs(ledger.holes) do

@@ -17,10 +17,10 @@ do
   local LEAST_HOLD = 1000
   local MOST_HOLD = 4000
 
-  -- The milliseconds by which the waiting clients in front delay a client with a request of `load` milliseconds, if no permits are refunded; the same of all
-  -- clients in front, without what they are likely to refund: those that were granted call again; whether no client waits
-  -- in front, or none that this one must let pass; and whether the first one has been overtaken for so long that this one
-  -- must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred, nor
+  -- The milliseconds by which the waiting clients in front delay one with a request of `load` milliseconds, if no permits are
+  -- refunded; the same of all clients in front, without what they are likely to refund: those that were granted call again;
+  -- whether no client waits in front, or none that this one must let pass; and whether the first one has been overtaken for so
+  -- long that this one must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred, nor
   -- are others unless permits are rare: a first client that has crashed would stop them all.
   function turnOf(ledger, client, now, load, mayBar)
     local tickets, delay, expected, own, first = {}, 0, 0, nil, nil

@@ -93,8 +93,8 @@ if ordered then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
       -- In turns, its claim is smaller than the lead, so that a client whose request is too large, or needs another limit, holds up
-      -- no others for ever; one whose request fits whenever a permit is free may have a larger claim. So may all in
-      -- order: without refunds, no client leaves what is free there.
+      -- no others for ever; one whose request fits whenever a permit is free may have a larger claim. So may all in order:
+      -- without refunds, no client leaves what is free there.
       local claimed, most = taken, load * mostClaim(load, remaining)
       for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - most) end
       if turns then

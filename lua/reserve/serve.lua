@@ -58,8 +58,8 @@ if not earlier then
   function serve(run)
     local cost, remaining, again = run.cost, run.count, 0
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
-    local strides, stride = stridesOf(ledger, cost)
-    if ordered or not paced then stride = 0 end
+    local strides, stride = nil, 0
+    if paced and not ordered then strides, stride = stridesOf(ledger, cost) end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
     -- once.
     local callsAgain = turns and MOST_TURN or NEXT_CALL

@@ -29,6 +29,8 @@ export function grantAll(
  * smaller stride than it had moved forward, if many permits were refunded since.
  */
 export function boundFrontiers(ledger: LedgerState, now: number): void {
+  // A ledger that nobody has waited for keeps its shape.
+  if (ledger.frontiers.length === 0) return;
   ledger.frontiers = ledger.frontiers.map((frontier, i) =>
     Math.min(frontier, Math.max(now, newestIn(ledger.limits[i])) + mostStride),
   );
