@@ -52,9 +52,8 @@ local t, wait, limiting = offer(ledger, instant, cost, stride, after, others == 
 -- A request that does not wait must not overtake clients that wait.
 local turns, inOrder = false, false
 if paced then turns, inOrder = orderOf(ledger, now, others) end
-local load = loadOf(ledger, cost)
-if (turns or inOrder) and load > 0 then
-  local delay, _, isFirst = turnOf(ledger, ARGV[2]:sub(2), now, load)
+if (turns or inOrder) and loadOf(ledger, cost) > 0 then
+  local delay, _, isFirst = turnOf(ledger, ARGV[2]:sub(2), now)
   if not isFirst then wait = math.max(wait, math.ceil(delay * 1000)) end
 end
 local tooMuch = isTooMuch(ledger, cost)

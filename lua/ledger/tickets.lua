@@ -17,22 +17,20 @@ do
   local LEAST_HOLD = 1000
   local MOST_HOLD = 4000
 
-  -- The milliseconds by which the waiting clients in front delay one with a request of `load` milliseconds, if no permits are
-  -- refunded; the same of all clients in front, without what they are likely to refund: those that were granted call again;
-  -- whether no client waits in front, or none that this one must let pass; and whether the first one has been overtaken for so
-  -- long that this one must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred, nor
+  -- The milliseconds by which the waiting clients in front delay a client, if no permits are refunded; the same of all
+  -- clients in front, without what they are likely to refund: those that were granted call again; whether no client waits
+  -- in front, or none that this one must let pass; and whether the first one has been overtaken for so long that this one
+  -- must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred, nor
   -- are others unless permits are rare: a first client that has crashed would stop them all.
-  function turnOf(ledger, client, now, load, mayBar)
+  function turnOf(ledger, client, now, mayBar)
     local tickets, delay, expected, own, first = {}, 0, 0, nil, nil
-    -- Of several limits, a larger request in front may wait for another one.
-    local most = #ledger.limits > 1 and load or math.huge
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.till > now then
         first = first or (ticket.stride > 0 and ticket)
         own = own or (ticket.client == client and ticket)
         if not own then
           delay = delay + math.max(0, ticket.stride)
-          expected = expected + keptLoad(ledger, math.min(most, math.abs(ticket.stride)))
+          expected = expected + keptLoad(ledger, math.abs(ticket.stride))
         end
         tickets[#tickets + 1] = ticket
       end

@@ -29,10 +29,7 @@ local share = shareOf(ledger, horizon, contenders, now)
 local turns, inOrder, delay, expected, isFirst, barred = false, false, 0, 0, true, false
 if contenders > 1 or (paced and not waits) then turns, inOrder = orderOf(ledger, now, contenders) end
 local ordered = inOrder or turns
-if ordered then
-  local load = #runs > 0 and loadOf(ledger, runs[1].cost) or 0
-  delay, expected, isFirst, barred = turnOf(ledger, client, now, load, inOrder)
-end
+if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder) end
 boundFrontiers(ledger, now)
 
 -- Until when the reservations of the known epoch are valid.

@@ -51,7 +51,7 @@ if ordered then
       if ticket.client == client then table.remove(ledger.tickets, i) end
     end
     local load = loadOf(ledger, cost)
-    delay, expected, isFirst, barred = turnOf(ledger, client, now, load, inOrder)
+    delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder)
     callAgain(keptLoad(ledger, load))
     -- It does not wait yet, but is likely to: those behind it count with that.
     takeTicket(ledger, { client = client, due = now, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })

@@ -59,7 +59,9 @@ if not earlier then
     local cost, remaining, again = run.cost, run.count, 0
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
     local strides, stride = nil, 0
-    if paced and not ordered then strides, stride = stridesOf(ledger, cost) end
+    -- Of several limits, the pace also leaves permits of one window to clients that wait for another one.
+    local isFree = turns or inOrder and #ledger.limits == 1
+    if paced and not isFree then strides, stride = stridesOf(ledger, cost) end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
     -- once.
     local callsAgain = turns and MOST_TURN or NEXT_CALL

@@ -48,26 +48,13 @@ function measure(limits: readonly Limit[], groups: readonly (readonly Habits[])[
   return { used, calls: calls / granted };
 }
 
-/** Each group uses one limit, and refunds this part of its permits within `refundWithin` ms. */
-function together(
-  [a, b]: readonly [Group, Group],
-  kindsOf: readonly [LimitOf, LimitOf],
-  refund = 0,
-  refundWithin = 1,
-) {
-  const limits = [a, b].map(([permits, interval], i) => kindsOf[i]({ permits, interval }));
-  const groups = [a, b].map(([, , clients, waiting], i) =>
-    Array<Habits>(clients).fill({
-      ...{ ...waits, waiting, refund, refundWithin },
-      costs: [i === 0 ? [1, 0] : [0, 1]],
-    }),
-  );
-  return measure(limits, groups);
-}
-
 for (const [[a, b], kindOfA, kindOfB] of cases(records, kinds, kinds))
   test(`clients of a ${kindOfA.name} of ${a[0]} in ${a[1]} ms and of a ${kindOfB.name} of ${b[0]} in ${b[1]} ms use both`, () => {
-    const { used, calls } = together([a, b], [kindOfA, kindOfB]);
+    const limits = [kindOfA, kindOfB].map((of, i) => of({ permits: [a, b][i][0], interval: [a, b][i][1] }));
+    const groups = [a, b].map(([, , clients, waiting], i) =>
+      Array<Habits>(clients).fill({ ...waits, waiting, costs: [i === 0 ? [1, 0] : [0, 1]] }),
+    );
+    const { used, calls } = measure(limits, groups);
     for (const { part, jain } of used) {
       assert.ok(part >= 0.98, `${part}`);
       assert.ok(jain >= 0.98, `${jain}`);
@@ -75,23 +62,27 @@ for (const [[a, b], kindOfA, kindOfB] of cases(records, kinds, kinds))
     assert.ok(calls <= 1.3, `${calls}`);
   });
 
-// A sliding window cannot grant a permit again that comes back late for all of its interval.
-for (const kindOfA of kinds)
-  for (const [kindOfB, least] of [
-    [slidingWindow, 0.77],
-    [fixedWindow, 0.9],
-    [tokenBucket, 0.95],
-  ] as const)
-    test(`clients of a ${kindOfB.name} of 20 a second that refund half use it beside some that wait for a ${kindOfA.name}`, () => {
-      const record = [
-        [1, 3000, 2, 1],
-        [20, 1000, 3, 3],
-      ] as const;
-      const { used, calls } = together(record, [kindOfA, kindOfB], 0.5, 300);
-      assert.ok(used[1].part >= least, `${used[1].part}`);
-      assert.ok(used[1].jain >= 0.95, `${used[1].jain}`);
-      assert.ok(calls <= 2.8, `${calls}`);
+// Those that use one limit only do not take the part of those that need a slow one, too.
+for (const [secondOf, kind] of [
+  [tokenBucket, 'bucket'],
+  [fixedWindow, 'fixed window'],
+] as const)
+  test(`beside clients of a fixed window that refund 30 %, those that also need a ${kind} of few permits use it`, () => {
+    const limits = [fixedWindow({ permits: 300, interval: 1000 }), secondOf({ permits: 10, interval: 1000 })];
+    const others = { ...waits, waiting: 20, costs: [[1, 0]], refund: 0.3 };
+    const clients = [...Array(6).fill(others), ...Array(6).fill({ ...waits, waiting: 4, costs: [[1, 1]] })];
+    const { kept } = contend({
+      limits,
+      clients,
+      roundTrip: 2,
+      warmUp: 6000,
+      span: 24_000,
+      fade: 1000,
+      seed: 1,
     });
+    const used = kept.reduce((sum, [, permits]) => sum + permits, 0) / 240;
+    assert.ok(used >= 0.95, `${used}`);
+  });
 
 for (const limitOf of [slidingWindow, fixedWindow])
   test(`clients of two windows at once share them whatever their round trips: ${limitOf.name}`, () => {

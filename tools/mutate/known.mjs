@@ -379,14 +379,10 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/tickets.lua',
-        find: 'keptLoad(ledger, math.min(most, math.abs(ticket.stride)))',
-        replace: 'math.min(most, math.abs(ticket.stride))',
+        find: 'keptLoad(ledger, math.abs(ticket.stride))',
+        replace: 'math.abs(ticket.stride)',
       },
-      {
-        file: memory('tickets'),
-        find: 'keptLoad(ledger, Math.min(most, Math.abs(stride)))',
-        replace: 'Math.min(most, Math.abs(stride))',
-      },
+      { file: memory('tickets'), find: 'keptLoad(ledger, Math.abs(stride))', replace: 'Math.abs(stride)' },
     ],
   },
   {

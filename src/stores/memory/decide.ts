@@ -37,9 +37,8 @@ export function decide(
     others === 0 && after === 0,
   );
   // A request that does not wait must not overtake clients that wait.
-  const load = loadOf(ledger, cost);
-  if (paced && orderOf(ledger, now, others) && load > 0) {
-    const { isFirst, delay } = turnOf(ledger, client, now, load);
+  if (paced && orderOf(ledger, now, others) && loadOf(ledger, cost) > 0) {
+    const { isFirst, delay } = turnOf(ledger, client, now);
     if (!isFirst) wait = Math.max(wait, Math.ceil(delay * 1000));
   }
   const tooMuch = exceeds(ledger.limits, cost);

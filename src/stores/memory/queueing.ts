@@ -137,7 +137,7 @@ export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved:
   if (takesTurns) return;
   dropTicket(ledger, client);
   const load = loadOf(ledger, cost);
-  reserved.turn = turnOf(ledger, client, now, load, true);
+  reserved.turn = turnOf(ledger, client, now, true);
   callAgain(ledger, reserved, now, keptLoad(ledger, load));
   // It does not wait yet, but is likely to: those behind it count with that.
   takeTicket(ledger, { client, due: now, until: now + contenderPeriod, stride: -load, taken }, false);

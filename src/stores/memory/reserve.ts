@@ -44,9 +44,7 @@ export function reserve(
   boundFrontiers(ledger, now);
   const reserved: Reservations = {
     client,
-    turn: order
-      ? turnOf(ledger, client, now, loadOf(ledger, request.runs[0]?.cost ?? []), !takesTurns)
-      : undefined,
+    turn: order ? turnOf(ledger, client, now, !takesTurns) : undefined,
     takesTurns,
     contenders,
     isClear: others === 0 && last === 0,

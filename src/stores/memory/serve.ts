@@ -45,7 +45,9 @@ export function serve(
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
-  const strides = paced && !reserved.turn ? stridesOf(ledger, cost) : none;
+  // Of several limits, the pace also leaves permits of one window to clients that wait for another one.
+  const isFree = reserved.takesTurns || (reserved.turn && ledger.limits.length === 1);
+  const strides = paced && !isFree ? stridesOf(ledger, cost) : none;
   const stride = Math.max(0, ...strides);
   const { takesTurns, sharesFree } = reserved;
   // The pace divides the permits of windows. A request that may not wait for its client's next call is granted at once.

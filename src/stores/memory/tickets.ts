@@ -25,16 +25,14 @@ const mostHold = 4000;
 export const mostTickets = 64;
 
 /**
- * The turn of a client with a request of `load` milliseconds. Forgets the clients that have not called again. Clients that take turns are not barred, nor are others
+ * The turn of a client. Forgets the clients that have not called again. Clients that take turns are not barred, nor are others
  * unless permits are rare: a first client that has crashed would stop them all.
  */
-export function turnOf(ledger: LedgerState, client: string, now: number, load: number, mayBar = false): Turn {
+export function turnOf(ledger: LedgerState, client: string, now: number, mayBar = false): Turn {
   ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
   let delay = 0;
   let expected = 0;
   let hasPassed = false;
-  // Of several limits, a larger request in front may wait for another one.
-  const most = ledger.limits.length > 1 ? load : Infinity;
   const first = ledger.tickets.find(({ stride }) => stride > 0);
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
   if (first) {
@@ -49,7 +47,7 @@ export function turnOf(ledger: LedgerState, client: string, now: number, load: n
       break;
     }
     delay += Math.max(0, stride);
-    expected += keptLoad(ledger, Math.min(most, Math.abs(stride)));
+    expected += keptLoad(ledger, Math.abs(stride));
   }
   const isFirst = hasPassed || delay === 0;
   return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now && areRare(ledger) };
