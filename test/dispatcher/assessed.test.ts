@@ -207,6 +207,47 @@ timed('a request that a debt may delay does not count for those behind it', (clo
   assert.equal(recorded.all('denied'), []);
 });
 
+timed(
+  'after two intervals and twice the load of a debt, a request counts for those behind it again',
+  (clock) => {
+    for (const [later, denied] of [
+      [2_399, []],
+      [2_400, ['behind it']],
+    ] as const) {
+      const { line, answer } = writtenLine();
+      const recorded = recorder<string>();
+      line.ask(recorded, [200], Infinity, 'granted');
+      clock.tick(0);
+      answer([[1, 0]]);
+      const [ending] = recorded.endings;
+      if (ending.what !== 'granted') throw new Error('not granted');
+      line.dispatcher.charge(ending.grant, () => undefined);
+      clock.tick(later);
+      // A debt may leave half of each window unused, so this one may have to wait for the next window.
+      line.ask(recorded, [600], 1200, 'may be late');
+      line.ask(recorded, [500], 900, 'behind it');
+      clock.tick(0);
+      answer([[1, outcome.queued]]);
+      assert.equal(recorded.all('denied'), denied);
+    }
+  },
+);
+
+timed(
+  'a request that fits into the fixed window of the last reservation counts for those behind it',
+  (clock) => {
+    const { line, answer } = writtenLine(fixedWindow({ permits: 1000, interval: 1000 }));
+    const recorded = recorder<string>();
+    line.ask(recorded, [300], Infinity, 'first');
+    clock.tick(0);
+    answer([[1, 500]]);
+    // Without the moment of the reservation, the window might as well start only after this deadline.
+    line.ask(recorded, [600], 700, 'in its window');
+    line.ask(recorded, [200], 700, 'behind it');
+    assert.equal(recorded.all('denied'), ['behind it']);
+  },
+);
+
 timed('counted requests of which a part is in the call count as a whole for those behind them', (clock) => {
   const { line, answer, asked, counter } = writtenLine();
   const recorded = recorder<string>();

@@ -534,4 +534,9 @@ export const equivalent = [
     mutant: /slidingWindow\.ts (else if \(last «< → <=» shortLog\)|const shortLog = «16 → 17»)/,
     why: 'the log has the same entries, in an array without room for more',
   },
+  {
+    mutant:
+      /gather\.ts if \((timeout === 0 «\|\| → &&» timeout === Infinity|«timeout === 0 \|\| timeout === Infinity → false»)\) return timeout;$/,
+    why: 'the deadline is infinite, or not after now: the wait calculated from it is the same',
+  },
 ];
