@@ -1,12 +1,14 @@
 // The part of a token bucket's rate that clients keep if they refund many permits after the grant, in virtual time.
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { test } from 'uvu';
 import { leakyBucket, tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
+import { promise } from '../support/campaign.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal, fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
 import { assertKept } from './assertKept.ts';
-import { contend, half, waits } from './contend.ts';
+import { contend, type Habits, half, waits } from './contend.ts';
 import { besideWasteful } from './wasteful.ts';
 
 const measured = { roundTrip: 2, warmUp: 3000, span: 20_000, seed: 1 };
@@ -111,6 +113,64 @@ for (const [permits, clients, refund] of cases([5, 20], [3, 8], [0.3, 0.6, 0.9])
     const habits = { ...waits, refund, refundWithin: 5 };
     const compared = againstIdeal(limit, clients, habits, { ...manyWindows(limit, 20_000), seeds: 8 });
     assertKept(compared, { part: 0.93, jain: 0.97, calls: 8 });
+  });
+
+/** The part of a leaky bucket's rate that is granted, refunded permits included, to clients that have at least a request at any time. */
+function grantedOf(permits: number, clients: number, habits: Partial<Habits>, seed: number): number {
+  const { taken } = contend({
+    limits: [leakyBucket({ permits, interval: 1000 })],
+    clients: Array(clients).fill({ ...waits, ...habits }),
+    ...{ ...measured, jitter: 0.3, span: 8000, seed },
+  });
+  return taken[0] / (8 * permits);
+}
+
+const leaky = {
+  permits: fc.integer({ min: 25, max: 900 }),
+  clients: fc.integer({ min: 2, max: 16 }),
+  part: fc.double({ min: 0.3, max: 0.9, noNaN: true }),
+  within: fc.oneof(fc.integer({ min: 2, max: 20 }), fc.integer({ min: 20, max: 500 })),
+  seed: fc.nat(),
+};
+
+promise(
+  'a leaky bucket goes on granting at its rate, whatever is refunded',
+  80,
+  // Two requests cannot ask for 900 permits in a second of round trips.
+  fc
+    .record({ ...leaky, waiting: fc.integer({ min: 1, max: 50 }) })
+    .filter((of) => of.clients * of.waiting >= of.permits / 200),
+  ({ permits, clients, waiting, part, within, seed }) => {
+    const granted = grantedOf(permits, clients, { waiting, refund: part, refundWithin: within }, seed);
+    assert.ok(granted >= 0.97, `${granted} of the rate`);
+  },
+);
+
+promise(
+  'a leaky bucket goes on granting at its rate, whatever clients with four queued requests cancel',
+  80,
+  fc.record({ ...leaky, waiting: fc.integer({ min: 4, max: 50 }) }),
+  ({ permits, clients, waiting, part, within, seed }) => {
+    const granted = grantedOf(permits, clients, { waiting, cancel: part, cancelWithin: within }, seed);
+    assert.ok(granted >= 0.97, `${granted} of the rate`);
+  },
+);
+
+// The moment of a cancelled reservation is lost if no other request waits that may take it.
+for (const [permits, clients, [cancel, cancelWithin, least]] of cases(
+  [25, 50, 200],
+  [2, 16],
+  [
+    [0.3, 50, 0.97],
+    [0.6, 50, 0.93],
+    [0.9, 50, 0.88],
+    [0.9, 2, 0.6],
+  ],
+))
+  test(`${clients} clients with a request each that cancel ${cancel * 100} % within ${cancelWithin} ms are granted most of a leaky bucket of ${permits} a second`, () => {
+    const granted = [1, 2, 3].map((seed) => grantedOf(permits, clients, { cancel, cancelWithin }, seed));
+    const mean = granted.reduce((sum, part) => sum + part, 0) / granted.length;
+    assert.ok(mean >= least, `${mean} of the rate`);
   });
 
 for (const [burst, trips] of [

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import { fixedWindow, type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
-import { promise } from '../support/campaign.ts';
+import { runsOf } from '../support/campaign.ts';
 import { cases } from '../support/cases.ts';
+import { seed } from '../support/seed.mjs';
 import { againstIdeal, manyWindows } from './againstIdeal.ts';
 import { type Contention, contend, type Outcome, waits } from './contend.ts';
 import { ideal } from './ideal.ts';
+import { usedBy, usedFleet } from './usedFleet.ts';
 import { besideWasteful, wasteful } from './wasteful.ts';
 
 const kinds: Record<string, (permits: number) => Limit> = {
@@ -409,37 +410,25 @@ test('a window of minutes is granted in equal shares soon after it resets, a per
     assert.ok(moment % interval <= 30_000, `granted ${moment % interval} ms after the reset`);
 });
 
-const mixes = fc.record({
-  kind: fc.constantFrom(...Object.keys(kinds)),
-  permits: fc.integer({ min: 50, max: 200 }),
-  clients: fc.integer({ min: 2, max: 16 }),
-  waiting: fc.integer({ min: 1, max: 6 }),
-  cancel: fc.double({ min: 0, max: 0.9, noNaN: true }),
-  refund: fc.double({ min: 0, max: 0.9, noNaN: true }),
-  seed: fc.nat(),
-});
+/** Of fewer fleets, chance decides too much of the mean. */
+const many = 40;
 
-promise(
-  'a limit is fully used, in fair shares, and never exceeded, whatever is cancelled or refunded',
-  20,
-  mixes,
-  ({ kind, permits, clients, waiting, cancel, refund, seed }) => {
-    // Long enough that each client gets many permits: with few, chance alone makes the shares unequal.
-    const span = Math.max(6000, Math.ceil((clients * 60_000) / permits));
-    const habits = { ...waits, waiting, cancel, cancelWithin: 300, refund, refundWithin: 5 };
-    const contention = {
-      limits: [kinds[kind](permits)],
-      clients: Array.from({ length: clients }, () => habits),
-      ...{ ...measured, span, seed },
-    };
-    const kept = keptBy(contend(contention));
-    const allowed = (permits * span) / 1000;
-    // A permit that is refunded counts until then, and few clients cannot ask for all that they refund.
-    const best = Math.min(allowed, ideal(contention).kept[0]);
-    assert.ok(sum(kept) >= 0.95 * best, `${sum(kept)} of ${best} permits`);
-    assert.ok(sum(kept) <= allowed + 2 * permits, `${sum(kept)} of ${allowed} permits`);
-    assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
-  },
-);
+test('limits are fully used, in fair shares, and by no more than they allow, whatever is cancelled or refunded', () => {
+  const fleets = runsOf(60);
+  let total = 0;
+  for (let i = 0; i < fleets; i++) {
+    const fleet = usedFleet(seed() + i);
+    const { part, jain, used, most } = usedBy(fleet);
+    const which = `SLUICE_SEED=${seed() + i} SLUICE_RUNS=1: ${fleet.name}`;
+    // Of 840 fleets, those of one limit kept 0.910 at least, and those of records 0.78.
+    const least = fleet.limits.length > 1 ? 0.7 : 0.85;
+    assert.ok(part >= least, `${part} of what one queue would keep, ${which}`);
+    assert.ok(jain >= 0.92, `Jain's index is ${jain}, ${which}`);
+    assert.ok(used <= most, `${used} of a limit, ${which}`);
+    // In a window, small requests may pass large ones that wait: a fleet that keeps more than the queue hides no other one.
+    total += Math.min(1, part);
+  }
+  if (fleets >= many) assert.ok(total >= 0.97 * fleets, `${total / fleets} of what one queue would keep`);
+});
 
 test.run();
