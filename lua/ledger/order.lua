@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of src/stores/memory/order.ts.
 
-local isShort, isSlow, orderOf, goOnInTurns, callSooner, leavesFree
+local isShort, isSlow, orderOf, goOnInTurns, comeLate, callSooner, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -85,7 +85,7 @@ do
   end
 
   -- Whether permits have come back late in the last seconds.
-  local function comeLate(ledger, now)
+  function comeLate(ledger, now)
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 

@@ -11,9 +11,6 @@ if ordered then
   -- The part of a fixed window's permits that goes to the clients in front when it starts, as all come at once: those in front
   -- may have more requests.
   local AT_START = 0.5
-  -- A client whose request stays queued has a claim to so many of it, in order, or if it is a slow one of a single permit, which
-  -- fits whenever a permit of the only limit, a fixed window, is free.
-  local MOST_CLAIM = 6
   -- A client calls again in this part of the time if that is to be sooner.
   local SOONER = 0.5
 
@@ -74,13 +71,6 @@ if ordered then
     local load = loadOf(ledger, cost)
     if not turns then return not isFirst or t - now > math.max(horizon, keptLoad(ledger, load)) end
     return held > 0 and held >= share or reservesNothing() or t > nextTurn(t, load)
-  end
-
-  -- To how many of its requests a client has a claim, of which so many stay queued.
-  local function mostClaim(load, count)
-    if inOrder or fitsAlways(load) then return MOST_CLAIM end
-    local own = math.max(1, leadOf(load) - 1)
-    return isSlow(ledger, load) and own or math.min(count, own)
   end
 
   -- Keeps the remaining requests of a run for the client's turn, or refuses them if that is too late.

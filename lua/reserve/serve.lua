@@ -59,8 +59,9 @@ if not earlier then
     local cost, remaining, again = run.cost, run.count, 0
     if isTooMuch(ledger, cost) then return answer(remaining, NEVER) end
     local strides, stride = nil, 0
-    -- Of several limits, the pace also leaves permits of one window to clients that wait for another one.
-    local isFree = turns or inOrder and #ledger.limits == 1
+    -- In order, one that refunds at once would be granted each permit again without a pace, and clients of one limit of a record
+    -- would take what others need for another one.
+    local isFree = turns or inOrder and #ledger.limits == 1 and comeLate(ledger, now)
     if paced and not isFree then strides, stride = stridesOf(ledger, cost) end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
     -- once.

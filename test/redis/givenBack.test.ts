@@ -263,15 +263,14 @@ inEachTwin('given back', (test, { fleet }) => {
       assert.equal(taken, [...new Array(count + 1).fill(3800), 3800 + spacing]);
     });
 
-  test('clients that wait in order keep no pace', async () => {
+  test('clients that wait in order keep the pace if permits come back soon', async () => {
     const clients = await fleet({ ...window, interval: 2000 });
     const { epoch } = await clients.reserve(0, 1, { count: 11 });
     await clients.reserve(0, 2, { count: 5 });
     for (const i of [0, 1, 2])
       await clients.refund(2200 + 160 * i, 2, { moment: 2000 + 160 * i, epoch, count: 1 }, i + 1);
-    // At a pace, the last would be granted at 3864. A call takes its part of the free permits in each millisecond.
     const taken = moments(await clients.reserve(3800, 3, { count: 5 }));
-    assert.ok(taken.length === 5 && taken[4] < 3810, `${taken}`);
+    assert.equal(taken, [3800, 3800, 3800, 3800, 3864]);
   });
 
   for (const [permits, count, refunded, spacing] of [

@@ -156,7 +156,7 @@ function areEnough(ledger: LedgerState, load: number): boolean {
 }
 
 /** Whether permits have come back late in the last seconds. */
-function comeLate({ lateAt }: LedgerState, now: number): boolean {
+export function comeLate({ lateAt }: LedgerState, now: number): boolean {
   return lateAt !== 0 && now < lateAt + turnsPeriod;
 }
 

@@ -8,6 +8,7 @@ import { grantAll } from './grant.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
+import { comeLate } from './order.ts';
 import { noteGranted, noteTaken, stridesOf } from './pace.ts';
 import { goBehind, leavesToOthers, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
@@ -45,8 +46,10 @@ export function serve(
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
-  // Of several limits, the pace also leaves permits of one window to clients that wait for another one.
-  const isFree = reserved.takesTurns || (reserved.turn && ledger.limits.length === 1);
+  // In order, one that refunds at once would be granted each permit again without a pace, and clients of one limit of a record would
+  // take what others need for another one.
+  const isFree =
+    reserved.takesTurns || (reserved.turn && ledger.limits.length === 1 && comeLate(ledger, now));
   const strides = paced && !isFree ? stridesOf(ledger, cost) : none;
   const stride = Math.max(0, ...strides);
   const { takesTurns, sharesFree } = reserved;
