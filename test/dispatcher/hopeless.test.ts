@@ -6,10 +6,10 @@ import { type Limit, leakyBucket, slidingWindow, tokenBucket } from '../../src/l
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { fateOf, timed } from '../support/fakeTime.ts';
+import { growth } from '../support/growth.ts';
 import { ledgerWith } from '../support/ledgerWith.ts';
 import { recorder } from '../support/lines.ts';
 import { slowLedger } from '../support/slowLedger.ts';
-import { countsSteps, stepsOf } from '../support/steps.ts';
 import { writtenLine } from './scriptedReplies.ts';
 
 const rate = { permits: 10, interval: 1000 };
@@ -173,20 +173,19 @@ timed(
 );
 
 timed('timeouts in a long queue cost little, for one request or for all', (clock) => {
-  if (!countsSteps) return;
   const most = 10_000;
-  const [none, ...some] = [0, 1, most].map((count) => {
-    const limiter = new RateLimiter({ name: 'api', limit: tokenBucket({ permits: 1000, interval: 1000 }) });
-    for (let i = 0; i < most; i++) {
-      const timeout = i < most - count ? Infinity : 1e9;
-      limiter.acquire(1, { timeout }).catch(() => undefined);
-    }
-    // About three hundred replies, few of which may walk over the queue.
-    return stepsOf(() => clock.tick(3_000));
-  });
-  // Three times as many steps for the timeouts are above each bound.
-  for (const [i, most] of [2.3, 5.5].entries())
-    assert.ok(some[i] < most * none, `${some[i]} steps with timeouts, and ${none} without`);
+  for (const timeouts of [1, most]) {
+    const ratio = growth([0, timeouts], (count) => {
+      const limiter = new RateLimiter({ name: 'api', limit: tokenBucket({ permits: 1000, interval: 1000 }) });
+      for (let i = 0; i < most; i++) {
+        const timeout = i < most - count ? Infinity : 1e9;
+        limiter.acquire(1, { timeout }).catch(() => undefined);
+      }
+      // About three hundred replies, few of which may walk over the queue.
+      return () => clock.tick(3_000);
+    });
+    assert.ok(ratio < 6, `${timeouts} timeouts took ${ratio.toFixed(1)} times as long as none`);
+  }
 });
 
 test.run();

@@ -4,9 +4,9 @@ import { RateLimiter } from '../../src/limiter/RateLimiter.ts';
 import { slidingWindow } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { collectGarbage } from '../support/garbage.ts';
+import { growth } from '../support/growth.ts';
 import { openLine, recorder } from '../support/lines.ts';
 import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
-import { countsSteps, stepsOf } from '../support/steps.ts';
 
 const limit = slidingWindow({ permits: 1_000_000, interval: 1000 });
 
@@ -32,42 +32,36 @@ function bookedLine(clock: { tick(ms: number): unknown }, count: number) {
   return { ledger, line, requests };
 }
 
-/** Compares the steps for each of some requests with those for each of eight times as many, and with the most for any. */
-function assertLinear(most: number, stepsForEach: (count: number) => number): void {
-  if (!countsSteps) return;
-  const [few, many] = [2_000, 16_000].map(stepsForEach);
-  assert.ok(many < 1.2 * few, `${few} steps for each of few requests, ${many} for each of many`);
-  assert.ok(many < most, `${many} steps for each request`);
-}
-
 for (const [order, pick] of [
   ['from the first on', (requests: unknown[]) => requests],
   ['from the last on', (requests: unknown[]) => requests.reverse()],
 ] as const)
   timed(`each cancellation of a reservation, ${order}, costs the same however many there are`, (clock) => {
-    assertLinear(60, (count) => {
+    const ratio = growth([2_000, 16_000], (count) => {
       const { line, requests } = bookedLine(clock, count);
       const leaving = pick(requests) as typeof requests;
-      const steps = stepsOf(() => {
+      return () => {
         for (const request of leaving) line.cancel(request);
-      });
-      assert.is(line.stats.reserved, 0);
-      return steps / count;
+        assert.is(line.stats.reserved, 0);
+      };
     });
+    assert.ok(ratio < 40, `eight times as many took ${ratio.toFixed(1)} times as long`);
   });
 
 timed('one signal of many requests, with and without reservations, is linear', async (clock) => {
-  assertLinear(80, (count) => {
+  const ratio = growth([4_000, 32_000], (count) => {
     const limiter = new RateLimiter({ name: 'api', limit });
     const controller = new AbortController();
     const { signal } = controller;
-    for (let i = 0; i < count; i++) limiter.acquire(1_000, { signal }).catch(() => undefined);
-    const { queued, reserved } = limiter.stats();
-    assert.ok(queued > 0 && reserved > 0);
-    const steps = stepsOf(() => controller.abort());
-    assert.equal(limiter.stats().queued + limiter.stats().reserved, 0);
-    return steps / (queued + reserved);
+    const reasons: unknown[] = [];
+    for (let i = 0; i < count; i++)
+      limiter.acquire(1_000, { signal }).catch((reason) => reasons.push(reason));
+    return () => {
+      controller.abort();
+      assert.equal(limiter.stats().queued + limiter.stats().reserved, 0);
+    };
   });
+  assert.ok(ratio < 40, `eight times as many took ${ratio.toFixed(1)} times as long`);
   await clock.tickAsync(1);
 });
 
