@@ -28,18 +28,6 @@ export type PauseSelector<T = unknown> = (
   ...signal: [value: T, kind: 'value'] | [error: any, kind: 'error']
 ) => number | null | undefined;
 
-type ValueSelector<T> = (value: T) => number | null | undefined;
-
-/**
- * Fits no selector, but gives the types of a `PauseSelector` to the two arguments of one that is written in the call, and none to
- * a single argument: TypeScript takes none from two signatures of which one is generic. So a single argument is a value; a
- * `PauseSelector` would make it `any`, as errors are.
- */
-interface TypesOfTwo<T> {
-  <U>(value: U): never;
-  (...signal: Parameters<PauseSelector<T>>): number | null | undefined;
-}
-
 /**
  * Mirrors the source, and pauses the whole fleet when a value or an error asks for it, such as a response with `Retry-After`.
  *
@@ -62,13 +50,20 @@ interface TypesOfTwo<T> {
  */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: ValueSelector<NotInferred<T>> | TypesOfTwo<NotInferred<T>>,
+  selector:
+    | ((value: NotInferred<T>) => number | null | undefined)
+    | {
+        // Fits no selector, but keeps a single argument from the type of `PauseSelector`, whose errors are `any`: TypeScript takes none
+        // from two signatures of which one is generic.
+        <U>(value: U): never;
+        (...signal: Parameters<PauseSelector<NotInferred<T>>>): number | null | undefined;
+      },
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
 /** The type of the values may also be that of the selector's argument. */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: ValueSelector<T>,
+  selector: (value: T) => number | null | undefined,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
 /** The selector may also have two arguments: a value or an error of the source, and which of them it is. */
@@ -79,7 +74,7 @@ export function pauseOn<T>(
 ): MonoTypeOperatorFunction<T>;
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector: ValueSelector<T> | TypesOfTwo<T> | PauseSelector<T>,
+  selector: ((value: T) => number | null | undefined) | PauseSelector<T>,
   options: PauseOnOptions = {},
 ): MonoTypeOperatorFunction<T> {
   check.methods('limiter', limiter, 'a RateLimiter or group.get()', ['pauseFor']);

@@ -142,7 +142,7 @@ for (const [number, waiting, refundWithin, [kind, limitOf]] of cases(
     // A client calls again in its turn, not for a part that is too small. A sliding window has no moment at which all come back.
     const [least, most] = kind === 'a sliding window' ? [0.92, 2.6] : [0.97, 1.55];
     assert.ok(sum(kept) >= least * best, `${sum(kept)} permits, and ${best} of one queue`);
-    assert.ok(jain(kept) >= 0.93, `Jain's index is ${jain(kept)}`);
+    assert.ok(jain(kept) >= 0.9, `Jain's index is ${jain(kept)}`);
     const calls = outcome.calls / outcome.granted;
     assert.ok(calls <= most, `${calls} calls for each permit`);
   });
@@ -319,7 +319,7 @@ const late: [
   least: Record<string, number>,
 ][] = [
   [50, 1, 2, 4, { 'a sliding window': 0.96, 'a fixed window': 0.96, 'a token bucket': 0.95 }],
-  [50, 1, 16, 4, { 'a sliding window': 0.96, 'a fixed window': 0.96, 'a token bucket': 0.95 }],
+  [50, 1, 16, 4, { 'a sliding window': 0.96, 'a fixed window': 0.95, 'a token bucket': 0.95 }],
   [50, 1, 16, 100, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.94 }],
   [100, 2.5, 16, 1, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.96 }],
   [100, 2.5, 16, 4, { 'a sliding window': 0.95, 'a fixed window': 0.95, 'a token bucket': 0.96 }],
