@@ -54,16 +54,17 @@ if ordered then
     -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
     -- request, or no client reserves permits in front of its next call.
     local MANY_FREE = 2
+
     -- Whether clients that take turns reserve nothing at all, if many permits are refunded. A permit of a sliding window
     -- cannot be granted again before a reservation that needs it.
     function reservesNothing()
       return areReturned(ledger) and hasKind(ledger, 's')
     end
 
-    -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`.
-    local function keptForOthers(after, load)
+    -- What the others may take until each has as much as this client, once it has taken `after`, with a request of `load`; `most`
+    -- is the lead.
+    local function keptForOthers(after, load, most)
       local kept, others = 0, contenders - 1
-      local most = leadOf(load)
       for _, ticket in ipairs(ledger.tickets) do
         if ticket.client ~= client then
           others = others - 1
@@ -81,12 +82,12 @@ if ordered then
     -- requests, and by less than the other's next one: permits for a larger request are saved up once the others have taken
     -- as much.
     function grantedInTurn(free, load)
-      local granted, beyond = 0, math.max(1, free) + 1
+      local granted, beyond, most = 0, math.max(1, free) + 1, leadOf(load)
       -- As many steps as a number has bits.
       for _ = 1, 64 do
         if granted >= beyond - 1 then break end
         local middle = math.floor((granted + beyond) / 2)
-        local kept = keptForOthers(taken + (middle - 1) * load, load)
+        local kept = keptForOthers(taken + (middle - 1) * load, load, most)
         if kept == 0 or (free - middle) * load >= kept then granted = middle else beyond = middle end
       end
       return granted

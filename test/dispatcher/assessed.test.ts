@@ -17,6 +17,19 @@ function assessedQueue(clock: { tick(ms: number): void }) {
   return { line, answer, recorded };
 }
 
+/** What is denied of a request that may be late, and of one behind it that is in time only if the first one does not count. */
+function deniedBehind(
+  clock: { tick(ms: number): void },
+  { line, answer }: Pick<ReturnType<typeof writtenLine>, 'line' | 'answer'>,
+  recorded: ReturnType<typeof recorder<string>>,
+): string[] {
+  line.ask(recorded, [600], 1200, 'may be late');
+  line.ask(recorded, [500], 900, 'behind it');
+  clock.tick(0);
+  answer([[1, outcome.queued]]);
+  return recorded.all('denied');
+}
+
 timed('a request that has joined since is assessed with the next reply, however soon it comes', (clock) => {
   const { line, answer, recorded } = assessedQueue(clock);
   line.ask(recorded, [500], 500, 'new');
@@ -159,11 +172,7 @@ timed('for four seconds after two clients have contended, no request is certain 
     clock.tick(0);
     answer([[1, 0]], { contenders: 2 });
     clock.tick(later);
-    line.ask(recorded, [600], 1200, 'may be late');
-    line.ask(recorded, [500], 900, 'behind it');
-    clock.tick(0);
-    answer([[1, outcome.queued]]);
-    assert.equal(recorded.all('denied'), denied);
+    assert.equal(deniedBehind(clock, { line, answer }, recorded), denied);
   }
 });
 
@@ -200,11 +209,7 @@ timed('a request that a debt may delay does not count for those behind it', (clo
   const [ending] = recorded.endings;
   assert.is(ending.what, 'granted');
   if (ending.what === 'granted') line.dispatcher.charge({ ...ending.grant, cost: [1000] }, () => undefined);
-  line.ask(recorded, [600], 1200, 'may be late');
-  line.ask(recorded, [500], 900, 'behind it');
-  clock.tick(0);
-  answer([[1, outcome.queued]]);
-  assert.equal(recorded.all('denied'), []);
+  assert.equal(deniedBehind(clock, { line, answer }, recorded), []);
 });
 
 timed(
@@ -224,11 +229,7 @@ timed(
       line.dispatcher.charge(ending.grant, () => undefined);
       clock.tick(later);
       // A debt may leave half of each window unused, so this one may have to wait for the next window.
-      line.ask(recorded, [600], 1200, 'may be late');
-      line.ask(recorded, [500], 900, 'behind it');
-      clock.tick(0);
-      answer([[1, outcome.queued]]);
-      assert.equal(recorded.all('denied'), denied);
+      assert.equal(deniedBehind(clock, { line, answer }, recorded), denied);
     }
   },
 );

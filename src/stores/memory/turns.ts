@@ -116,23 +116,23 @@ function leadOf(ledger: LedgerState, load: number, contenders: number): number {
  * less than the other's next one: permits for a larger request are saved up once the others have taken as much.
  */
 export function grantedInTurn(ledger: LedgerState, call: Taken, free: number, load: number): number {
+  const most = leadOf(ledger, load, call.contenders);
   let granted = 0;
   let beyond = Math.max(1, free) + 1;
   while (granted < beyond - 1) {
     const middle = Math.floor((granted + beyond) / 2);
-    const kept = keptForOthers(ledger, call, call.taken + (middle - 1) * load, load);
+    const kept = keptForOthers(ledger, call, call.taken + (middle - 1) * load, load, most);
     if (kept === 0 || (free - middle) * load >= kept) granted = middle;
     else beyond = middle;
   }
   return granted;
 }
 
-/** What the others may take until each has as much as a client that has taken `taken`, with a request of `load`. */
-function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: number): number {
+/** What the others may take until each has as much as a client that has taken `taken`, with a request of `load`; `most` is the lead. */
+function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: number, most: number): number {
   const { client, contenders, least } = call;
   let kept = 0;
   let others = contenders - 1;
-  const most = leadOf(ledger, load, contenders);
   for (const ticket of ledger.tickets) {
     if (ticket.client === client) continue;
     others--;
