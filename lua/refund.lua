@@ -18,7 +18,7 @@
 
 -- @include "ledger/state"
 -- @include "ledger/add-hole"
--- @include "ledger/pace"
+-- @include "ledger/move-up"
 -- @include "ledger/order"
 
 local NEWEST, DEBT = -1, -2
@@ -160,6 +160,8 @@ if fresh then
   -- Written before the ledger. If writing the ledger fails, the refunded permits still count as taken, and a
   -- repeated call restores nothing.
   writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
+  -- Now, not at the next call: by then, reservations that are more than the notice period ahead would be too near to move.
+  moveUp(ledger, instant.now, serverUs)
 end
 saveLedger(KEYS[1], ledger, instant)
 return restored

@@ -12,7 +12,8 @@ const leastTrips = 2;
 
 /**
  * The run that asks for earlier moments for the first requests, if these are due later than `far`: another client may have
- * cancelled reservations in front of them. Clients that take turns share what is free instead.
+ * cancelled reservations in front of them. Of buckets alone, whatever their moments: permits that come back to these make no
+ * reservation void while several clients wait. Clients that take turns share what is free instead.
  */
 export function earlierRun(
   { ledger, reservations, fairShare }: Parts,
@@ -20,8 +21,8 @@ export function earlierRun(
   now: number,
 ): Run | undefined {
   const { first, firstAlike } = reservations.moments;
-  if (!first || first.due <= far || fairShare.takesTurns || first.grant.source !== ledger.source)
-    return undefined;
+  if (!first || (first.due <= far && fairShare.hasWindow)) return undefined;
+  if (fairShare.takesTurns || first.grant.source !== ledger.source) return undefined;
   const gain = Math.max(leastGain, shortestInterval(ledger) * leastPart, leastTrips * fairShare.roundTrip);
   const maxWait = Math.floor(first.due - now - gain);
   return maxWait > 0 ? { count: firstAlike, cost: first.grant.cost, maxWait } : undefined;

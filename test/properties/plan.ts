@@ -76,8 +76,8 @@ function lastOf({ grants, serverUs }: World, client: number): Grant | undefined 
     );
 }
 
-/** Applies a call and its reply to the world. */
-export function settle(world: World, call: Call, reply: CallReply): void {
+/** Applies a call, its reply, and the ledger's epoch after it, to the world. The epoch is 0 if there is no ledger. */
+export function settle(world: World, call: Call, reply: CallReply, ledgerEpoch: number): void {
   const { client, serverUs } = call;
   if (call.kind === 'decide' && (reply as DecideReply).granted)
     note(world, client, call.cost, 1, serverUs, 0);
@@ -88,9 +88,9 @@ export function settle(world: World, call: Call, reply: CallReply): void {
   }
   if (call.kind === 'pause') pauseAll(world, call.ms);
   if (call.kind === 'forget') forgetAll(world, call.rate);
+  noteMove(world, ledgerEpoch);
   if (call.kind !== 'reserve') return;
   const { epoch, segments } = reply as ReserveReply;
-  noteMove(world, epoch);
   knownBy(world, client).epoch = epoch;
   dropVoid(world, client, reply as ReserveReply);
   // The segments of a run cover all of its requests, and follow in the order of the runs.

@@ -42,7 +42,7 @@ function replayBoth(history: History, scope: Scope): number {
     const call = plan(world, step);
     if (!call) continue;
     const expected = slowPath(config, call);
-    settle(world, call, expected.reply);
+    settle(world, call, expected.reply, expected.state?.epoch ?? 0);
     const actual = fastPath(config, call);
     assert.deepEqual(comparable(actual, call), comparable(expected, call), `after ${JSON.stringify(call)}`);
   }

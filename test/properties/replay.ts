@@ -1,5 +1,6 @@
+import type { MemoryLedger } from '../../src/stores/memory/memoryLedger.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
-import type { ControlledLedger, Store } from '../../src/stores/store.ts';
+import type { ControlledLedger } from '../../src/stores/store.ts';
 import { type Call, type CallReply, callLedger } from './calls.ts';
 import { plan, settle } from './plan.ts';
 import { limitOf } from './specs.ts';
@@ -14,18 +15,20 @@ export interface Fleet {
 }
 
 /** The clients of a history, each with its own ledger on one store. The history moves the clock. */
-export function openFleet(history: History, store: Store = memoryStore()): Fleet {
+export function openFleet(history: History): Fleet {
+  const store = memoryStore();
   const world = createWorld(history);
   const limits = history.limits.map(limitOf);
   const names = limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`);
   let serverUs = history.startUs;
   const clock = { origin: 0, now: () => serverUs / 1000, after: () => () => {} };
-  const ledgers = new Map<number, ControlledLedger>();
+  const ledgers = new Map<number, MemoryLedger>();
 
-  function ledgerOf(client: number): ControlledLedger {
+  function ledgerOf(client: number): MemoryLedger {
     const known = ledgers.get(client);
     if (known) return known;
-    const opened = store.open({ name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock });
+    const config = { name: 'n', prefix: 'p', clientId: `client ${client}`, names, limits, clock };
+    const opened = store.open(config) as MemoryLedger;
     ledgers.set(client, opened);
     return opened;
   }
@@ -34,8 +37,9 @@ export function openFleet(history: History, store: Store = memoryStore()): Fleet
     world,
     call(call) {
       serverUs = call.serverUs;
-      const reply = ask(ledgerOf(call.client), call);
-      settle(world, call, reply);
+      const ledger = ledgerOf(call.client);
+      const reply = ask(ledger, call);
+      settle(world, call, reply, epochOf(ledger));
       return reply;
     },
   };
@@ -63,6 +67,12 @@ export function replay(history: History, fleet: Fleet, look: (world: World) => v
   }
   look(fleet.world);
   return replies;
+}
+
+/** The epoch of the state that a ledger has after a call, which no reply of a refund tells; 0 if it was forgotten. */
+function epochOf(ledger: MemoryLedger): number {
+  const { ledger: state } = ledger.found();
+  return state && state.expires > 0 ? state.epoch : 0;
 }
 
 /** The reply of a ledger that replies synchronously. */

@@ -204,21 +204,22 @@ inEachTwin('given back', (test, { fleet }) => {
   });
 
   test('cancelled reservations leave a pace of a second at most, although most permits were refunded since', async () => {
-    const clients = await fleet({ ...window, permits: 100, interval: 100_000 });
-    const { epoch } = await clients.reserve(0, 1, { count: 100 });
+    const clients = await fleet({ ...window, permits: 4, interval: 4000 });
+    const { epoch } = await clients.reserve(0, 1, { count: 4 });
     const reserved: number[] = [];
-    for (const client of [1, 2, 1, 2])
-      reserved.push(...moments(await clients.reserve(0, client, { count: 8 })));
+    for (const client of [1, 2, 1, 2]) reserved.push(...moments(await clients.reserve(0, client)));
+    assert.equal(reserved, [4000, 4000, 4800, 5600]);
     let sequence = 0;
+    // The reservations are less than two seconds ahead, so they stand.
     const refund = (moment: number, count = 1) =>
-      clients.refund(500, 1, { moment, epoch, count }, ++sequence);
-    await refund(0, 90);
+      clients.refund(3990, 1, { moment, epoch, count }, ++sequence);
+    await refund(3989, 90);
     for (const moment of reserved.slice(1).reverse()) await refund(moment);
     // The heartbeats of clients that still wait.
-    const waits = { count: 0, held: 1000, last: { moment: 150_000, epoch } };
-    for (const client of [1, 2]) await clients.reserve(99_900, client, waits);
-    assert.is(await clients.decide(100_100, 3), false);
-    assert.is(await clients.decide(101_100, 3), true);
+    const waits = { count: 0, held: 1000, last: { moment: 6000, epoch } };
+    for (const client of [1, 2]) await clients.reserve(4000, client, waits);
+    assert.is(await clients.decide(4900, 3), false);
+    assert.is(await clients.decide(5100, 3), true);
   });
 
   test('permits that came back leave no gap in the pace, where their load is a rounded number of strides', async () => {

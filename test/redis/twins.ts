@@ -66,7 +66,7 @@ export async function sameInBoth(
     const config = configs[Math.floor(call.client / clientsOfVersion)];
     const expected = inMemory(config, call);
     known = expected;
-    settle(world, call, expected.reply);
+    settle(world, call, expected.reply, expected.state?.epoch ?? 0);
     const { wasQuick, calm, ...actual } = await inRedis(config, call);
     if (call.kind === 'reserve' || call.kind === 'decide') tally.calls++;
     if (wasQuick) tally.quick++;

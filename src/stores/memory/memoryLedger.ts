@@ -152,7 +152,8 @@ export class MemoryLedger extends Place implements ControlledLedger {
     reply(null);
   }
 
-  private found(): Place {
+  /** The place that holds the state of this ledger. */
+  found(): Place {
     const { places, family, own = family } = this.#setting;
     if (this.#kept.family === undefined) this.#kept = places.of(own, this.key, this);
     return this.#kept;

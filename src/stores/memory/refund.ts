@@ -7,6 +7,7 @@ import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
 import { validUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
+import { moveUp } from './moveUp.ts';
 import { newestOf } from './offer.ts';
 import { goOnInTurns } from './order.ts';
 import { areRare, noteFreed, noteReturned } from './pace.ts';
@@ -30,6 +31,8 @@ export function refund(
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
   );
   rememberSequence(ledger, instant, limiter, sequence);
+  // Now, not at the next call: by then, reservations that are more than the notice period ahead would be too near to move.
+  moveUp(ledger, instant.now, instant.us - ledger.shift * 1000);
   return { restored };
 }
 
