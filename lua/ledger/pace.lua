@@ -93,9 +93,9 @@ do
     return load
   end
 
-  -- The part of a load that is not likely to be refunded.
-  function keptLoad(ledger, load)
-    return load * math.max(LEAST_PART, keptPart(ledger))
+  -- The part of a load that is not likely to be refunded; of windows that keep the pace, the milliseconds in which it is granted.
+  function keptLoad(ledger, load, isPaced)
+    return load * math.max(LEAST_PART, keptPart(ledger)) * (isPaced and PACING or 1)
   end
 
   -- Milliseconds by which a request moves the frontier of each limit: 0 of a bucket. Only the part of grants that is not likely

@@ -1,11 +1,13 @@
+-- @include "ledger/expected"
+
 -- The order of the clients that wait for rare permits. Such a client reserves nothing far ahead: it calls again
 -- when its turn comes. So permits that are refunded meanwhile are free for any client that calls. The twin of
 -- src/stores/memory/tickets.ts.
 --
--- A ticket: the client; `due`, its turn as it was computed when the client joined; `till`, when it is forgotten
--- unless the client calls again; `stride`, by which it delays the clients behind it, the load of its next request, or 0 if
--- none waits, or the negative load of its last one if it is likely to call again; and `taken`, what it has taken in its
--- turns. All in milliseconds.
+-- A ticket: the client; `due`, its turn as it was computed when the client joined, or when it is likely to call again; `till`,
+-- when it is forgotten unless the client calls again; `stride`, by which it delays the clients behind it, the load of its next
+-- request, or 0 if none waits, or the negative load of its last one if it is likely to call again; and `taken`, what it has taken in
+-- its turns. All in milliseconds.
 
 local turnOf
 
@@ -30,7 +32,9 @@ do
         own = own or (ticket.client == client and ticket)
         if not own then
           delay = delay + math.max(0, ticket.stride)
-          expected = expected + keptLoad(ledger, math.abs(ticket.stride))
+          local load, isPaced = expectedLoad(ledger, now, math.abs(ticket.stride))
+          -- One that has not called again, as it was likely to, may have no more requests.
+          if ticket.stride > 0 or now < ticket.due + load or not isPaced then expected = expected + load end
         end
         tickets[#tickets + 1] = ticket
       end

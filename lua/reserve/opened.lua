@@ -32,12 +32,15 @@ local ordered = inOrder or turns
 if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder) end
 boundFrontiers(ledger, now)
 
--- Until when the reservations of the known epoch are valid.
-local valid = known > 0 and validUntil(ledger, known) or math.huge
-local pause = ledger.pausedUntil * 1000 - instant.us
-local reply = { serverUs, ledger.epoch, contenders, pause > 0 and pause or -1,
-  valid == math.huge and -1 or math.max(0, valid * 1000 - instant.us), -1,
-  share > horizon / contenders and math.floor(share * 1000) or -1 }
+local reply
+do
+  -- Until when the reservations of the known epoch are valid.
+  local valid = known > 0 and validUntil(ledger, known) or math.huge
+  local pause = ledger.pausedUntil * 1000 - instant.us
+  reply = { serverUs, ledger.epoch, contenders, pause > 0 and pause or -1,
+    valid == math.huge and -1 or math.max(0, valid * 1000 - instant.us), -1,
+    share > horizon / contenders and math.floor(share * 1000) or -1 }
+end
 local left, gaps, plain = false, 0, contenders == 1 and reply[4] < 0
 -- Whether a call is granted only its client's part of the free permits: without refunds, the order of calls is fair.
 local sharesFree = contenders > 1 and (turns or areReturned(ledger))

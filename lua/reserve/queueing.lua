@@ -49,9 +49,9 @@ if ordered then
     end
     local load = loadOf(ledger, cost)
     delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder)
-    callAgain(keptLoad(ledger, load))
+    callAgain((expectedLoad(ledger, now, load)))
     -- It does not wait yet, but is likely to: those behind it count with that.
-    takeTicket(ledger, { client = client, due = now, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
+    takeTicket(ledger, { client = client, due = retryAt, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
   end
 
   -- Whether a client that waits in order leaves the permits that are free to others, even those that are ahead of the pace.

@@ -8,8 +8,8 @@ import { fleetOf, type TimedFleet } from './timedFleet.ts';
 import type { Scope } from './twins.ts';
 
 interface Twin {
-  /** Clients of a new limit. */
-  fleet(spec: LimitSpec, scope?: Scope): Promise<TimedFleet>;
+  /** Clients of a new limit, or of a record of several ones. */
+  fleet(specs: LimitSpec | readonly LimitSpec[], scope?: Scope): Promise<TimedFleet>;
 }
 
 /** Runs the same tests with the memory ledger and the scripts, for numbers that a comparison of the two does not check. */
@@ -18,9 +18,11 @@ export function inEachTwin(title: string, tests: (test: Tests, twin: Twin) => vo
     const test = suite(`${title}, ${where}`);
     const shared = sharedRedis(test, { protocol: 2 });
     tests(aboutIoredis(test, 'each call is made in a transaction of ioredis'), {
-      async fleet(spec, scope = 'fleet') {
+      async fleet(specs, scope = 'fleet') {
         await shared.redis.flushall();
-        const config = { names: [''], limits: [limitOf(spec)] };
+        const limits = [specs].flat().map(limitOf);
+        const names = limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`);
+        const config = { names, limits };
         return fleetOf(where === 'memory' ? memoryTwin(scope) : redisTwin(shared.redis, scope), config);
       },
     });

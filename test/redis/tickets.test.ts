@@ -26,8 +26,8 @@ const turnIn = ({ kind }: LimitSpec, at: number, start: number, kept: number): n
 
 inEachTwin('tickets', (test, { fleet }) => {
   /** A limit whose first permit was refunded; clients 1 and 2 have reserved the next two. */
-  const refunded = async (spec: LimitSpec): Promise<TimedFleet> => {
-    const clients = await fleet(spec);
+  const refunded = async (spec: LimitSpec, number = 1): Promise<TimedFleet> => {
+    const clients = await fleet(Array<LimitSpec>(number).fill(spec));
     const { epoch } = await clients.reserve(0, 1, { count: 2 });
     const reply = await clients.reserve(0, 2);
     assert.equal(moments(reply), [2 * spec.interval]);
@@ -95,6 +95,28 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.is(await isOrdered(40, 500, 0.1, 61), true);
       assert.is(await isOrdered(40, 500, 0.09, 61), true);
       assert.is(await isOrdered(40, 500, 0.08, 61), false);
+    });
+
+  for (const [number, kind, pace] of [
+    [1, 0, 1],
+    [2, 0, 0.8],
+    [2, 1, 0.8],
+    [2, 2, 1],
+  ])
+    test(`${number} limits grant in order in ${pace} of the time at their rate, and wait for those that call again: ${kinds[kind].kind}`, async () => {
+      const clients = await refunded(kinds[kind], number);
+      await retryOf(clients, 6, 3);
+      assert.is(await retryOf(clients, 7, 4), 2000 + pace * kept - horizon / 2 - 7);
+      for (const client of [3, 4]) await retryOf(clients, 1500, client);
+      const granted = await clients.reserve(2986, 3, { horizon });
+      assert.equal(moments(granted), [3000]);
+      assert.is(granted.retryAfter, pace * 2 * half - horizon / 2);
+      assert.equal(moments(await clients.reserve(3600, 4, { horizon })), [4000]);
+      // Client 3 was to call again at 3776, and does not: it is forgotten once its next request would have been granted, too.
+      const mostKept = (1000 * 2) / 3;
+      const expected = (inFront: number) => Math.round((inFront * pace + 1) * mostKept) - horizon / 2;
+      assert.is(Math.round(await retryOf(clients, 4309, 5)), expected(2));
+      assert.is(Math.round(await retryOf(clients, 4310, 5)), expected(pace < 1 ? 1 : 2));
     });
 
   for (const spec of kinds) {

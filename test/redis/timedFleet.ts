@@ -17,7 +17,7 @@ type Twin = (config: Config, call: Call) => Outcome | Promise<Outcome>;
 
 interface ReserveOptions {
   count?: number;
-  /** The permits of each request. */
+  /** The permits of each request, of each limit. */
   permits?: number;
   maxWait?: number;
   /** Further requests of one permit that may not wait. */
@@ -31,7 +31,7 @@ interface ReserveOptions {
   earlier?: boolean;
 }
 
-/** Numbered clients of one limit, in memory or Redis. The test sets the time of each call. */
+/** Numbered clients of one limiter, in memory or Redis. The test sets the time of each call. */
 export interface TimedFleet {
   reserve(at: number, client: number, asked?: ReserveOptions): Promise<ReserveReply>;
   /** The client has no more waiting requests. */
@@ -66,6 +66,7 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     twin(config, { ...wanted, client, serverUs: (start + at) * 1000 } as Call);
   const replyTo = async (at: number, client: number, wanted: CallContent): Promise<CallReply> =>
     (await outcomeOf(at, client, wanted)).reply;
+  const costOf = (permits: number) => config.names.map(() => permits);
   const reserve: TimedFleet['reserve'] = async (
     at,
     client,
@@ -82,8 +83,8 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     } = {},
   ) => {
     const runs = [
-      { count, cost: [permits], maxWait },
-      { count: hasty, cost: [1], maxWait: 0 },
+      { count, cost: costOf(permits), maxWait },
+      { count: hasty, cost: costOf(1), maxWait: 0 },
     ].filter(({ count }) => count > 0);
     const reply = (await replyTo(at, client, {
       kind: 'reserve',
@@ -104,7 +105,8 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       await reserve(at, client, { count: 0 });
     },
     async refund(at, client, { moment, epoch, count, permits = 1 }, sequence = 1) {
-      const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost: [permits], count }];
+      const cost = costOf(permits);
+      const refunds = [{ moment: start + moment, epoch, source: 'memory' as const, cost, count }];
       const reply = (await replyTo(at, client, { kind: 'refund', refunds, sequence })) as RefundReply;
       return reply.restored?.[0] ?? false;
     },

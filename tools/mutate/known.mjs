@@ -374,15 +374,37 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'turns of several windows are expected at their rate, in both twins',
+    tests: tickets,
+    changes: [
+      { file: 'lua/ledger/expected.lua', find: '#ledger.limits > 1 and', replace: 'false and' },
+      { file: memory('expected'), find: 'ledger.limits.length > 1 &&', replace: 'false &&' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'clients that have not called again count, in both twins',
+    tests: tickets,
+    changes: [
+      { file: 'lua/ledger/tickets.lua', find: 'now < ticket.due + load or', replace: 'true or' },
+      { file: memory('tickets'), find: 'now < due + load ||', replace: 'true ||' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'turns are expected as if nothing were refunded, in both twins',
     tests: tickets,
     changes: [
       {
         file: 'lua/ledger/tickets.lua',
-        find: 'keptLoad(ledger, math.abs(ticket.stride))',
-        replace: 'math.abs(ticket.stride)',
+        find: 'expectedLoad(ledger, now, math.abs(ticket.stride))',
+        replace: 'math.abs(ticket.stride), false',
       },
-      { file: memory('tickets'), find: 'keptLoad(ledger, Math.abs(stride))', replace: 'Math.abs(stride)' },
+      {
+        file: memory('tickets'),
+        find: 'expectedLoad(ledger, now, Math.abs(stride))',
+        replace: 'Math.abs(stride)',
+      },
     ],
   },
   {

@@ -93,7 +93,7 @@ export interface Hole {
  */
 export interface Ticket {
   client: string;
-  /** Its turn, as it was computed when the client joined: milliseconds. */
+  /** Its turn, as it was computed when the client joined, or the time at which it is likely to call again: milliseconds. */
   due: number;
   /** When it is forgotten, unless the client calls again: milliseconds. */
   until: number;

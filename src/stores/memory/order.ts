@@ -3,7 +3,6 @@ import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare, areReturned, hasKind, hasLarge, hasWindow, isLate, keptLoad, keptPart } from './pace.ts';
-import { mostTickets } from './tickets.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
@@ -25,6 +24,8 @@ const leastInFixed = 9;
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
+/** The most tickets. A client without one is behind all of them. */
+export const mostTickets = 64;
 /**
  * They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that holds a
  * single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes many calls, and a

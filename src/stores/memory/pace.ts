@@ -83,9 +83,9 @@ export function stridesOf(ledger: LedgerState, cost: Cost): number[] {
   );
 }
 
-/** The part of a load that is not likely to be refunded. */
-export function keptLoad(ledger: LedgerState, load: number): number {
-  return load * Math.max(leastPart, keptPart(ledger));
+/** The part of a load that is not likely to be refunded; of windows that keep the pace, the milliseconds in which it is granted. */
+export function keptLoad(ledger: LedgerState, load: number, isPaced = false): number {
+  return load * Math.max(leastPart, keptPart(ledger)) * (isPaced ? pacing : 1);
 }
 
 /** Counts requests that were granted or reserved at a pace. */

@@ -1,6 +1,7 @@
 import type { Cost } from '../../limits/cost.ts';
 import { loadOf, shortestInterval } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
+import { expectedLoad } from './expected.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf, type Offer } from './offer.ts';
 import { callSooner, leavesFree } from './order.ts';
@@ -138,7 +139,11 @@ export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved:
   dropTicket(ledger, client);
   const load = loadOf(ledger, cost);
   reserved.turn = turnOf(ledger, client, now, true);
-  callAgain(ledger, reserved, now, keptLoad(ledger, load));
+  callAgain(ledger, reserved, now, expectedLoad(ledger, now, load));
   // It does not wait yet, but is likely to: those behind it count with that.
-  takeTicket(ledger, { client, due: now, until: now + contenderPeriod, stride: -load, taken }, false);
+  takeTicket(
+    ledger,
+    { client, due: reserved.retryAt, until: now + contenderPeriod, stride: -load, taken },
+    false,
+  );
 }

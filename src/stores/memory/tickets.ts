@@ -1,5 +1,7 @@
+import { expectedLoad, keepsPace } from './expected.ts';
 import type { LedgerState, Ticket } from './ledgerState.ts';
-import { areRare, keptLoad } from './pace.ts';
+import { mostTickets } from './order.ts';
+import { areRare } from './pace.ts';
 
 /** The turn of a client, as the tickets of the clients in front determine it. */
 export interface Turn {
@@ -21,8 +23,6 @@ const mostDelay = 1000;
  */
 const leastHold = 1000;
 const mostHold = 4000;
-/** The most tickets. A client without one is behind all of them. */
-export const mostTickets = 64;
 
 /**
  * The turn of a client. Forgets the clients that have not called again. Clients that take turns are not barred, nor are others
@@ -47,7 +47,9 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
       break;
     }
     delay += Math.max(0, stride);
-    expected += keptLoad(ledger, Math.abs(stride));
+    const load = expectedLoad(ledger, now, Math.abs(stride));
+    // One that has not called again, as it was likely to, may have no more requests.
+    if (stride > 0 || now < due + load || !keepsPace(ledger, now)) expected += load;
   }
   const isFirst = hasPassed || delay === 0;
   return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now && areRare(ledger) };
