@@ -2,7 +2,7 @@
 
 -- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of src/stores/memory/order.ts.
 
-local isShort, isSlow, orderOf, goOnInTurns, comeLate, callSooner, leavesFree
+local isShort, isSlow, orderOf, goOnInTurns, comeLate, callAtPace, callSooner, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -155,6 +155,12 @@ do
     -- If reservations are further ahead, these move up first.
     begins = begins and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
     if begins or (counts or not isFast) and takeTurns(ledger, now) then ledger.movedAt = now end
+  end
+
+  -- Whether clients that wait in order call at the pace, not at the full rate: several windows grant at the pace in order, too.
+  -- While permits come back late, few are free so soon.
+  function callAtPace(ledger, now)
+    return #ledger.limits > 1 and not hasKind(ledger, 't') and not comeLate(ledger, now)
   end
 
   -- Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at

@@ -1,4 +1,4 @@
--- @include "ledger/expected"
+-- @include "ledger/order"
 
 -- The order of the clients that wait for rare permits. Such a client reserves nothing far ahead: it calls again
 -- when its turn comes. So permits that are refunded meanwhile are free for any client that calls. The twin of
@@ -26,13 +26,14 @@ do
   -- are others unless permits are rare: a first client that has crashed would stop them all.
   function turnOf(ledger, client, now, mayBar)
     local tickets, delay, expected, own, first = {}, 0, 0, nil, nil
+    local isPaced = callAtPace(ledger, now)
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.till > now then
         first = first or (ticket.stride > 0 and ticket)
         own = own or (ticket.client == client and ticket)
         if not own then
           delay = delay + math.max(0, ticket.stride)
-          local load, isPaced = expectedLoad(ledger, now, math.abs(ticket.stride))
+          local load = keptLoad(ledger, math.abs(ticket.stride), isPaced)
           -- One that has not called again, as it was likely to, may have no more requests.
           if ticket.stride > 0 or now < ticket.due + load or not isPaced then expected = expected + load end
         end

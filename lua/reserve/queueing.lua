@@ -49,7 +49,7 @@ if ordered then
     end
     local load = loadOf(ledger, cost)
     delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder)
-    callAgain((expectedLoad(ledger, now, load)))
+    callAgain(keptLoad(ledger, load, callAtPace(ledger, now)))
     -- It does not wait yet, but is likely to: those behind it count with that.
     takeTicket(ledger, { client = client, due = retryAt, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
   end

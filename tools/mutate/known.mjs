@@ -377,8 +377,8 @@ export const known = [
     title: 'turns of several windows are expected at their rate, in both twins',
     tests: tickets,
     changes: [
-      { file: 'lua/ledger/expected.lua', find: '#ledger.limits > 1 and', replace: 'false and' },
-      { file: memory('expected'), find: 'ledger.limits.length > 1 &&', replace: 'false &&' },
+      { file: 'lua/ledger/order.lua', find: '#ledger.limits > 1 and not', replace: 'false and not' },
+      { file: memory('order'), find: 'ledger.limits.length > 1 &&', replace: 'false &&' },
     ],
   },
   {
@@ -397,12 +397,12 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/tickets.lua',
-        find: 'expectedLoad(ledger, now, math.abs(ticket.stride))',
-        replace: 'math.abs(ticket.stride), false',
+        find: 'keptLoad(ledger, math.abs(ticket.stride), isPaced)',
+        replace: 'math.abs(ticket.stride)',
       },
       {
         file: memory('tickets'),
-        find: 'expectedLoad(ledger, now, Math.abs(stride))',
+        find: 'keptLoad(ledger, Math.abs(stride), isPaced)',
         replace: 'Math.abs(stride)',
       },
     ],

@@ -161,6 +161,14 @@ export function comeLate({ lateAt }: LedgerState, now: number): boolean {
   return lateAt !== 0 && now < lateAt + turnsPeriod;
 }
 
+/**
+ * Whether clients that wait in order call at the pace, not at the full rate: several windows grant at the pace in order, too. While
+ * permits come back late, few are free so soon.
+ */
+export function callAtPace(ledger: LedgerState, now: number): boolean {
+  return ledger.limits.length > 1 && !hasKind(ledger, 'tokenBucket') && !comeLate(ledger, now);
+}
+
 /** Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at once. */
 export function callSooner(ledger: LedgerState, now: number): boolean {
   const load = slowestLoad(ledger);

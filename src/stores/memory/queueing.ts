@@ -1,10 +1,9 @@
 import type { Cost } from '../../limits/cost.ts';
 import { loadOf, shortestInterval } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
-import { expectedLoad } from './expected.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf, type Offer } from './offer.ts';
-import { callSooner, leavesFree } from './order.ts';
+import { callAtPace, callSooner, leavesFree } from './order.ts';
 import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteLarge } from './share.ts';
@@ -139,7 +138,7 @@ export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved:
   dropTicket(ledger, client);
   const load = loadOf(ledger, cost);
   reserved.turn = turnOf(ledger, client, now, true);
-  callAgain(ledger, reserved, now, expectedLoad(ledger, now, load));
+  callAgain(ledger, reserved, now, keptLoad(ledger, load, callAtPace(ledger, now)));
   // It does not wait yet, but is likely to: those behind it count with that.
   takeTicket(
     ledger,

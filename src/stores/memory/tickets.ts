@@ -1,7 +1,6 @@
-import { expectedLoad, keepsPace } from './expected.ts';
 import type { LedgerState, Ticket } from './ledgerState.ts';
-import { mostTickets } from './order.ts';
-import { areRare } from './pace.ts';
+import { callAtPace, mostTickets } from './order.ts';
+import { areRare, keptLoad } from './pace.ts';
 
 /** The turn of a client, as the tickets of the clients in front determine it. */
 export interface Turn {
@@ -33,6 +32,7 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   let delay = 0;
   let expected = 0;
   let hasPassed = false;
+  const isPaced = callAtPace(ledger, now);
   const first = ledger.tickets.find(({ stride }) => stride > 0);
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
   if (first) {
@@ -47,9 +47,9 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
       break;
     }
     delay += Math.max(0, stride);
-    const load = expectedLoad(ledger, now, Math.abs(stride));
+    const load = keptLoad(ledger, Math.abs(stride), isPaced);
     // One that has not called again, as it was likely to, may have no more requests.
-    if (stride > 0 || now < due + load || !keepsPace(ledger, now)) expected += load;
+    if (stride > 0 || now < due + load || !isPaced) expected += load;
   }
   const isFirst = hasPassed || delay === 0;
   return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now && areRare(ledger) };
