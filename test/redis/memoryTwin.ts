@@ -60,7 +60,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       if (call.kind === 'setRate') return true;
       if (call.kind === 'decide') return decide(ledger, instant, client, call.cost, call.last);
       if (call.kind === 'reserve') {
-        moveUp(ledger, instant.now, serverUs);
+        moveUp(ledger, instant);
         return { now: serverUs / 1000, ...reserve(ledger, instant, client, call.request) };
       }
       if (call.kind === 'peek')

@@ -80,7 +80,7 @@ export class MemoryLedger extends Place implements ControlledLedger {
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     this.onLedger(reply, (ledger, instant, us) => {
-      moveUp(ledger, instant.now, us);
+      moveUp(ledger, instant);
       return { now: us / 1000, ...reserve(ledger, instant, this.#setting.config.clientId, request) };
     });
   }

@@ -1,6 +1,6 @@
 import { noticePeriod } from '../store.ts';
 import { voidReservations } from './epochs.ts';
-import type { LedgerState } from './ledgerState.ts';
+import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import { areRare, hasWindow } from './pace.ts';
 
@@ -11,8 +11,8 @@ const leastPause = 100;
  * If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
  * these clients then reserve again, for earlier moments.
  */
-export function moveUp(ledger: LedgerState, now: number, serverUs: number): void {
-  const { limits, freed, movedAt } = ledger;
+export function moveUp(ledger: LedgerState, { now, us }: Instant): void {
+  const { limits, freed, movedAt, shift } = ledger;
   if (freed === 0 || now < movedAt + leastPause) return;
   // Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
   if (now < ledger.pacedUntil && !hasWindow(ledger) && !areRare(ledger)) return;
@@ -28,7 +28,7 @@ export function moveUp(ledger: LedgerState, now: number, serverUs: number): void
   ledger.credit = freed;
   ledger.freed = 0;
   ledger.movedAt = now;
-  voidReservations(ledger, now, after, serverUs, kept);
+  voidReservations(ledger, now, after, us - shift * 1000, kept);
   // Permits that are free need not wait for the end of a long slot.
   for (const state of limits)
     if (state.kind === 'slidingWindow') state.newest = Math.min(state.newest, noticeUntil);

@@ -32,7 +32,7 @@ export function refund(
   );
   rememberSequence(ledger, instant, limiter, sequence);
   // Now, not at the next call: by then, reservations that are more than the notice period ahead would be too near to move.
-  moveUp(ledger, instant.now, instant.us - ledger.shift * 1000);
+  moveUp(ledger, instant);
   return { restored };
 }
 
