@@ -8,6 +8,7 @@ import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { Ledger, Refund, ReserveRequest } from '../../src/stores/store.ts';
 import { VirtualTime } from '../../tools/simulate/virtualTime.ts';
 import { type Load, wired } from '../../tools/simulate/wire.ts';
+import { limitNames } from '../support/limitNames.ts';
 import { randomFrom } from '../support/seed.mjs';
 
 /** How one client treats its requests. Parts and chances are between 0 and 1, times in milliseconds. */
@@ -138,7 +139,7 @@ export function contend(contention: Contention, onCall?: (call: ContendedCall) =
   const load: Load = { reserves: 0, heartbeats: 0, refunds: 0, longest: 0 };
   const random = randomFrom(seed);
   const store = memoryStore();
-  const names = limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`));
+  const names = limitNames(limits);
   const standing: { client: number; grant: Grant; cost: number[] }[] = [];
   let longest = 0;
 

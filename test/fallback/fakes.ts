@@ -15,6 +15,7 @@ import type {
   ServiceChange,
   Store,
 } from '../../src/stores/store.ts';
+import { limitNames } from '../support/limitNames.ts';
 
 /** A connection whose state is set by the test. */
 export class FakeRedis extends EventEmitter {
@@ -146,7 +147,7 @@ export function setUp(
       name,
       prefix: 'sluice',
       clientId: 'me',
-      names: limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`)),
+      names: limitNames(limits),
       limits,
       clock: monotonicClock(),
       onServiceChange,

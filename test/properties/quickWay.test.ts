@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import { memoryTwin, type Outcome } from '../redis/memoryTwin.ts';
 import type { Scope } from '../redis/twins.ts';
 import { promise } from '../support/campaign.ts';
+import { limitNames } from '../support/limitNames.ts';
 import type { Call } from './calls.ts';
 import { histories } from './history.ts';
 import { plan, settle } from './plan.ts';
@@ -31,7 +32,7 @@ function withoutVoidAfter(reply: Outcome['reply']): unknown {
 /** Replays a history with and without the fast path. Returns the number of calls that the fast path served. */
 function replayBoth(history: History, scope: Scope): number {
   const config = {
-    names: history.limits.length === 1 ? [''] : history.limits.map((_, i) => `limit ${i}`),
+    names: limitNames(history.limits),
     limits: history.limits.map(limitOf),
   };
   const world = createWorld({ ...history, startUs: history.startUs + 1e12 });

@@ -1,6 +1,7 @@
 import type { MemoryLedger } from '../../src/stores/memory/memoryLedger.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
+import { limitNames } from '../support/limitNames.ts';
 import { type Call, type CallReply, callLedger } from './calls.ts';
 import { plan, settle } from './plan.ts';
 import { limitOf } from './specs.ts';
@@ -19,7 +20,7 @@ export function openFleet(history: History): Fleet {
   const store = memoryStore();
   const world = createWorld(history);
   const limits = history.limits.map(limitOf);
-  const names = limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`);
+  const names = limitNames(limits);
   let serverUs = history.startUs;
   const clock = { origin: 0, now: () => serverUs / 1000, after: () => () => {} };
   const ledgers = new Map<number, MemoryLedger>();

@@ -1,9 +1,11 @@
 // Fleets that refund much of what they are granted, as in test/contention: their calls have the same replies in Redis.
+
 import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { contend, type Habits, half, waits } from '../contention/contend.ts';
 import type { Call } from '../properties/calls.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
+import { limitNames } from '../support/limitNames.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
 import { sameReplies } from './twins.ts';
 
@@ -69,8 +71,7 @@ for (const [title, limits, clients, seconds] of cases)
     contend({ ...contention, seed: 1 }, ({ ms, ...call }) =>
       calls.push({ ...call, serverUs: Math.round((start + ms) * 1_000) }),
     );
-    const names = limits.map((_, i) => (limits.length === 1 ? '' : `limit ${i}`));
-    await sameReplies(shared.redis, { names, limits }, calls.slice(0, mostCalls));
+    await sameReplies(shared.redis, { names: limitNames(limits), limits }, calls.slice(0, mostCalls));
   });
 
 test.run();

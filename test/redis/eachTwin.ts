@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import { aboutIoredis, type Tests } from '../support/anyClient.ts';
+import { limitNames } from '../support/limitNames.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
 import { memoryTwin } from './memoryTwin.ts';
 import { redisTwin } from './redisTwin.ts';
@@ -21,8 +22,7 @@ export function inEachTwin(title: string, tests: (test: Tests, twin: Twin) => vo
       async fleet(specs, scope = 'fleet') {
         await shared.redis.flushall();
         const limits = [specs].flat().map(limitOf);
-        const names = limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`);
-        const config = { names, limits };
+        const config = { names: limitNames(limits), limits };
         return fleetOf(where === 'memory' ? memoryTwin(scope) : redisTwin(shared.redis, scope), config);
       },
     });

@@ -10,6 +10,7 @@ import type { History, Step } from '../properties/steps.ts';
 import { takingTurns } from '../properties/turns.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
 import { promise } from '../support/campaign.ts';
+import { limitNames } from '../support/limitNames.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
 import { longLines } from './longLines.ts';
 import { meeting } from './meetings.ts';
@@ -26,8 +27,6 @@ import { clientsOfVersion, sameInBoth, type Tally } from './twins.ts';
 
 const tests = aboutIoredis(test, 'each call is made in a transaction of ioredis');
 const shared = sharedRedis(test, { protocol: 2 });
-
-const namesOf = ({ limits }: History) => (limits.length === 1 ? [''] : limits.map((_, i) => `limit ${i}`));
 
 /** The calls of the histories that seldom reach their limit, by title. */
 const tallies = new Map<string, Tally>();
@@ -47,13 +46,13 @@ function same(title: string, runs: number, histories: fc.Arbitrary<History>): vo
   const tally: Tally = { calls: 0, quick: 0 };
   if (title.includes('seldom')) tallies.set(title, tally);
   compare(title, runs, values, async (history) => {
-    const config = [{ names: namesOf(history), limits: history.limits }];
+    const config = [{ names: limitNames(history.limits), limits: history.limits }];
     const { calls, quick } = await sameInBoth(shared.redis, history, config);
     tally.calls += calls;
     tally.quick += quick;
   });
   compare(`${title}, without the fast path`, Math.ceil(runs / 5), values, async (history) => {
-    const config = [{ names: namesOf(history), limits: history.limits }];
+    const config = [{ names: limitNames(history.limits), limits: history.limits }];
     assert.is((await sameInBoth(shared.redis, history, config, 'fleet', 'slow')).quick, 0);
   });
 }
@@ -124,7 +123,7 @@ tests('the fast path serves clients that know the stored rate, or have the same 
   const store: Step = { kind: 'setRate', client: 0, limits, ifAbsent: false, keepState: true };
   const other: Step = { ...take, client: 1 };
   const history = { startUs: 1_000_000, limits, steps: [store, take, take, other, other] };
-  const { quick } = await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  const { quick } = await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
   assert.ok(quick >= 3, `${quick} of 4`);
 });
 
@@ -172,7 +171,7 @@ tests('a pause that ends with the one in force leaves its beginning as it was', 
   const { limits } = thousandsOfEntries();
   const steps = [pause(5000), second, pause(4000), second, pause(2999), second, pause(2001)];
   const history = { startUs: 0, limits, steps };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
 });
 
 tests('the record of a lifted pause is removed in Lua and in TypeScript', async () => {
@@ -181,7 +180,7 @@ tests('the record of a lifted pause is removed in Lua and in TypeScript', async 
   const pause: Step = { kind: 'pause', client: 0, ms: 1000 };
   const steps = [pause, forget, { kind: 'advance', us: 5_000_000 } as const, forget, forget];
   const history = { startUs: 0, limits, steps };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
 });
 
 tests('a log from which one call removes a single entry is the same in Lua and in TypeScript', async () => {
@@ -191,7 +190,7 @@ tests('a log from which one call removes a single entry is the same in Lua and i
   const limits = [{ kind: 'slidingWindow', permits: 5, interval: 1000, resolution: 1 } as const];
   const steps = [take, wait(10), take, wait(10), take, wait(985), peek, wait(8), peek, take];
   const history = { startUs: 1_000_000, limits, steps };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
 });
 
 tests(
@@ -209,7 +208,7 @@ tests(
     const expiry = Array.from({ length: 40 }, () => [wait(1), peek]);
     const steps = [...takes.flat(), release, peek, wait(899), ...expiry.flat()];
     const history = { startUs: 1_000_000, limits, steps };
-    await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+    await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
   },
 );
 
@@ -230,7 +229,7 @@ tests('two grants of a bucket within a millisecond are the same in Lua and in Ty
   const limits = [{ kind: 'tokenBucket', permits: 10, interval: 1000, burst: 10 } as const];
   const steps: Step[] = [take, { kind: 'advance', us: 500 }, take, { kind: 'advance', us: 100_000 }, take];
   const history = { startUs: 1_000_000, limits, steps };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
 });
 
 tests(
@@ -260,7 +259,7 @@ tests(
       wait(100_000),
     ];
     const history = { startUs: 0, limits, steps };
-    await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+    await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
   },
 );
 
@@ -276,7 +275,7 @@ tests('a step back of the clock by a millisecond is the same in Lua and in TypeS
     take,
   ];
   const history = { startUs: 1_000_000, limits, steps };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
 });
 
 tests('a fixed window whose permits were all refunded is the same in Lua and in TypeScript', async () => {
@@ -291,7 +290,7 @@ tests('a fixed window whose permits were all refunded is the same in Lua and in 
   const limits = [{ kind: 'fixedWindow', permits: 2, interval: 1000, align: 'first' } as const];
   const steps = [take, refund, wait, take, wait, wait, take, take];
   const history = { startUs: 1_000_000, limits, steps };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
 });
 
 tests('a slot that begins with the first void moment is the same in Lua and in TypeScript', async () => {
@@ -304,7 +303,7 @@ tests('a slot that begins with the first void moment is the same in Lua and in T
     ...{ kind: 'setRate', client: 0, limits: [{ ...window, permits: 2 }], ifAbsent: false, keepState: true },
   };
   const history = { startUs: 1_000_000, limits: [window], steps: [ask, raise, ask] };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: [window] }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits: [window] }]);
 });
 
 tests('a fixed window whose only permit is released is the same in Lua and in TypeScript', async () => {
@@ -314,12 +313,12 @@ tests('a fixed window whose only permit is released is the same in Lua and in Ty
   const limits = [{ kind: 'fixedWindow', permits: 2, interval: 1000, align: 'first' } as const];
   const steps = [take, wait, wait, wait, take, wait, release, wait, take, wait, take];
   const history = { startUs: 1_000_000, limits, steps };
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
 });
 
 tests('a log of thousands of entries is the same in Lua and in TypeScript', async () => {
   const history = thousandsOfEntries();
-  await sameInBoth(shared.redis, history, [{ names: namesOf(history), limits: history.limits }]);
+  await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits: history.limits }]);
 });
 
 test.run();
