@@ -1,8 +1,8 @@
 -- @include "limits/fixed-window/format"
 
 -- The fixed window. The state holds the last window in use and the one in use before it.
--- All earlier windows are past or full; `most0` is the most permits in one of them that is not past, if that may be more
--- than the limit, otherwise 0.
+-- Nothing is granted or reserved between these two. All earlier windows are past or full; `most0` is the most permits in one of
+-- them that is not past, if that may be more than the limit, otherwise 0.
 -- The twin of src/limits/fixedWindow.ts.
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
@@ -18,9 +18,15 @@ local function fixedWindow()
     return math.ceil((t - state.shift) / state.interval) * state.interval + state.shift
   end
 
-  -- Forgets the window before the last if it is past.
+  -- The start of a window that is opened at `t`.
+  local function startAt(state, t)
+    return state.epoch == 1 and alignDown(state, t) or t
+  end
+
+  -- Forgets the window before the last if it is past, unless another one fits between the two. Before the first window of a new
+  -- state, none does: grants that were made under another limit are put into it, whatever their moments.
   local function forgetPast(state, now)
-    if now >= state.stop0 then
+    if now >= state.stop0 and (state.start0 == 0 or startAt(state, now) + state.interval > state.start) then
       state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0 = 0, 0, 0, 0, 0, 0
     end
   end
@@ -55,9 +61,8 @@ local function fixedWindow()
     if state.used0 > state.permits then state.most0 = math.max(state.most0, state.used0) end
     state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
     state.newest0, state.reserved0 = state.newest, state.reserved
+    state.start, state.used, state.reserved = startAt(state, t), 0, 0
     forgetPast(state, now)
-    state.start, state.used, state.reserved = t, 0, 0
-    if state.epoch == 1 then state.start = alignDown(state, t) end
     state.stop = state.start + state.interval
   end
 
@@ -94,6 +99,10 @@ local function fixedWindow()
       and (alignDown(state, state.start0) ~= state.start0 or alignDown(state, state.start) ~= state.start) then
       return false
     end
+    if state.stop0 <= now then
+      local from = startAt(state, at)
+      return state.start0 > 0 and from >= state.stop0 and from + state.interval <= state.start
+    end
     -- After the interval was shortened, the window may overlap the last one, and moments from the start of
     -- the last one count there.
     local stop = math.min(state.stop0, state.start)
@@ -103,6 +112,10 @@ local function fixedWindow()
   function algebra.commit(state, now, t, n)
     -- A grant ahead of the reservations in the last window.
     if state.used > 0 and t < state.start then
+      if t >= state.stop0 then
+        state.start0 = startAt(state, t)
+        state.stop0, state.used0, state.newest0, state.reserved0, state.most0 = state.start0 + state.interval, 0, 0, 0, 0
+      end
       state.used0 = state.used0 + n
       if t > now then state.reserved0 = (state.newest0 > now and state.reserved0 or 0) + n end
       state.newest0 = math.max(state.newest0, t)

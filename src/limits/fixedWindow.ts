@@ -25,15 +25,18 @@ interface Previous extends Window {
   most: number;
 }
 
-/** The last window in use. All earlier windows are past or full, except the one before it. */
+/**
+ * The last window in use. All earlier windows are past or full, except the one before it. Nothing is granted or reserved between
+ * these two.
+ */
 export interface FixedWindowState extends Window {
   kind: 'fixedWindow';
   permits: number;
   interval: number;
   align: 'first' | 'epoch';
   /**
-   * The window before it, unless that is past. It becomes the last one again if all reservations in the last one are
-   * refunded.
+   * The window before it, unless that is past and no other one fits between the two. It becomes the last one again if all
+   * reservations in the last one are refunded.
    */
   previous: Previous | undefined;
   /** Milliseconds by which the clock of aligned windows is ahead of the server's, to whose clock they are aligned. */
@@ -79,6 +82,10 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (!previous) return false;
     // After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
     if (align === 'epoch' && [previous.start, start].some((t) => alignDown(state, t) !== t)) return false;
+    if (previous.end <= now) {
+      const from = startAt(state, at);
+      return from >= previous.end && from + state.interval <= start;
+    }
     // After the interval was shortened, the window may overlap the last one, and moments from the start of
     // the last one count there.
     const stop = Math.min(previous.end, start);
@@ -88,8 +95,10 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   commit(state, now, t, n) {
     let window: Window = state;
     // A grant ahead of the reservations in the last window.
-    if (state.used > 0 && t < state.start && state.previous) window = state.previous;
-    else if (state.used === 0 || t >= state.end) open(state, now, t);
+    if (state.used > 0 && t < state.start && state.previous) {
+      if (t >= state.previous.end) openBefore(state, t);
+      window = state.previous;
+    } else if (state.used === 0 || t >= state.end) open(state, now, t);
     window.used += n;
     if (t > now) window.reserved = (window.newest > now ? window.reserved : 0) + n;
     window.newest = Math.max(window.newest, t);
@@ -143,7 +152,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   roll(state, now, shift) {
     if (state.align === 'epoch') toGrid(state, shift);
-    if (state.previous && now >= state.previous.end) state.previous = undefined;
+    const { previous, start } = state;
+    if (previous && now >= previous.end && !hasRoom(state, previous, now, start)) state.previous = undefined;
     if (now < state.end) return;
     state.used = 0;
     // After a later step of the clock, no window may start before the present one.
@@ -170,11 +180,27 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 function open(state: FixedWindowState, now: number, t: number): void {
   const { start, end, used, newest, reserved, previous } = state;
   const most = previous ? Math.max(previous.most, previous.used > state.permits ? previous.used : 0) : 0;
-  state.previous = end > now ? { start, end, used, newest, reserved, most } : undefined;
-  state.start = state.align === 'epoch' ? alignDown(state, t) : t;
+  const opens = startAt(state, t);
+  const isKept = end > now || hasRoom(state, state, now, opens);
+  state.previous = isKept ? { start, end, used, newest, reserved, most } : undefined;
+  state.start = opens;
   state.end = state.start + state.interval;
   state.used = 0;
   state.reserved = 0;
+}
+
+/** Opens a window at the moment `t`, after the one before the last, which is past. */
+function openBefore(state: FixedWindowState, t: number): void {
+  const start = startAt(state, t);
+  state.previous = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, most: 0 };
+}
+
+/**
+ * Whether another window fits before one that starts at `start`, after a past one. A new state has none: grants that were made
+ * under another limit are put into its first window, whatever their moments.
+ */
+function hasRoom(state: FixedWindowState, past: Window, now: number, start: number): boolean {
+  return past.start > 0 && startAt(state, now) + state.interval <= start;
 }
 
 /** Takes up to `n` permits granted at `t` out of a window. Returns how many. */
@@ -217,6 +243,11 @@ function edgeOf({ used, start, end }: FixedWindowState): number {
 function toGrid(state: FixedWindowState, shift: number): void {
   state.shift = shift;
   state.end = alignUp(state, state.end);
+}
+
+/** The start of a window that is opened at `t`. */
+function startAt(state: FixedWindowState, t: number): number {
+  return state.align === 'epoch' ? alignDown(state, t) : t;
 }
 
 function alignDown({ interval, shift }: FixedWindowState, t: number): number {

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixedWindowAlgebra as algebra, type FixedWindowState } from '../../src/limits/fixedWindow.ts';
 import { fixedWindow } from '../../src/limits/limit.ts';
+import { startWith } from '../../src/limits/states.ts';
 
 const start = 1_000_000;
 
@@ -60,6 +61,54 @@ for (const align of ['first', 'epoch'] as const) {
     assert.is(algebra.available(state, start + 5000, start + 5000), 10);
   });
 }
+
+/** A used window, and five permits reserved two windows after its end. */
+function reservedFar(align: 'first' | 'epoch'): FixedWindowState {
+  const state = algebra.create(fixedWindow({ permits: 10, interval: 5000, align }));
+  algebra.roll(state, start, 0);
+  algebra.commit(state, start, start, 10);
+  algebra.commit(state, start, start + 15_000, 5);
+  return state;
+}
+
+function hasGap(state: FixedWindowState, at: number, n: number): boolean {
+  algebra.roll(state, at, 0);
+  return algebra.hasGap(state, at, at, n, Infinity, true);
+}
+
+for (const [align, last] of [
+  ['first', start + 10_000],
+  ['epoch', start + 14_999],
+] as const)
+  test(`${align}: another window is granted before the reserved one, if it ends before it`, () => {
+    for (const at of [start + 5000, last]) {
+      const state = reservedFar(align);
+      assert.not(hasGap(state, start + 4999, 1));
+      assert.ok(hasGap(state, at, 10));
+      if (align === 'first') assert.not(hasGap(state, last + 1, 1));
+    }
+    const state = reservedFar(align);
+    assert.ok(hasGap(state, start + 6000, 10));
+    algebra.commit(state, start + 6000, start + 6000, 7);
+    assert.ok(hasGap(state, start + 6001, 3));
+    assert.not(hasGap(state, start + 6001, 4));
+    assert.is(algebra.refund(state, start + 6001, start + 6000, 2), 2);
+    assert.ok(hasGap(state, start + 6001, 5));
+    // The reserved window is as it was.
+    assert.is(algebra.earliest(state, start + 6001, start + 6001, 5), start + 15_000);
+    assert.is(algebra.earliest(state, start + 6001, start + 6001, 6), start + 20_000);
+    algebra.cut(state, start + 6001, start + 8000);
+    assert.is(algebra.available(state, start + 6001, start + 6001), 5);
+  });
+
+test('grants of another limit that count at a later moment leave no window before it free', () => {
+  for (const align of ['first', 'epoch'] as const) {
+    const limit = fixedWindow({ permits: 10, interval: 5000, align });
+    const state = startWith(limit, 4, start + 15_000, start, 0) as FixedWindowState;
+    assert.not(hasGap(state, start, 1), align);
+    assert.not(hasGap(state, start + 6000, 1), align);
+  }
+});
 
 test('a window that has just ended by a shorter interval releases nothing', () => {
   const state = algebra.create(fixedWindow({ permits: 10, interval: 5000 }));

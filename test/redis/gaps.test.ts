@@ -66,6 +66,23 @@ inEachTwin('gaps', (test, { fleet }) => {
     });
   }
 
+  for (const [align, last] of [
+    ['first', 900],
+    ['epoch', 999],
+  ] as const)
+    test(`a fixed window grants before its reservations, as long as a whole window ends before them: ${align}`, async () => {
+      const slow: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000, align: 'first' };
+      for (const at of [310, last, last + 1]) {
+        const clients = await fleet([slow, { kind: 'fixedWindow', permits: 5, interval: 100, align }]);
+        const { epoch } = await clients.reserve(0, 1, { count: 5, held: 100 });
+        await clients.reserve(100, 1, { count: 5, held: 100 });
+        assert.equal(moments(await clients.reserve(101, 2)), [1000]);
+        await clients.refund(300, 1, { moment: 0, epoch, count: 1 });
+        const [moment] = moments(await clients.reserve(at, 3));
+        assert.ok(at > last ? moment >= 1000 : moment === at, `${moment} at ${at}`);
+      }
+    });
+
   test('a call is granted at most 64 requests ahead of reservations', async () => {
     const clients = await fleet({ ...kinds[1], permits: 100 });
     const { epoch } = await clients.reserve(0, 1, { count: 101 });

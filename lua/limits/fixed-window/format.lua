@@ -61,10 +61,10 @@ local function fixedFormat()
     return position
   end
 
-  -- The window before the last, if it has not ended.
-  function format.packRare(state, now)
+  -- The window before the last, if it is known.
+  function format.packRare(state)
     return struct.pack('<dddddd', state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0),
-      state.stop0 > now
+      state.stop0 > 0
   end
 
   function format.unpackRare(state, data, position)
