@@ -75,6 +75,8 @@ local function tokenBucket()
   -- by then, unless permits taken under an earlier limit are still to be refilled.
   local function raiseLevel(state, now, last)
     state.units = math.max(state.units, -(math.max(now, last, state.owedUntil) - now) * state.permits)
+    -- Nor is one of an earlier rate.
+    state.sameSince = math.min(state.sameSince, math.max(now + 1, last) + 1)
   end
 
   function algebra.refund(state, now, t, n)
@@ -90,6 +92,10 @@ local function tokenBucket()
     local back = math.max(0, math.min(cost, room, cap - state.units))
     state.units = state.units + back
     leave(state, t, n)
+    -- A reservation that was charged when the rate changed is owed no longer.
+    if t > math.max(now, state.unsureUntil) and t < state.sameSince then
+      state.owedUntil = math.max(0, state.owedUntil - math.floor(cost / state.permits))
+    end
     -- The refill that was lost while the reservation waited for a pause or another limit comes back.
     if t > now then raiseLevel(state, now, newestIn(state)) end
     return back / state.interval

@@ -17,7 +17,7 @@ export interface BucketHistory extends Step {
    * never refunded.
    */
   lastAt: number;
-  /** Reservations up to this moment were changed in a way that the steps do not show. */
+  /** Reservations up to this moment were changed, or charged, in a way that the steps do not show. */
   unsureUntil: number;
   /** Grants for this moment or later were made at the present rate. */
   sameSince: number;
@@ -119,6 +119,7 @@ export function join(history: Bucket, now: number, moment: number, t: number, n:
     limitSteps(history, now);
     return;
   }
+  if (t < history.sameSince) joinCharged(history, now, t);
   const after = stepAfter(history, t);
   const step = after ? after.earlier : history;
   if (step && (!after || t <= step.until)) {
@@ -142,6 +143,17 @@ function merge(step: Step): void {
   step.since = since;
   step.held += held;
   step.earlier = earlier;
+}
+
+/**
+ * Makes one step of all that follow a grant for `t` among the reservations that were charged when the rate changed, before this
+ * grant: so it counts as later than each of them.
+ */
+function joinCharged(history: BucketHistory, now: number, t: number): void {
+  while (history.earlier && history.earlier.until >= t) merge(history);
+  history.since = Math.min(history.since, t);
+  // A reservation among them was not charged then.
+  if (t > now + 1) history.unsureUntil = history.until;
 }
 
 /**
@@ -235,7 +247,7 @@ export function leastLevel(
   for (let step: Step | undefined = history; step && step.until > now; step = step.earlier) {
     const { since, held } = step;
     if (since < before) least = Math.min(least, level + Math.max(0, since - now) * permits);
-    if (since > Math.max(at, history.unsureUntil)) level += held * interval;
+    if (since > Math.max(at, history.unsureUntil, history.sameSince - 1)) level += held * interval;
   }
   return Math.min(least, level);
 }
@@ -266,16 +278,11 @@ export function cut(history: BucketHistory, until: number): void {
   history.lastAt = mixed;
 }
 
-/**
- * Merges all steps into one when another rate comes into force: all grants then count as taken now, whatever
- * their moments.
- */
+/** Another rate comes into force. Reservations keep their moments, although the permits of all of them are charged now. */
 export function changeRate(history: BucketHistory, now: number): void {
-  const newest = newestIn(history);
-  history.sameSince = Math.max(newest + 1, now);
-  history.unsureUntil = Math.max(0, newest);
+  const { sameSince, unsureUntil } = history;
+  // Some were charged at an earlier change.
+  if (sameSince > now) history.unsureUntil = Math.max(unsureUntil, sameSince - 1);
+  history.sameSince = Math.max(newestIn(history) + 1, now);
   history.lastAt = mixed;
-  while (history.earlier) merge(history);
-  // Grants from now on that come before its reservations join it.
-  history.since = Math.min(history.since, now);
 }

@@ -89,6 +89,9 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
     state.units += back;
     history.leave(state, t, n);
+    // A reservation that was charged when the rate changed is owed no longer.
+    if (t > Math.max(now, state.unsureUntil) && t < state.sameSince)
+      state.owedUntil = Math.max(0, state.owedUntil - Math.floor(cost / permits));
     // The refill that was lost while the reservation waited for a pause or another limit comes back.
     if (t > now) raiseLevel(state, now, history.newestIn(state));
     return back / interval;
@@ -189,6 +192,8 @@ function chargedAt(state: TokenBucketState, now: number, t: number, n: number): 
 function raiseLevel(state: TokenBucketState, now: number, last: number): void {
   const until = Math.max(now, last, state.owedUntil);
   state.units = Math.max(state.units, -(until - now) * state.permits);
+  // Nor is one of an earlier rate.
+  state.sameSince = Math.min(state.sameSince, Math.max(now + 1, last) + 1);
 }
 
 /** The permits that the bucket lacks, not rounded, the refill that is lost before its reservations included. */

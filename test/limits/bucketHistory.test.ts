@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { leastLevel } from '../../src/limits/bucketHistory.ts';
+import { leastLevel, newestIn } from '../../src/limits/bucketHistory.ts';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { tokenBucketAlgebra as algebra, type TokenBucketState } from '../../src/limits/tokenBucket.ts';
 import { stepsOf } from '../support/bucketSteps.ts';
@@ -280,6 +280,90 @@ test('a reservation made before the rate changed leaves no room before a later o
   algebra.adopt(state, tokenBucket({ permits: 101, interval: 1000, burst: 100 }), 0);
   // Without it, the bucket is full by 2000, and the refill until 3000 is lost.
   assert.is(restored(state, 2000, 100), 0);
+});
+
+/** A bucket of which ten permits were granted, and 20 reserved one by one, before its rate changed at once. */
+function changedAhead(permits: number): TokenBucketState {
+  const state = bucketAfter({ permits: 10, interval: 1000, burst: 10 }, [1000, 10]);
+  for (let i = 1; i <= 20; i++) algebra.commit(state, 1000, 1000 + 100 * i, 1);
+  algebra.adopt(state, tokenBucket({ permits, interval: 1000, burst: 10 }), 0);
+  return state;
+}
+
+for (const permits of [5, 8, 20])
+  for (const [order, place] of [
+    ['the newest first', (i: number) => 20 - i],
+    ['the oldest first', (i: number) => 1 + i],
+    ['those of two clients in turn', (i: number) => 1 + ((2 * i) % 20) + Math.floor(i / 10)],
+  ] as const)
+    test(`reservations that are cancelled after the rate has changed to ${permits} are not charged: ${order}`, () => {
+      const state = changedAhead(permits);
+      assert.is(state.units, -20_000);
+      for (let i = 0; i < 20; i++) algebra.refund(state, 1000, 1000 + 100 * place(i), 1);
+      assert.is(state.units, 0);
+    });
+
+test('half of the reservations are given back after a lower rate has come into force', () => {
+  const state = changedAhead(8);
+  for (let i = 1; i <= 10; i++) assert.is(restored(state, 1000 + 200 * i, 1), 1);
+});
+
+test('reservations that are void after the rate has changed are not charged', () => {
+  const state = changedAhead(20);
+  algebra.cut(state, 1000, 1500);
+  assert.is(state.units, -5000);
+  assert.is(newestIn(state), 1500);
+});
+
+test('grants from before a change of the rate are given back one by one', () => {
+  const state = bucketAfter(
+    { permits: 10, interval: 1000, burst: 10 },
+    ...Array.from({ length: 10 }, (_, i): [number, number] => [1000 + 20 * i, 1]),
+  );
+  algebra.roll(state, 1500, 0);
+  algebra.adopt(state, tokenBucket({ permits: 8, interval: 1000, burst: 10 }), 0);
+  // Five have been refilled.
+  for (let i = 9; i >= 5; i--) assert.is(restored(state, 1000 + 20 * i, 1), 1);
+  assert.is(restored(state, 1000, 1), 0);
+});
+
+test('nothing is granted ahead of reservations that were charged when the rate changed', () => {
+  const state = changedAhead(20);
+  algebra.roll(state, 1050, 0);
+  assert.not(algebra.hasGap(state, 1050, 1050, 1, 1100, true));
+});
+
+for (const [title, kept] of [
+  ['behind', []],
+  ['among', [1500]],
+] as const)
+  test(`a cancelled reservation ${title} those that were charged when the rate changed leaves the others' permits owed`, () => {
+    const state = bucketAfter({ permits: 10, interval: 1000, burst: 10 }, [1000, 10]);
+    for (let i = 1; i <= 5; i++) algebra.commit(state, 1000, 1000 + 100 * i, 1);
+    algebra.adopt(state, tokenBucket({ permits: 20, interval: 1000, burst: 5 }), 0);
+    for (let i = 5 - kept.length; i > 0; i--) restored(state, 1000 + 100 * i, 1);
+    const moment = algebra.earliest(state, 1000, 1000, 1);
+    assert.is(moment, 1300 + 50 * kept.length);
+    algebra.commit(state, 1000, moment, 1);
+    for (const cancelled of [moment, ...kept]) restored(state, cancelled, 1);
+    assert.is(algebra.earliest(state, 1000, 1000, 1), 1300);
+  });
+
+test('a reservation that was charged at a change of the rate, and refilled, is still not owed after the next one', () => {
+  const state = bucketAfter({ permits: 1, interval: 10, burst: 10 }, [1000, 10]);
+  algebra.commit(state, 1000, 1050, 5);
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 1, burst: 10 }), 0);
+  algebra.roll(state, 1015, 0);
+  // All is refilled. These are missing when the burst becomes smaller.
+  algebra.commit(state, 1015, 1015, 10);
+  algebra.adopt(state, tokenBucket({ permits: 1, interval: 100, burst: 5 }), 0);
+  assert.is(restored(state, 1050, 5), 0);
+  algebra.roll(state, 1060, 0);
+  const moment = algebra.earliest(state, 1060, 1060, 1);
+  assert.is(moment, 1615);
+  algebra.commit(state, 1060, moment, 1);
+  restored(state, moment, 1);
+  assert.is(algebra.earliest(state, 1060, 1060, 1), 1615);
 });
 
 test('a refund of a grant from before a change of the rate restores none of a later grant at its moment', () => {

@@ -21,6 +21,12 @@ const smallRates = record({
   burst: fc.integer({ min: 4, max: 16 }),
 });
 
+const slowRates = record({
+  permits: fc.integer({ min: 1, max: 4 }),
+  interval: fc.integer({ min: 5, max: 40 }),
+  burst: fc.integer({ min: 1, max: 8 }),
+});
+
 /** Checks any two grants, with all between them, by the clock in microseconds and by the moments in the replies. */
 function overSpans({ grants, state }: BucketHistory): string | undefined {
   const { permits, interval, burst } = state;
@@ -117,6 +123,40 @@ promise(
       assert.equal(overDebt(history), undefined);
     }
   },
+);
+
+// Many reservations of small buckets, and rates that follow each other soon.
+promise(
+  'after refunds of reservations across changes of the rate, a bucket still owes its earlier grants',
+  5000,
+  fc.tuple(
+    slowRates,
+    starts,
+    bucketSteps(['take', 'take', 'take', 'refund', 'refund', 'refund', 'release', 'cut', 'adopt'], 30),
+    fc.array(slowRates, { minLength: 30, maxLength: 30 }),
+    fc.integer({ min: 1000, max: 60_000 }),
+  ),
+  ([rate, start, steps, changed, most]) => {
+    const history = startBucket(rate, start);
+    for (const [i, step] of steps.entries()) {
+      const us = step.kind === 'take' && step.place < 60 ? 0 : step.us % most;
+      take(history, {
+        ...step,
+        rate: changed[i],
+        permits: 1 + (step.permits % 4),
+        us,
+        waits: step.place > 20,
+      });
+      assert.equal(overDebt(history), undefined);
+    }
+  },
+);
+
+promise(
+  'after refunds of grants from before a change to the same rate, any two remaining ones keep the bound of the bucket',
+  5000,
+  fc.tuple(rates, starts, bucketSteps(['take', 'take', 'take', 'refund', 'refund', 'cut', 'adopt'])),
+  ([rate, us, steps]) => neverOver([rate, us, steps.map((step): BucketStep => ({ ...step, rate }))]),
 );
 
 test.run();

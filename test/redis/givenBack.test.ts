@@ -359,12 +359,13 @@ inEachTwin('given back', (test, { fleet }) => {
    * Ten permits are granted, and `count` requests reserved, before the rate changes; then they are cancelled. Returns the moments that
    * the requests of another client get afterwards.
    */
-  async function afterCancelled(limit: LimitSpec, changed: LimitSpec, count: number): Promise<number[]> {
+  async function afterCancelled(limit: LimitSpec, changed: LimitSpec, count: number, newestFirst = true) {
     const clients = await fleet(limit);
     await clients.reserve(0, 1, { count: 10 });
     const reply = await clients.reserve(0, 1, { count });
-    await clients.setRate(100, 2, changed);
-    for (const [i, moment] of moments(reply).reverse().entries())
+    await clients.setRate(150, 2, changed);
+    const ordered = newestFirst ? moments(reply).reverse() : moments(reply);
+    for (const [i, moment] of ordered.entries())
       await clients.refund(200, 1, { moment, epoch: reply.epoch, count: 1 }, i + 1);
     await clients.finish(200, 1);
     return moments(await clients.reserve(300, 3, { count: 60 }));
@@ -372,28 +373,31 @@ inEachTwin('given back', (test, { fleet }) => {
 
   const aligned: LimitSpec = { kind: 'fixedWindow', permits: 10, interval: 1000, align: 'epoch' };
   for (const [kind, limit, count] of [
-    // Reservations for 1000 to 4000: from 2100 on, they are void.
+    // Reservations for 1000 to 4000: from 2150 on, they are void.
     ['a sliding window', window, 35],
     ['a fixed window', { ...aligned, align: 'first' }, 10],
     ['a fixed window on the clock', aligned, 10],
+    ['a token bucket', bucket, 35],
   ] as [string, LimitSpec, number][])
     for (const permits of [8, 15])
       test(`reservations that are cancelled after the rate has changed give back all that still counts: ${kind} of 10, then ${permits}`, async () => {
-        const changed = { ...limit, permits };
+        const changed =
+          limit.kind === 'tokenBucket' ? { ...limit, permits, burst: permits } : { ...limit, permits };
         const never = await afterCancelled(limit, changed, 0);
         assert.equal(await afterCancelled(limit, changed, count), never);
       });
 
-  for (const permits of [8, 15])
-    test(`of a bucket whose rate has changed, cancelled reservations leave two seconds of the old rate charged at most: of 10, then ${permits}`, async () => {
-      const changed: LimitSpec = { ...bucket, permits, burst: permits };
-      const never = await afterCancelled(bucket, changed, 0);
-      const after = await afterCancelled(bucket, changed, 35);
-      // They are void from 2100 on.
-      const charged = 21;
-      for (let i = 0; i + charged < never.length; i++)
-        assert.ok(after[i] <= never[i + charged], `${after[i]}, not ${never[i + charged]}`);
-    });
+  for (const permits of [5, 8, 15])
+    for (const burst of [8, 10])
+      test(`of a bucket whose rate has changed, reservations that are cancelled in their order leave no more charged than had been refilled: ${permits}, and a burst of ${burst}`, async () => {
+        const changed: LimitSpec = { ...bucket, permits, burst };
+        const never = await afterCancelled(bucket, changed, 0);
+        const after = await afterCancelled(bucket, changed, 35, false);
+        // In 150 ms at the old rate, and 50 at the new one.
+        const refilled = 3;
+        for (let i = 0; i + refilled < never.length; i++)
+          assert.ok(after[i] <= never[i + refilled], `${after[i]}, not ${never[i + refilled]}`);
+      });
 
   test('a void reservation restores nothing, even if its moment is reserved again', async () => {
     const clients = await fleet(slow);

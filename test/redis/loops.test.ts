@@ -52,6 +52,7 @@ const loops: Record<string, [condition: string, why: string][]> = {
     ],
   ],
   'limits/token-bucket/history.lua': [
+    ['steps[2] and steps[2].stop >= t', step],
     ['steps[ahead + 1] and steps[ahead + 1].stop > now', step],
     ['#steps > ahead and roomAfter(state, now, steps[#steps].since, steps[#steps].held, taken) <= 0', step],
     ['part > 1', 'each round halves MERGED_PART'],

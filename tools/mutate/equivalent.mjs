@@ -374,9 +374,8 @@ export const equivalent = [
     why: 'a moment that has just passed may be stored',
   },
   {
-    mutant:
-      /token-bucket\/history\.lua (if t «<= → <» newest then$|state\.sameSince, .* math\.max\(«0 → 1», newest\))/,
-    why: 'the newest step is the first one, and a bucket without steps has only past moments',
+    mutant: /token-bucket\/history\.lua if t «<= → <» newest then$/,
+    why: 'the newest step is the first one',
   },
   {
     mutant: /(refund|holes)\.lua (else)?if n «> → >=» 0 (and moment == NEWEST )?then/,
@@ -426,10 +425,6 @@ export const equivalent = [
   {
     mutant: /reserve\/serve\.lua local hole = wait «> → >=» 0 and holeFor/,
     why: 'no hole is later than now and before the present moment',
-  },
-  {
-    mutant: /bucketHistory\.ts history\.unsureUntil = Math\.max\(«0 → 1», newest\);$/,
-    why: 'both moments are past',
   },
   {
     mutant: /control\.(ts|lua) if .*pausedUntil ={2,3} «0 → 1»/,

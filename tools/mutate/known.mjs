@@ -671,12 +671,12 @@ export const known = [
   },
   {
     area: 'limits',
-    title: 'a bucket keeps its steps under another rate',
+    title: 'a grant among reservations of an earlier rate is restored with them',
     tests: ['test/limits/bucketHistory'],
     changes: [
       {
         file: bucket,
-        find: '  while (history.earlier) merge(history);\n',
+        find: '  while (history.earlier && history.earlier.until >= t) merge(history);\n',
         replace: '',
       },
     ],
@@ -806,7 +806,13 @@ export const known = [
     area: 'limits',
     title: 'a bucket counts void reservations as reserved',
     tests: ['test/limits/bucketHistory'],
-    changes: [{ file: bucket, find: 'Math.max(at, history.unsureUntil)', replace: 'at' }],
+    changes: [
+      {
+        file: bucket,
+        find: 'Math.max(at, history.unsureUntil, history.sameSince - 1)',
+        replace: 'Math.max(at, history.sameSince - 1)',
+      },
+    ],
   },
   {
     area: 'limits',

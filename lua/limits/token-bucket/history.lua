@@ -52,6 +52,16 @@ local function bucketHistory()
     return 0
   end
 
+  -- Makes one step of all that follow a grant for `t` among the reservations that were charged when the rate changed, before this
+  -- grant: so it counts as later than each of them.
+  local function joinCharged(state, now, t)
+    local steps = state.steps
+    while steps[2] and steps[2].stop >= t do merge(steps, 2) end
+    steps[1].since = math.min(steps[1].since, t)
+    -- A reservation among them was not charged then.
+    if t > now + 1 then state.unsureUntil = steps[1].stop end
+  end
+
   -- Keeps the number of steps within its bounds. The newest step stays as it is. The next ones are merged first: many of
   -- their permits come back before it matters how exact a step is, which is when it leaves hardly any room in the bucket.
   local function limitSteps(state, now)
@@ -113,6 +123,7 @@ local function bucketHistory()
       return limitSteps(state, now)
     end
     local place = 1
+    if t < state.sameSince then joinCharged(state, now, t) end
     if t <= newest then
       while steps[place] and steps[place].since > t do place = place + 1 end
     end
@@ -133,7 +144,7 @@ local function bucketHistory()
     for _, step in ipairs(state.steps) do
       if step.stop <= now then break end
       if step.since < before then least = math.min(least, level + math.max(0, step.since - now) * state.permits) end
-      if step.since > math.max(at, state.unsureUntil) then level = level + step.held * state.interval end
+      if step.since > math.max(at, state.unsureUntil, state.sameSince - 1) then level = level + step.held * state.interval end
     end
     return math.min(least, level)
   end
@@ -171,15 +182,11 @@ local function bucketHistory()
     steps[1].stop, state.unsureUntil, state.lastAt = stop, stop, MIXED
   end
 
-  -- Merges all steps into one when another rate comes into force: all grants then count as taken now, whatever
-  -- their moments.
+  -- Another rate comes into force. Reservations keep their moments, although the permits of all of them are charged now.
   local function changeRate(state, now)
-    local steps, newest, held = state.steps, newestIn(state), 0
-    state.sameSince, state.unsureUntil, state.lastAt = math.max(newest + 1, now), math.max(0, newest), MIXED
-    if #steps == 0 then return end
-    for _, step in ipairs(steps) do held = held + step.held end
-    -- Grants from now on that come before its reservations join it.
-    state.steps = { { since = math.min(steps[#steps].since, now), stop = newest, held = held } }
+    -- Some were charged at an earlier change.
+    if state.sameSince > now then state.unsureUntil = math.max(state.unsureUntil, state.sameSince - 1) end
+    state.sameSince, state.lastAt = math.max(newestIn(state) + 1, now), MIXED
   end
 
   -- Forgets the grants of a full bucket: no refund of them can restore anything.
