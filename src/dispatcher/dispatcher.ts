@@ -108,7 +108,7 @@ export class Dispatcher {
   /** Adds a request to the queue, perhaps in place of another one of the same waiter. */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
     const { parts, admission, expiry } = this.#passes;
-    const { reservations, hopeless } = parts;
+    const { queue, reservations, hopeless } = parts;
     const hasDeadline = timeout > 0 && timeout < Infinity;
     const deadline = timeout === Infinity ? Infinity : this.#now() + timeout;
     const request = new Request(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
@@ -121,10 +121,12 @@ export class Dispatcher {
     }
     // Removed only now: its reservation passes to the new request, which has joined.
     if (wasReserved) reservations.remove(replaces);
-    if (replaces || request.stage !== 'settled') this.loop.wake();
+    // Nothing is to be done now for a request behind another that has not been sent.
+    const isBehind = hasDeadline && request !== queue.firstUnreserved;
+    if (replaces || (request.stage !== 'settled' && !isBehind)) this.loop.wake();
     if (hasDeadline && (request.stage === 'queued' || request.stage === 'sent')) {
       expiry.watch(request, admission.mustWait);
-      this.loop.settle();
+      if (queue.deadlines.first === request) this.loop.settle();
     }
     return request;
   }

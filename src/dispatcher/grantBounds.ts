@@ -64,6 +64,7 @@ export class GrantBounds {
     if (limits === this.#present) return;
     this.#present = limits;
     this.#decided = undefined;
+    this.#queue.forgetAssessments();
     // Moments of a client never decrease, so until then they may be later than the limit requires.
     this.#othersUntil = this.#reservations.moments.last?.due ?? 0;
   }
@@ -142,6 +143,18 @@ export class GrantBounds {
     const isKnown = now >= this.#calmFrom && (limits === this.#limits || !limits.some(isBucket));
     if (isKnown && isWithin(from, untilFree, this.#reservations.moments.permits)) return true;
     return last !== undefined && this.#refunds.idle && isWithin(now, this.#untilFree);
+  }
+
+  /**
+   * Whether all requests without reservations are still certain to be granted in time: no client began to wait, and the last one
+   * can be granted before the first of them expires. None needs another assessment then.
+   */
+  areAllCertain(now: number, since: number, granted: readonly number[]): boolean {
+    const { permits, deadlines } = this.#queue;
+    if (this.#fairShare.contenders > 1 || !permits.all.every((n, i) => n === permits.certain[i]))
+      return false;
+    const { next } = deadlines;
+    return this.least(permits.most, next, now, since, granted) <= next;
   }
 
   /** The permits of each limit that are granted at the moment of the last reservation. */

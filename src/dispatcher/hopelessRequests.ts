@@ -75,10 +75,13 @@ export class HopelessRequests {
   /** Denies hopeless requests. Without reservations, the store has granted these permits at `since` or later. */
   #round(now: number, since: number, granted: readonly number[]): void {
     const queue = this.#queue;
-    if (!queue.firstUnassessed) queue.forgetAssessments();
     this.#knew = this.#bounds.lastReserved(now) !== undefined;
     this.#knowsMore = false;
     const from = this.#knew ? 0 : since;
+    if (!queue.firstUnassessed) {
+      if (this.#bounds.areAllCertain(now, from, granted)) return;
+      queue.forgetAssessments();
+    }
     let count = 0;
     for (let request = queue.firstUnassessed; request; request = queue.firstUnassessed) {
       count++;

@@ -1,4 +1,4 @@
-import { AcquireTimeoutError } from '../errors.ts';
+import type { AcquireTimeoutError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
 import type { Grant, Line, Ticket, Waiter } from '../port/line.ts';
 import type { Permit } from '../port/permit.ts';
@@ -11,18 +11,15 @@ export function acquireFrom<P>(
   line: Line<P>,
   permits: P,
   cost: Cost,
-  { timeout = Infinity, signal }: AcquireOptions = {},
+  options: AcquireOptions = {},
 ): Promise<Permit<P>> {
-  if (timeout === Infinity && !signal) return count(line, permits, cost);
+  if ((options.timeout ?? Infinity) === Infinity && !options.signal) return count(line, permits, cost);
   return new Promise((resolve, reject) => {
-    let isStarting = true;
-    const rejected = (reason: unknown) => {
-      // A request that is refused before this returns gets a stack, since that names the caller.
-      if (isStarting && reason instanceof AcquireTimeoutError) Error.captureStackTrace?.(reason, acquireFrom);
-      reject(reason);
-    };
-    new CancellableAcquisition(line, permits, cost, { timeout, signal }, resolve, rejected).start();
-    isStarting = false;
+    const acquisition = new CancellableAcquisition(line, permits, cost, options, resolve, reject);
+    acquisition.start();
+    // A request that is refused before this returns gets a stack, since that names the caller.
+    const { refusal } = acquisition;
+    if (refusal) Error.captureStackTrace?.(refusal, acquireFrom);
   });
 }
 
@@ -98,6 +95,8 @@ export class CancellableAcquisition<P> extends Acquisition<P> {
   readonly #cost: Cost;
   readonly #signal: AbortSignal | undefined;
   readonly #deny: (() => void) | undefined;
+  /** The error with which it was rejected because of its timeout. */
+  refusal: AcquireTimeoutError | undefined;
   #ticket: Ticket | undefined;
   #removeListener: (() => void) | undefined;
   #isSettled = false;
@@ -149,11 +148,11 @@ export class CancellableAcquisition<P> extends Acquisition<P> {
   override denied(retryAfter: number | undefined): void {
     if (this.#isSettled) return;
     this.#settle();
-    if (this.#deny) {
-      this.#deny();
-      return;
+    if (this.#deny) this.#deny();
+    else {
+      this.refusal = this.timeoutError(this.#timeout, retryAfter);
+      this.reject(this.refusal);
     }
-    this.reject(this.timeoutError(this.#timeout, retryAfter));
   }
 
   override failed(error: Error): void {

@@ -346,4 +346,59 @@ timed(
   },
 );
 
+/** A request of 600 permits that is certain to be granted within its five seconds, beside no other client. */
+function certainQueue(clock: { tick(ms: number): void }) {
+  const written = writtenLine();
+  const recorded = recorder<string>();
+  written.line.ask(recorded, [600], 5000, 'certain');
+  clock.tick(0);
+  written.answer([[1, outcome.queued]]);
+  clock.tick(100);
+  return { ...written, recorded };
+}
+
+timed('once another client waits, no request counts as certain any more', (clock) => {
+  for (const contenders of [1, 2]) {
+    const { line, answer, recorded } = certainQueue(clock);
+    // The store is asked again, and its reply tells of the other client.
+    clock.tick(2000);
+    answer([[1, outcome.queued]], { contenders });
+    // Not within the window of the other one, if that is granted.
+    line.ask(recorded, [500], 900, 'behind it');
+    clock.tick(0);
+    answer([[1, outcome.queued]], { contenders });
+    assert.equal(recorded.all('denied'), contenders === 1 ? ['behind it'] : []);
+  }
+});
+
+timed('requests that were certain are denied if they turn out to be late', (clock) => {
+  const { line, answer } = writtenLine();
+  const recorded = recorder<string>();
+  for (const name of ['first', 'second', 'third']) line.ask(recorded, [500], 5000, name);
+  clock.tick(0);
+  answer([[1, outcome.queued]], { retryAfter: 1000 });
+  clock.tick(1000);
+  // The window of the first one has room for the second, and the third is a second later.
+  answer([[1, 3500]]);
+  assert.equal(recorded.all('denied'), ['third']);
+});
+
+timed(
+  'after a change of the limit, requests are assessed with the next reply, however soon it comes',
+  (clock) => {
+    const { ledger, line, answer } = writtenLine();
+    const recorded = recorder<string>();
+    for (let i = 0; i < 100; i++) line.ask(recorded, [1], 700, 'old');
+    clock.tick(0);
+    answer([[63, outcome.queued]]);
+    Object.assign(ledger, { limits: [slidingWindow({ permits: 1, interval: 1000 })] });
+    clock.tick(3);
+    answer([
+      [1, 550],
+      [62, outcome.queued],
+    ]);
+    assert.is(recorded.all('denied').length, 99);
+  },
+);
+
 test.run();

@@ -62,8 +62,12 @@ export const equivalent = [
   },
   {
     mutant:
-      /dispatcher\.ts if \(«replaces \|\| request\.stage !== 'settled' → true»\) this\.loop\.wake\(\);$/,
-    why: 'a pass after a rejected request finds nothing to do',
+      /dispatcher\.ts if \(«replaces \|\| \(request\.stage !== 'settled' && !isBehind\) → true»\) this\.loop\.wake\(\);$/,
+    why: 'a pass after a rejected request, or one behind others, finds nothing to do',
+  },
+  {
+    mutant: /dispatcher\.ts if \(«queue\.deadlines\.first === request → true»\) this\.loop\.settle\(\);$/,
+    why: 'the timer stays set for the same time',
   },
   {
     mutant:
