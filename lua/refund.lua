@@ -1,7 +1,7 @@
 -- Refunds grants and reservations, once per sequence number of a limiter object. The twin of src/stores/memory/refund.ts.
 --
 -- KEYS[1]   the ledger
--- KEYS[2]   the last sequence number of the limiter object: each one counts its own refunds
+-- KEYS[2]   the last sequence number: each limiter object counts its own refunds, and has several keys for calls in flight together
 -- KEYS[3]   the control
 -- KEYS[4…]  the log of each limit
 --

@@ -54,7 +54,7 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const events = options.events ?? new LimiterEvents(name);
   const reporter = new Reporter(named, events, ledger);
   const queue = new Queue(named.limits.length);
-  const refunds = new Refunds(ledger, reporter);
+  const refunds = new Refunds(ledger, reporter, clock);
   const notice = new Notice(alone);
   const reservations = new Reservations(queue, refunds, clock, notice);
   const fairShare = new FairShare(ledger);

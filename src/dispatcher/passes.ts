@@ -79,10 +79,12 @@ export class Passes implements LoopPasses, Replies {
   }
 
   settle(): void {
-    const { hopeless, loop, queue } = this.parts;
+    const { hopeless, loop, queue, refunds } = this.parts;
     this.calls.siblings.note(queue.first !== undefined);
     const { granting, calls, rescheduler, expiry } = this;
-    this.#timer.set(Math.min(granting.next, calls.next, rescheduler.next, expiry.next, hopeless.next));
+    this.#timer.set(
+      Math.min(granting.next, calls.next, rescheduler.next, expiry.next, hopeless.next, refunds.next),
+    );
     if (this.prefetch.settle()) loop.wake();
     this.reportIdle();
   }

@@ -1,9 +1,13 @@
+import type { Clock } from '../clock.ts';
 import type { Grant } from '../port/line.ts';
 import type { Ledger, Refund } from '../stores/store.ts';
 import type { Reporter } from './reporter.ts';
 
 /** The most different refunds of a call: each adds arguments to the script. */
 const mostRefunds = 1024;
+
+/** A call follows another in flight after no fewer milliseconds: they would carry few refunds each. */
+const leastPause = 1;
 
 /** Called once the store has replied, with its error if there was one. */
 export type OnRefunded = (error: Error | null) => void;
@@ -14,25 +18,37 @@ interface Batch {
   callbacks: OnRefunded[];
 }
 
-/** Collects refunds and sends them in batches, one call at a time, so that they arrive in the order of their numbers. */
+/**
+ * Collects refunds and sends them in batches.
+ *
+ * Over a long round trip, as many calls are in flight as the store allows, at an even pace, so that a refund waits for a part of
+ * the round trip before it is sent. Over a short one, the next call waits for the reply.
+ */
 export class Refunds {
   readonly #ledger: Ledger;
   readonly #reporter: Reporter;
+  readonly #clock: Clock;
   /** Full batches, and the one that is being filled. */
   readonly #batches: Batch[] = [];
   /** Increases whenever permits may have become available: with a refund, or a change of the limit. */
   version = 0;
-  #sequence = 0;
-  inFlight = false;
+  /** Number of calls sent. */
+  #count = 0;
+  /** The remainders of the sequence numbers of the calls in flight. */
+  readonly #inFlight = new Set<number>();
+  /** When the last call was sent, and how long the last one with a reply took. */
+  #sentAt = 0;
+  #roundTrip = 0;
 
-  constructor(ledger: Ledger, reporter: Reporter) {
+  constructor(ledger: Ledger, reporter: Reporter, clock: Clock) {
     this.#ledger = ledger;
     this.#reporter = reporter;
+    this.#clock = clock;
   }
 
   /** Whether nothing is collected or in flight. */
   get idle(): boolean {
-    return !this.inFlight && this.#batches.length === 0;
+    return this.#inFlight.size === 0 && this.#batches.length === 0;
   }
 
   /** Collects the refund of `count` requests of a grant. `done` is called once the store has replied. */
@@ -50,16 +66,40 @@ export class Refunds {
     if (done) batch.callbacks.push(done);
   }
 
-  /** Sends the next batch unless one is in flight. `done` is called once the store has replied. */
+  /** When the next call may be sent. Infinity if that depends on a reply. */
+  get #nextAt(): number {
+    const { size } = this.#inFlight;
+    const most = this.#ledger.mostRefundCalls ?? 1;
+    const pause = this.#roundTrip / most;
+    if (size === 0) return 0;
+    return size < most && pause >= leastPause ? this.#sentAt + pause : Infinity;
+  }
+
+  /** Whether a refund that is added now is not sent at once, since others are in flight. */
+  get mustWait(): boolean {
+    return this.#nextAt > this.#clock.now();
+  }
+
+  /** When the collected refunds are to be sent although nothing happens until then. */
+  get next(): number {
+    return this.#batches.length > 0 ? this.#nextAt : Infinity;
+  }
+
+  /** Sends the next batch if it need not wait. `done` is called once the store has replied. */
   flush(done: () => void): void {
-    if (this.inFlight) return;
-    const batch = this.#batches.shift();
-    if (!batch) return;
+    if (this.#batches.length === 0 || this.mustWait) return;
+    const batch = this.#batches.shift()!;
     const refunds = [...batch.refunds.values()];
-    this.inFlight = true;
+    let remainder = 0;
+    while (this.#inFlight.has(remainder)) remainder++;
+    this.#inFlight.add(remainder);
+    const sent = this.#clock.now();
+    this.#sentAt = sent;
+    const sequence = ++this.#count * (this.#ledger.mostRefundCalls ?? 1) + remainder;
     // A refund that fails is not sent again: its permits then count as used, but are never granted twice.
-    this.#ledger.refund(refunds, ++this.#sequence, (error, reply) => {
-      this.inFlight = false;
+    this.#ledger.refund(refunds, sequence, (error, reply) => {
+      this.#inFlight.delete(remainder);
+      this.#roundTrip = this.#clock.now() - sent;
       for (const callback of batch.callbacks) callback(error);
       this.#reporter.refunded(refunds, error, reply);
       done();

@@ -67,7 +67,7 @@ export class Rescheduler {
 
   /** Whether a move may help, and its call overtakes no refunds. After a call in flight, its reply runs a pass. */
   get #isReady(): boolean {
-    return this.#parts.bounds.mayMove && !this.#calls.current && !this.#parts.refunds.inFlight;
+    return this.#parts.bounds.mayMove && !this.#calls.current && !this.#parts.refunds.mustWait;
   }
 
   /**

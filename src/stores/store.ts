@@ -213,9 +213,11 @@ export interface Ledger {
   untilFree?(permits: readonly number[]): number[] | undefined;
   /** Grants requests now, or reserves future moments for them. */
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void;
+  /** How many `refund` calls may be in flight: one, if it is not set. */
+  readonly mostRefundCalls?: number;
   /**
-   * Returns permits to the limit. A client has at most one such call in flight; the sequence number lets the store apply a
-   * call that was sent twice only once.
+   * Returns permits to the limit. The sequence number lets the store apply a call that was sent twice only once. Of the calls in
+   * flight, no two have numbers with the same remainder modulo `mostRefundCalls`: each remainder has its own sequence.
    */
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void;
   /** Takes the cost if it is available now, but not before the client's last reservation, and reports what is left. */

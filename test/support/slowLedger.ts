@@ -1,3 +1,4 @@
+import { mostRefundCalls } from '../../src/stores/redis/redisLedger.ts';
 import type { Ledger, Refund, Reply, ReserveRequest } from '../../src/stores/store.ts';
 
 /** Milliseconds that a call takes to the store, and its reply takes back. */
@@ -35,6 +36,7 @@ export function slowLedger(ledger: Ledger, trip: Trip): SlowLedger {
 
   const slow: SlowLedger = {
     sync: false,
+    mostRefundCalls,
     source: ledger.source,
     limits: ledger.limits,
     trip,

@@ -1,3 +1,4 @@
+import { mostRefundCalls } from '../../src/stores/redis/redisLedger.ts';
 import type { Ledger, Reply, ReserveReply } from '../../src/stores/store.ts';
 import type { VirtualTime } from './virtualTime.ts';
 
@@ -44,6 +45,7 @@ export function wired(ledger: Ledger, wire: Wire): Ledger {
 
   return {
     sync: false,
+    mostRefundCalls,
     source: ledger.source,
     limits: ledger.limits,
     reserve(request, reply) {

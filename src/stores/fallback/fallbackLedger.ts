@@ -51,6 +51,10 @@ export class FallbackLedger implements ControlledLedger {
     return this.source === 'fallback' && this.#parts.standby?.unlimited === true;
   }
 
+  get mostRefundCalls(): number {
+    return this.#parts.redis.mostRefundCalls;
+  }
+
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     const { redis } = this.#parts;
     const asked = this.#clock.now();
@@ -91,7 +95,7 @@ export class FallbackLedger implements ControlledLedger {
     };
     if (remote.length === 0) done(null);
     else if (circuit.isOpen) {
-      redis.refunds.add(remote);
+      redis.refundQueue(0).add(remote);
       done(null);
     } else this.#calls.make({ redis: (reply) => redis.refund(remote, sequence, reply) }, done);
   }

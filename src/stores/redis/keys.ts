@@ -47,7 +47,7 @@ export class KeySpace {
     return key === undefined ? `{${this.#limiter}}` : `{${this.#limiter}%:${escaped(key)}}`;
   }
 
-  /** The suffixes for refunds. The last sequence number of a line, one limiter object, takes the place of the contenders. */
+  /** The suffixes for refunds. The last sequence number of some refunds of one limiter object takes the place of the contenders. */
   refunds(line: string): readonly string[] {
     const [ledger, , ...rest] = this.shared;
     return [ledger, `${this.#client}:sequence:${line}`, ...rest];

@@ -22,6 +22,9 @@ import { sendScript } from './sendScript.ts';
 import { limitsOf, specOf } from './spec.ts';
 import { KeyWords, microseconds, type Words } from './words.ts';
 
+/** Over a long connection, permits that come back must not wait for the reply to those before them. */
+export const mostRefundCalls = 8;
+
 /** Whether a cost is one permit of the only limit. */
 function isOne(cost: Cost): boolean {
   return cost.length === 1 && cost[0] === 1;
@@ -43,7 +46,7 @@ export class RedisLedger implements ControlledLedger, Caller {
   isSlow: boolean;
   #keys: Words | undefined;
   #fewKeys: Words | undefined;
-  #refundKeys: Words | undefined;
+  #refundKeys: Words[] | undefined;
 
   constructor(setting: LedgerSetting, key: string | undefined) {
     this.setting = setting;
@@ -58,6 +61,10 @@ export class RedisLedger implements ControlledLedger, Caller {
 
   get source(): 'redis' {
     return 'redis';
+  }
+
+  get mostRefundCalls(): number {
+    return mostRefundCalls;
   }
 
   get limits(): readonly Limit[] {
@@ -87,15 +94,11 @@ export class RedisLedger implements ControlledLedger, Caller {
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
-    const { scripts, keySpace, client } = this.setting;
+    const { scripts } = this.setting;
     const numbers = [sequence, refunds.length];
     for (const { moment, epoch, count, cost } of refunds) numbers.push(moment, epoch, count, ...cost);
-    // Each ledger object counts its sequence numbers from 1, so each has its own key for them.
-    this.#refundKeys ??= new KeyWords(
-      keySpace.tagOf(this.#key),
-      keySpace.refunds(`${client}:${globalThis.crypto.randomUUID()}`),
-    );
-    this.#call(scripts.refund, this.#refundKeys, numbers, (answer) => refundReplyOf(answer, refunds), reply);
+    const keys = this.#keysOfRefunds(sequence % mostRefundCalls);
+    this.#call(scripts.refund, keys, numbers, (answer) => refundReplyOf(answer, refunds), reply);
   }
 
   decide(cost: Cost, reply: Reply<DecideReply>, last?: LastMoment): void {
@@ -164,6 +167,17 @@ export class RedisLedger implements ControlledLedger, Caller {
     const keys = new KeyWords(keySpace.tagOf(this.#key), keySpace.few);
     if (this.#key === undefined) this.#fewKeys = keys;
     return keys;
+  }
+
+  /** Each ledger object counts its sequence numbers from 1, so each has its own keys for them. */
+  #keysOfRefunds(remainder: number): Words {
+    const { keySpace, client } = this.setting;
+    this.#refundKeys ??= [];
+    this.#refundKeys[remainder] ??= new KeyWords(
+      keySpace.tagOf(this.#key),
+      keySpace.refunds(`${client}:${globalThis.crypto.randomUUID()}`),
+    );
+    return this.#refundKeys[remainder];
   }
 
   #call<T>(

@@ -22,7 +22,7 @@ interface Batch {
 }
 
 /**
- * The refunds of one limiter to Redis: sent in order, one call at a time.
+ * Refunds of one limiter to Redis: sent in order, one call at a time.
  *
  * With an `outage`, refunds without a reply are sent again when Redis is available; while too many wait, further ones are
  * dropped. The permits of a dropped refund count as used until they expire or are refilled.
@@ -31,12 +31,16 @@ export class RefundQueue {
   readonly #ledger: Ledger;
   readonly #outage: Outage | undefined;
   readonly #batches: Batch[] = [];
-  #sequence = 0;
+  /** The last sequence number. Each is `step` more than the one before. */
+  #sequence: number;
+  readonly #step: number;
   #isSending = false;
 
-  constructor(ledger: Ledger, outage?: Outage) {
+  constructor(ledger: Ledger, outage?: Outage, remainder = 0) {
     this.#ledger = ledger;
     this.#outage = outage;
+    this.#sequence = remainder;
+    this.#step = ledger.mostRefundCalls ?? 1;
   }
 
   /** Sends refunds behind those that were added before. */
@@ -51,7 +55,8 @@ export class RefundQueue {
       }
       outage.kept += refunds.length;
     }
-    this.#batches.push({ refunds, sequence: ++this.#sequence, reply });
+    this.#sequence += this.#step;
+    this.#batches.push({ refunds, sequence: this.#sequence, reply });
     this.#send();
   }
 

@@ -26,7 +26,8 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
   readonly #name: string;
   readonly #calls: TimedCalls;
   readonly #outage: Outage | undefined;
-  #refunds: RefundQueue | undefined;
+  /** One for each remainder of the sequence numbers. */
+  #refunds: RefundQueue[] | undefined;
 
   constructor(name: string, ledger: L, calls: TimedCalls, outage?: Outage) {
     this.#name = name;
@@ -47,28 +48,35 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
     return this.ledger.limits;
   }
 
-  get refunds(): RefundQueue {
-    this.#refunds ??= new RefundQueue(this.ledger, this.#outage);
-    return this.#refunds;
+  get mostRefundCalls(): number {
+    return this.ledger.mostRefundCalls ?? 1;
+  }
+
+  /** The refunds whose calls have this remainder. */
+  refundQueue(remainder: number): RefundQueue {
+    this.#refunds ??= [];
+    this.#refunds[remainder] ??= new RefundQueue(this.ledger, this.#outage, remainder);
+    return this.#refunds[remainder];
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
     this.timed(
       (done) => this.ledger.reserve(request.isObsolete?.() ? { ...request, runs: [] } : request, done),
       reply,
-      (value) => this.refunds.add(refundsOf(request.runs, value)),
+      (value) => this.refundQueue(0).add(refundsOf(request.runs, value)),
     );
   }
 
-  refund(refunds: readonly Refund[], _sequence: number, reply: Reply<RefundReply>): void {
+  refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
+    const queue = this.refundQueue(sequence % this.mostRefundCalls);
     let added = false;
     const add = (done: Reply<RefundReply>) => {
       added = true;
-      this.refunds.add(refunds, done);
+      queue.add(refunds, done);
     };
     const ended: Reply<RefundReply> = (error, restored) => {
       // They could not be sent without a connection.
-      if (!added) this.refunds.add(this.#outage ? refunds : refunds.filter(mayRunLate));
+      if (!added) queue.add(this.#outage ? refunds : refunds.filter(mayRunLate));
       reply(error, restored);
     };
     // Without retries here, as the refund queue sends refunds again by itself.
