@@ -34,21 +34,23 @@ export class Refunds {
   version = 0;
   /** Number of calls sent. */
   #count = 0;
-  /** The remainders of the sequence numbers of the calls in flight. */
-  readonly #inFlight = new Set<number>();
+  /** The most calls in flight, and a bit for each that is: its number is the remainder of the call's sequence number. */
+  readonly #most: number;
+  #inFlight = 0;
   /** When the last call was sent, and how long the last one with a reply took. */
   #sentAt = 0;
   #roundTrip = 0;
 
   constructor(ledger: Ledger, reporter: Reporter, clock: Clock) {
     this.#ledger = ledger;
+    this.#most = ledger.mostRefundCalls ?? 1;
     this.#reporter = reporter;
     this.#clock = clock;
   }
 
   /** Whether nothing is collected or in flight. */
   get idle(): boolean {
-    return this.#inFlight.size === 0 && this.#batches.length === 0;
+    return this.#inFlight === 0 && this.#batches.length === 0;
   }
 
   /** Collects the refund of `count` requests of a grant. `done` is called once the store has replied. */
@@ -68,11 +70,10 @@ export class Refunds {
 
   /** When the next call may be sent. Infinity if that depends on a reply. */
   get #nextAt(): number {
-    const { size } = this.#inFlight;
-    const most = this.#ledger.mostRefundCalls ?? 1;
-    const pause = this.#roundTrip / most;
-    if (size === 0) return 0;
-    return size < most && pause >= leastPause ? this.#sentAt + pause : Infinity;
+    if (this.#inFlight === 0) return 0;
+    const pause = this.#roundTrip / this.#most;
+    const isFull = this.#inFlight === 2 ** this.#most - 1;
+    return isFull || pause < leastPause ? Infinity : this.#sentAt + pause;
   }
 
   /** Whether a refund that is added now is not sent at once, since others are in flight. */
@@ -91,14 +92,14 @@ export class Refunds {
     const batch = this.#batches.shift()!;
     const refunds = [...batch.refunds.values()];
     let remainder = 0;
-    while (this.#inFlight.has(remainder)) remainder++;
-    this.#inFlight.add(remainder);
+    while (this.#inFlight & (1 << remainder)) remainder++;
+    this.#inFlight |= 1 << remainder;
     const sent = this.#clock.now();
     this.#sentAt = sent;
-    const sequence = ++this.#count * (this.#ledger.mostRefundCalls ?? 1) + remainder;
+    const sequence = ++this.#count * this.#most + remainder;
     // A refund that fails is not sent again: its permits then count as used, but are never granted twice.
     this.#ledger.refund(refunds, sequence, (error, reply) => {
-      this.#inFlight.delete(remainder);
+      this.#inFlight &= ~(1 << remainder);
       this.#roundTrip = this.#clock.now() - sent;
       for (const callback of batch.callbacks) callback(error);
       this.#reporter.refunded(refunds, error, reply);
