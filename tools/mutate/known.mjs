@@ -925,4 +925,47 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'scripts',
+    title: 'a new fixed window takes what lies before its first reservation to be empty, in both twins',
+    tests: ['test/limits/twoWindows'],
+    changes: [
+      { file: window, find: 'past.start > 0 && ', replace: '' },
+      {
+        file: 'lua/limits/fixed-window.lua',
+        find: 'return state.start0 > 0 and from',
+        replace: 'return from',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title:
+      'a fixed window forgets what lies before its reservations once the window in use is past, in both twins',
+    tests: ['test/redis/gaps'],
+    changes: [
+      {
+        file: window,
+        find: 'now >= previous.end && !hasRoom(state, previous, now, start)',
+        replace: 'now >= previous.end',
+      },
+      {
+        file: 'lua/limits/fixed-window.lua',
+        find: ' and (state.start0 == 0 or startAt(state, now) + state.interval > state.start)',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'refund calls in flight share one sequence, so that one sent again counts as a repetition',
+    tests: ['test/faults/refundPace'],
+    changes: [
+      {
+        file: 'src/stores/redis/redisLedger.ts',
+        find: 'this.#keysOfRefunds(sequence % mostRefundCalls)',
+        replace: 'this.#keysOfRefunds(0)',
+      },
+    ],
+  },
 ];
