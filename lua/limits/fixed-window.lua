@@ -23,10 +23,15 @@ local function fixedWindow()
     return state.epoch == 1 and alignDown(state, t) or t
   end
 
-  -- Forgets the window before the last if it is past, unless another one fits between the two. Before the first window of a new
-  -- state, none does: grants that were made under another limit are put into it, whatever their moments.
+  -- Whether another window, opened at `t`, fits before the last one, after a past one. A new state has none: grants that were made
+  -- under another limit are put into its first window, whatever their moments.
+  local function hasRoom(state, t)
+    return state.start0 > 0 and startAt(state, t) + state.interval <= state.start
+  end
+
+  -- Forgets the window before the last if it is past, unless another one fits between the two.
   local function forgetPast(state, now)
-    if now >= state.stop0 and (state.start0 == 0 or startAt(state, now) + state.interval > state.start) then
+    if now >= state.stop0 and not hasRoom(state, now) then
       state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0 = 0, 0, 0, 0, 0, 0
     end
   end
@@ -99,10 +104,7 @@ local function fixedWindow()
       and (alignDown(state, state.start0) ~= state.start0 or alignDown(state, state.start) ~= state.start) then
       return false
     end
-    if state.stop0 <= now then
-      local from = startAt(state, at)
-      return state.start0 > 0 and from >= state.stop0 and from + state.interval <= state.start
-    end
+    if state.stop0 <= now then return startAt(state, at) >= state.stop0 and hasRoom(state, at) end
     -- After the interval was shortened, the window may overlap the last one, and moments from the start of
     -- the last one count there.
     local stop = math.min(state.stop0, state.start)

@@ -82,10 +82,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (!previous) return false;
     // After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
     if (align === 'epoch' && [previous.start, start].some((t) => alignDown(state, t) !== t)) return false;
-    if (previous.end <= now) {
-      const from = startAt(state, at);
-      return from >= previous.end && from + state.interval <= start;
-    }
+    if (previous.end <= now) return startAt(state, at) >= previous.end && hasRoom(state, previous, at, start);
     // After the interval was shortened, the window may overlap the last one, and moments from the start of
     // the last one count there.
     const stop = Math.min(previous.end, start);
@@ -196,11 +193,11 @@ function openBefore(state: FixedWindowState, t: number): void {
 }
 
 /**
- * Whether another window fits before one that starts at `start`, after a past one. A new state has none: grants that were made
+ * Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants that were made
  * under another limit are put into its first window, whatever their moments.
  */
-function hasRoom(state: FixedWindowState, past: Window, now: number, start: number): boolean {
-  return past.start > 0 && startAt(state, now) + state.interval <= start;
+function hasRoom(state: FixedWindowState, past: Window, t: number, start: number): boolean {
+  return past.start > 0 && startAt(state, t) + state.interval <= start;
 }
 
 /** Takes up to `n` permits granted at `t` out of a window. Returns how many. */

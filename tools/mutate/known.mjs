@@ -933,8 +933,8 @@ export const known = [
       { file: window, find: 'past.start > 0 && ', replace: '' },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: 'return state.start0 > 0 and from',
-        replace: 'return from',
+        find: 'return state.start0 > 0 and ',
+        replace: 'return ',
       },
     ],
   },
@@ -951,7 +951,7 @@ export const known = [
       },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: ' and (state.start0 == 0 or startAt(state, now) + state.interval > state.start)',
+        find: ' and not hasRoom(state, now)',
         replace: '',
       },
     ],
