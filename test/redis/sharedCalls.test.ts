@@ -46,7 +46,8 @@ test('refusals share calls, too, and tell the wait', async ({ redis }) => {
   );
   for (const { granted, remaining, retryAfter } of refused) {
     assert.equal({ granted, remaining }, { granted: false, remaining: 0 });
-    assert.ok(retryAfter > 500_000 && retryAfter <= 600_000);
+    // The window opened at a millisecond rounded up, which may not have come yet.
+    assert.ok(retryAfter > 500_000 && retryAfter <= 600_001, `${retryAfter} ms`);
   }
 });
 
