@@ -1,4 +1,5 @@
 import { LimiterClosedError, QueueOverflowError } from '../errors.ts';
+import type { Cost } from '../limits/cost.ts';
 import type { Waiter } from '../port/line.ts';
 import type { LimitChanges } from './limitChanges.ts';
 import type { Parts } from './parts.ts';
@@ -36,7 +37,7 @@ export class Admission {
     else if (timeout > 0 && this.#isFull(leaving) && !this.#makeRoom(waiter, leaving))
       reporter.failed(request, new QueueOverflowError(name, maxQueue));
     else {
-      const wait = this.#leastWait(request, leaving);
+      const wait = this.leastWait(cost, timeout, leaving);
       if (wait <= timeout) {
         if (waiter.delayed && !this.mustWait) this.#mayDelay = true;
         return false;
@@ -48,7 +49,7 @@ export class Admission {
   }
 
   /** The least wait of a new request, as far as known. Infinity if it has to wait for an unknown time. */
-  #leastWait({ cost, timeout }: Request, leaving: number): number {
+  leastWait(cost: Cost, timeout: number, leaving = 0): number {
     if (timeout === Infinity) return 0;
     const { clock, reservations, waitEstimate, hopeless } = this.#parts;
     const now = clock.now();

@@ -22,7 +22,7 @@ export class Deadlines {
 
   /** Adds a request if it has a deadline and is not in the heap. */
   watch(request: Request): void {
-    if (request.timeout > 0 && request.deadline < Infinity && request.heapIndex < 0) this.add(request);
+    if (request.mayExpire && request.heapIndex < 0) this.add(request);
   }
 
   /** Adds a request that expires `delay` ms after its deadline; at the deadline if a call after the first `calls` has a reply. */

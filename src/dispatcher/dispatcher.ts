@@ -1,15 +1,15 @@
 import { LimiterClosedError } from '../errors.ts';
 import type { Cost } from '../limits/cost.ts';
-import { exceeds } from '../limits/limit.ts';
 import type { Grant, Waiter } from '../port/line.ts';
 import { type DecideReply, debt } from '../stores/store.ts';
+import { Joining } from './joining.ts';
 import type { LimitChanges } from './limitChanges.ts';
 import type { Loop } from './loop.ts';
 import type { DispatcherOptions } from './parts.ts';
 import { Passes } from './passes.ts';
 import type { Queue } from './queue.ts';
 import type { OnRefunded } from './refunds.ts';
-import { Request } from './request.ts';
+import type { Request } from './request.ts';
 
 /** Of so many refunds of a part that is too small for the next request, all but one are followed by a call. */
 const smallRefundPeriod = 3;
@@ -24,6 +24,7 @@ const closeTimeout = 1_000;
  */
 export class Dispatcher {
   readonly #passes: Passes;
+  readonly #joining: Joining;
   /** Runs the passes. Entered while a grant is handed out without this dispatcher. */
   readonly loop: Loop;
   readonly #queue: Queue;
@@ -33,6 +34,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#passes = new Passes(options);
+    this.#joining = new Joining(this.#passes);
     const { loop, queue } = this.#passes.parts;
     this.loop = loop;
     this.#queue = queue;
@@ -107,55 +109,12 @@ export class Dispatcher {
 
   /** Adds a request to the queue, perhaps in place of another one of the same waiter. */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Request): Request {
-    const { parts, admission, expiry } = this.#passes;
-    const { queue, reservations, hopeless } = parts;
-    const hasDeadline = timeout > 0 && timeout < Infinity;
-    const deadline = timeout === Infinity ? Infinity : this.#now() + timeout;
-    const request = new Request(waiter as Waiter<unknown>, cost, 1, timeout, deadline, data);
-    const wasReserved = replaces?.stage === 'reserved';
-    if (replaces && !wasReserved) reservations.remove(replaces);
-    if (admission.rejects(request, wasReserved ? 1 : 0)) request.stage = 'settled';
-    else {
-      if (hasDeadline) hopeless.joining(request, this.#now());
-      this.#add(request);
-    }
-    // Removed only now: its reservation passes to the new request, which has joined.
-    if (wasReserved) reservations.remove(replaces);
-    // Nothing is to be done now for a request behind another that has not been sent.
-    const isBehind = hasDeadline && request !== queue.firstUnreserved;
-    if (replaces || (request.stage !== 'settled' && !isBehind)) this.loop.wake();
-    if (hasDeadline && (request.stage === 'queued' || request.stage === 'sent')) {
-      expiry.watch(request, admission.mustWait);
-      if (queue.deadlines.first === request) this.loop.settle();
-    }
-    return request;
+    return this.#joining.ask(waiter as Waiter<unknown>, cost, timeout, data, replaces);
   }
 
-  /** Adds a request without a timeout: it is only counted if the last request is alike. */
-  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
-    const { admission } = this.#passes;
-    if (admission.hasRoom && this.#extend(waiter, cost, data)) return;
-    const request = new Request(waiter as Waiter<unknown>, cost, 1, Infinity, Infinity, data);
-    if (admission.rejects(request) || this.#extend(waiter, cost, data)) return;
-    this.#add(request);
-    this.loop.wake();
-  }
-
-  /** Counts the request in the last one, if that is of the same waiter and cost. */
-  #extend<T>(waiter: Waiter<T>, cost: Cost, data: T | undefined): boolean {
-    const { parts, lookups } = this.#passes;
-    // A request must not join the last one past the lookups that wait behind it.
-    if (lookups.areWaiting || !this.#queue.extend(waiter as Waiter<unknown>, cost, data)) return false;
-    parts.reporter.queued(cost);
-    return true;
-  }
-
-  #add(request: Request): void {
-    const { ledger, reporter } = this.#passes.parts;
-    // The store refuses it, if no other rate is stored.
-    if (exceeds(ledger.limits, request.cost)) request.certain = false;
-    this.#queue.add(request);
-    reporter.queued(request.cost);
+  /** Adds a request that has no ticket. */
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T, timeout = Infinity): void {
+    this.#joining.count(waiter as Waiter<unknown>, cost, data, timeout);
   }
 
   /** Cancels a request. */

@@ -1,4 +1,5 @@
 import { nextTurn } from '../endOfTurn.ts';
+import type { Admission } from './admission.ts';
 import type { Parts } from './parts.ts';
 import type { Request } from './request.ts';
 import type { ReserveCalls } from './reserveCalls.ts';
@@ -27,12 +28,16 @@ export class Expiry {
    * Sets the deadline of a request that has just joined. While its first reply is still on its way, the request is not denied
    * before the store's time to reply is over.
    */
-  watch(request: Request, mustWait: boolean): void {
-    const { timeout } = request;
-    const { ledger, queue } = this.#parts;
-    const { replyAllowance } = this.#calls;
-    if (ledger.sync || mustWait || timeout >= replyAllowance) queue.deadlines.add(request);
-    else queue.deadlines.addUnanswered(request, replyAllowance - timeout, this.#calls.count);
+  watch(request: Request, admission: Admission): void {
+    const { deadlines } = this.#parts.queue;
+    const { count, replyAllowance } = this.#calls;
+    if (!this.delays(request.timeout, admission)) deadlines.add(request);
+    else deadlines.addUnanswered(request, replyAllowance - request.timeout, count);
+  }
+
+  /** Whether a request that joins with this timeout may be denied later than at its deadline. */
+  delays(timeout: number, admission: Admission): boolean {
+    return !this.#parts.ledger.sync && timeout < this.#calls.replyAllowance && !admission.mustWait;
   }
 
   /** Denies the requests that have expired. */

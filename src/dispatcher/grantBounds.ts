@@ -95,14 +95,20 @@ export class GrantBounds {
   }
 
   /**
-   * The earliest moment at which a request can be granted. Without reservations, the store has granted requests at `since` or
-   * later, with so many permits of each limit.
+   * The earliest moment at which the last of `count` requests can be granted. Without reservations, the store has granted
+   * requests at `since` or later, with so many permits of each limit.
    */
-  least(cost: Cost, deadline: number, now: number, since: number, granted?: readonly number[]): number {
+  least(
+    { cost, deadline }: Pick<Request, 'cost' | 'deadline'>,
+    count: number,
+    now: number,
+    since: number,
+    granted?: readonly number[],
+  ): number {
     const { limits, unlimited } = this.#ledger;
     if (unlimited) return 0;
     const { permits } = this.#queue;
-    const requests = 1 + permits.peersOf(cost, deadline);
+    const requests = count + permits.peersOf(cost, deadline);
     const asked = permits.certain.map((n, i) => n + cost[i] * requests);
     const isOwn = limits === this.#present && now >= this.#othersUntil && !this.mayMove;
     const last = isOwn ? this.lastReserved(now) : undefined;
@@ -118,15 +124,15 @@ export class GrantBounds {
     );
   }
 
-  /** Whether a request is granted in time behind the assessed ones, unless another client begins to wait. */
-  isCertain({ cost, deadline }: Request, now: number): boolean {
+  /** Whether `count` requests are granted in time behind the assessed ones, unless another client begins to wait. */
+  isCertain({ cost, deadline }: Request, count: number, now: number): boolean {
     const { limits, sync } = this.#ledger;
     const { permits, size } = this.#queue;
     const fairShare = this.#fairShare;
     if (exceeds(limits, cost) || fairShare.contenders > 1) return false;
     const most = permits.most.map((n, i) => Math.max(n, cost[i]));
     const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]): boolean => {
-      const asked = permits.all.map((n, i) => n + cost[i] + (before?.[i] ?? 0));
+      const asked = permits.all.map((n, i) => n + cost[i] * count + (before?.[i] ?? 0));
       return from + bounds.mostWait(untilFree, limits, asked, most, size + 1) <= deadline;
     };
     const untilFree: bounds.UntilFree = (n) => bounds.mostUntilFree(limits, n);
@@ -154,7 +160,7 @@ export class GrantBounds {
     if (this.#fairShare.contenders > 1 || !permits.all.every((n, i) => n === permits.certain[i]))
       return false;
     const { next } = deadlines;
-    return this.least(permits.most, next, now, since, granted) <= next;
+    return this.least({ cost: permits.most, deadline: next }, 1, now, since, granted) <= next;
   }
 
   /** The permits of each limit that are granted at the moment of the last reservation. */

@@ -37,7 +37,7 @@ export class HopelessRequests {
 
   /** The least wait of a new request. The store may have granted requests since `since` that are not known here. */
   leastWait(cost: Cost, timeout: number, now: number, since: number): number {
-    return this.#bounds.least(cost, now + timeout, now, since) - now;
+    return this.#bounds.least({ cost, deadline: now + timeout }, 1, now, since) - now;
   }
 
   /** A request with a deadline is about to join the queue. */
@@ -45,6 +45,14 @@ export class HopelessRequests {
     const queue = this.#queue;
     if (queue.firstUnassessed || !this.#bounds.lastReserved(now)) queue.firstUnassessed ??= request;
     else this.#assess(request, now);
+  }
+
+  /** Whether a request like this assessed one, which is the last, would be assessed like it. */
+  joinsLike(last: Request, now: number, isViable: () => boolean): boolean {
+    if (!this.#bounds.lastReserved(now)) return false;
+    return this.#bounds.isCertain(last, 1, now)
+      ? last.certain
+      : this.#queue.permits.hasPeers(last) && isViable();
   }
 
   /** A reply has made reservations. */
@@ -84,25 +92,45 @@ export class HopelessRequests {
     }
     let count = 0;
     for (let request = queue.firstUnassessed; request; request = queue.firstUnassessed) {
-      count++;
-      const { cost, timeout, deadline } = request;
-      if (timeout > 0 && timeout < Infinity) {
-        const least = this.#bounds.least(cost, deadline, now, from, granted);
-        if (least > deadline) {
-          queue.settle(request, least - now);
-          continue;
+      if (request.mayExpire) {
+        const least = (n: number) => this.#bounds.least(request, n, now, from, granted);
+        const viable = mostOf(request.count, (n) => least(n) <= request.deadline);
+        if (viable < request.count) {
+          const hopeless = viable > 0 ? queue.splitBack(request, viable) : request;
+          count += hopeless.count;
+          // Its deadline may be past: it is denied only now that its first reply has come.
+          queue.settle(hopeless, Math.max(0, least(viable + 1) - now));
+          if (hopeless === request) continue;
         }
         this.#assess(request, now);
       }
+      count += request.count;
       queue.countUnassessed();
     }
     this.#nextRound = Math.max(this.#nextRound, now + count / assessedPerMs);
   }
 
+  /** Assesses a request, or the part of it that is certain. */
   #assess(request: Request, now: number): void {
-    request.certain = this.#bounds.isCertain(request, now);
+    const certain = mostOf(request.count, (n) => this.#bounds.isCertain(request, n, now));
+    // The reply to a call has to find all its requests.
+    const isSplit = certain > 0 && certain < request.count && request.stage !== 'sent';
+    if (isSplit) this.#queue.splitBack(request, certain);
+    request.certain = certain >= request.count;
     request.peers = request.certain ? undefined : this.#queue.permits.joinPeers(request);
   }
+}
+
+/** The most of `count` requests, from the first on, for which this holds: if it holds for some, it holds for fewer. */
+function mostOf(count: number, holds: (count: number) => boolean): number {
+  if (holds(count)) return count;
+  let most = 0;
+  for (let tooMany = count; tooMany - most > 1; ) {
+    const middle = (most + tooMany) >> 1;
+    if (holds(middle)) most = middle;
+    else tooMany = middle;
+  }
+  return most;
 }
 
 /** The permits that a reply has granted at once to the requests of its call: the assessed ones may get what was prefetched. */

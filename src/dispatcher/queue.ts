@@ -62,14 +62,19 @@ export class Queue {
     if (request.timeout === 0) this.immediate.add(request);
   }
 
-  /** Adds one request to the last request, if that is of the same waiter and cost and not sent. Returns whether it did. */
-  extend(waiter: Waiter<unknown>, cost: Cost, data: unknown): boolean {
+  /** The last request, if that is of this waiter, cost and deadline, and not sent: another one may be counted in it. */
+  lastLike(waiter: Waiter<unknown>, cost: Cost, deadline: number): Request | undefined {
     const { last } = this.#list;
-    if (last?.stage !== 'queued' || last.waiter !== waiter || !sameCost(last.cost, cost)) return false;
-    if (last.timeout !== Infinity || !last.extend(data)) return false;
+    const isLike = last?.stage === 'queued' && last.waiter === waiter && last.deadline === deadline;
+    return isLike && sameCost(last.cost, cost) ? last : undefined;
+  }
+
+  /** Counts one more request in the last one, if there is room for its data. Returns whether it did. */
+  extend(last: Request, data: unknown): boolean {
+    if (!last.extend(data)) return false;
     this.size++;
     this.#count(last, 1);
-    this.waiters.grew(waiter);
+    this.waiters.grew(last.waiter);
     return true;
   }
 
@@ -174,7 +179,17 @@ export class Queue {
     if (request.waiter.cancelsAll) this.waiters.link(front, request.older, request);
     if (request === this.firstUnreserved) this.firstUnreserved = front;
     if (request === this.firstUnassessed) this.firstUnassessed = front;
+    if (request.heapIndex >= 0) this.deadlines.add(front);
     return front;
+  }
+
+  /** Splits a request in two after its first `count` requests. Returns the second. */
+  splitBack(request: Request, count: number): Request {
+    const back = request.splitBack(count);
+    this.#list.add(back, request.next);
+    if (request.waiter.cancelsAll) this.waiters.link(back, request, request.newer);
+    if (request.heapIndex >= 0) this.deadlines.add(back);
+    return back;
   }
 
   /** The requests in their order. Each may be removed while it is visited. */

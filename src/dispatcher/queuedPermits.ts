@@ -42,6 +42,11 @@ export class QueuedPermits {
     return this.#peersFor(cost, deadline)?.count ?? 0;
   }
 
+  /** Whether a request like this one counts among its peers. */
+  hasPeers({ cost, deadline, peers }: Request): boolean {
+    return peers !== undefined && this.#peersFor(cost, deadline) === peers;
+  }
+
   /** Returns the peers among which a request counts from now on. */
   joinPeers({ cost, deadline }: Request): Peers {
     const peers = this.#peersFor(cost, deadline) ?? { cost, deadline, count: 0 };

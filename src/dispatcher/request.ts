@@ -56,7 +56,7 @@ export class Request implements Link<Request>, Heaped {
   constructor(
     readonly waiter: Waiter<unknown>,
     readonly cost: Cost,
-    /** Number of requests: more than one only without a timeout. */
+    /** Number of requests: more than one only if they have one deadline, or none. */
     public count: number,
     /** Milliseconds that each may wait. */
     readonly timeout: number,
@@ -70,6 +70,11 @@ export class Request implements Link<Request>, Heaped {
   /** Its place in the heap of deadlines. */
   get rank(): number {
     return this.expires;
+  }
+
+  /** Whether it waits, and not for ever. */
+  get mayExpire(): boolean {
+    return this.timeout > 0 && this.timeout < Infinity;
   }
 
   /** The data of one of the requests. */
@@ -98,18 +103,32 @@ export class Request implements Link<Request>, Heaped {
 
   /** Splits off the first `count` requests. */
   splitFront(count: number): Request {
-    const { waiter, cost, timeout, deadline, data } = this;
-    const front = new Request(waiter, cost, count, timeout, deadline, data);
-    front.order = this.order;
-    front.stage = this.stage;
-    front.block = this.block;
-    front.certain = this.certain;
-    front.peers = this.peers;
-    front.#items = this.#items;
-    front.#firstItem = this.#firstItem;
+    const front = this.part(count, 0);
     this.count -= count;
     this.#firstItem += count;
     return front;
+  }
+
+  /** Splits off those behind the first `count` requests. */
+  splitBack(count: number): Request {
+    const back = this.part(this.count - count, count);
+    this.count = count;
+    return back;
+  }
+
+  /** Not a `#` method: V8 would add a field to each request. */
+  private part(count: number, from: number): Request {
+    const { waiter, cost, timeout, deadline, data } = this;
+    const part = new Request(waiter, cost, count, timeout, deadline, data);
+    part.order = this.order;
+    part.stage = this.stage;
+    part.expires = this.expires;
+    part.block = this.block;
+    part.certain = this.certain;
+    part.peers = this.peers;
+    part.#items = this.#items;
+    part.#firstItem = this.#firstItem + from;
+    return part;
   }
 }
 

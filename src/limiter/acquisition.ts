@@ -13,10 +13,15 @@ export function acquireFrom<P>(
   cost: Cost,
   options: AcquireOptions = {},
 ): Promise<Permit<P>> {
-  if ((options.timeout ?? Infinity) === Infinity && !options.signal) return count(line, permits, cost);
+  const { timeout = Infinity, signal } = options;
+  if (timeout === Infinity && !signal) return count(line, permits, cost);
   return new Promise((resolve, reject) => {
-    const acquisition = new CancellableAcquisition(line, permits, cost, options, resolve, reject);
-    acquisition.start();
+    const isCounted = timeout > 0 && !signal;
+    const acquisition = isCounted
+      ? new TimedAcquisition(line, permits, timeout, resolve, reject)
+      : new CancellableAcquisition(line, permits, cost, options, resolve, reject);
+    if (acquisition instanceof CancellableAcquisition) acquisition.start();
+    else line.count(counted, cost, acquisition, timeout);
     // A request that is refused before this returns gets a stack, since that names the caller.
     const { refusal } = acquisition;
     if (refusal) Error.captureStackTrace?.(refusal, acquireFrom);
@@ -66,19 +71,44 @@ class Acquisition<P> implements Waiter<undefined> {
   }
 
   denied(retryAfter: number | undefined): void {
-    this.reject(this.timeoutError(Infinity, retryAfter));
+    this.refuse(Infinity, retryAfter);
   }
 
   failed(error: Error): void {
     this.reject(error);
   }
 
-  protected timeoutError(timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
-    return withoutStack(() => this.line.timeoutError(this.permits, timeout, retryAfter));
+  /** Rejects the request because of its timeout. Returns the error. */
+  protected refuse(timeout: number, retryAfter: number | undefined): AcquireTimeoutError {
+    const error = withoutStack(() => this.line.timeoutError(this.permits, timeout, retryAfter));
+    this.reject(error);
+    return error;
   }
 }
 
-/** The waiter of all requests without timeout and signal: one waiter, so that the line only counts them. */
+/** One request with a timeout, which may be refused. */
+class TimedAcquisition<P> extends Acquisition<P> {
+  readonly #timeout: number;
+  /** The error with which it was rejected because of its timeout. */
+  refusal: AcquireTimeoutError | undefined;
+
+  constructor(
+    line: Line<P>,
+    permits: P,
+    timeout: number,
+    resolve: (permit: Permit<P>) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    super(line, permits, resolve, reject);
+    this.#timeout = timeout;
+  }
+
+  override denied(retryAfter: number | undefined): void {
+    this.refusal = this.refuse(this.#timeout, retryAfter);
+  }
+}
+
+/** The waiter of all requests without a signal that may wait: one waiter, so that the line only counts them. */
 const counted: Waiter<Waiter<undefined>> = {
   isPassive: true,
   granted: (grant, acquisition) => acquisition.granted(grant, undefined),
@@ -149,10 +179,7 @@ export class CancellableAcquisition<P> extends Acquisition<P> {
     if (this.#isSettled) return;
     this.#settle();
     if (this.#deny) this.#deny();
-    else {
-      this.refusal = this.timeoutError(this.#timeout, retryAfter);
-      this.reject(this.refusal);
-    }
+    else this.refusal = this.refuse(this.#timeout, retryAfter);
   }
 
   override failed(error: Error): void {

@@ -155,10 +155,10 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
     return settledRequest;
   }
 
-  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void {
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T, timeout?: number): void {
     const grant = this.take(cost);
     if (grant) this.handOut(waiter, grant, data as T);
-    else this.dispatcher.count(waiter, cost, data);
+    else this.dispatcher.count(waiter, cost, data, timeout);
   }
 
   /** Grants a request whose permits are already taken. Requests that its callback makes are processed after it. */

@@ -60,8 +60,11 @@ export interface Line<P> {
    * It cancels the request `replaces`, and takes its reservation if both have the same cost.
    */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Ticket): Ticket;
-  /** Adds a request without a timeout, which only `cancelAll` cancels. Consecutive ones of one waiter and cost are counted. */
-  count<T>(waiter: Waiter<T>, cost: Cost, data?: T): void;
+  /**
+   * Adds a request that only `cancelAll` cancels. Consecutive ones of one waiter, cost and deadline are counted. A timeout has to
+   * be positive; by default, there is none.
+   */
+  count<T>(waiter: Waiter<T>, cost: Cost, data?: T, timeout?: number): void;
   /** Cancels a request, and refunds its reservation. */
   cancel(ticket: Ticket): void;
   /** Cancels all requests of a waiter, and refunds their reservations. */

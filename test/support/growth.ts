@@ -2,13 +2,17 @@
 type Prepare = (size: number) => () => void;
 
 /**
- * The factor in processor time between the two sizes, each the best of three tries; of twenty if it is far from the factor of
- * the sizes, since the garbage of earlier work is sometimes collected in each of three, and a busy machine makes some of them slow.
+ * The factor in processor time between the two sizes, each the best of three tries; of twenty if it is more than expected, by
+ * default far from the factor of the sizes, since the garbage of earlier work is sometimes collected in each of three, and a busy machine makes some of them slow.
  */
-export function growth(sizes: readonly [small: number, large: number], prepare: Prepare): number {
+export function growth(
+  sizes: readonly [small: number, large: number],
+  prepare: Prepare,
+  expected = (2 * sizes[1]) / sizes[0],
+): number {
   const best = [Infinity, Infinity];
   const factor = () => best[1] / Math.max(1, best[0]);
-  for (let tries = 0; tries < 3 || (tries < 20 && factor() > (2 * sizes[1]) / sizes[0]); tries++)
+  for (let tries = 0; tries < 3 || (tries < 20 && factor() > expected); tries++)
     sizes.forEach((size, i) => {
       best[i] = Math.min(best[i], costOf(prepare(size)));
     });

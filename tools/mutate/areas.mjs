@@ -14,7 +14,7 @@ export const areas = {
   dispatcher: {
     files: [
       /^src\/(heap|together)\.ts$/,
-      /^src\/dispatcher\/(dispatcher|passes|granting|reserveCalls|replyPrefetch|applyReply|grantAtOnce|gather|expiry|admission|limitChanges|rescheduler|loop|queue|waiterIndex|reservations|reservedMoments|chain|block|deadlines|refunds|waitEstimate|waitBounds|grantBounds|hopelessRequests|fairShare)\.ts$/,
+      /^src\/dispatcher\/(dispatcher|joining|passes|granting|reserveCalls|replyPrefetch|applyReply|grantAtOnce|gather|expiry|admission|limitChanges|rescheduler|loop|queue|waiterIndex|reservations|reservedMoments|chain|block|deadlines|refunds|waitEstimate|waitBounds|grantBounds|hopelessRequests|fairShare)\.ts$/,
     ],
     tests: [
       'test/dispatcher/',

@@ -62,11 +62,11 @@ export const equivalent = [
   },
   {
     mutant:
-      /dispatcher\.ts if \(«replaces \|\| \(request\.stage !== 'settled' && !isBehind\) → true»\) this\.loop\.wake\(\);$/,
+      /joining\.ts if \(«replaces \|\| \(request\.stage !== 'settled' && !isBehind\) → true»\) loop\.wake\(\);$/,
     why: 'a pass after a rejected request, or one behind others, finds nothing to do',
   },
   {
-    mutant: /dispatcher\.ts if \(«queue\.deadlines\.first === request → true»\) this\.loop\.settle\(\);$/,
+    mutant: /joining\.ts if \(«deadlines\.first === request → true»\) loop\.settle\(\);$/,
     why: 'the timer stays set for the same time',
   },
   {
@@ -507,11 +507,6 @@ export const equivalent = [
   {
     mutant: /memoryLedger\.ts if \(«known → false»\) reply\(null, known\.available\);$/,
     why: 'the slow path gives the same answer',
-  },
-  {
-    mutant:
-      /dispatcher\.ts if \(«admission\.hasRoom && this\.#extend\(waiter, cost, data\) → false»\) return;$/,
-    why: 'the request is counted in the last one all the same, after an object was made for it',
   },
   {
     mutant: /dispatcher\/refunds\.ts version = «0 → 1»;$/,

@@ -859,9 +859,81 @@ export const known = [
     tests: ['test/operators/throttleDistributed/leftovers'],
     changes: [
       {
-        file: 'src/dispatcher/dispatcher.ts',
+        file: 'src/dispatcher/joining.ts',
         find: '    if (replaces && !wasReserved) reservations.remove(replaces);\n',
         replace: '',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'one of several requests of one deadline that may be granted is denied',
+    tests: ['test/dispatcher/hopeless\\.'],
+    changes: [
+      {
+        file: 'src/dispatcher/hopelessRequests.ts',
+        find: 'least(n) <= request.deadline',
+        replace: 'least(n + 1) <= request.deadline',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'the wait of a hopeless part of a request is that of its first',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      {
+        file: 'src/dispatcher/hopelessRequests.ts',
+        find: 'least(viable + 1)',
+        replace: 'least(1)',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a request with a short timeout is counted in one that expires at its deadline',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      {
+        file: 'src/dispatcher/joining.ts',
+        find: '(isTimed && this.#expiry.delays(timeout, this.#admission))',
+        replace: 'false',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'timeouts are counted to the microsecond',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      {
+        file: 'src/dispatcher/joining.ts',
+        find: 'Math.ceil(this.#now()) + timeout',
+        replace: 'this.#now() + timeout',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'the front part of a split request does not expire',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      {
+        file: 'src/dispatcher/queue.ts',
+        find: 'if (request.heapIndex >= 0) this.deadlines.add(front);',
+        replace: 'if (request.heapIndex > 1e9) this.deadlines.add(front);',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a denied part is reported before the granted one',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      {
+        file: 'src/dispatcher/granting.ts',
+        find: 'queue.first!.order <= ended.order',
+        replace: 'queue.first!.order < ended.order',
       },
     ],
   },

@@ -1,0 +1,239 @@
+// Requests of one deadline are counted in one object. They end as if each was on its own.
+import fc from 'fast-check';
+import sinon, { type SinonFakeTimers } from 'sinon';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Request } from '../../src/dispatcher/request.ts';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import type { Waiter } from '../../src/port/line.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import { outcome } from '../../src/stores/store.ts';
+import { promise } from '../support/campaign.ts';
+import { timed } from '../support/fakeTime.ts';
+import { openLedger, openLine, recorder } from '../support/lines.ts';
+import { slowLedger } from '../support/slowLedger.ts';
+import { writtenLine } from './scriptedReplies.ts';
+
+const permits = 10;
+const interval = 1000;
+const limits: fc.Arbitrary<Limit> = fc.oneof(
+  fc.constant(tokenBucket({ permits, interval })),
+  fc.constant(tokenBucket({ permits, interval, burst: 3 })),
+  fc.constant(slidingWindow({ permits, interval })),
+  fc.constant(fixedWindow({ permits, interval })),
+);
+
+type Step =
+  | { kind: 'ask'; client: number; count: number; cost: number; deadline: number }
+  | { kind: 'advance'; ms: number }
+  | { kind: 'refund'; grant: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('ask' as const),
+      // The second client is there for a part of the requests only, so that the first is alone at times.
+      client: fc.constantFrom(0, 0, 0, 0, 1),
+      count: fc.integer({ min: 1, max: 40 }),
+      cost: fc.constantFrom(1, 1, 1, 2, 3),
+      // Few deadlines, so that requests of several turns share one: they are whole seconds later, or timeouts.
+      deadline: fc.oneof(
+        fc.constantFrom(Infinity, 5, 2000),
+        fc.integer({ min: 100, max: 6000 }),
+        fc.integer({ min: -3, max: -1 }),
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('advance' as const),
+      ms: fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: 1, max: 1500 })),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('refund' as const), grant: fc.nat() }) },
+);
+
+/** How the requests end. */
+function run(clock: SinonFakeTimers, limit: Limit, trip: number, steps: Step[], counted: boolean) {
+  const store = memoryStore();
+  const recorded = recorder<number>();
+  const lines = ['one', 'two'].map((client) => {
+    const ledger = openLedger(store, limit, client);
+    return openLine(limit, trip > 0 ? slowLedger(ledger, { there: trip, back: trip }) : ledger);
+  });
+  const ends = () => [...recorded.endings].sort((a, b) => a.data - b.data);
+  let asked = 0;
+  const owners: number[] = [];
+  const refunded = new Set<number>();
+  for (const one of steps) {
+    if (one.kind === 'advance') clock.tick(one.ms);
+    else if (one.kind === 'ask') {
+      const line = lines[one.client];
+      const timeout = one.deadline > 0 ? one.deadline : -1000 * one.deadline - (clock.now % 1000);
+      for (let i = 0; i < one.count; i++) {
+        owners.push(one.client);
+        if (counted || timeout === Infinity) line.count(recorded, [one.cost], asked++, timeout);
+        else line.ask(recorded, [one.cost], timeout, asked++);
+      }
+    } else {
+      const granted = ends().flatMap((end) =>
+        end.what === 'granted' && !refunded.has(end.data) ? [[end.data, end.grant] as const] : [],
+      );
+      if (granted.length === 0) continue;
+      const [data, grant] = granted[one.grant % granted.length];
+      refunded.add(data);
+      lines[owners[data]].refund(grant);
+    }
+  }
+  clock.tick(600_000);
+  const found = ends().map((end) => ({
+    ...end,
+    grant: undefined,
+    moment: end.what === 'granted' ? end.grant.moment : undefined,
+  }));
+  for (const line of lines) void line.close();
+  clock.tick(2000);
+  return found;
+}
+
+promise(
+  'requests of one deadline end as if none was counted in another',
+  400,
+  fc.tuple(limits, fc.constantFrom(0, 3, 40), fc.array(step, { minLength: 2, maxLength: 25 })),
+  ([limit, trip, steps]) => {
+    const found = [true, false].map((counted) => {
+      const clock = sinon.useFakeTimers({ now: 1_700_000_000_000 });
+      try {
+        return run(clock, limit, trip, steps, counted);
+      } finally {
+        sinon.restore();
+      }
+    });
+    for (const { what, data, ...end } of found[0])
+      assert.ok(!(Reflect.get(end, 'retryAfter') < 0), `${data} is ${what} with a wait that is past`);
+    // The difference of two long lists takes minutes to draw.
+    const [one, other] = found.map((endings) => endings.map((end) => JSON.stringify(end)));
+    assert.is(one.length, other.length);
+    for (const [i, end] of one.entries()) assert.ok(end === other[i], `counted ${end}, not ${other[i]}`);
+  },
+  {
+    examples: [
+      // The first reply tells that three of the first requests are certain, and so that one of the others is hopeless.
+      [
+        [
+          slidingWindow({ permits, interval }),
+          40,
+          [
+            { kind: 'ask', client: 0, count: 4, cost: 3, deadline: 2681 },
+            { kind: 'ask', client: 0, count: 6, cost: 2, deadline: -1 },
+            { kind: 'advance', ms: 0 },
+          ],
+        ],
+      ],
+      // Requests are denied after their deadlines, with their first reply.
+      [
+        [
+          tokenBucket({ permits, interval, burst: 3 }),
+          3,
+          [
+            { kind: 'ask', client: 0, count: 2, cost: 1, deadline: Infinity },
+            { kind: 'advance', ms: 6 },
+            { kind: 'ask', client: 0, count: 34, cost: 1, deadline: 5 },
+            { kind: 'advance', ms: 1 },
+          ],
+        ],
+      ],
+    ],
+  },
+);
+
+timed('of requests of one deadline, those granted come before those refused by the same reply', (clock) => {
+  const { line, recorded, counter, answer } = writtenLine();
+  const waiter = counter('one');
+  for (let i = 0; i < 3; i++) line.count(waiter, [1], undefined, 500);
+  clock.tick(1);
+  answer([
+    [2, 0],
+    [1, outcome.refused],
+  ]);
+  assert.equal(
+    recorded.map(([who]) => who),
+    ['one', 'one', 'one late'],
+  );
+});
+
+timed('a request that is not assessed is not counted in one that is', (clock) => {
+  const limit = tokenBucket({ permits: 1, interval: 1000, burst: 2 });
+  const { line, recorded, counter, answer } = writtenLine(limit);
+  const waiter = counter('one');
+  line.count(waiter, [1], undefined, 1000);
+  clock.tick(1);
+  answer([[1, -1]], { retryAfter: 500 });
+  line.count(waiter, [1], undefined, 999);
+  clock.tick(500);
+  // The second is hopeless: the bucket will be empty.
+  answer([[1, 399]]);
+  clock.tick(1000);
+  assert.equal(recorded, [
+    ['one late', 501],
+    ['one', 900],
+  ]);
+});
+
+timed('a request that expires at its deadline is not counted in one that may expire later', (clock) => {
+  const { line, recorded, counter, answer } = writtenLine();
+  const waiter = counter('short');
+  line.count(counter('first'), [1]);
+  clock.tick(10);
+  // Its first reply may come until 110.
+  line.count(waiter, [1], undefined, 60);
+  clock.tick(10);
+  answer([[1, -1]], { retryAfter: 500 });
+  clock.tick(10);
+  line.count(waiter, [1], undefined, 40);
+  clock.tick(200);
+  assert.equal(recorded, [
+    ['short late', 70],
+    ['short late', 110],
+  ]);
+});
+
+timed('a request that may expire later is not counted in one that expires at its deadline', (clock) => {
+  const { line, recorded, counter } = writtenLine();
+  const waiter = counter('short');
+  line.count(counter('first'), [1]);
+  clock.tick(10);
+  line.count(waiter, [1], undefined, 100);
+  clock.tick(10);
+  line.count(waiter, [1], undefined, 90);
+  clock.tick(200);
+  assert.equal(recorded, [
+    ['short late', 110],
+    ['short late', 120],
+  ]);
+});
+
+timed('timeouts of one millisecond count from its end, so that they have one deadline', (clock) => {
+  const { line, recorded, counter } = writtenLine();
+  const waiter = counter('one');
+  clock.tick(0.25);
+  for (let i = 0; i < 4; i++) {
+    line.count(waiter, [1], undefined, 1000);
+    clock.tick(0.25);
+  }
+  clock.tick(2000);
+  assert.equal(recorded, Array(4).fill(['one late', 1001.25]));
+});
+
+test('the parts of a request expire with it', () => {
+  const request = new Request(writtenLine().counter('one') as Waiter<unknown>, [1], 3, 1000, 1000, undefined);
+  request.expires = 1200;
+  assert.equal(
+    [request.splitFront(1), request.splitBack(1), request].map(({ count, expires }) => [count, expires]),
+    Array(3).fill([1, 1200]),
+  );
+});
+
+test.run();
