@@ -99,15 +99,18 @@ export class Link {
 
   #carry(from: Socket, to: Socket, way: Way, intercepts: (chunk: Buffer) => boolean = () => false): void {
     let due = 0;
+    // In order, however long each part takes, and whichever timer fires first.
+    const inFlight: Buffer[] = [];
+    const arrive = () => {
+      const chunk = inFlight.shift()!;
+      if (!to.destroyed && !intercepts(chunk)) to.write(chunk);
+    };
     from.on('data', (chunk) => {
       if (this.#silent.has(way)) return;
-      // In order, however long each part takes.
       due = Math.max(due, performance.now() + this.latency + this.jitter * this.#random());
       const wait = due - performance.now();
-      const arrive = () => {
-        if (!to.destroyed && !intercepts(chunk)) to.write(chunk);
-      };
-      if (wait > 0) setTimeout(arrive, wait);
+      inFlight.push(chunk);
+      if (wait > 0 || inFlight.length > 1) setTimeout(arrive, wait);
       else arrive();
     });
   }
