@@ -131,14 +131,10 @@ local function tokenBucket()
     return now + math.ceil((state.burst * state.interval - unitsAt(state, now)) / state.permits)
   end
 
-  -- The permits that the bucket lacks, the refill that is lost before its reservations included.
-  local function missingIn(state)
-    return (state.burst * state.interval - state.units) / state.interval
-  end
-
-  local function takenOf(state)
-    local owed = math.max(0, state.owedUntil - state.ts) * state.permits / state.interval
-    return math.min(missingIn(state), state.burst + heldAfter(state, state.ts) + owed)
+  -- The units taken; not those that the bucket lacks because refill is lost before its reservations.
+  local function unitsTaken(state)
+    local cap, owed = state.burst * state.interval, math.max(0, state.owedUntil - state.ts) * state.permits
+    return math.min(cap - state.units, cap + heldAfter(state, state.ts) * state.interval + owed)
   end
 
   -- Charges units that were granted under another limit. The level may become negative: the refill covers that first.
@@ -148,19 +144,24 @@ local function tokenBucket()
   end
 
   function algebra.adopt(state, spec)
-    local missing, taken = missingIn(state), takenOf(state)
+    local former = state.interval
+    -- In units of the former interval, then in those of the new one.
+    local function converted(units)
+      return former == state.interval and units or math.ceil(units / former * state.interval)
+    end
+    local missing, taken = state.burst * former - state.units, unitsTaken(state)
     local ahead, units = math.max(0, newestIn(state) - state.ts), 0
-    local missingThen = missing - ahead * state.permits / state.interval
+    local missingThen = missing - ahead * state.permits
     changeRate(state, state.ts)
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
     state.units = state.burst * state.interval
     -- Refill was lost before the newest reservation: until then, that at the new rate is lost too.
-    if taken < missing then units = math.ceil(missingThen * state.interval) + ahead * state.permits end
-    algebra.owe(state, math.max(math.ceil(taken * state.interval), units))
+    if taken < missing then units = converted(missingThen) + ahead * state.permits end
+    algebra.owe(state, math.max(converted(taken), units))
   end
 
   function algebra.taken(state)
-    return math.ceil(takenOf(state)), newestIn(state)
+    return math.ceil(unitsTaken(state) / state.interval), newestIn(state)
   end
 
   return algebra

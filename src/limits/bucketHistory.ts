@@ -21,6 +21,14 @@ export interface BucketHistory extends Step {
   unsureUntil: number;
   /** Grants for this moment or later were made at the present rate. */
   sameSince: number;
+  /** The refill before the last change of the rate, if there was one. */
+  former: FormerRefill | undefined;
+}
+
+/** The refill before a change of the rate. It is known from `from` on. */
+interface FormerRefill extends Refill {
+  from: number;
+  until: number;
 }
 
 /** Permits that are held for moments from `since` to `until`. */
@@ -209,11 +217,13 @@ export function roomAfter(
   taken: number,
   { permits, interval }: Refill,
 ): number {
-  const { lastAt, sameSince } = history;
-  // Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
-  // counted, as its amount is not known.
-  const ran = (moment: number) =>
-    moment > now ? now - moment : Math.max(0, now - Math.max(moment, sameSince));
+  const { lastAt, sameSince, former } = history;
+  // Units of refill since a moment; negative if the moment is ahead.
+  const refillSince = (moment: number) => {
+    if (moment > now) return (now - moment) * permits;
+    const present = Math.max(0, now - Math.max(moment, sameSince)) * permits;
+    return former ? present + formerRefill(former, moment, interval) : present;
+  };
   let later = 0;
   let room = Infinity;
   for (let step: Step | undefined = history; step; step = step.earlier) {
@@ -224,10 +234,18 @@ export function roomAfter(
     later += others;
     // A reservation is made for a whole millisecond, so the level before it may exceed the capacity.
     const brim = until > now ? permits - 1 : 0;
-    if (others > 0) room = Math.min(room, taken + ran(until) * permits - later * interval + brim);
+    if (others > 0) room = Math.min(room, taken + refillSince(until) - later * interval + brim);
     if (t >= since) return room;
   }
   return 0;
+}
+
+/** A lower bound of the refill before the change of the rate, since a moment, in present units. */
+function formerRefill({ from, until, ...former }: FormerRefill, moment: number, interval: number): number {
+  const units = Math.max(0, until - Math.max(moment, from)) * former.permits;
+  if (former.interval === interval) return units;
+  // One unit less, as the permits taken were rounded up at the change; and less what the quotient may be rounded up.
+  return Math.max(0, Math.floor((units / former.interval) * interval * (1 - 2 ** -50)) - 1);
 }
 
 /**
@@ -279,8 +297,9 @@ export function cut(history: BucketHistory, until: number): void {
 }
 
 /** Another rate comes into force. Reservations keep their moments, although the permits of all of them are charged now. */
-export function changeRate(history: BucketHistory, now: number): void {
-  const { sameSince, unsureUntil } = history;
+export function changeRate(history: Bucket, now: number): void {
+  const { sameSince, unsureUntil, permits, interval } = history;
+  history.former = { permits, interval, from: sameSince, until: now };
   // Some were charged at an earlier change.
   if (sameSince > now) history.unsureUntil = Math.max(unsureUntil, sameSince - 1);
   history.sameSince = Math.max(newestIn(history) + 1, now);

@@ -43,6 +43,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     lastAt: history.mixed,
     unsureUntil: 0,
     sameSince: 0,
+    former: undefined,
   }),
 
   earliest(state, now, _at, n) {
@@ -135,22 +136,28 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   adopt(state, { permits, interval, burst }) {
-    const missing = missingIn(state);
-    const taken = takenOf(state);
+    const former = state.interval;
+    // In units of the former interval, then in those of the new one.
+    const converted = (units: number) =>
+      former === interval ? units : Math.ceil((units / former) * interval);
+    const missing = capOf(state) - state.units;
+    const taken = unitsTaken(state);
     const ahead = Math.max(0, history.newestIn(state) - state.ts);
-    const missingThen = missing - (ahead * state.permits) / state.interval;
+    const missingThen = missing - ahead * state.permits;
     history.changeRate(state, state.ts);
     state.permits = small(permits);
     state.interval = small(interval);
     state.burst = small(burst);
     state.units = capOf(state);
-    const units = Math.ceil(taken * interval);
     // Refill was lost before the newest reservation: until then, that at the new rate is lost too.
-    const unitsThen = taken < missing ? Math.ceil(missingThen * interval) + ahead * permits : 0;
-    owe(state, Math.max(units, unitsThen));
+    const unitsThen = taken < missing ? converted(missingThen) + ahead * permits : 0;
+    owe(state, Math.max(converted(taken), unitsThen));
   },
 
-  taken: (state) => ({ permits: Math.ceil(takenOf(state)), newest: history.newestIn(state) }),
+  taken: (state) => ({
+    permits: Math.ceil(unitsTaken(state) / state.interval),
+    newest: history.newestIn(state),
+  }),
 };
 
 /** Charges units that were granted under another limit. The level may become negative: the refill covers that first. */
@@ -196,14 +203,10 @@ function raiseLevel(state: TokenBucketState, now: number, last: number): void {
   state.sameSince = Math.min(state.sameSince, Math.max(now + 1, last) + 1);
 }
 
-/** The permits that the bucket lacks, not rounded, the refill that is lost before its reservations included. */
-function missingIn({ units, interval, burst }: TokenBucketState): number {
-  return (burst * interval - units) / interval;
-}
-
-/** The permits taken, not rounded. */
-function takenOf(state: TokenBucketState): number {
-  const { ts, permits, interval, burst, owedUntil } = state;
-  const owed = (Math.max(0, owedUntil - ts) * permits) / interval;
-  return Math.min(missingIn(state), burst + history.heldAfter(state, ts) + owed);
+/** The units taken; not those that the bucket lacks because refill is lost before its reservations. */
+function unitsTaken(state: TokenBucketState): number {
+  const { units, ts, permits, interval, owedUntil } = state;
+  const cap = capOf(state);
+  const owed = Math.max(0, owedUntil - ts) * permits;
+  return Math.min(cap - units, cap + history.heldAfter(state, ts) * interval + owed);
 }

@@ -233,7 +233,7 @@ test('permits that a reservation needs are not granted ahead of it', () => {
 
 test('reservations of which some may be void do not count as permits that are still there', () => {
   const earlier = { since: 1005, until: 1005, held: 1, earlier: undefined };
-  const history = { since: 1010, until: 1020, held: 5, earlier, lastAt: -1, sameSince: 0 };
+  const history = { since: 1010, until: 1020, held: 5, earlier, lastAt: -1, sameSince: 0, former: undefined };
   const rate = { permits: 1, interval: 1 };
   assert.is(leastLevel({ ...history, unsureUntil: 0 }, 1000, 1000, Infinity, -3, rate), 3);
   assert.is(leastLevel({ ...history, unsureUntil: 1020 }, 1000, 1000, Infinity, -3, rate), -3);
@@ -325,6 +325,36 @@ test('grants from before a change of the rate are given back one by one', () => 
   // Five have been refilled.
   for (let i = 9; i >= 5; i--) assert.is(restored(state, 1000 + 20 * i, 1), 1);
   assert.is(restored(state, 1000, 1), 0);
+});
+
+for (const [permits, interval, burst] of [
+  [10, 1000, 31],
+  [11, 1000, 30],
+  [5, 1000, 10],
+  [7, 500, 30],
+])
+  test(`grants from before a change are given back as far as the bucket was not refilled: ${permits} per ${interval} ms of ${burst}`, () => {
+    // The bucket is emptied, and what is refilled in two seconds is granted.
+    const refilled = Array.from({ length: 20 }, (_, i): [number, number] => [100 * (i + 1), 1]);
+    const state = bucketAfter({ permits: 10, interval: 1000, burst: 30 }, [0, 30], ...refilled);
+    algebra.adopt(state, tokenBucket({ permits, interval, burst }), 0);
+    algebra.roll(state, 2001, 0);
+    const given = restored(state, 0, 30);
+    // Of each step with some of the later grants, the first one counts as if it was made with the last.
+    assert.ok(given > 26.9 && given <= 30, `${given}`);
+  });
+
+test('of the refill before several changes, only that before the last is known', () => {
+  const state = bucketAfter({ permits: 10, interval: 1000, burst: 30 }, [0, 10], [900, 29]);
+  for (const [now, permits] of [
+    [950, 20],
+    [1050, 10],
+  ]) {
+    algebra.roll(state, now, 0);
+    algebra.adopt(state, tokenBucket({ permits, interval: 1000, burst: 30 }), 0);
+  }
+  // There was room for one permit at 900, since nine of the first ten had been refilled.
+  assert.is(restored(state, 0, 10), 0.5);
 });
 
 test('nothing is granted ahead of reservations that were charged when the rate changed', () => {

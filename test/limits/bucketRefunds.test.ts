@@ -159,4 +159,51 @@ promise(
   ([rate, us, steps]) => neverOver([rate, us, steps.map((step): BucketStep => ({ ...step, rate }))]),
 );
 
+/** The history of a small bucket that is never full: what is refunded is bounded by the refill before the changes. */
+function nearlyEmpty(
+  rate: Rate,
+  us: number,
+  steps: BucketStep[],
+  rateOf: (place: number) => Rate,
+): BucketHistory {
+  const history = startBucket(rate, us);
+  const most = (1.2 * 1000 * rate.interval) / rate.permits;
+  for (const step of steps) {
+    const n = 1 + (step.permits % 5);
+    const soon = Math.floor(step.us % (n * most));
+    take(history, { ...step, permits: n, later: 0, us: soon, rate: rateOf(step.place) });
+  }
+  return history;
+}
+
+const withChanges = fc.tuple(
+  smallRates,
+  starts,
+  bucketSteps(['take', 'take', 'take', 'refund', 'refund', 'adopt'], 60),
+);
+
+promise(
+  'after refunds from before a change to an equal rate in other units, any two remaining grants of a bucket keep its bound',
+  3000,
+  withChanges,
+  ([rate, us, steps]) => {
+    const { permits, interval } = rate;
+    const history = nearlyEmpty(rate, us, steps, (place) => {
+      const factor = 1 + (place % 3);
+      return { ...rate, permits: permits * factor, interval: interval * factor };
+    });
+    assert.equal(overSpans(history), undefined);
+  },
+);
+
+promise(
+  'after refunds from before several changes, a bucket that is nearly empty still owes its earlier grants',
+  3000,
+  withChanges,
+  ([rate, us, steps]) => {
+    const rateOf = (place: number) => ({ ...rate, permits: rate.permits * [1, 1, 5][place % 3] });
+    assert.equal(overDebt(nearlyEmpty(rate, us, steps, rateOf)), undefined);
+  },
+);
+
 test.run();

@@ -43,11 +43,16 @@ const client = 'me';
 const rate = ['permits', 'interval', 'extra'];
 /** The bytes of the numbers of a limit in the form of `lua/heads`, its three options and their checksum the last of them. */
 const bytesOf: Record<Kind, number> = { slidingWindow: 61, fixedWindow: 60, tokenBucket: 61 };
+/** What a bucket holds only after its limit was changed. */
+const changes = [
+  ...['owedUntil', 'unsureUntil', 'sameSince'],
+  ...['changedAt', 'formerSince', 'formerPermits', 'formerInterval'],
+];
 /** The fields in this form that are doubles, after the limit's text, and the bytes in between. */
 const small: Record<Kind, [bytes: number, fields: string[]]> = {
   slidingWindow: [10, ['coarsest']],
   fixedWindow: [0, ['start0', 'stop0', 'used0', 'newest0', 'reserved0', 'most0']],
-  tokenBucket: [18, ['owedUntil', 'unsureUntil', 'sameSince']],
+  tokenBucket: [18, changes],
 };
 /** The end of the head in this form. */
 const headEnd = 33;
@@ -66,7 +71,7 @@ const whole: Record<Kind, string[]> = {
     ...['start0', 'stop0', 'used0', 'newest0', 'reserved0', 'most0', 'gridShift'],
   ],
   tokenBucket: [
-    ...['units', 'ts', 'owedUntil', 'lastAt', 'unsureUntil', 'sameSince', 'steps'],
+    ...['units', 'ts', 'lastAt', 'steps', ...changes],
     ...['since', 'until', 'held', 'since', 'until', 'held'],
   ],
 };
@@ -107,7 +112,7 @@ const counts = new Set([
   ...[...rate, 'total', 'openCount', 'used', 'used0', 'length', 'since', 'until', 'held', 'ts', 'steps'],
 ]);
 /** Those that are checked only in a whole ledger. */
-const wholeCounts = new Set(['owedUntil', 'unsureUntil', 'reserved']);
+const wholeCounts = new Set(['changedAt', 'owedUntil', 'unsureUntil', 'reserved']);
 
 /**
  * Numbers that a field must not hold. The numbers of a window, those that few small ledgers have, and the units of a bucket in
@@ -145,7 +150,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 16: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 17: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -173,7 +178,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 16: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 17: found an invalid limit; reset() deletes it`,
       );
     }
   });

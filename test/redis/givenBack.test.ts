@@ -311,6 +311,19 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.equal(await clients.peek(600), [13]);
   });
 
+  for (const changed of [{ permits: 11 }, { burst: 31 }])
+    test(`of a bucket, most of what was granted before a change can be refunded after it: ${JSON.stringify(changed)}`, async () => {
+      const limit: LimitSpec = { ...bucket, burst: 30 };
+      const clients = await fleet(limit);
+      const { epoch } = await clients.reserve(0, 1, { count: 30 });
+      // Another client takes what is refilled.
+      for (let i = 1; i <= 20; i++) await clients.reserve(100 * i, 2);
+      await clients.setRate(2000, 1, { ...limit, ...changed });
+      await clients.refund(2001, 1, { moment: 0, epoch, count: 30 });
+      const [free] = await clients.peek(2001);
+      assert.ok(free >= 26 && free <= 30 + (changed.burst ?? 30) - 30, `${free}`);
+    });
+
   for (const [title, before, restores] of [
     ['another interval', { interval: 500, align: 'epoch' }, false],
     ['another start', { interval: 1000, align: 'first' }, false],

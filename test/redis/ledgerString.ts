@@ -64,7 +64,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 16) throw new Error(`a ledger of version ${version}`);
+  if (version !== 17) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -116,11 +116,15 @@ export function calmOf({
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const sizes: Record<string, number> = { s: 11, f: 15, t: 9 };
+  const sizes: Record<string, number> = { s: 11, f: 15, t: 14 };
   const spec = reader.text();
   const limits = [...reader.text()].map((kind, i) => {
     const numbers = reader.doubles(sizes[kind]);
-    if (kind === 't') numbers.push(...reader.doubles(3 * reader.double()));
+    if (kind === 't') {
+      // The number of the steps stands before the fields that few ledgers have.
+      const [count] = numbers.splice(6, 1);
+      numbers.push(...reader.doubles(3 * count));
+    }
     return limitOf(kind, numbers, logs[i]);
   });
   return { spec, limits, rare: readRare(reader, limits.length) };
@@ -165,8 +169,8 @@ function readSmall(
     const limit = limitIn();
     const earlier = Array.from({ length: Math.max(0, count - 1) }, () => reader.integers(6, 6, 6));
     const steps = count > 0 ? [newest, ...earlier.reverse()].flat() : [];
-    const [owedUntil, unsureUntil, sameSince] = rareOf(3) ?? [0, 0, 0];
-    return picture(limit, [units, seen, owedUntil, lastAt, unsureUntil, sameSince, ...steps]);
+    const changes = rareOf(7) ?? Array(7).fill(0);
+    return picture(limit, [units, seen, lastAt, ...changes, ...steps]);
   }
   const [total, newest, openCount, openTime, count, purged] = reader.integers(7, 6, 7, 6, 1, 6);
   const limit = limitIn();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type LimitSpec, record } from '../properties/specs.ts';
 import type { History, Refunding, Step } from '../properties/steps.ts';
 import type { ControlPicture } from './controlString.ts';
-import { type LimitPicture, type Picture, unsigned } from './picture.ts';
+import { bucketFields, type LimitPicture, type Picture, unsigned } from './picture.ts';
 
 /*
  * Random numbers seldom meet a bound exactly: a call at the moment at which a window ends, or a release of all permits that
@@ -150,7 +150,8 @@ function momentsIn({ kind, numbers, log }: LimitPicture): number[] {
   }
   const [units, ts, ...others] = numbers.slice(3);
   const levels = [0, 1, 2, extra].map((n) => ts + Math.ceil((n * interval - units) / permits));
-  return [...levels, ...others.filter((_, i) => i < 4 || i % 3 !== 0)];
+  // Not the former rate, nor the permits that the steps hold.
+  return [...levels, ...others.filter((_, i) => i < 6 || (i > 7 && i % 3 !== 1))];
 }
 
 /** The permits of a limit that are granted, reserved or free. */
@@ -174,6 +175,6 @@ function countsOf({ kind, numbers, log }: LimitPicture): number[] {
     ];
   }
   const free = Math.floor(numbers[3] / interval);
-  const held = numbers.slice(9).filter((_, i) => i % 3 === 2);
+  const held = numbers.slice(bucketFields).filter((_, i) => i % 3 === 2);
   return [extra, free, extra - free, ...held];
 }

@@ -125,11 +125,26 @@ function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
     const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, previous.most, shift];
     return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
   }
-  const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince } = state;
-  const numbers = [permits, interval, burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince];
+  const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, former } = state;
+  const changed = former ? [former.until, former.from, former.permits, former.interval] : [0, 0, 0, 0];
+  const numbers = [
+    permits,
+    interval,
+    burst,
+    units,
+    ts,
+    lastAt,
+    owedUntil,
+    unsureUntil,
+    sameSince,
+    ...changed,
+  ];
   for (const { since, until, held } of stepsOf(state)) numbers.push(since, until, held);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
+
+/** The numbers of a bucket before its steps. */
+export const bucketFields = 13;
 
 /** Removes the sign of zero, which has no meaning. */
 export function unsigned(n: number): number {
@@ -175,9 +190,9 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
     return { kind, numbers: [...numbers.slice(0, 8), ...before, ...earlier.slice(6)], log };
   }
   if (kind === 't') {
-    const [owedUntil, lastAt, unsureUntil, ...more] = numbers.slice(5);
-    const ahead = [owedUntil > now ? owedUntil : 0, lastAt, unsureUntil > now ? unsureUntil : 0];
-    return { kind, numbers: [...numbers.slice(0, 5), ...ahead, ...more], log };
+    const [owedUntil, unsureUntil, ...more] = numbers.slice(6);
+    const ahead = [owedUntil, unsureUntil].map((until) => (until > now ? until : 0));
+    return { kind, numbers: [...numbers.slice(0, 6), ...ahead, ...more], log };
   }
   return { kind, numbers, log };
 }

@@ -1,7 +1,7 @@
 import { outcome } from '../../src/stores/store.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
 import type { ControlPicture } from './controlString.ts';
-import type { LimitPicture, Picture } from './picture.ts';
+import { bucketFields, type LimitPicture, type Picture } from './picture.ts';
 
 /*
  * The calls that the scripts serve by the fast path. The slow path gives the same answers, so a comparison of the twins does not
@@ -110,10 +110,10 @@ function servesFixed({ numbers }: LimitPicture, { permits: n, at }: Asked): bool
 
 function servesBucket({ numbers }: LimitPicture, seen: number, { permits: n, now, at }: Asked): boolean {
   const [permits, interval, burst, units] = numbers;
-  const [since = 0, until = -1] = numbers.slice(9);
+  const [since = 0, until = -1] = numbers.slice(bucketFields);
   const cap = burst * interval;
   const level = Math.min(cap, units + (now - seen) * permits);
-  const held = numbers.slice(9).filter((_, i) => i % 3 === 2);
+  const held = numbers.slice(bucketFields).filter((_, i) => i % 3 === 2);
   const most = held.reduce((sum, each) => sum + each, n);
   if (n > burst || !fitsBucket(most, (cap - level + n * interval) / permits, now)) return false;
   if (level < n * interval) return held.length <= mostPast && until <= at;

@@ -783,6 +783,31 @@ export const known = [
   },
   {
     area: 'limits',
+    title: 'the refill before a change of the rate does not count, in both twins',
+    tests: givenBack,
+    changes: [
+      {
+        file: history,
+        find: 'state.changedAt and present + formerRefill',
+        replace: 'false and formerRefill',
+      },
+      { file: bucket, find: 'former ? present + formerRefill', replace: 'false ? formerRefill' },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'the refill before several changes counts at the last rate',
+    tests: ['test/limits/bucketHistory'],
+    changes: [{ file: bucket, find: 'until - Math.max(moment, from)', replace: 'until - moment' }],
+  },
+  {
+    area: 'limits',
+    title: 'the refill before a change counts twice',
+    tests: ['test/limits/bucketRefunds'],
+    changes: [{ file: bucket, find: '* former.permits;', replace: '* former.permits * 2;' }],
+  },
+  {
+    area: 'limits',
     title: 'steps of a bucket that are ahead hold as much as others, in both twins',
     tests: ['test/limits/bucketHistory'],
     changes: [

@@ -39,9 +39,24 @@ local function bucketFormat()
     return table.concat(parts)
   end
 
+  -- Sets the refill before the last change of the rate, if there was one.
+  local function setFormer(state, changedAt, since, permits, interval)
+    checkSmall(changedAt + since + permits + interval)
+    if changedAt == 0 then return end
+    checkCounts(changedAt, since, 0)
+    checkRate(permits, interval, 0)
+    state.changedAt, state.formerSince, state.formerPermits, state.formerInterval = changedAt, since, permits, interval
+  end
+
+  -- What is set only after the limit was changed, or reservations became void.
+  local function changesOf(state)
+    return state.owedUntil, state.unsureUntil, state.sameSince, state.changedAt or 0, state.formerSince or 0,
+      state.formerPermits or 0, state.formerInterval or 0
+  end
+
   function format.decode(data, position)
-    local permits, interval, burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, count, after =
-      struct.unpack('<dddddddddd', data, position)
+    local permits, interval, burst, units, ts, lastAt, count, owedUntil, unsureUntil, sameSince, changedAt, formerSince,
+      formerPermits, formerInterval, after = struct.unpack('<dddddddddddddd', data, position)
     checkSmall(permits + interval + burst + ts + owedUntil + lastAt + unsureUntil + sameSince)
     -- The refill that is lost until a reservation far ahead may be any number of units.
     checkFinite(units)
@@ -50,15 +65,17 @@ local function bucketFormat()
     checkSteps(count)
     local steps = {}
     after = unpackSteps(steps, 1, count, 1, '<ddd', data, after)
-    return {
+    local state = {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, owedUntil = owedUntil,
       steps = steps, lastAt = lastAt, unsureUntil = unsureUntil, sameSince = sameSince,
-    }, after
+    }
+    setFormer(state, changedAt, formerSince, formerPermits, formerInterval)
+    return state, after
   end
 
   function format.encode(state)
-    return struct.pack('<dddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.owedUntil,
-      state.lastAt, state.unsureUntil, state.sameSince, #state.steps) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
+    return struct.pack('<dddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.lastAt,
+      #state.steps, changesOf(state)) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
   end
 
   -- Whether the state fits into the format of lua/heads.
@@ -97,15 +114,18 @@ local function bucketFormat()
     return unpackSteps(state.steps, state.count, 2, -1, STEP, data, position)
   end
 
-  -- Fields that are set only after the limit was changed, or reservations became void.
+  -- The fields that few states have.
   function format.packRare(state, now)
-    return struct.pack('<ddd', state.owedUntil, state.unsureUntil, state.sameSince),
+    return struct.pack('<ddddddd', changesOf(state)),
       state.sameSince ~= 0 or state.owedUntil > now or state.unsureUntil > now
   end
 
   function format.unpackRare(state, data, position)
-    state.owedUntil, state.unsureUntil, state.sameSince, position = struct.unpack('<ddd', data, position)
+    local changedAt, formerSince, permits, interval
+    state.owedUntil, state.unsureUntil, state.sameSince, changedAt, formerSince, permits, interval, position =
+      struct.unpack('<ddddddd', data, position)
     checkFinite(state.owedUntil + state.unsureUntil + state.sameSince)
+    setFormer(state, changedAt, formerSince, permits, interval)
     return position
   end
 

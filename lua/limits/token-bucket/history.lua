@@ -26,11 +26,19 @@ local function bucketHistory()
     step.stop, step.held = after.stop, step.held + after.held
   end
 
-  -- Milliseconds of refill since a moment; negative if the moment is ahead. Refill at an earlier rate is not
-  -- counted, as its amount is not known.
-  local function ranSince(state, now, moment)
-    if moment > now then return now - moment end
-    return math.max(0, now - math.max(moment, state.sameSince))
+  -- A lower bound of the refill before the last change of the rate, since a moment, in present units.
+  local function formerRefill(state, moment)
+    local units = math.max(0, state.changedAt - math.max(moment, state.formerSince)) * state.formerPermits
+    if state.formerInterval == state.interval then return units end
+    -- One unit less, as the permits taken were rounded up at the change; and less what the quotient may be rounded up.
+    return math.max(0, math.floor(units / state.formerInterval * state.interval * (1 - 2 ^ -50)) - 1)
+  end
+
+  -- Units of refill since a moment; negative if the moment is ahead.
+  local function refillSince(state, now, moment)
+    if moment > now then return (now - moment) * state.permits end
+    local present = math.max(0, now - math.max(moment, state.sameSince)) * state.permits
+    return state.changedAt and present + formerRefill(state, moment) or present
   end
 
   -- A lower bound, in units, of the room in the bucket just before each grant that followed `n` permits
@@ -45,7 +53,7 @@ local function bucketHistory()
       if others > 0 then
         -- A reservation is made for a whole millisecond, so the level before it may exceed the capacity.
         local brim = step.stop > now and state.permits - 1 or 0
-        room = math.min(room, taken + ranSince(state, now, step.stop) * state.permits - later * state.interval + brim)
+        room = math.min(room, taken + refillSince(state, now, step.stop) - later * state.interval + brim)
       end
       if t >= step.since then return room end
     end
@@ -186,6 +194,8 @@ local function bucketHistory()
   local function changeRate(state, now)
     -- Some were charged at an earlier change.
     if state.sameSince > now then state.unsureUntil = math.max(state.unsureUntil, state.sameSince - 1) end
+    state.formerPermits, state.formerInterval = state.permits, state.interval
+    state.formerSince, state.changedAt = state.sameSince, now
     state.sameSince, state.lastAt = math.max(newestIn(state) + 1, now), MIXED
   end
 
