@@ -104,7 +104,9 @@ export function take(history: BucketHistory, step: BucketStep): void {
   } else if (step.kind === 'release') {
     algebra.release(state, now, at, step.permits);
     let left = step.permits;
-    for (const one of [...grants].sort((a, b) => b.us - a.us)) {
+    // A release does not tell which permits: those that were charged last. A change charges the reservations.
+    const chargedAt = ({ us, phase }: BucketGrant) => Math.min(us, 1000 * (phases[phase]?.since ?? Infinity));
+    for (const one of [...grants].sort((a, b) => chargedAt(b) - chargedAt(a) || b.us - a.us)) {
       if (one.moment > at) continue;
       const n = Math.min(left, one.n);
       one.n -= n;
