@@ -50,26 +50,19 @@ export type PauseSelector<T = unknown> = (
  */
 export function pauseOn<T>(
   limiter: PausableLimiter,
-  selector:
-    | ((value: NotInferred<T>) => number | null | undefined)
-    | {
-        // Fits no selector, but keeps a single argument from the type of `PauseSelector`, whose errors are `any`: TypeScript takes none
-        // from two signatures of which one is generic.
-        <U>(value: U): never;
-        (...signal: Parameters<PauseSelector<NotInferred<T>>>): number | null | undefined;
-      },
+  selector: PauseSelector<NotInferred<T>>,
+  options?: PauseOnOptions,
+): MonoTypeOperatorFunction<T>;
+/** The selector may have one argument, which is `any` unless it declares a type: it is a value or an error. */
+export function pauseOn<T>(
+  limiter: PausableLimiter,
+  selector: (value: NotInferred<T>) => number | null | undefined,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
 /** The type of the values may also be that of the selector's argument. */
 export function pauseOn<T>(
   limiter: PausableLimiter,
   selector: (value: T) => number | null | undefined,
-  options?: PauseOnOptions,
-): MonoTypeOperatorFunction<T>;
-/** The selector may also have two arguments: a value or an error of the source, and which of them it is. */
-export function pauseOn<T>(
-  limiter: PausableLimiter,
-  selector: PauseSelector<NotInferred<T>>,
   options?: PauseOnOptions,
 ): MonoTypeOperatorFunction<T>;
 export function pauseOn<T>(

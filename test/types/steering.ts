@@ -77,10 +77,16 @@ const pause: MonoTypeOperatorFunction<Response> = pauseOn(one, (response: Respon
 of(new Response()).pipe(pause);
 // @ts-expect-error a number has no such field
 of(1).pipe(pauseOn(one, (value: number) => value.status));
-// @ts-expect-error nor with an argument whose type is that of the values
-of(1).pipe(pauseOn(one, (value) => value.status));
+// A single argument without a type may be an error, too.
+assert<Observable<number>>()(of(1).pipe(pauseOn(one, (signal) => (signal.status === 429 ? 1_000 : 0))));
+assert<Observable<number>>()(
+  of(1).pipe(pauseOn(one, (signal) => (signal instanceof Response ? signal.status : undefined))),
+);
+assert<Observable<number>>()(
+  of(1).pipe(pauseOn(one, (signal: number | Response) => (typeof signal === 'number' ? 0 : signal.status))),
+);
 // @ts-expect-error a pause is not a text, whatever the type of the values
-of(new Response()).pipe(pauseOn(one, (value) => value.statusText));
+of(new Response()).pipe(pauseOn(one, (value: Response) => value.statusText));
 const optional: MonoTypeOperatorFunction<number> = pauseOn(one, (value: number, kind?: string) =>
   kind ? value : 0,
 );
