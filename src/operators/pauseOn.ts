@@ -39,7 +39,7 @@ export type PauseSelector<T = unknown> = (
  * @param selector returns milliseconds to pause, or nothing; it is called with each value or error, and `'value'` or `'error'`
  * @param options `max`, the longest pause (ms, Infinity by default)
  * @returns an operator that mirrors the source; it also errors with the errors of `selector`, and with TypeError or RangeError
- * for an invalid number of milliseconds
+ * for an invalid number of milliseconds; after an error of the source, their `cause` is that error unless they have one
  * @throws TypeError, RangeError for an invalid argument
  * @example
  * urls$.pipe(
@@ -76,20 +76,20 @@ export function pauseOn<T>(
   const { max = Infinity } = options;
   check.duration('max', max);
 
-  function pause(signal: T, kind: 'value' | 'error'): void {
-    const ms = (selector as (signal: T, kind: string) => number | null | undefined)(signal, kind) ?? 0;
-    const length = typeof ms === 'number' ? Math.min(ms, max) : ms;
+  const pauseAfter = (kind: 'value' | 'error') => (signal: T) => {
     try {
+      const ms = (selector as (signal: T, kind: string) => number | null | undefined)(signal, kind) ?? 0;
+      check.duration('selector', ms);
+      const length = Math.min(ms, max);
       check.pauseLength('selector', length);
-    } catch (invalid) {
-      throw kind === 'error' ? Object.assign(invalid as Error, { cause: signal }) : invalid;
+      // The limiter's events report a failure.
+      if (length > 0) limiter.pauseFor(length).catch(() => {});
+    } catch (thrown) {
+      // An error that the selector throws again is not its own cause.
+      if (kind === 'error' && thrown instanceof Error && thrown !== signal) thrown.cause ??= signal;
+      throw thrown;
     }
-    // The limiter's events report a failure.
-    if (length > 0) limiter.pauseFor(length).catch(() => {});
-  }
+  };
 
-  return tap<T>({
-    next: (value) => pause(value, 'value'),
-    error: (error) => pause(error, 'error'),
-  });
+  return tap<T>({ next: pauseAfter('value'), error: pauseAfter('error') });
 }

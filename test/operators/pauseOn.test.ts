@@ -100,6 +100,8 @@ test('an invalid result of the selector ends the stream, with an error that expl
     assert.instance(received[0][2], type);
     assert.match((received[0][2] as Error).message, /^selector: expected milliseconds/);
   }
+  const [[, , error]] = listen(of('x').pipe(pauseOn(open(), () => '9' as unknown as number, { max: 5 })));
+  assert.instance(error, TypeError);
 });
 
 test('an invalid result for an error keeps the error of the source as the cause', () => {
@@ -116,6 +118,31 @@ test('an error of the selector ends the stream, in place of the error of the sou
   };
   for (const source of [of(1), throwError(() => new Error('other'))])
     assert.is(listen(source.pipe(pauseOn(open(), selector)))[0][2], thrown);
+});
+
+test('an error that the selector throws for an error has that one as its cause', () => {
+  const failed = new Error('fetch failed');
+  const thrownBy = (selector: (error: unknown) => number) =>
+    listen(throwError(() => failed).pipe(pauseOn(open(), selector)))[0][2];
+  // biome-ignore lint/suspicious/noExplicitAny: a selector that expects a response
+  const misled = thrownBy((error: any) => error.headers.length);
+  assert.instance(misled, TypeError);
+  assert.is((misled as Error).cause, failed);
+
+  const own = new Error('own', { cause: 'another' });
+  const selectors = [own, failed, 'a text'].map((thrown) => () => {
+    throw thrown;
+  });
+  assert.equal(selectors.map(thrownBy), [own, failed, 'a text']);
+  assert.is(own.cause, 'another');
+  assert.is(failed.cause, undefined);
+});
+
+test('an error that the selector throws for a value has no cause', () => {
+  const selector = () => {
+    throw new Error('oops');
+  };
+  assert.is((listen(of(1).pipe(pauseOn(open(), selector)))[0][2] as Error).cause, undefined);
 });
 
 timed('a pause that cannot be stored does not affect the stream, and is an event', async (clock) => {
