@@ -1,4 +1,4 @@
-import { defer, lastValueFrom, mergeMap, of, retry, timer } from 'rxjs';
+import { defer, fromEvent, lastValueFrom, mergeMap, NEVER, of, race, retry, timer } from 'rxjs';
 import { acquirePermits, pauseOn, type RateLimiter } from 'rxjs-sluice';
 
 /** A response that asks for another attempt: 429 or 503. */
@@ -27,8 +27,9 @@ function millisecondsUntil(header: string | null): number | undefined {
  * pauses all processes that share the limit.
  */
 export function fetchWith(limiter: RateLimiter, { retries = 4, backoff = 250, maxPause = 60_000 } = {}) {
-  return (url: string | URL, init: RequestInit = {}): Promise<Response> =>
-    lastValueFrom(
+  return (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const aborted = init.signal ? fromEvent(init.signal, 'abort') : NEVER;
+    return lastValueFrom(
       defer(() => fetch(url, init)).pipe(
         mergeMap(async (response) => {
           if (response.status !== 429 && response.status !== 503) return response;
@@ -44,9 +45,12 @@ export function fetchWith(limiter: RateLimiter, { retries = 4, backoff = 250, ma
           delay: (error, attempt) => {
             if (!(error instanceof RetryableError)) throw error;
             // After a Retry-After, the permit of the next attempt comes at the end of the pause.
-            return error.retryAfter === undefined ? timer(backoff * 2 ** (attempt - 1)) : of(0);
+            if (error.retryAfter !== undefined) return of(0);
+            // An aborted call does not wait any longer: its next attempt rejects before it acquires a permit.
+            return race(timer(backoff * 2 ** (attempt - 1)), aborted);
           },
         }),
       ),
     );
+  };
 }

@@ -88,6 +88,15 @@ pages('pages are fetched as permits are granted', async () => {
   assert.equal(await printedBy('pull'), [...fetched, 'closed']);
 });
 
+pages('values of different costs are pulled', async () => {
+  assert.equal(await printedBy('costs'), [
+    'Ada and Bob in half-second 0',
+    'Cleo in half-second 0',
+    'Dan and Eve and Fay in half-second 1',
+    'Gus in half-second 2',
+  ]);
+});
+
 pages('keys keep their order, and none waits for another one', async () => {
   const printed = await printedBy('group');
   // On a busy machine, a timer that comes late changes the order of different keys: each key has its own.

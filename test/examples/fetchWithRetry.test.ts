@@ -1,9 +1,12 @@
+import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { filter, firstValueFrom } from 'rxjs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fetchWith, RetryableError } from '../../examples/fetch-with-retry.ts';
 import { memoryStore, RateLimiter, slidingWindow } from '../../src/index.ts';
+import { until } from '../support/until.ts';
 import { withServer } from './httpServer.ts';
 
 const limit = slidingWindow({ permits: 100, interval: 60_000 });
@@ -86,6 +89,25 @@ test('a signal ends a call that waits for its permit, without an attempt', async
     assert.is(await call, 'the user has left');
     assert.ok(performance.now() - started < 30_000);
     assert.is(calls.length, 0);
+  });
+});
+
+test('a signal ends the wait between two attempts, and leaves no listener', async () => {
+  const { calls, listener } = responding([503]);
+  await withServer(listener, async (url) => {
+    const limiter = limiterOf();
+    const user = new AbortController();
+    const call = fetchWith(limiter, { backoff: 60_000 })(url, { signal: user.signal }).catch(
+      (reason) => reason,
+    );
+    await until('the first call', async () => calls.length === 1);
+    await setTimeout(200); // until the response is there
+    const started = performance.now();
+    user.abort('the user has left');
+    assert.is(await call, 'the user has left');
+    assert.ok(performance.now() - started < 30_000);
+    assert.is(await limiter.availablePermits(), 99);
+    assert.is(getEventListeners(user.signal, 'abort').length, 0);
   });
 });
 
