@@ -198,6 +198,26 @@ timed('an evicted limiter still works, and shares its limit with the new one of 
   assert.is(await anew.availablePermits(), 1);
 });
 
+timed('the limiter that replaces an evicted one counts anew, and emits events of its own', async () => {
+  const group = new RateLimiterGroup({ name: 'api', limit });
+  const kept = group.get('a');
+  let events = 0;
+  kept.events$.subscribe(() => events++);
+  await kept.acquire();
+  const before = events;
+  assert.ok(before > 0);
+  assert.is(kept.stats().granted, 1);
+  crowd(group);
+  const anew = group.get('a');
+  assert.is.not(anew, kept);
+  assert.is(anew.stats().granted, 0);
+  let eventsAnew = 0;
+  anew.events$.subscribe(() => eventsAnew++);
+  await anew.acquire();
+  assert.is(events, before);
+  assert.ok(eventsAnew > 0);
+});
+
 timed(
   'a limiter that was evicted before its first use shares its limit with the new one of its key',
   async () => {
