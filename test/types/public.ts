@@ -13,6 +13,7 @@ import {
   memoryStore,
   NotInitializedError,
   type Permit,
+  type Permits,
   permits$,
   RateLimiter,
   RateLimiterGroup,
@@ -300,6 +301,13 @@ limited(one, { key: () => 'a' });
 export const byKey: LimitedByKeyOptions<number, [], Api> = { key: () => 'a' };
 
 export const permit: Promise<Permit> = one.acquire();
+export const anyPermit: Promise<Permit> = two.acquire();
+export const permitOfTwo: Promise<Permit<Permits<'requests' | 'tokens'>>> = two.acquire();
+// @ts-expect-error the type of a permit is that of its permits, not of their names
+export const permitOfNames: Promise<Permit<'requests' | 'tokens'>> = two.acquire();
+permitOfTwo.then((permit) => permit.settle({ tokens: 5 }));
+// @ts-expect-error there is no such limit
+permitOfTwo.then((permit) => permit.settle({ bytes: 5 }));
 export const pulledByKey: FromThrottledByKeyOptions<number, string> = { key: String };
 /** A user's function that takes any limiter. */
 export function paced(limiter: Limiter, options: ThrottleDistributedOptions<string>): Observable<string> {
