@@ -54,10 +54,10 @@ export function partsOf(options: DispatcherOptions, loop: Loop): Parts {
   const events = options.events ?? new LimiterEvents(name);
   const reporter = new Reporter(named, events, ledger);
   const queue = new Queue(named.limits.length);
-  const refunds = new Refunds(ledger, reporter, clock);
+  const fairShare = new FairShare(ledger);
+  const refunds = new Refunds(ledger, fairShare, reporter, clock);
   const notice = new Notice(alone);
   const reservations = new Reservations(queue, refunds, clock, notice);
-  const fairShare = new FairShare(ledger);
   const waitEstimate = new WaitEstimate(ledger, queue, reservations, refunds);
   const bounds = new GrantBounds(ledger, queue, reservations, refunds, fairShare);
   const hopeless = new HopelessRequests(queue, bounds);

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Grant } from '../port/line.ts';
 import type { Ledger, Refund } from '../stores/store.ts';
+import type { FairShare } from './fairShare.ts';
 import type { Reporter } from './reporter.ts';
 
 /** The most different refunds of a call: each adds arguments to the script. */
@@ -26,6 +27,7 @@ interface Batch {
  */
 export class Refunds {
   readonly #ledger: Ledger;
+  readonly #fairShare: FairShare;
   readonly #reporter: Reporter;
   readonly #clock: Clock;
   /** Full batches, and the one that is being filled. */
@@ -37,12 +39,13 @@ export class Refunds {
   /** The most calls in flight, and a bit for each that is: its number is the remainder of the call's sequence number. */
   readonly #most: number;
   #inFlight = 0;
-  /** When the last call was sent, and how long the last one with a reply took. */
+  /** When the last call was sent, and how long the last one with a reply took. Before that, reserve calls tell. */
   #sentAt = 0;
   #roundTrip = 0;
 
-  constructor(ledger: Ledger, reporter: Reporter, clock: Clock) {
+  constructor(ledger: Ledger, fairShare: FairShare, reporter: Reporter, clock: Clock) {
     this.#ledger = ledger;
+    this.#fairShare = fairShare;
     this.#most = ledger.mostRefundCalls ?? 1;
     this.#reporter = reporter;
     this.#clock = clock;
@@ -71,7 +74,7 @@ export class Refunds {
   /** When the next call may be sent. Infinity if that depends on a reply. */
   get #nextAt(): number {
     if (this.#inFlight === 0) return 0;
-    const pause = this.#roundTrip / this.#most;
+    const pause = (this.#roundTrip || this.#fairShare.roundTrip) / this.#most;
     const isFull = this.#inFlight === 2 ** this.#most - 1;
     return isFull || pause < leastPause ? Infinity : this.#sentAt + pause;
   }

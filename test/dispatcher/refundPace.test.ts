@@ -11,8 +11,8 @@ import { slowLedger } from '../support/slowLedger.ts';
 
 const limit = slidingWindow({ permits: 100_000, interval: 1000 });
 
-/** A client `trip` milliseconds from its store, which has measured that with a refund. */
-function distant(clock: SinonFakeTimers, trip: number) {
+/** A client `trip` milliseconds from its store, which has measured that with a refund, or with its first requests only. */
+function distant(clock: SinonFakeTimers, trip: number, hasRefunded = true) {
   const wire = slowLedger(openLedger(memoryStore(), limit, 'one'), { there: trip / 2, back: trip / 2 });
   const line = openLine(limit, wire);
   const recorded = recorder<number>();
@@ -20,7 +20,7 @@ function distant(clock: SinonFakeTimers, trip: number) {
   clock.tick(trip);
   const grants = recorded.endings.flatMap((end) => (end.what === 'granted' ? [end.grant] : []));
   assert.is(grants.length, 1000);
-  line.dispatcher.refund(grants.pop()!);
+  if (hasRefunded) line.dispatcher.refund(grants.pop()!);
   clock.tick(trip + 1);
   return { wire, line, grants };
 }
@@ -53,6 +53,13 @@ timed(
     assert.ok(wire.refunds.length <= (2000 / trip + 1) * 8, `${wire.refunds.length} calls`);
   },
 );
+
+timed('the first refunds over a long round trip do not wait for a reply either', (clock) => {
+  const trip = 40;
+  const { line, grants } = distant(clock, trip, false);
+  const times = settleTimes(clock, line, grants[0], trip);
+  assert.ok(times.at(-1)! <= 1.2 * trip, `${times.at(-1)} ms at most`);
+});
 
 timed('over a short round trip, refunds are sent one call at a time', (clock) => {
   const { wire, line, grants } = distant(clock, 4);
