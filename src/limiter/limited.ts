@@ -14,22 +14,20 @@ export interface LimitedByKeyOptions<
   key: (this: This, ...args: KeyArgs) => string;
 }
 
-/** The method, if it accepts the arguments of a function in the options; that function may declare only the first few. */
-type Suits<Method, Args extends unknown[]> = Method extends (...args: infer Given) => unknown
+/**
+ * The method, if it returns a promise, and accepts the arguments of a function in the options; that function may declare only the
+ * first few. A text otherwise, which matches no method: the compiler's error shows it.
+ */
+type Suits<Method, Args extends unknown[]> = Method extends (...args: infer Given) => Promise<unknown>
   ? Given extends [...Args, ...unknown[]]
     ? Method
-    : NotSuitable
-  : NotSuitable;
-
-/** Matches no method: the compiler's error shows this property. */
-interface NotSuitable {
-  readonly 'the functions `permits` and `key` need arguments of the types that the method has': never;
-}
+    : 'the functions `permits` and `key` need arguments of the types that the method has'
+  : 'the method needs to return a promise';
 
 /** The result of {@link limited}: a standard decorator of methods that return a promise. It keeps their type. */
 export type LimitedDecorator<This, Args extends unknown[], KeyArgs extends unknown[]> = <
   Self extends This,
-  Method extends (this: Self, ...args: never) => Promise<unknown>,
+  Method extends (this: Self, ...args: never) => unknown,
 >(
   method: Suits<Method, Args> & Suits<Method, KeyArgs>,
   context: ClassMethodDecoratorContext<Self>,
