@@ -1,7 +1,7 @@
 // `npm test` runs every `*.test.ts`, or the files whose path matches a pattern (`npm test -- limits 'redis/.*Lua'`).
 //
 // --slow   runs only the files of the folder `slow`, which are left out otherwise, and all `cases` of the other files, of which
-//          a seventh is tried otherwise: `npm run test:slow`
+//          an eleventh is tried otherwise: `npm run test:slow`
 // --long   runs the files with random values repeatedly, each time with a new random seed: `npm run test:long`
 // --times  prints the time of each file at the end, the most processor time first
 // --bail   ends at the first file that fails

@@ -8,8 +8,11 @@ interface Event {
   work: (() => void) | undefined;
 }
 
-/** Epoch milliseconds at which the simulations start. */
-const origin = 1_700_000_000_000;
+/**
+ * Epoch milliseconds at which the simulations start: within two days, from which on a store shifts its clock, by the first store of
+ * the process. Fractions of a millisecond would be rounded otherwise in one process than in another, and chance would decide.
+ */
+const origin = 166_400_000;
 
 /**
  * Virtual time that advances from event to event: a heap of events, and the microtasks and ticks that each of them
