@@ -61,6 +61,11 @@ export class Admission {
     return hopeless.leastWait(cost, timeout, now, this.#calls.current?.sent ?? now);
   }
 
+  /** Whether a request waited when the call in flight was sent: it fails with that call if the store is down. */
+  waitsForCall({ order }: Request): boolean {
+    return order <= (this.#calls.current?.last ?? 0);
+  }
+
   /** Whether the queue has room for another request even if all requests have to wait. */
   get hasRoom(): boolean {
     const { queue, maxQueue } = this.#parts;
@@ -103,8 +108,8 @@ export class Admission {
     if (queue.size <= maxQueue || !this.mustWait) return;
     for (let left = this.#surplus(); left > 0 && queue.last; left = this.#surplus()) {
       const request = queue.newestPrefetched() ?? queue.last;
-      if (left < request.count) queue.splitFront(request, request.count - left);
-      this.#overflow(request);
+      // The other part stays in its call, and its wait stays known.
+      this.#overflow(left < request.count ? queue.splitBack(request, request.count - left) : request);
     }
     if (!queue.settled.isEmpty) loop.repeat();
   }

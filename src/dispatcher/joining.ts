@@ -65,7 +65,8 @@ export class Joining {
     // A request must not join the last one past the lookups that wait behind it.
     if (this.#lookups.areWaiting || (isTimed && this.#expiry.delays(timeout, this.#admission))) return false;
     const last = queue.lastLike(waiter, cost, deadline);
-    if (!last || (isTimed && !this.#isAssessedLike(last, timeout)) || !queue.extend(last, data)) return false;
+    if (!last || this.#admission.waitsForCall(last)) return false;
+    if ((isTimed && !this.#isAssessedLike(last, timeout)) || !queue.extend(last, data)) return false;
     reporter.queued(cost);
     return true;
   }

@@ -43,7 +43,7 @@ export class Queue {
     if (asking?.prefetches && waiters.newestOf(asking)) return undefined;
     for (const waiter of waiters.prefetching) {
       const newest = waiters.newestOf(waiter)!;
-      if (newest.count > 1) this.splitFront(newest, newest.count - 1);
+      if (newest.count > 1) return this.splitBack(newest, newest.count - 1);
       if (newest.older) return newest;
       waiters.prefetching.delete(waiter);
     }
@@ -66,7 +66,8 @@ export class Queue {
   lastLike(waiter: Waiter<unknown>, cost: Cost, deadline: number): Request | undefined {
     const { last } = this.#list;
     const isLike = last?.stage === 'queued' && last.waiter === waiter && last.deadline === deadline;
-    return isLike && sameCost(last.cost, cost) ? last : undefined;
+    // One whose first reply is on its way may expire later than at its deadline.
+    return isLike && last.expires === deadline && sameCost(last.cost, cost) ? last : undefined;
   }
 
   /** Counts one more request in the last one, if there is room for its data. Returns whether it did. */

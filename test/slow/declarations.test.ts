@@ -13,7 +13,6 @@ const helpers = [
   'Line',
   'NamedGroup',
   'NotInferred',
-  'NotSuitable',
   'OneLimitOptions',
   'PulledStream',
   'RequestEvent',

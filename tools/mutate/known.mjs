@@ -928,6 +928,18 @@ export const known = [
   },
   {
     area: 'dispatcher',
+    title: 'requests are counted in one that waited when the call was sent',
+    tests: ['test/dispatcher/countedParts'],
+    changes: [
+      {
+        file: 'src/dispatcher/joining.ts',
+        find: 'this.#admission.waitsForCall(last)',
+        replace: 'false',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
     title: 'timeouts are counted to the microsecond',
     tests: ['test/dispatcher/countedTimeouts'],
     changes: [
