@@ -344,6 +344,14 @@ for (const [permits, interval, burst] of [
     assert.ok(given > 26.9 && given <= 30, `${given}`);
   });
 
+test('of the refill before a change to another interval, two units are taken to be rounded up', () => {
+  const state = bucketAfter({ permits: 10, interval: 1000, burst: 30 }, [0, 30], [1000, 10]);
+  algebra.roll(state, 2000, 0);
+  algebra.adopt(state, tokenBucket({ permits: 10, interval: 500, burst: 30 }), 0);
+  // There was room for 20 permits at 1000, since ten of the first 30 had been refilled. A unit is 1/500 of a permit.
+  assert.is(restored(state, 0, 30), 20 - 2 / 500);
+});
+
 test('of the refill before several changes, only that before the last is known', () => {
   const state = bucketAfter({ permits: 10, interval: 1000, burst: 30 }, [0, 10], [900, 29]);
   for (const [now, permits] of [

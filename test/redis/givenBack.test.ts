@@ -324,6 +324,18 @@ inEachTwin('given back', (test, { fleet }) => {
       assert.ok(free >= 26 && free <= 30 + (changed.burst ?? 30) - 30, `${free}`);
     });
 
+  test('the refill of a bucket before a change to another interval is rounded down', async () => {
+    const limit: LimitSpec = { ...bucket, burst: 30 };
+    const clients = await fleet(limit);
+    const { epoch } = await clients.reserve(0, 1, { count: 30 });
+    await clients.reserve(1000, 2, { count: 10 });
+    await clients.setRate(2000, 1, { ...limit, interval: 500 });
+    assert.equal(await clients.peek(2000), [10]);
+    await clients.refund(2000, 1, { moment: 0, epoch, count: 30 });
+    // Two units less than 20 permits came back.
+    assert.equal(await clients.peek(2000), [29]);
+  });
+
   for (const [title, before, restores] of [
     ['another interval', { interval: 500, align: 'epoch' }, false],
     ['another start', { interval: 1000, align: 'first' }, false],
