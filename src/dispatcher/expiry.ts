@@ -11,12 +11,14 @@ const lateTimer = 1;
 export class Expiry {
   readonly #parts: Parts;
   readonly #calls: ReserveCalls;
+  readonly #admission: Admission;
   /** 'before' while replies that may lie in the socket are read first, 'after' in the pass that follows. */
   #reading: 'before' | 'after' | undefined;
 
-  constructor(parts: Parts, calls: ReserveCalls) {
+  constructor(parts: Parts, calls: ReserveCalls, admission: Admission) {
     this.#parts = parts;
     this.#calls = calls;
+    this.#admission = admission;
   }
 
   /** When a request expires next, by the monotonic clock. */
@@ -28,16 +30,16 @@ export class Expiry {
    * Sets the deadline of a request that has just joined. While its first reply is still on its way, the request is not denied
    * before the store's time to reply is over.
    */
-  watch(request: Request, admission: Admission): void {
+  watch(request: Request): void {
     const { deadlines } = this.#parts.queue;
     const { count, replyAllowance } = this.#calls;
-    if (!this.delays(request.timeout, admission)) deadlines.add(request);
+    if (!this.delays(request.timeout)) deadlines.add(request);
     else deadlines.addUnanswered(request, replyAllowance - request.timeout, count);
   }
 
   /** Whether a request that joins with this timeout may be denied later than at its deadline. */
-  delays(timeout: number, admission: Admission): boolean {
-    return !this.#parts.ledger.sync && timeout < this.#calls.replyAllowance && !admission.mustWait;
+  delays(timeout: number): boolean {
+    return !this.#parts.ledger.sync && timeout < this.#calls.replyAllowance && !this.#admission.mustWait;
   }
 
   /** Denies the requests that have expired. */

@@ -63,7 +63,7 @@ export class Joining {
     const { queue, reporter } = this.#parts;
     const isTimed = timeout < Infinity;
     // A request must not join the last one past the lookups that wait behind it.
-    if (this.#lookups.areWaiting || (isTimed && this.#expiry.delays(timeout, this.#admission))) return false;
+    if (this.#lookups.areWaiting || (isTimed && this.#expiry.delays(timeout))) return false;
     const last = queue.lastLike(waiter, cost, deadline);
     if (!last || this.#admission.waitsForCall(last)) return false;
     if ((isTimed && !this.#isAssessedLike(last, timeout)) || !queue.extend(last, data)) return false;
@@ -95,7 +95,7 @@ export class Joining {
     const isBehind = mayExpire && request !== firstUnreserved;
     if (replaces || (request.stage !== 'settled' && !isBehind)) loop.wake();
     if (mayExpire && (request.stage === 'queued' || request.stage === 'sent')) {
-      this.#expiry.watch(request, this.#admission);
+      this.#expiry.watch(request);
       if (deadlines.first === request) loop.settle();
     }
   }

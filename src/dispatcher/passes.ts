@@ -41,7 +41,7 @@ export class Passes implements LoopPasses, Replies {
     this.changes = new LimitChanges(parts, this.calls);
     this.admission = new Admission(parts, this.calls, this.changes);
     this.granting = new Granting(parts, this.calls, this.changes, this.#run);
-    this.expiry = new Expiry(parts, this.calls);
+    this.expiry = new Expiry(parts, this.calls, this.admission);
     this.prefetch = new ReplyPrefetch(parts);
     this.rescheduler = new Rescheduler(parts, this.calls, this.granting);
   }

@@ -193,8 +193,8 @@ function openBefore(state: FixedWindowState, t: number): void {
 }
 
 /**
- * Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants that were made
- * under another limit are put into its first window, whatever their moments.
+ * Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants
+ * that were made under another limit are put into its first window, whatever their moments.
  */
 function hasRoom(state: FixedWindowState, past: Window, t: number, start: number): boolean {
   return past.start > 0 && startAt(state, t) + state.interval <= start;

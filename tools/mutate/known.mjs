@@ -921,7 +921,7 @@ export const known = [
     changes: [
       {
         file: 'src/dispatcher/joining.ts',
-        find: '(isTimed && this.#expiry.delays(timeout, this.#admission))',
+        find: '(isTimed && this.#expiry.delays(timeout))',
         replace: 'false',
       },
     ],
