@@ -30,8 +30,8 @@ local function fixedWindow()
   end
 
   -- Forgets the window before the last if it is past, unless another one fits between the two.
-  local function forgetPast(state, now)
-    if now >= state.stop0 and not hasRoom(state, now) then
+  local function forgetPast(state, now, mayFit)
+    if now >= state.stop0 and not (mayFit and hasRoom(state, now)) then
       state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0 = 0, 0, 0, 0, 0, 0
     end
   end
@@ -40,7 +40,7 @@ local function fixedWindow()
     state.shift = shift
     -- After a step of the clock, a window may be off the grid. The next one starts on the grid.
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
-    forgetPast(state, now)
+    forgetPast(state, now, true)
     if now < state.stop then return end
     state.used = 0
     -- After a later step of the clock, no window may start before the present one.
@@ -67,7 +67,8 @@ local function fixedWindow()
     state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
     state.newest0, state.reserved0 = state.newest, state.reserved
     state.start, state.used, state.reserved = startAt(state, t), 0, 0
-    forgetPast(state, now)
+    -- Later grants do not come before one that is made now.
+    forgetPast(state, now, state.start > now + 1)
     state.stop = state.start + state.interval
   end
 

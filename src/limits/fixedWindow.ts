@@ -178,7 +178,8 @@ function open(state: FixedWindowState, now: number, t: number): void {
   const { start, end, used, newest, reserved, previous } = state;
   const most = previous ? Math.max(previous.most, previous.used > state.permits ? previous.used : 0) : 0;
   const opens = startAt(state, t);
-  const isKept = end > now || hasRoom(state, state, now, opens);
+  // Later grants do not come before one that is made now.
+  const isKept = end > now || (opens > now + 1 && hasRoom(state, state, now, opens));
   state.previous = isKept ? { start, end, used, newest, reserved, most } : undefined;
   state.start = opens;
   state.end = state.start + state.interval;

@@ -1060,8 +1060,20 @@ export const known = [
       },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: ' and not hasRoom(state, now)',
+        find: ' and not (mayFit and hasRoom(state, now))',
         replace: '',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a fixed window that opens now keeps what is past in memory, and not in Redis',
+    tests: ['test/redis/shortWindows'],
+    changes: [
+      {
+        file: window,
+        find: '(opens > now + 1 && hasRoom(state, state, now, opens))',
+        replace: 'hasRoom(state, state, now, opens)',
       },
     ],
   },
