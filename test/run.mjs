@@ -27,8 +27,8 @@ const alone = /^(fleet\/|slow\/(cluster|redisson))/;
 const campaigns = /from '(fast-check|.*\/support\/campaign\.ts)'/;
 /** The time limit of a file, in ms. */
 const limit = 15 * 60_000;
-/** The number of processes at a time: two for each of two processors, since tests mostly wait. */
-const workers = Number(process.env.SLUICE_WORKERS ?? 4);
+/** The number of processes at a time: more than two processors, since tests mostly wait. */
+const workers = Number(process.env.SLUICE_WORKERS ?? 5);
 
 const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('--')));
 const patterns = process.argv

@@ -63,8 +63,8 @@ const crowds = [
   [70, 64],
   [100, 64],
   [150, 64],
-  [400, 64],
   [110, 16],
+  [400, 64],
 ] as const;
 for (const [[permits, clients], refund] of cases(crowds, [0.6, 0.9]))
   test(`${clients} clients keep a bucket of ${permits} a second of which ${refund * 100} % are refunded late`, () => {
@@ -76,12 +76,12 @@ for (const [[permits, clients], refund] of cases(crowds, [0.6, 0.9]))
 
 // Most permits come back after more than the bucket holds was refilled, from grants that only a coarse history still has.
 const fast = [
+  [100, 1000, 20, 3, 20, 0.96],
   [300, 200, 300, 16, 1, 0.92],
   [300, 200, 100, 16, 1, 0.89],
   [300, 200, 300, 3, 20, 0.91],
-  [100, 1000, 20, 3, 20, 0.96],
 ] as const;
-for (const [permits, interval, burst, clients, waiting, part] of fast)
+for (const [[permits, interval, burst, clients, waiting, part]] of cases(fast))
   test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, 90 % refunded within 500 ms`, () => {
     const limit = tokenBucket({ permits, interval, burst });
     const during = { ...manyWindows(limit, 10_000), seeds: 4 };
@@ -99,7 +99,7 @@ const small = [
   [20, 1000, 5, 16, 0.95],
   [8, 150, 8, 64, 0.85],
 ] as const;
-for (const [permits, interval, burst, clients, least] of small)
+for (const [[permits, interval, burst, clients, least]] of cases(small))
   test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, if 90 % are refunded soon`, () => {
     const limit = tokenBucket({ permits, interval, burst });
     const during = { ...manyWindows(limit, 8_000), seeds: 4 };
@@ -173,11 +173,12 @@ for (const [permits, clients, [cancel, cancelWithin, least]] of cases(
     assert.ok(mean >= least, `${mean} of the rate`);
   });
 
-for (const [burst, trips] of [
+const bursts = [
   [5, [2, 200]],
   [15, [2, 200]],
   [15, [200, 200]],
-] as const)
+] as const;
+for (const [[burst, trips]] of cases(bursts))
   test(`clients with round trips of ${trips.join(' and ')} ms use a bucket of 1000 a second that holds ${burst}, half of it refunded`, () => {
     const habits = { ...waits, waiting: 1000, refund: 0.5, refundWithin: 50 };
     const { taken } = contend({
@@ -193,7 +194,7 @@ const large = [
   [300, 50, 900, 64, [44, 54, 245]],
   [3, 200, 3, 3, [1, 1, 3]],
 ] as const;
-for (const [permits, interval, burst, clients, costs] of large)
+for (const [[permits, interval, burst, clients, costs]] of cases(large))
   test(`${clients} clients keep a bucket of ${permits} in ${interval} ms that holds ${burst}, of which they request ${costs.join(' or ')}`, () => {
     const limit = tokenBucket({ permits, interval, burst });
     const during = { ...manyWindows(limit, 8_000), seeds: 4 };
@@ -201,7 +202,7 @@ for (const [permits, interval, burst, clients, costs] of large)
     assertKept(againstIdeal(limit, clients, habits, during), { part: 0.9, calls: 5 });
   });
 
-for (const refund of [0.6, 0.9])
+for (const [refund] of cases([0.6, 0.9]))
   test(`10 clients keep a bucket of one permit a second of which ${refund * 100} % are refunded late`, () => {
     const limit = tokenBucket({ permits: 1, interval: 1000 });
     const during = { ...manyWindows(limit, 60_000), seeds: 32 };
@@ -209,13 +210,14 @@ for (const refund of [0.6, 0.9])
     assertKept(againstIdeal(limit, 10, habits, during), { part: 0.92, calls: 10.5 });
   });
 
-for (const [permits, others] of [
+const fleets = [
   [1, 2],
   [2, 2],
   [2, 11],
   [5, 5],
   [10, 5],
-])
+] as const;
+for (const [[permits, others]] of cases(fleets))
   test(`a client that refunds 95 % late leaves ${others} others their shares of a bucket of ${permits} a second`, () => {
     const limit = tokenBucket({ permits, interval: 1000 });
     const during = { ...manyWindows(limit, 60_000), seeds: 8 };
@@ -224,12 +226,13 @@ for (const [permits, others] of [
     assert.ok(part >= 0.8, `${part} of the ideal`);
   });
 
-for (const [permits, clients, least] of [
+const halfFleets = [
   [2, 8, 0.88],
   [5, 8, 0.86],
   [10, 64, 0.78],
   [20, 20, 0.97],
-])
+] as const;
+for (const [[permits, clients, least]] of cases(halfFleets))
   test(`${clients} clients, half of which refund 90 % late, use a bucket of ${permits} a second`, () => {
     const limit = tokenBucket({ permits, interval: 1000 });
     const fleet = half({ ...waits, refund: 0.9, refundWithin: 500 }, clients);

@@ -5,6 +5,7 @@ import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/l
 import { contend, type Habits, half, waits } from '../contention/contend.ts';
 import type { Call } from '../properties/calls.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
+import { triesAll } from '../support/cases.ts';
 import { limitNames } from '../support/limitNames.ts';
 import { sharedRedis } from '../support/sharedRedis.ts';
 import { sameReplies } from './twins.ts';
@@ -31,7 +32,7 @@ const fixed = (permits: number, interval: number) => fixedWindow({ permits, inte
 const bucket = (permits: number, interval: number) => tokenBucket({ permits, interval });
 
 /** Of more calls, the test would take longer than it tells. */
-const mostCalls = 1_500;
+const mostCalls = triesAll ? 1_500 : 400;
 
 /** With seconds of virtual time. */
 const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number][] = [

@@ -1,5 +1,7 @@
+/** Whether all cases are tried, in full length. */
+export const triesAll = Number(process.env.SLUICE_SCALE ?? 1) >= 1;
 /** Of so many cases, `npm test` tries one: a prime number, so that it meets different values of every list. */
-const each = Number(process.env.SLUICE_SCALE ?? 1) < 1 ? 11 : 1;
+const each = triesAll ? 1 : 11;
 
 type OneOf<Lists extends readonly (readonly unknown[])[]> = {
   -readonly [Key in keyof Lists]: Lists[Key][number];
