@@ -25,7 +25,7 @@ export interface BucketHistory extends Step {
   former: FormerRefill | undefined;
 }
 
-/** The refill before a change of the rate. It is known from `from` on. */
+/** At least so much was refilled from `from` to `until`, under former rates. */
 interface FormerRefill extends Refill {
   from: number;
   until: number;
@@ -298,10 +298,24 @@ export function cut(history: BucketHistory, until: number): void {
 
 /** Another rate comes into force. Reservations keep their moments, although the permits of all of them are charged now. */
 export function changeRate(history: Bucket, now: number): void {
-  const { sameSince, unsureUntil, permits, interval } = history;
-  history.former = { permits, interval, from: sameSince, until: now };
+  const { sameSince, unsureUntil } = history;
+  history.former = formerAfter(history, now);
   // Some were charged at an earlier change.
   if (sameSince > now) history.unsureUntil = Math.max(unsureUntil, sameSince - 1);
   history.sameSince = Math.max(newestIn(history) + 1, now);
   history.lastAt = mixed;
+}
+
+/**
+ * The refill up to a change of the rate, now: that at the last rate, or that since the change before it, as if the slower rate had been
+ * in force all the time. Of these, it is the one that is more.
+ */
+function formerAfter({ permits, interval, sameSince, former }: Bucket, now: number): FormerRefill {
+  const last = { permits, interval, from: sameSince, until: now };
+  // A conversion into other units is rounded, and only once.
+  if (former?.interval !== interval) return last;
+  const slower = Math.min(former.permits, permits);
+  return (now - former.from) * slower > (now - sameSince) * permits
+    ? { permits: slower, interval, from: former.from, until: now }
+    : last;
 }

@@ -352,18 +352,55 @@ test('of the refill before a change to another interval, two units are taken to 
   assert.is(restored(state, 0, 30), 20 - 2 / 500);
 });
 
-test('of the refill before several changes, only that before the last is known', () => {
-  const state = bucketAfter({ permits: 10, interval: 1000, burst: 30 }, [0, 10], [900, 29]);
-  for (const [now, permits] of [
-    [950, 20],
-    [1050, 10],
-  ]) {
-    algebra.roll(state, now, 0);
-    algebra.adopt(state, tokenBucket({ permits, interval: 1000, burst: 30 }), 0);
-  }
-  // There was room for one permit at 900, since nine of the first ten had been refilled.
-  assert.is(restored(state, 0, 10), 0.5);
+type Change = [now: number, permits: number, interval: number];
+// At 1000, there was room for 20 permits. Fewer come back if less of the refill since then is known.
+const several: [title: string, changes: Change[], known: number][] = [
+  [
+    'all of it, as if at the slowest rate',
+    [
+      [1500, 20, 1000],
+      [1600, 10, 1000],
+    ],
+    20 - 1,
+  ],
+  ['all of it, though two rates come into force in turn', alternating(1500, 1800), 20 - 0.15],
+  [
+    'that since the former change, if it was to another interval',
+    [
+      [1500, 10, 500],
+      [1600, 10, 1000],
+    ],
+    20 - 5 - 2 / 1000,
+  ],
+];
+for (const [title, changes, known] of several)
+  test(`what is known of the refill before several changes: ${title}`, () => {
+    const state = bucketAfter({ permits: 10, interval: 1000, burst: 30 }, [0, 30], [1000, 10]);
+    for (const change of changes) adopt(state, change);
+    algebra.roll(state, 1800, 0);
+    const given = restored(state, 0, 30);
+    assert.ok(Math.abs(given - known) < 1e-9, `${given}`);
+  });
+
+test('what is known of the refill before several changes: that since the former change, if it is more', () => {
+  const state = bucketAfter({ permits: 1, interval: 1000, burst: 30 }, [0, 30]);
+  adopt(state, [100, 10, 1000]);
+  algebra.commit(state, 1100, 1100, 10);
+  adopt(state, [1900, 11, 1000]);
+  algebra.roll(state, 2000, 0);
+  // Before the second grant, 10.1 had been refilled.
+  assert.is(restored(state, 0, 30), 30 - 10.1);
 });
+
+function adopt(state: TokenBucketState, [now, permits, interval]: Change): void {
+  algebra.roll(state, now, 0);
+  algebra.adopt(state, tokenBucket({ permits, interval, burst: 30 }), 0);
+}
+
+/** A rate of eleven permits a second comes into force, and one of ten 5 ms later, again and again. */
+function alternating(from: number, until: number): Change[] {
+  return Array.from({ length: (until - from) / 5 }, (_, i) => [from + 5 * i, 11 - (i % 2), 1000]);
+}
 
 test('nothing is granted ahead of reservations that were charged when the rate changed', () => {
   const state = changedAhead(20);

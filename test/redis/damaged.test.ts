@@ -46,7 +46,7 @@ const bytesOf: Record<Kind, number> = { slidingWindow: 61, fixedWindow: 60, toke
 /** What a bucket holds only after its limit was changed. */
 const changes = [
   ...['owedUntil', 'unsureUntil', 'sameSince'],
-  ...['changedAt', 'formerSince', 'formerPermits', 'formerInterval'],
+  ...['formerUntil', 'formerSince', 'formerPermits', 'formerInterval'],
 ];
 /** The fields in this form that are doubles, after the limit's text, and the bytes in between. */
 const small: Record<Kind, [bytes: number, fields: string[]]> = {
@@ -112,7 +112,7 @@ const counts = new Set([
   ...[...rate, 'total', 'openCount', 'used', 'used0', 'length', 'since', 'until', 'held', 'ts', 'steps'],
 ]);
 /** Those that are checked only in a whole ledger. */
-const wholeCounts = new Set(['changedAt', 'owedUntil', 'unsureUntil', 'reserved']);
+const wholeCounts = new Set(['formerUntil', 'owedUntil', 'unsureUntil', 'reserved']);
 
 /**
  * Numbers that a field must not hold. The numbers of a window, those that few small ledgers have, and the units of a bucket in

@@ -324,6 +324,18 @@ inEachTwin('given back', (test, { fleet }) => {
       assert.ok(free >= 26 && free <= 30 + (changed.burst ?? 30) - 30, `${free}`);
     });
 
+  test('of a bucket, most of what was granted before two rates came into force in turn can be refunded', async () => {
+    const limit: LimitSpec = { ...bucket, burst: 30 };
+    const clients = await fleet(limit);
+    const { epoch } = await clients.reserve(0, 1, { count: 30 });
+    for (let i = 1; i <= 20; i++) await clients.reserve(100 * i, 2);
+    // As in a deployment during which some processes still have the former rate.
+    for (let i = 0; i < 20; i++) await clients.setRate(2001 + i, 1, { ...limit, permits: 11 - (i % 2) });
+    await clients.refund(2021, 1, { moment: 0, epoch, count: 30 });
+    const [free] = await clients.peek(2021);
+    assert.ok(free >= 26 && free <= 30, `${free}`);
+  });
+
   test('the refill of a bucket before a change to another interval is rounded down', async () => {
     const limit: LimitSpec = { ...bucket, burst: 30 };
     const clients = await fleet(limit);

@@ -788,7 +788,7 @@ export const known = [
     changes: [
       {
         file: history,
-        find: 'state.changedAt and present + formerRefill',
+        find: 'state.formerUntil and present + formerRefill',
         replace: 'false and formerRefill',
       },
       { file: bucket, find: 'former ? present + formerRefill', replace: 'false ? formerRefill' },
@@ -799,6 +799,23 @@ export const known = [
     title: 'the refill before several changes counts at the last rate',
     tests: ['test/limits/bucketHistory'],
     changes: [{ file: bucket, find: 'until - Math.max(moment, from)', replace: 'until - moment' }],
+  },
+  {
+    area: 'limits',
+    title: 'the refill before several changes counts at the faster rate, in both twins',
+    tests: ['test/limits/bucketHistory'],
+    changes: [
+      {
+        file: history,
+        find: 'math.min(state.formerPermits, permits)',
+        replace: 'math.max(state.formerPermits, permits)',
+      },
+      {
+        file: bucket,
+        find: 'Math.min(former.permits, permits)',
+        replace: 'Math.max(former.permits, permits)',
+      },
+    ],
   },
   {
     area: 'limits',

@@ -40,22 +40,22 @@ local function bucketFormat()
   end
 
   -- Sets the refill before the last change of the rate, if there was one.
-  local function setFormer(state, changedAt, since, permits, interval)
-    checkSmall(changedAt + since + permits + interval)
-    if changedAt == 0 then return end
-    checkCounts(changedAt, since, 0)
+  local function setFormer(state, formerUntil, since, permits, interval)
+    checkSmall(formerUntil + since + permits + interval)
+    if formerUntil == 0 then return end
+    checkCounts(formerUntil, since, 0)
     checkRate(permits, interval, 0)
-    state.changedAt, state.formerSince, state.formerPermits, state.formerInterval = changedAt, since, permits, interval
+    state.formerUntil, state.formerSince, state.formerPermits, state.formerInterval = formerUntil, since, permits, interval
   end
 
   -- What is set only after the limit was changed, or reservations became void.
   local function changesOf(state)
-    return state.owedUntil, state.unsureUntil, state.sameSince, state.changedAt or 0, state.formerSince or 0,
+    return state.owedUntil, state.unsureUntil, state.sameSince, state.formerUntil or 0, state.formerSince or 0,
       state.formerPermits or 0, state.formerInterval or 0
   end
 
   function format.decode(data, position)
-    local permits, interval, burst, units, ts, lastAt, count, owedUntil, unsureUntil, sameSince, changedAt, formerSince,
+    local permits, interval, burst, units, ts, lastAt, count, owedUntil, unsureUntil, sameSince, formerUntil, formerSince,
       formerPermits, formerInterval, after = struct.unpack('<dddddddddddddd', data, position)
     checkSmall(permits + interval + burst + ts + owedUntil + lastAt + unsureUntil + sameSince)
     -- The refill that is lost until a reservation far ahead may be any number of units.
@@ -69,7 +69,7 @@ local function bucketFormat()
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, owedUntil = owedUntil,
       steps = steps, lastAt = lastAt, unsureUntil = unsureUntil, sameSince = sameSince,
     }
-    setFormer(state, changedAt, formerSince, formerPermits, formerInterval)
+    setFormer(state, formerUntil, formerSince, formerPermits, formerInterval)
     return state, after
   end
 
@@ -121,11 +121,11 @@ local function bucketFormat()
   end
 
   function format.unpackRare(state, data, position)
-    local changedAt, formerSince, permits, interval
-    state.owedUntil, state.unsureUntil, state.sameSince, changedAt, formerSince, permits, interval, position =
+    local formerUntil, formerSince, permits, interval
+    state.owedUntil, state.unsureUntil, state.sameSince, formerUntil, formerSince, permits, interval, position =
       struct.unpack('<ddddddd', data, position)
     checkFinite(state.owedUntil + state.unsureUntil + state.sameSince)
-    setFormer(state, changedAt, formerSince, permits, interval)
+    setFormer(state, formerUntil, formerSince, permits, interval)
     return position
   end
 

@@ -28,7 +28,7 @@ local function bucketHistory()
 
   -- A lower bound of the refill before the last change of the rate, since a moment, in present units.
   local function formerRefill(state, moment)
-    local units = math.max(0, state.changedAt - math.max(moment, state.formerSince)) * state.formerPermits
+    local units = math.max(0, state.formerUntil - math.max(moment, state.formerSince)) * state.formerPermits
     if state.formerInterval == state.interval then return units end
     -- One unit less, as the permits taken were rounded up at the change; and less what the quotient may be rounded up.
     return math.max(0, math.floor(units / state.formerInterval * state.interval * (1 - 2 ^ -50)) - 1)
@@ -38,7 +38,7 @@ local function bucketHistory()
   local function refillSince(state, now, moment)
     if moment > now then return (now - moment) * state.permits end
     local present = math.max(0, now - math.max(moment, state.sameSince)) * state.permits
-    return state.changedAt and present + formerRefill(state, moment) or present
+    return state.formerUntil and present + formerRefill(state, moment) or present
   end
 
   -- A lower bound, in units, of the room in the bucket just before each grant that followed `n` permits
@@ -194,8 +194,14 @@ local function bucketHistory()
   local function changeRate(state, now)
     -- Some were charged at an earlier change.
     if state.sameSince > now then state.unsureUntil = math.max(state.unsureUntil, state.sameSince - 1) end
-    state.formerPermits, state.formerInterval = state.permits, state.interval
-    state.formerSince, state.changedAt = state.sameSince, now
+    local permits, since = state.permits, state.sameSince
+    if state.formerUntil and state.formerInterval == state.interval then
+      local slower = math.min(state.formerPermits, permits)
+      if (now - state.formerSince) * slower > (now - since) * permits then
+        permits, since = slower, state.formerSince
+      end
+    end
+    state.formerPermits, state.formerInterval, state.formerSince, state.formerUntil = permits, state.interval, since, now
     state.sameSince, state.lastAt = math.max(newestIn(state) + 1, now), MIXED
   end
 
