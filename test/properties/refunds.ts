@@ -22,19 +22,25 @@ export function refundPart(world: World, client: number, { place, count, parts }
   return cost.some((n) => n > 0) ? [removeGrant(world, grant, Math.min(count, grant.count), cost)] : [];
 }
 
-/** Releases permits of each limit: from the newest grants up to now, of any client. */
+/**
+ * Releases permits of each limit: from the newest grants up to now, of any client. Those made before a change of the rate, which are not
+ * judged with the others, may be meant as well: nobody refunds them again.
+ */
 export function release(world: World, permits: Cost): Refund[] {
   const now = Math.ceil(world.serverUs / 1000) + world.shift;
   const granted = world.grants.filter(({ ledgerMoment }) => ledgerMoment <= now);
   // After a step of the clock, a grant at a refunded moment may come later in true time than those after it.
   granted.sort((a, b) => b.ledgerMoment - a.ledgerMoment || b.trueUs - a.trueUs);
-  const rest = [...permits];
+  const judged = [...permits];
+  const earlier = [...permits];
   const left = granted.flatMap((grant) =>
     // Request by request: a release may take different parts of the requests of one grant.
     Array.from({ length: grant.count }, () => {
-      const cost = grant.cost.map((n, i) => n - Math.min(n, grant.counts[i] ? rest[i] : 0));
-      cost.forEach((n, i) => {
-        rest[i] -= grant.cost[i] - n;
+      const cost = grant.cost.map((n, i) => {
+        const rest = grant.counts[i] ? judged : earlier;
+        const released = Math.min(n, rest[i]);
+        rest[i] -= released;
+        return n - released;
       });
       return { ...grant, cost, count: 1 };
     }),
