@@ -1,9 +1,8 @@
 -- @include "limits/fixed-window/format"
 
--- The fixed window. The state holds the last window in use and the one in use before it.
--- Nothing is granted or reserved between these two. All earlier windows are past or full; `most0` is the most permits in one of
--- them that is not past, if that may be more than the limit, otherwise 0.
--- The twin of src/limits/fixedWindow.ts.
+-- The fixed window. The state holds the last window in use, and in `earlier` those before it, from the last to the first. Nothing is
+-- granted or reserved between two of them. All others are past or full; `most` is the most permits in one of these that is not
+-- past, if that may be more than the limit, otherwise 0. The twin of src/limits/fixedWindow.ts.
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.
 
@@ -23,17 +22,36 @@ local function fixedWindow()
     return state.epoch == 1 and alignDown(state, t) or t
   end
 
-  -- Whether another window, opened at `t`, fits before the last one, after a past one. A new state has none: grants that were made
-  -- under another limit are put into its first window, whatever their moments.
-  local function hasRoom(state, t)
-    return state.start0 > 0 and startAt(state, t) + state.interval <= state.start
+  -- Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants
+  -- that were made under another limit are put into its first window, whatever their moments.
+  local function hasRoom(state, past, t, start)
+    return past.start > 0 and startAt(state, t) + state.interval <= start
   end
 
-  -- Forgets the window before the last if it is past, unless another one fits between the two.
-  local function forgetPast(state, now, mayFit)
-    if now >= state.stop0 and not (mayFit and hasRoom(state, now)) then
-      state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0 = 0, 0, 0, 0, 0, 0
+  -- The place of the last of the earlier windows that starts at `t` or before, and the window after it.
+  local function placeOf(state, t)
+    local place, after = 1, state
+    while state.earlier[place] and state.earlier[place].start > t do
+      place, after = place + 1, state.earlier[place]
     end
+    return place, after
+  end
+
+  -- Forgets the earlier windows from a place on.
+  local function forgetFrom(state, place)
+    for i = #state.earlier, place, -1 do state.earlier[i] = nil end
+  end
+
+  -- Forgets the past windows, except the last of them if another one, opened now, fits after it.
+  local function forgetPast(state, now, mayFit)
+    local place, after = 1, state
+    while state.earlier[place] and now < state.earlier[place].stop do
+      place, after = place + 1, state.earlier[place]
+    end
+    local past = state.earlier[place]
+    if past then state.most = 0 end
+    if past and mayFit and hasRoom(state, past, now, after.start) then place = place + 1 end
+    forgetFrom(state, place)
   end
 
   function algebra.roll(state, now, shift)
@@ -42,34 +60,49 @@ local function fixedWindow()
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
     forgetPast(state, now, true)
     if now < state.stop then return end
-    state.used = 0
+    state.used, state.most = 0, 0
     -- After a later step of the clock, no window may start before the present one.
     if state.epoch == 1 then state.stop = alignDown(state, now) end
   end
 
-  -- Forgets the window before the last: it is past or full. If the last window becomes empty, the next one may
-  -- start where it did.
-  local function forgetBefore(state)
-    state.start0, state.stop0, state.used0, state.newest0, state.reserved0 = state.start, state.start, 0, state.newest, 0
+  -- Stands for the forgotten windows before one, which are past or full: once that one is empty, the next one may start where it
+  -- did.
+  local function fullBefore(window)
+    return { start = window.start, stop = window.start, used = 0, newest = window.newest, reserved = 0 }
   end
 
-  -- The last window has become empty. The one before it becomes the last, unless it has ended.
+  -- Forgets the earliest windows if there are too many.
+  local function forgetMany(state)
+    local earlier = state.earlier
+    if #earlier <= MOST_EARLIER then return end
+    local used = math.max(earlier[MOST_EARLIER].used, earlier[MOST_EARLIER + 1].used)
+    if used > state.permits then state.most = math.max(state.most, used) end
+    earlier[MOST_EARLIER] = fullBefore(earlier[MOST_EARLIER - 1])
+    forgetFrom(state, MOST_EARLIER + 1)
+  end
+
+  -- The last window has become empty. The last one before it that is in use takes its place, unless it has ended.
   local function close(state, now)
-    state.start, state.stop, state.used = state.start0, state.stop0, state.used0
-    state.newest, state.reserved = state.newest0, state.reserved0
-    forgetBefore(state)
+    local earlier, place = state.earlier, 1
+    while earlier[place + 1] and earlier[place].used == 0 do place = place + 1 end
+    local before = earlier[place] or { start = 0, stop = 0, used = 0, newest = 0, reserved = 0 }
+    for _ = 1, math.min(place, #earlier) do table.remove(earlier, 1) end
+    state.start, state.stop, state.used = before.start, before.stop, before.used
+    state.newest, state.reserved = before.newest, before.reserved
+    if state.used == 0 then state.stop = state.start end
     algebra.roll(state, now, state.shift)
   end
 
   -- Opens a window at the moment `t`.
   local function open(state, now, t)
-    if state.used0 > state.permits then state.most0 = math.max(state.most0, state.used0) end
-    state.start0, state.stop0, state.used0 = state.start, state.stop, state.used
-    state.newest0, state.reserved0 = state.newest, state.reserved
+    table.insert(state.earlier, 1, {
+      start = state.start, stop = state.stop, used = state.used, newest = state.newest, reserved = state.reserved,
+    })
     state.start, state.used, state.reserved = startAt(state, t), 0, 0
+    state.stop = state.start + state.interval
     -- Later grants do not come before one that is made now.
     forgetPast(state, now, state.start > now + 1)
-    state.stop = state.start + state.interval
+    forgetMany(state)
   end
 
   -- The start of the last window if it is in use, otherwise the earliest start of the next one.
@@ -100,76 +133,75 @@ local function fixedWindow()
     if state.used > 0 and state.start <= now then
       return at < state.stop and (before < state.stop or state.used + n <= state.permits)
     end
+    local place, after = placeOf(state, now)
+    local window = state.earlier[place]
+    if not window then return false end
     -- After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
     if state.epoch == 1
-      and (alignDown(state, state.start0) ~= state.start0 or alignDown(state, state.start) ~= state.start) then
+      and (alignDown(state, window.start) ~= window.start or alignDown(state, after.start) ~= after.start) then
       return false
     end
-    if state.stop0 <= now then return startAt(state, at) >= state.stop0 and hasRoom(state, at) end
-    -- After the interval was shortened, the window may overlap the last one, and moments from the start of
-    -- the last one count there.
-    local stop = math.min(state.stop0, state.start)
-    return state.start0 <= now and at < stop and (before < stop or state.used0 + n <= state.permits)
+    if window.stop <= now then return startAt(state, at) >= window.stop and hasRoom(state, window, at, after.start) end
+    -- After the interval was shortened, the window may overlap the next one, and moments from the start of
+    -- that one count there.
+    local stop = math.min(window.stop, after.start)
+    return at < stop and (before < stop or window.used + n <= state.permits)
+  end
+
+  -- The window of a grant at `t`, before the last one: it may be opened after a past one.
+  local function windowBefore(state, t)
+    local place = math.min((placeOf(state, t)), #state.earlier)
+    if t >= state.earlier[place].stop then
+      local start = startAt(state, t)
+      forgetFrom(state, place)
+      state.earlier[place] = { start = start, stop = start + state.interval, used = 0, newest = 0, reserved = 0 }
+    end
+    return state.earlier[place]
   end
 
   function algebra.commit(state, now, t, n)
-    -- A grant ahead of the reservations in the last window.
-    if state.used > 0 and t < state.start then
-      if t >= state.stop0 then
-        state.start0 = startAt(state, t)
-        state.stop0, state.used0, state.newest0, state.reserved0, state.most0 = state.start0 + state.interval, 0, 0, 0, 0
-      end
-      state.used0 = state.used0 + n
-      if t > now then state.reserved0 = (state.newest0 > now and state.reserved0 or 0) + n end
-      state.newest0 = math.max(state.newest0, t)
-      return
+    local window = state
+    if state.used > 0 and t < state.start and state.earlier[1] then
+      -- A grant ahead of the reservations in later windows.
+      window = windowBefore(state, t)
+    elseif state.used == 0 or t >= state.stop then
+      open(state, now, t)
     end
-    if state.used == 0 or t >= state.stop then open(state, now, t) end
-    state.used = state.used + n
-    if t > now then state.reserved = (state.newest > now and state.reserved or 0) + n end
-    state.newest = math.max(state.newest, t)
+    window.used = window.used + n
+    if t > now then window.reserved = (window.newest > now and window.reserved or 0) + n end
+    window.newest = math.max(window.newest, t)
+  end
+
+  -- Takes up to `n` permits granted at `t` out of a window. Returns how many.
+  local function take(state, window, now, t, n)
+    local back = math.min(n, window.used)
+    window.used = window.used - back
+    if t > now then window.reserved = math.max(0, window.reserved - n) end
+    if window == state and back > 0 and window.used == 0 then close(state, now) end
+    return back
   end
 
   function algebra.refund(state, now, t, n)
-    if t >= state.start and t <= state.newest then
-      local back = math.min(n, state.used)
-      state.used = state.used - back
-      if t > now then state.reserved = math.max(0, state.reserved - n) end
-      if back > 0 and state.used == 0 then close(state, now) end
-      return back
-    end
-    if t < state.start0 or t >= state.start or now >= state.stop0 then return 0 end
-    local back = math.min(n, state.used0)
-    state.used0 = state.used0 - back
-    if t > now then state.reserved0 = math.max(0, state.reserved0 - n) end
-    if state.used0 == 0 then state.stop0 = state.start0 end
-    return back
+    if t >= state.start then return t <= state.newest and take(state, state, now, t, n) or 0 end
+    local window = state.earlier[(placeOf(state, t))]
+    if not window or now >= window.stop then return 0 end
+    return take(state, window, now, t, n)
   end
 
   function algebra.release(state, now, at, n)
-    local back = 0
+    local window = state
+    if state.start > at then window = state.earlier[(placeOf(state, at))] end
+    if not window or now >= window.stop then return 0 end
     -- The state does not tell which reservations have come due. While one is ahead, all that were made with it
     -- stay reserved.
-    if state.start <= at then
-      local granted = state.used
-      if state.newest > at then granted = math.max(0, state.used - state.reserved) end
-      if now < state.stop then back = math.min(n, granted) end
-      state.used = state.used - back
-      if back > 0 and state.used == 0 then close(state, now) end
-      return back
-    end
-    if now >= state.stop0 or state.start0 > at then return 0 end
-    local granted = state.used0
-    if state.newest0 > at then granted = math.max(0, state.used0 - state.reserved0) end
-    back = math.min(n, granted)
-    state.used0 = state.used0 - back
-    if state.used0 == 0 then state.stop0 = state.start0 end
-    return back
+    local granted = window.used
+    if window.newest > at then granted = math.max(0, window.used - window.reserved) end
+    return take(state, window, now, now, math.min(n, granted))
   end
 
   -- Forgets the windows that start after a moment.
   function algebra.cut(state, now, after)
-    if state.used > 0 and state.start > after then close(state, now) end
+    while state.used > 0 and state.start > after do close(state, now) end
     -- Later reservations are void, but they still count in a window that began before `after`.
     state.newest = math.min(state.newest, after)
     local edge = edgeOf(state)
@@ -179,9 +211,9 @@ local function fixedWindow()
     state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
     -- The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
     state.stop = state.epoch == 1 and alignUp(state, state.start + state.interval) or math.min(edge, after + state.interval)
-    state.used = math.max(state.permits, state.most0)
+    state.used = math.max(state.permits, state.most)
     state.newest, state.reserved = after, state.used
-    forgetBefore(state)
+    state.earlier = { fullBefore(state) }
   end
 
   function algebra.available(state, _now, at)
@@ -198,8 +230,11 @@ local function fixedWindow()
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
     -- Earlier grants count in the window in which they were made, so the next one starts after the newest of
     -- them.
-    if state.used > 0 then state.stop = math.max(state.start + state.interval, state.newest + 1) end
-    if state.used0 > 0 then state.stop0 = math.max(state.start0 + state.interval, state.newest0 + 1) end
+    local function lengthen(window)
+      if window.used > 0 then window.stop = math.max(window.start + state.interval, window.newest + 1) end
+    end
+    lengthen(state)
+    for _, window in ipairs(state.earlier) do lengthen(window) end
     if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
     return movesGrid
   end

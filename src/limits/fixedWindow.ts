@@ -17,31 +17,27 @@ interface Window {
    * moment has come since.
    */
   reserved: number;
-}
-
-/** The window before the last one. */
-interface Previous extends Window {
-  /** The most permits in a forgotten window that is not past, if it may hold more than the limit; otherwise 0. */
-  most: number;
+  /** The window before it. Nothing is granted or reserved between the two. */
+  earlier: Window | undefined;
 }
 
 /**
- * The last window in use. All earlier windows are past or full, except the one before it. Nothing is granted or reserved between
- * these two.
+ * The last window in use, and those before it: each that is not past, and one past one if another window fits after it. Of more than
+ * {@link mostEarlier}, the earliest ones are forgotten: they count as full.
  */
 export interface FixedWindowState extends Window {
   kind: 'fixedWindow';
   permits: number;
   interval: number;
   align: 'first' | 'epoch';
-  /**
-   * The window before it, unless that is past and no other one fits between the two. It becomes the last one again if all
-   * reservations in the last one are refunded.
-   */
-  previous: Previous | undefined;
+  /** The most permits in a forgotten window that is not past, if it may hold more than the limit; otherwise 0. */
+  most: number;
   /** Milliseconds by which the clock of aligned windows is ahead of the server's, to whose clock they are aligned. */
   shift: number;
 }
+
+/** The most windows that are remembered before the last. */
+const mostEarlier = 16;
 
 /**
  * A counter per window. A request is never divided between two windows, and reservations ahead open later
@@ -58,7 +54,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     used: 0,
     newest: 0,
     reserved: 0,
-    previous: undefined,
+    earlier: undefined,
+    most: 0,
     shift: 0,
   }),
 
@@ -76,42 +73,41 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   hasGap(state, now, at, n, before) {
-    const { permits, start, end, used, previous, align } = state;
+    const { permits, start, end, used, align } = state;
     if (used === 0 && now >= end) return true;
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
-    if (!previous) return false;
+    const next = windowAfter(state, now);
+    const window = next?.earlier;
+    if (!window) return false;
     // After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
-    if (align === 'epoch' && [previous.start, start].some((t) => alignDown(state, t) !== t)) return false;
-    if (previous.end <= now) return startAt(state, at) >= previous.end && hasRoom(state, previous, at, start);
-    // After the interval was shortened, the window may overlap the last one, and moments from the start of
-    // the last one count there.
-    const stop = Math.min(previous.end, start);
-    return previous.start <= now && at < stop && (before < stop || previous.used + n <= permits);
+    if (align === 'epoch' && [window.start, next.start].some((t) => alignDown(state, t) !== t)) return false;
+    if (window.end <= now) return startAt(state, at) >= window.end && hasRoom(state, window, at, next.start);
+    // After the interval was shortened, the window may overlap the next one, and moments from the start of
+    // that one count there.
+    const stop = Math.min(window.end, next.start);
+    return at < stop && (before < stop || window.used + n <= permits);
   },
 
   commit(state, now, t, n) {
     let window: Window = state;
-    // A grant ahead of the reservations in the last window.
-    if (state.used > 0 && t < state.start && state.previous) {
-      if (t >= state.previous.end) openBefore(state, t);
-      window = state.previous;
-    } else if (state.used === 0 || t >= state.end) open(state, now, t);
+    // A grant ahead of the reservations in later windows.
+    if (state.used > 0 && t < state.start && state.earlier) window = windowBefore(state, t);
+    else if (state.used === 0 || t >= state.end) open(state, now, t);
     window.used += n;
     if (t > now) window.reserved = (window.newest > now ? window.reserved : 0) + n;
     window.newest = Math.max(window.newest, t);
   },
 
   refund(state, now, t, n) {
-    const { start, newest, previous } = state;
-    if (t >= start && t <= newest) return take(state, state, now, t, n);
-    if (!previous || t < previous.start || t >= start || now >= previous.end) return 0;
-    return take(state, previous, now, t, n);
+    if (t >= state.start) return t <= state.newest ? take(state, state, now, t, n) : 0;
+    const window = windowAfter(state, t)?.earlier;
+    if (!window || now >= window.end) return 0;
+    return take(state, window, now, t, n);
   },
 
   release(state, now, at, n) {
-    const { start, previous } = state;
-    const window = start <= at ? state : previous;
-    if (!window || now >= window.end || window.start > at) return 0;
+    const window = state.start <= at ? state : windowAfter(state, at)?.earlier;
+    if (!window || now >= window.end) return 0;
     // The state does not tell which reservations have come due. While one is ahead, all that were made with it
     // stay reserved.
     const { used, newest, reserved } = window;
@@ -119,14 +115,14 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   cut(state, now, after) {
-    if (state.used > 0 && state.start > after) close(state, now);
+    while (state.used > 0 && state.start > after) close(state, now);
     // Later reservations are void, but they still count in a window that began before `after`.
     state.newest = Math.min(state.newest, after);
     const edge = edgeOf(state);
     if (edge <= after) return;
     // The window before the forgotten ones counts as full, since how much of it is used is not known. After a lower limit,
     // it may hold more.
-    const used = Math.max(state.permits, state.previous?.most ?? 0);
+    const used = Math.max(state.permits, state.most);
     state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
     // The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
     state.end =
@@ -136,7 +132,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.used = used;
     state.newest = after;
     state.reserved = used;
-    forgetBefore(state);
+    state.earlier = fullBefore(state);
   },
 
   available(state, _now, at) {
@@ -149,10 +145,10 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   roll(state, now, shift) {
     if (state.align === 'epoch') toGrid(state, shift);
-    const { previous, start } = state;
-    if (previous && now >= previous.end && !hasRoom(state, previous, now, start)) state.previous = undefined;
+    forgetPast(state, now, true);
     if (now < state.end) return;
     state.used = 0;
+    state.most = 0;
     // After a later step of the clock, no window may start before the present one.
     if (state.align === 'epoch') state.end = alignDown(state, now);
   },
@@ -164,8 +160,8 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.align = align;
     // Earlier grants count in the window in which they were made, so the next one starts after the newest of
     // them.
-    for (const window of [state, state.previous])
-      if (window && window.used > 0) window.end = Math.max(window.start + interval, window.newest + 1);
+    for (let window: Window | undefined = state; window; window = window.earlier)
+      if (window.used > 0) window.end = Math.max(window.start + interval, window.newest + 1);
     if (align === 'epoch') toGrid(state, shift);
     return movesGrid;
   },
@@ -175,22 +171,63 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
 /** Opens a window at the moment `t`. */
 function open(state: FixedWindowState, now: number, t: number): void {
-  const { start, end, used, newest, reserved, previous } = state;
-  const most = previous ? Math.max(previous.most, previous.used > state.permits ? previous.used : 0) : 0;
-  const opens = startAt(state, t);
-  // Later grants do not come before one that is made now.
-  const isKept = end > now || (opens > now + 1 && hasRoom(state, state, now, opens));
-  state.previous = isKept ? { start, end, used, newest, reserved, most } : undefined;
-  state.start = opens;
+  const { start, end, used, newest, reserved, earlier } = state;
+  state.earlier = { start, end, used, newest, reserved, earlier };
+  state.start = startAt(state, t);
   state.end = state.start + state.interval;
   state.used = 0;
   state.reserved = 0;
+  // Later grants do not come before one that is made now.
+  forgetPast(state, now, state.start > now + 1);
+  forgetMany(state);
 }
 
-/** Opens a window at the moment `t`, after the one before the last, which is past. */
-function openBefore(state: FixedWindowState, t: number): void {
+/** Forgets the past windows, except the last of them if another one, opened now, fits after it. */
+function forgetPast(state: FixedWindowState, now: number, mayFit: boolean): void {
+  for (let next: Window = state; next.earlier; next = next.earlier) {
+    const past = next.earlier;
+    if (now < past.end) continue;
+    past.earlier = undefined;
+    state.most = 0;
+    if (!mayFit || !hasRoom(state, past, now, next.start)) next.earlier = undefined;
+    return;
+  }
+}
+
+/** Forgets the earliest windows if there are too many. */
+function forgetMany(state: FixedWindowState): void {
+  let window: Window = state;
+  for (let count = 1; count < mostEarlier && window.earlier; count++) window = window.earlier;
+  if (!window.earlier?.earlier) return;
+  const used = Math.max(window.earlier.used, window.earlier.earlier.used);
+  if (used > state.permits) state.most = Math.max(state.most, used);
+  window.earlier = fullBefore(window);
+}
+
+/**
+ * Stands for the forgotten windows before one, which are past or full: once that one is empty, the next one may start where it did.
+ */
+function fullBefore({ start, newest }: Window): Window {
+  return { start, end: start, used: 0, newest, reserved: 0, earlier: undefined };
+}
+
+/** The earliest window that starts after `t`, if one does. */
+function windowAfter(state: Window, t: number): Window | undefined {
+  let after: Window | undefined;
+  for (let window: Window | undefined = state; window && window.start > t; window = window.earlier)
+    after = window;
+  return after;
+}
+
+/** The window of a grant at `t`, before the last one: it may be opened after a past one. */
+function windowBefore(state: FixedWindowState, t: number): Window {
+  let after: Window = state;
+  while (after.earlier!.start > t && after.earlier!.earlier) after = after.earlier!;
+  const window = after.earlier!;
+  if (t < window.end) return window;
   const start = startAt(state, t);
-  state.previous = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, most: 0 };
+  after.earlier = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, earlier: undefined };
+  return after.earlier;
 }
 
 /**
@@ -206,28 +243,20 @@ function take(state: FixedWindowState, window: Window, now: number, t: number, n
   const back = Math.min(n, window.used);
   window.used -= back;
   if (t > now) window.reserved = Math.max(0, window.reserved - n);
-  if (window !== state) {
-    if (window.used === 0) window.end = window.start;
-  } else if (back > 0 && window.used === 0) close(state, now);
+  if (window === state && back > 0 && window.used === 0) close(state, now);
   return back;
 }
 
-/** The last window has become empty. The one before it becomes the last, unless it has ended. */
+/** The last window has become empty. The last one before it that is in use takes its place, unless it has ended. */
 function close(state: FixedWindowState, now: number): void {
-  const { start = 0, end = 0, used = 0, newest = 0, reserved = 0 }: Partial<Window> = state.previous ?? {};
-  Object.assign(state, { start, end, used, newest, reserved });
-  forgetBefore(state);
+  let before = state.earlier ?? none;
+  while (before.used === 0 && before.earlier) before = before.earlier;
+  Object.assign(state, before);
+  if (state.used === 0) state.end = state.start;
   fixedWindowAlgebra.roll(state, now, state.shift);
 }
 
-/**
- * Forgets the window before the last: it is past or full. If the last window becomes empty, the next one may
- * start where it did.
- */
-function forgetBefore(state: FixedWindowState): void {
-  const { start, newest, previous } = state;
-  state.previous = { start, end: start, used: 0, newest, reserved: 0, most: previous?.most ?? 0 };
-}
+const none: Window = { start: 0, end: 0, used: 0, newest: 0, reserved: 0, earlier: undefined };
 
 /** The start of the last window if it is in use, otherwise the earliest start of the next one. */
 function edgeOf({ used, start, end }: FixedWindowState): number {

@@ -10,15 +10,18 @@ import { noticePeriod } from './steered.ts';
 /** Permits that count together from `t` on; `newest` is their newest moment if that is later. */
 export interface Carried extends PermitsAt {
   newest?: number;
-  /** The window before it: permits refunded there may be granted before the reservations. */
-  before?: PermitsAt;
+  /** The windows before it: permits refunded there may be granted before the reservations. */
+  earlier?: PermitsAt[];
 }
+
+/** The last window in use, and 15 before it; the one before these may be known, too. */
+const knownWindows = 16;
 
 type Spec<K extends LimitSpec['kind']> = Extract<LimitSpec, { kind: K }>;
 
 /**
  * The moments that count under the new limit, or one moment for all of them. A bucket does not always know its newest valid
- * moment: with `isLate`, that moment is taken to be as late as possible.
+ * moment: with `isLate`, that moment is taken to be as late as possible, and of many windows, fewer to be known.
  */
 export function carriedOver(
   before: LimitSpec,
@@ -27,7 +30,7 @@ export function carriedOver(
   now: number,
   isLate = false,
 ): Carried[] {
-  const known = remembered(before, grants, now);
+  const known = remembered(before, grants, now, isLate);
   // A log is kept as it is, a bucket keeps fractions of a permit, and a window keeps its start.
   if (before.kind === after.kind) return known;
   const taken = known.reduce((sum, { n }) => sum + n, 0);
@@ -39,9 +42,14 @@ export function carriedOver(
 }
 
 /** The grants that the old limit remembers. Reservations beyond the notice period are void. */
-function remembered(before: LimitSpec, grants: readonly PermitsAt[], now: number): Carried[] {
+function remembered(
+  before: LimitSpec,
+  grants: readonly PermitsAt[],
+  now: number,
+  isLate: boolean,
+): Carried[] {
   const ordered = [...grants].sort((a, b) => a.t - b.t);
-  if (before.kind === 'fixedWindow') return lastWindow(before, ordered, now);
+  if (before.kind === 'fixedWindow') return lastWindow(before, ordered, now, isLate);
   const valid = ordered.filter(({ t }) => t <= now + noticePeriod);
   if (before.kind === 'slidingWindow') return valid.filter(({ t }) => t > now - before.interval);
   return [{ t: now, n: owed(before, valid, now) }];
@@ -68,14 +76,12 @@ function newestOf(grants: readonly PermitsAt[], now: number, isLate: boolean): n
   return Math.max(0, ...moments.filter((t) => t <= now + noticePeriod));
 }
 
-/**
- * The last used window, as one grant at its start. If it is void, the one before it; if both are void, a full window before
- * them.
- */
+/** The last used window that is not void, as one grant at its start. If that is forgotten, a full window before those that are known. */
 function lastWindow(
   { permits, interval, align }: Spec<'fixedWindow'>,
   ordered: readonly PermitsAt[],
   now: number,
+  isLate: boolean,
 ): Carried[] {
   const windows: (Carried & { newest: number })[] = [];
   for (const { t, n } of ordered) {
@@ -84,13 +90,14 @@ function lastWindow(
     if (last && t < last.t + interval) Object.assign(last, { n: last.n + n, newest });
     else windows.push({ t: align === 'epoch' ? Math.floor(t / interval) * interval : t, n, newest });
   }
-  const [before, last] = [windows.at(-2), windows.at(-1)];
-  if (!last) return [];
-  const valid = last.t <= now + noticePeriod ? last : before;
-  if (!valid) return [];
-  const late = Math.max(0, valid.t - now - noticePeriod);
-  if (late > 0)
-    return [{ t: valid.t - Math.ceil(late / interval) * interval, n: permits, newest: now + noticePeriod }];
-  if (valid.t + interval <= now) return [];
-  return [before && valid === last ? { ...valid, before: { t: before.t, n: before.n } } : valid];
+  const place = windows.filter(({ t }) => t <= now + noticePeriod).length - 1;
+  const first = Math.max(0, windows.length - knownWindows - (isLate ? 0 : 1));
+  if (first > 0 && place < first) {
+    const { t } = windows[windows.length - knownWindows];
+    const late = Math.ceil((t - now - noticePeriod) / interval) * interval;
+    return [{ t: t - late, n: permits, newest: now + noticePeriod }];
+  }
+  const valid = windows[place];
+  if (!valid || valid.t + interval <= now) return [];
+  return [{ ...valid, earlier: windows.slice(first, place).map(({ t, n }) => ({ t, n })) }];
 }

@@ -67,10 +67,10 @@ export function change({ before, after }: Change, fleet: Fleet): { now: number; 
         used.reduce((sum, one) => sum + one.n, 0),
       );
     };
-    const usedIn = ({ before, ...window }: Carried): Carried => ({
+    const usedIn = ({ earlier = [], ...window }: Carried): Carried => ({
       ...window,
       n: leftIn(window),
-      ...(before ? { before: { t: before.t, n: leftIn(before) } } : {}),
+      earlier: earlier.map((one) => ({ t: one.t, n: leftIn(one) })),
     });
     return all.map((windows) => windows.map(usedIn).filter(({ n }) => n > 0));
   };

@@ -23,11 +23,15 @@ export function overWith(
   // Its end may be off the grid: the next window starts on the grid.
   const until =
     align === 'first' ? end : (continues ? Math.ceil(end / interval) : Math.floor(end / interval)) * interval;
-  const earlier = granted.filter(({ t }) => t < window.t);
-  const { before } = window;
-  const total = earlier.reduce((total, { n }) => total + n, before?.n ?? 0);
-  if (earlier.length > 0 && total > permits)
-    return `${total} permits of ${permits} before the window at ${window.t}`;
+  const earlier = window.earlier ?? [];
+  const first = earlier[0] ?? window;
+  for (const [i, before] of [{ t: -Infinity, n: 0 }, ...earlier].entries()) {
+    const next = i === 0 ? first : (earlier[i] ?? window);
+    const own = granted.filter(({ t }) => t >= before.t && t < next.t);
+    const total = own.reduce((total, { n }) => total + n, before.n);
+    if (own.length > 0 && total > permits)
+      return `${total} permits of ${permits} before the window at ${next.t}`;
+  }
   const sum = granted.reduce((total, { t, n }) => (t >= window.t && t < until ? total + n : total), charged);
   if (sum > permits && sum > charged) return `${sum} permits of ${permits} before ${until}`;
   if (align === 'epoch') return undefined;

@@ -48,10 +48,12 @@ const changes = [
   ...['owedUntil', 'unsureUntil', 'sameSince'],
   ...['formerUntil', 'formerSince', 'formerPermits', 'formerInterval'],
 ];
+/** The windows of a fixed window before the last, of which it has one. */
+const earlier = ['windows', 'most', 'start0', 'stop0', 'used0', 'newest0', 'reserved0'];
 /** The fields in this form that are doubles, after the limit's text, and the bytes in between. */
 const small: Record<Kind, [bytes: number, fields: string[]]> = {
   slidingWindow: [10, ['coarsest']],
-  fixedWindow: [0, ['start0', 'stop0', 'used0', 'newest0', 'reserved0', 'most0']],
+  fixedWindow: [0, earlier],
   tokenBucket: [18, changes],
 };
 /** The end of the head in this form. */
@@ -66,10 +68,7 @@ const textOf = (kind: Kind) =>
 /** The same in the form of all other ledgers. */
 const whole: Record<Kind, string[]> = {
   slidingWindow: [...['coarsest', 'total', 'newest', 'purged', 'oldest', 'length', 'openTime', 'openCount']],
-  fixedWindow: [
-    ...['start', 'stop', 'used', 'newest', 'reserved'],
-    ...['start0', 'stop0', 'used0', 'newest0', 'reserved0', 'most0', 'gridShift'],
-  ],
+  fixedWindow: ['start', 'stop', 'used', 'newest', 'reserved', 'gridShift', ...earlier],
   tokenBucket: [
     ...['units', 'ts', 'lastAt', 'steps', ...changes],
     ...['since', 'until', 'held', 'since', 'until', 'held'],
@@ -109,7 +108,20 @@ const counts = new Set([
   ...first,
   ...rare,
   ...last,
-  ...[...rate, 'total', 'openCount', 'used', 'used0', 'length', 'since', 'until', 'held', 'ts', 'steps'],
+  ...[
+    ...rate,
+    'total',
+    'openCount',
+    'used',
+    'used0',
+    'windows',
+    'length',
+    'since',
+    'until',
+    'held',
+    'ts',
+    'steps',
+  ],
 ]);
 /** Those that are checked only in a whole ledger. */
 const wholeCounts = new Set(['formerUntil', 'owedUntil', 'unsureUntil', 'reserved']);
@@ -150,7 +162,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 17: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 18: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -178,7 +190,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 17: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 18: found an invalid limit; reset() deletes it`,
       );
     }
   });

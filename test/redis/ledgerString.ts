@@ -1,4 +1,4 @@
-import { byName, type LimitPicture, type Picture, unsigned } from './picture.ts';
+import { byName, fieldsOfWindow, fixedFields, type LimitPicture, type Picture, unsigned } from './picture.ts';
 
 /** A ledger in Redis: the string, the contenders with their scores, and the log of each limit. */
 export interface Held {
@@ -64,7 +64,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 17) throw new Error(`a ledger of version ${version}`);
+  if (version !== 18) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -116,7 +116,7 @@ export function calmOf({
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const sizes: Record<string, number> = { s: 11, f: 15, t: 14 };
+  const sizes: Record<string, number> = { s: 11, f: 9, t: 14 };
   const spec = reader.text();
   const limits = [...reader.text()].map((kind, i) => {
     const numbers = reader.doubles(sizes[kind]);
@@ -124,6 +124,11 @@ function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: Li
       // The number of the steps stands before the fields that few ledgers have.
       const [count] = numbers.splice(6, 1);
       numbers.push(...reader.doubles(3 * count));
+    }
+    if (kind === 'f') {
+      const [most, ...earlier] = earlierIn(reader);
+      numbers.splice(fixedFields - 2, 0, most);
+      numbers.push(...earlier);
     }
     return limitOf(kind, numbers, logs[i]);
   });
@@ -153,13 +158,14 @@ function readSmall(
     const spec = JSON.stringify([['', kind, ...limit]]);
     const rare = reader.isAtEnd ? nothingRare(epoch) : readRare(reader, 1);
     // A fixed window stores the shift of its ledger.
-    const own = kind === 'f' ? [...limit, ...numbers, rare.shift] : [...limit, ...numbers];
-    return { spec, limits: [{ kind, numbers: own, log: entries }], rare };
+    if (kind === 'f') numbers.splice(fixedFields - limit.length - 1, 0, rare.shift);
+    return { spec, limits: [{ kind, numbers: [...limit, ...numbers], log: entries }], rare };
   };
   if (kind === 'f') {
     const [used, newest, reserved, start, stop] = reader.integers(7, 6, 7, 6, 6);
     const limit = limitIn();
-    return picture(limit, [start, stop, used, newest, reserved, ...(rareOf(6) ?? [0, 0, 0, 0, 0, 0])]);
+    const earlier = reader.isAtEnd ? [0] : earlierIn(reader);
+    return picture(limit, [start, stop, used, newest, reserved, ...earlier]);
   }
   if (kind === 't') {
     const units = reader.double();
@@ -183,6 +189,12 @@ function readSmall(
   const entries = count === 255 ? listOf(log, oldest, length) : pairs;
   if (openTime > 0) entries.push([openTime, openCount]);
   return picture(limit, [coarsest, total, newest, purged - 1], entries);
+}
+
+/** The most permits of a forgotten window, and the windows before the last. */
+function earlierIn(reader: Reader): number[] {
+  const [count, most] = reader.doubles(2);
+  return [most, ...reader.doubles(fieldsOfWindow * count)];
 }
 
 function nothingRare(epoch: number): Rare {

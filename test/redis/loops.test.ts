@@ -19,6 +19,8 @@ const step = 'each round passes or removes a step: MOST_PAST and MOST_AHEAD at m
 const inline = 'each round passes an entry of the ledger: MOST_INLINE at most';
 const hole = 'each round passes or removes a hole: MOST_HOLES at most are read';
 
+const window = 'each round passes an earlier window: MOST_EARLIER at most are read';
+
 /** Why each loop ends, by its file and its condition, in the order of the file. */
 const loops: Record<string, [condition: string, why: string][]> = {
   'ledger/add-hole.lua': [['holes[place] and holes[place].moment <= moment', hole]],
@@ -29,6 +31,12 @@ const loops: Record<string, [condition: string, why: string][]> = {
     ],
   ],
   'ledger/holes.lua': [['ledger.holes[1] and ledger.holes[1].moment <= till', hole]],
+  'limits/fixed-window.lua': [
+    ['state.earlier[place] and state.earlier[place].start > t', window],
+    ['state.earlier[place] and now < state.earlier[place].stop', window],
+    ['earlier[place + 1] and earlier[place].used == 0', window],
+    ['state.used > 0 and state.start > after', 'each round removes a window: MOST_EARLIER and one at most'],
+  ],
   'limits/sliding-window.lua': [
     ['pushed[1] and pushed[1][1] <= gone', inline],
     ['dropped < PURGE_LIMIT and dropped < state.len', 'PURGE_LIMIT rounds at most'],
@@ -146,7 +154,7 @@ for (const isSmall of [true, false])
     assert.instance(error, StoreError);
     assert.match(
       error.message,
-      'the key {p:n} holds no ledger of version 17: found a count below zero; reset()',
+      'the key {p:n} holds no ledger of version 18: found a count below zero; reset()',
     );
   });
 

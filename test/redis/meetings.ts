@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { type LimitSpec, record } from '../properties/specs.ts';
 import type { History, Refunding, Step } from '../properties/steps.ts';
 import type { ControlPicture } from './controlString.ts';
-import { bucketFields, type LimitPicture, type Picture, unsigned } from './picture.ts';
+import {
+  bucketFields,
+  fieldsOfWindow,
+  fixedFields,
+  type LimitPicture,
+  type Picture,
+  unsigned,
+} from './picture.ts';
 
 /*
  * Random numbers seldom meet a bound exactly: a call at the moment at which a window ends, or a release of all permits that
@@ -145,8 +152,10 @@ function momentsIn({ kind, numbers, log }: LimitPicture): number[] {
     return [...ends, ...log.slice(0, 3).map(([time]) => Math.ceil(time + interval * 1.125)), numbers[5]];
   }
   if (kind === 'f') {
-    const [start, end, , newest, , start0, end0, , newest0] = numbers.slice(3);
-    return [start, end, newest, start0, end0, newest0, end + interval];
+    const [start, end, , newest] = numbers.slice(3);
+    // Where each earlier window starts and ends, and its newest moment.
+    const earlier = numbers.slice(fixedFields).filter((_, i) => [0, 1, 3].includes(i % fieldsOfWindow));
+    return [start, end, newest, ...earlier.slice(0, 9), end + interval];
   }
   const [units, ts, ...others] = numbers.slice(3);
   const levels = [0, 1, 2, extra].map((n) => ts + Math.ceil((n * interval - units) / permits));
@@ -162,7 +171,8 @@ function countsOf({ kind, numbers, log }: LimitPicture): number[] {
     return [permits, total, permits - total, ...log.slice(-8).map(([, count]) => count)].map(unsigned);
   }
   if (kind === 'f') {
-    const [used, reserved, used0, reserved0] = [5, 7, 10, 12].map((i) => numbers[i]);
+    const [used, reserved] = [numbers[5], numbers[7]];
+    const [, , used0 = 0, , reserved0 = 0] = numbers.slice(fixedFields);
     return [
       permits,
       used,

@@ -1,3 +1,4 @@
+import type { FixedWindowState } from '../../src/limits/fixedWindow.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
 import type { Hole, LedgerState, Ticket, Void } from '../../src/stores/memory/ledgerState.ts';
@@ -112,18 +113,14 @@ function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
-    const { align, previous = { start: 0, end: 0, used: 0, newest: 0, reserved: 0, most: 0 } } = state;
-    const windows = [state, previous].flatMap(({ start, end, used, newest, reserved }) => [
-      start,
-      end,
-      used,
-      newest,
-      reserved,
-    ]);
     // In memory, only aligned windows have it.
-    const shift = align === 'epoch' ? state.shift : ledgerShift;
-    const numbers = [permits, interval, align === 'epoch' ? 1 : 0, ...windows, previous.most, shift];
-    return { kind: 'f', numbers: numbers.map(unsigned), log: [] };
+    const shift = state.align === 'epoch' ? state.shift : ledgerShift;
+    const windows: number[][] = [];
+    for (let window: Window | undefined = state; window; window = window.earlier)
+      windows.push([window.start, window.end, window.used, window.newest, window.reserved]);
+    const [last, ...earlier] = windows;
+    const numbers = [permits, interval, state.align === 'epoch' ? 1 : 0, ...last, state.most, shift];
+    return { kind: 'f', numbers: [...numbers, ...earlier.flat()].map(unsigned), log: [] };
   }
   const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, former } = state;
   const changed = former ? [former.until, former.from, former.permits, former.interval] : [0, 0, 0, 0];
@@ -142,6 +139,11 @@ function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
   for (const { since, until, held } of stepsOf(state)) numbers.push(since, until, held);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
 }
+
+/** The numbers of a fixed window before its earlier windows, the last two of them `most` and `shift`, and of each of these. */
+export const fixedFields = 10;
+export const fieldsOfWindow = 5;
+type Window = NonNullable<FixedWindowState['earlier']>;
 
 /** The numbers of a bucket before its steps. */
 export const bucketFields = 13;
@@ -185,9 +187,17 @@ function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): Limi
     return { kind, numbers: kept, log: log.slice(past.length) };
   }
   if (kind === 'f') {
-    const earlier = numbers.slice(8);
-    const before = earlier[1] <= now ? [0, 0, 0, 0, 0, 0] : earlier.slice(0, 6);
-    return { kind, numbers: [...numbers.slice(0, 8), ...before, ...earlier.slice(6)], log };
+    const earlier = numbers.slice(fixedFields);
+    const isAhead = (_: number, i: number) => earlier[i - (i % fieldsOfWindow) + 1] > now;
+    const ahead = earlier.filter(isAhead);
+    // What is forgotten is past if a window after it is.
+    const isPast = numbers[4] <= now || ahead.length < earlier.length;
+    const most = isPast ? 0 : numbers[fixedFields - 2];
+    return {
+      kind,
+      numbers: [...numbers.slice(0, fixedFields - 2), most, numbers[fixedFields - 1], ...ahead],
+      log,
+    };
   }
   if (kind === 't') {
     const [owedUntil, unsureUntil, ...more] = numbers.slice(6);

@@ -646,8 +646,8 @@ export const known = [
     changes: [
       {
         file: window,
-        find: 'of [state, state.previous])\n      if',
-        replace: 'of [state])\n      if',
+        find: 'window = window.earlier)\n      if (window.used > 0) window.end',
+        replace: 'window = undefined)\n      if (window.used > 0) window.end',
       },
     ],
   },
@@ -1034,7 +1034,7 @@ export const known = [
     changes: [
       {
         file: 'src/limits/fixedWindow.ts',
-        find: 'Math.max(state.permits, state.previous?.most ?? 0)',
+        find: 'Math.max(state.permits, state.most)',
         replace: 'state.permits',
       },
     ],
@@ -1046,7 +1046,7 @@ export const known = [
     changes: [
       {
         file: 'lua/limits/fixed-window.lua',
-        find: 'math.max(state.permits, state.most0)',
+        find: 'math.max(state.permits, state.most)',
         replace: 'state.permits',
       },
     ],
@@ -1054,12 +1054,12 @@ export const known = [
   {
     area: 'scripts',
     title: 'a new fixed window takes what lies before its first reservation to be empty, in both twins',
-    tests: ['test/limits/twoWindows'],
+    tests: ['test/limits/severalWindows'],
     changes: [
       { file: window, find: 'past.start > 0 && ', replace: '' },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: 'return state.start0 > 0 and ',
+        find: 'return past.start > 0 and ',
         replace: 'return ',
       },
     ],
@@ -1072,13 +1072,13 @@ export const known = [
     changes: [
       {
         file: window,
-        find: 'now >= previous.end && !hasRoom(state, previous, now, start)',
-        replace: 'now >= previous.end',
+        find: 'if (!mayFit || !hasRoom(state, past, now, next.start)) next',
+        replace: 'next',
       },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: ' and not (mayFit and hasRoom(state, now))',
-        replace: '',
+        find: 'mayFit and hasRoom(state, past, now, after.start)',
+        replace: 'false',
       },
     ],
   },
@@ -1089,8 +1089,8 @@ export const known = [
     changes: [
       {
         file: window,
-        find: '(opens > now + 1 && hasRoom(state, state, now, opens))',
-        replace: 'hasRoom(state, state, now, opens)',
+        find: 'forgetPast(state, now, state.start > now + 1)',
+        replace: 'forgetPast(state, now, true)',
       },
     ],
   },

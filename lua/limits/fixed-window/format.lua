@@ -3,34 +3,59 @@
 
 -- How the state of a fixed window is stored in a ledger.
 
+-- The most windows that are remembered before the last.
+local MOST_EARLIER = 16
+
 local function fixedFormat()
   local format = {}
 
   function format.create(spec)
     return {
       kind = 'f', permits = spec[3], interval = spec[4], epoch = spec[5], start = 0, stop = 0, used = 0, newest = 0,
-      reserved = 0, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, most0 = 0, shift = 0,
+      reserved = 0, earlier = {}, most = 0, shift = 0,
     }
   end
 
+  -- The windows before the last, in the full form and in the rare part: their number and `most`, then five numbers of each.
+  local function packEarlier(state)
+    local parts = { struct.pack('<dd', #state.earlier, state.most) }
+    for i, window in ipairs(state.earlier) do
+      parts[i + 1] = struct.pack('<ddddd', window.start, window.stop, window.used, window.newest, window.reserved)
+    end
+    return table.concat(parts)
+  end
+
+  local function unpackEarlier(state, data, position)
+    local count
+    count, state.most, position = struct.unpack('<dd', data, position)
+    checkFinite(state.most)
+    if not (count >= 0 and count <= MOST_EARLIER) then error('too many windows', 0) end
+    for i = 1, count do
+      local start, stop, used, newest, reserved, after = struct.unpack('<ddddd', data, position)
+      checkFinite(start + stop + used + newest + reserved)
+      checkCounts(used, 0, 0)
+      state.earlier[i] = { start = start, stop = stop, used = used, newest = newest, reserved = reserved }
+      position = after
+    end
+    return position
+  end
+
   function format.decode(data, position)
-    local permits, interval, epoch, start, stop, used, newest, reserved, start0, stop0, used0, newest0, reserved0, most0, shift,
-      after = struct.unpack('<ddddddddddddddd', data, position)
-    checkFinite(permits + interval + epoch + start + stop + used + newest + reserved + start0 + stop0 + used0 + newest0
-      + reserved0 + most0 + shift)
+    local permits, interval, epoch, start, stop, used, newest, reserved, shift, after =
+      struct.unpack('<ddddddddd', data, position)
+    checkFinite(permits + interval + epoch + start + stop + used + newest + reserved + shift)
     checkRate(permits, interval, epoch)
-    checkCounts(used, used0, reserved)
-    return {
+    checkCounts(used, 0, reserved)
+    local state = {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
-      newest = newest, reserved = reserved, start0 = start0, stop0 = stop0, used0 = used0, newest0 = newest0,
-      reserved0 = reserved0, most0 = most0, shift = shift,
-    }, after
+      newest = newest, reserved = reserved, earlier = {}, shift = shift,
+    }
+    return state, unpackEarlier(state, data, after)
   end
 
   function format.encode(state)
-    return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
-      state.newest, state.reserved, state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0,
-      state.shift)
+    return struct.pack('<ddddddddd', state.permits, state.interval, state.epoch, state.start, state.stop, state.used,
+      state.newest, state.reserved, state.shift) .. packEarlier(state)
   end
 
   -- Whether the state fits into the format of lua/heads.
@@ -52,7 +77,7 @@ local function fixedFormat()
     checkRate(permits, interval, epoch)
     return {
       kind = 'f', permits = permits, interval = interval, epoch = epoch, start = start, stop = stop, used = used,
-      newest = newest, reserved = reserved, start0 = 0, stop0 = 0, used0 = 0, newest0 = 0, reserved0 = 0, most0 = 0, shift = 0,
+      newest = newest, reserved = reserved, earlier = {}, most = 0, shift = 0,
     }, after
   end
 
@@ -61,19 +86,12 @@ local function fixedFormat()
     return position
   end
 
-  -- The window before the last, if it is known.
+  -- What few states have: windows before the last, that are known or may hold more than the limit.
   function format.packRare(state)
-    return struct.pack('<dddddd', state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0),
-      state.stop0 > 0
+    return packEarlier(state), state.earlier[1] ~= nil or state.most > 0
   end
 
-  function format.unpackRare(state, data, position)
-    state.start0, state.stop0, state.used0, state.newest0, state.reserved0, state.most0, position =
-      struct.unpack('<dddddd', data, position)
-    checkFinite(state.start0 + state.stop0 + state.used0 + state.newest0 + state.reserved0 + state.most0)
-    checkCounts(state.used0, 0, 0)
-    return position
-  end
+  format.unpackRare = unpackEarlier
 
   -- All of the state is in the ledger.
   function format.save() end

@@ -101,6 +101,66 @@ for (const [align, last] of [
     assert.is(algebra.available(state, start + 6001, start + 6001), 5);
   });
 
+/** A window of which all permits are granted, and so many windows behind it, of which all are reserved. */
+function reservedMany(align: 'first' | 'epoch', count: number): FixedWindowState {
+  const state = algebra.create(fixedWindow({ permits: 10, interval: 5000, align }));
+  algebra.roll(state, start, 0);
+  algebra.commit(state, start, start, 10);
+  for (let i = 1; i <= count; i++) algebra.commit(state, start, start + 5000 * i, 10);
+  return state;
+}
+
+for (const align of ['first', 'epoch'] as const) {
+  test(`${align}: what comes back to a window is granted there, whatever is reserved in 16 windows behind it`, () => {
+    for (const count of [1, 2, 16]) {
+      const state = reservedMany(align, count);
+      assert.is(algebra.refund(state, start + 1, start, 4), 4);
+      assert.ok(hasGap(state, start + 2, 4), `${count} windows`);
+      assert.not(hasGap(state, start + 2, 5), `${count} windows`);
+      algebra.commit(state, start + 2, start + 2, 4);
+      assert.not(hasGap(state, start + 3, 1), `${count} windows`);
+      // All of it, too: the window goes on until its end.
+      assert.is(algebra.refund(state, start + 3, start, 10), 10);
+      assert.ok(hasGap(state, start + 4999, 10), `${count} windows`);
+      assert.is(algebra.earliest(state, start + 4999, start + 4999, 1), start + 5000 * (count + 1));
+    }
+  });
+
+  test(`${align}: a cancelled reservation comes back to any of the windows, and to the next ones once they are empty`, () => {
+    const state = reservedMany(align, 3);
+    assert.is(algebra.refund(state, start, start + 10_000, 10), 10);
+    assert.is(algebra.refund(state, start, start + 5000, 3), 3);
+    assert.is(algebra.earliest(state, start, start, 1), start + 20_000);
+    assert.is(algebra.refund(state, start, start + 15_000, 10), 10);
+    assert.is(algebra.earliest(state, start, start, 3), start + 5000);
+    assert.is(algebra.earliest(state, start, start, 4), start + 10_000);
+    assert.ok(hasGap(state, start + 5000, 3));
+  });
+
+  test(`${align}: if the reservations of several windows are void, the one before them is unchanged`, () => {
+    const state = reservedMany(align, 4);
+    assert.is(algebra.refund(state, start, start + 5000, 4), 4);
+    algebra.cut(state, start, start + 7000);
+    assert.is(algebra.earliest(state, start, start, 4), start + 5000);
+    assert.is(algebra.earliest(state, start, start, 5), start + 10_000);
+    algebra.cut(state, start, start + 1);
+    assert.is(algebra.earliest(state, start, start, 1), start + 5000);
+  });
+
+  test(`${align}: of more than 16 windows before the last, the first ones count as full`, () => {
+    const state = reservedMany(align, 17);
+    assert.is(algebra.refund(state, start, start, 10), 0);
+    assert.not(hasGap(state, start + 1, 1));
+    assert.is(algebra.refund(state, start, start + 10_000, 10), 10);
+    algebra.cut(state, start, start + 12_000);
+    // Nothing is known before the third window.
+    assert.is(algebra.earliest(state, start, start, 1), start + 10_000);
+    // A full window is assumed, which ends an interval after what is valid at the latest.
+    algebra.cut(state, start, start + 1);
+    assert.is(algebra.earliest(state, start, start, 1), start + (align === 'first' ? 5001 : 5000));
+  });
+}
+
 test('grants of another limit that count at a later moment leave no window before it free', () => {
   for (const align of ['first', 'epoch'] as const) {
     const limit = fixedWindow({ permits: 10, interval: 5000, align });
