@@ -1,8 +1,9 @@
 import type { Algebra } from './algebra.ts';
-import { type FixedWindowState, fixedWindowAlgebra } from './fixedWindow.ts';
+import { fixedWindowAlgebra } from './fixedWindow.ts';
 import type { Limit } from './limit.ts';
 import { type SlidingWindowState, slidingWindowAlgebra } from './slidingWindow.ts';
 import { owe, type TokenBucketState, tokenBucketAlgebra } from './tokenBucket.ts';
+import type { FixedWindowState } from './windows.ts';
 
 /** The state of a limit of any kind, with the numbers of that limit. */
 export type LimitState = SlidingWindowState | FixedWindowState | TokenBucketState;

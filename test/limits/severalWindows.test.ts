@@ -1,8 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fixedWindowAlgebra as algebra, type FixedWindowState } from '../../src/limits/fixedWindow.ts';
+import { fixedWindowAlgebra as algebra } from '../../src/limits/fixedWindow.ts';
 import { fixedWindow } from '../../src/limits/limit.ts';
 import { startWith } from '../../src/limits/states.ts';
+import type { FixedWindowState } from '../../src/limits/windows.ts';
 
 const start = 1_000_000;
 

@@ -1,6 +1,6 @@
-import type { FixedWindowState } from '../../src/limits/fixedWindow.ts';
 import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
+import type { FixedWindowState } from '../../src/limits/windows.ts';
 import type { Hole, LedgerState, Ticket, Void } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 import { stepsOf } from '../support/bucketSteps.ts';

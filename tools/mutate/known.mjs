@@ -12,6 +12,7 @@ const tickets = ['test/redis/tickets'];
 const debts = ['test/redis/debts'];
 const windowRates = ['test/limits/windowRates'];
 const window = 'src/limits/fixedWindow.ts';
+const windows = 'src/limits/windows.ts';
 const bucket = 'src/limits/bucketHistory.ts';
 const memory = (file) => `src/stores/memory/${file}.ts`;
 
@@ -1056,7 +1057,7 @@ export const known = [
     title: 'a new fixed window takes what lies before its first reservation to be empty, in both twins',
     tests: ['test/limits/severalWindows'],
     changes: [
-      { file: window, find: 'past.start > 0 && ', replace: '' },
+      { file: windows, find: 'past.start > 0 && ', replace: '' },
       {
         file: 'lua/limits/fixed-window.lua',
         find: 'return past.start > 0 and ',
@@ -1071,7 +1072,7 @@ export const known = [
     tests: ['test/redis/gaps'],
     changes: [
       {
-        file: window,
+        file: windows,
         find: 'if (!mayFit || !hasRoom(state, past, now, next.start)) next',
         replace: 'next',
       },
@@ -1088,7 +1089,7 @@ export const known = [
     tests: ['test/redis/shortWindows'],
     changes: [
       {
-        file: window,
+        file: windows,
         find: 'forgetPast(state, now, state.start > now + 1)',
         replace: 'forgetPast(state, now, true)',
       },

@@ -1,0 +1,156 @@
+import { small } from '../small.ts';
+
+/*
+ * The windows of a fixed window that are known, from the last to the first, and the grid of aligned ones. The twin of the first part
+ * of lua/limits/fixed-window.lua.
+ */
+
+/** A window in use. */
+export interface Window {
+  /** The moment at which it starts. */
+  start: number;
+  /** The next window may not start before this moment. A step of the clock never makes it earlier. */
+  end: number;
+  /** Permits granted and reserved in it. */
+  used: number;
+  /** The newest moment granted or reserved in it. */
+  newest: number;
+  /**
+   * Permits reserved in this window since it last had no reservation ahead. They include reservations whose
+   * moment has come since.
+   */
+  reserved: number;
+  /** The window before it. Nothing is granted or reserved between the two. */
+  earlier: Window | undefined;
+}
+
+/**
+ * The last window in use, and those before it: each that is not past, and one past one if another window fits after it. Of more than
+ * {@link mostEarlier}, the earliest ones are forgotten: they count as full.
+ */
+export interface FixedWindowState extends Window {
+  kind: 'fixedWindow';
+  permits: number;
+  interval: number;
+  align: 'first' | 'epoch';
+  /** The most permits in a forgotten window that is not past, if it may hold more than the limit; otherwise 0. */
+  most: number;
+  /** Milliseconds by which the clock of aligned windows is ahead of the server's, to whose clock they are aligned. */
+  shift: number;
+}
+
+/** The most windows that are remembered before the last. */
+const mostEarlier = 16;
+
+/** Brings the state up to `now`, by a clock that is `shift` ahead of the server's. */
+export function roll(state: FixedWindowState, now: number, shift: number): void {
+  if (state.align === 'epoch') toGrid(state, shift);
+  forgetPast(state, now, true);
+  if (now < state.end) return;
+  state.used = 0;
+  state.most = 0;
+  // After a later step of the clock, no window may start before the present one.
+  if (state.align === 'epoch') state.end = alignDown(state, now);
+}
+
+/** Opens a window at the moment `t`. */
+export function open(state: FixedWindowState, now: number, t: number): void {
+  const { start, end, used, newest, reserved, earlier } = state;
+  state.earlier = { start, end, used, newest, reserved, earlier };
+  state.start = startAt(state, t);
+  state.end = state.start + state.interval;
+  state.used = 0;
+  state.reserved = 0;
+  // Later grants do not come before one that is made now.
+  forgetPast(state, now, state.start > now + 1);
+  forgetMany(state);
+}
+
+const none: Window = { start: 0, end: 0, used: 0, newest: 0, reserved: 0, earlier: undefined };
+
+/** The last window has become empty. The last one before it that is in use takes its place, unless it has ended. */
+export function close(state: FixedWindowState, now: number): void {
+  let before = state.earlier ?? none;
+  while (before.used === 0 && before.earlier) before = before.earlier;
+  Object.assign(state, before);
+  if (state.used === 0) state.end = state.start;
+  roll(state, now, state.shift);
+}
+
+/** Forgets the past windows, except the last of them if another one, opened now, fits after it. */
+function forgetPast(state: FixedWindowState, now: number, mayFit: boolean): void {
+  for (let next: Window = state; next.earlier; next = next.earlier) {
+    const past = next.earlier;
+    if (now < past.end) continue;
+    past.earlier = undefined;
+    state.most = 0;
+    if (!mayFit || !hasRoom(state, past, now, next.start)) next.earlier = undefined;
+    return;
+  }
+}
+
+/** Forgets the earliest windows if there are too many. */
+function forgetMany(state: FixedWindowState): void {
+  let window: Window = state;
+  for (let count = 1; count < mostEarlier && window.earlier; count++) window = window.earlier;
+  if (!window.earlier?.earlier) return;
+  const used = Math.max(window.earlier.used, window.earlier.earlier.used);
+  if (used > state.permits) state.most = Math.max(state.most, used);
+  window.earlier = fullBefore(window);
+}
+
+/**
+ * Stands for the forgotten windows before one, which are past or full: once that one is empty, the next one may start where it did.
+ */
+export function fullBefore({ start, newest }: Window): Window {
+  return { start, end: start, used: 0, newest, reserved: 0, earlier: undefined };
+}
+
+/** The earliest window that starts after `t`, if one does. */
+export function windowAfter(state: Window, t: number): Window | undefined {
+  let after: Window | undefined;
+  for (let window: Window | undefined = state; window && window.start > t; window = window.earlier)
+    after = window;
+  return after;
+}
+
+/** The window of a grant at `t`, before the last one: it may be opened after a past one. */
+export function windowBefore(state: FixedWindowState, t: number): Window {
+  let after: Window = state;
+  while (after.earlier!.start > t && after.earlier!.earlier) after = after.earlier!;
+  const window = after.earlier!;
+  if (t < window.end) return window;
+  const start = startAt(state, t);
+  after.earlier = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, earlier: undefined };
+  return after.earlier;
+}
+
+/**
+ * Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants
+ * that were made under another limit are put into its first window, whatever their moments.
+ */
+export function hasRoom(state: FixedWindowState, past: Window, t: number, start: number): boolean {
+  return past.start > 0 && startAt(state, t) + state.interval <= start;
+}
+
+/**
+ * After a step of the clock, a window may be off the grid. The next one starts on the grid. Other windows need no shift, a number
+ * that V8 keeps in an object.
+ */
+export function toGrid(state: FixedWindowState, shift: number): void {
+  state.shift = shift;
+  state.end = alignUp(state, state.end);
+}
+
+/** The start of a window that is opened at `t`. */
+export function startAt(state: FixedWindowState, t: number): number {
+  return state.align === 'epoch' ? alignDown(state, t) : t;
+}
+
+export function alignDown({ interval, shift }: FixedWindowState, t: number): number {
+  return small(Math.floor((t - shift) / interval) * interval + shift);
+}
+
+export function alignUp({ interval, shift }: FixedWindowState, t: number): number {
+  return small(Math.ceil((t - shift) / interval) * interval + shift);
+}
