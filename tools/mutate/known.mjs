@@ -603,7 +603,7 @@ export const known = [
   {
     area: 'scripts',
     title: 'a pace grows up to five times as fast for refunds, in both twins',
-    tests: givenBack,
+    tests: tickets,
     changes: [
       { file: 'lua/ledger/pace.lua', find: 'LEAST_PART = 0.05', replace: 'LEAST_PART = 0.2' },
       { file: memory('pace'), find: 'leastPart = 0.05', replace: 'leastPart = 0.2' },
@@ -673,7 +673,7 @@ export const known = [
   {
     area: 'limits',
     title: 'a grant among reservations of an earlier rate is restored with them',
-    tests: ['test/limits/bucketHistory'],
+    tests: ['test/limits/bucketRefunds'],
     changes: [
       {
         file: bucket,
