@@ -673,7 +673,7 @@ export const known = [
   {
     area: 'limits',
     title: 'a grant among reservations of an earlier rate is restored with them',
-    tests: ['test/limits/bucketRefunds'],
+    tests: ['test/redis/twins'],
     changes: [
       {
         file: bucket,
