@@ -42,6 +42,7 @@ const ofTwins = [
   'requests',
   'leastPart',
   'mostStride',
+  'mostEarlier',
   'mostVoids',
   'mostHoles',
   'mostGaps',

@@ -803,6 +803,19 @@ export const known = [
   },
   {
     area: 'limits',
+    title: 'a fixed window knows two windows before the last, in both twins',
+    tests: ['test/limits/severalWindows'],
+    changes: [
+      {
+        file: 'lua/limits/fixed-window/format.lua',
+        find: 'MOST_EARLIER = 16',
+        replace: 'MOST_EARLIER = 2',
+      },
+      { file: windows, find: 'mostEarlier = 16', replace: 'mostEarlier = 2' },
+    ],
+  },
+  {
+    area: 'limits',
     title: 'the refill before several changes counts at the faster rate, in both twins',
     tests: ['test/limits/bucketHistory'],
     changes: [
