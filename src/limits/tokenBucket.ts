@@ -1,10 +1,12 @@
 import { small } from '../small.ts';
 import type { Algebra } from './algebra.ts';
-import * as history from './bucketHistory.ts';
+import { changeRate, cut, join, keep, leave } from './bucketHistory.ts';
+import { heldAfter, leastLevel, roomAfter } from './bucketRoom.ts';
+import { type BucketHistory, closed, forget, mixed, newestIn } from './bucketSteps.ts';
 import type { TokenBucket } from './limit.ts';
 
 /** A bucket. Its unit is 1/interval of a permit, so that no rate is rounded. */
-export interface TokenBucketState extends history.BucketHistory {
+export interface TokenBucketState extends BucketHistory {
   kind: 'tokenBucket';
   permits: number;
   interval: number;
@@ -24,7 +26,7 @@ const leastWait = 20;
 
 /**
  * A token bucket with reservations, after the lazy refill of Guava's SmoothRateLimiter and the cancellation
- * of Go's `x/time/rate`. It remembers more of its grants than these (see bucketHistory.ts), so that a fleet
+ * of Go's `x/time/rate`. It remembers more of its grants than these (see bucketSteps.ts), so that a fleet
  * which refunds reservations before the newest one keeps its rate. The twin of `lua/limits/token-bucket.lua`.
  */
 export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
@@ -40,7 +42,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     until: -1,
     held: 0,
     earlier: undefined,
-    lastAt: history.mixed,
+    lastAt: mixed,
     unsureUntil: 0,
     sameSince: 0,
     former: undefined,
@@ -63,7 +65,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const cost = n * state.interval;
     // A smaller request takes refunded permits only: it soon gets its fair share of the others.
     if (!isFreed && cost < leastWait * state.permits) return false;
-    return history.leastLevel(state, now, at, before, unitsAt(state, now), state) >= cost;
+    return leastLevel(state, now, at, before, unitsAt(state, now), state) >= cost;
   },
 
   commit(state, now, t, n, isKept) {
@@ -72,11 +74,11 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
     state.units = level - (moment - now) * state.permits - n * state.interval;
     state.ts = now;
-    if (!isKept || !history.keep(state, t, n)) history.join(state, now, moment, t, n);
+    if (!isKept || !keep(state, t, n)) join(state, now, moment, t, n);
   },
 
   refund(state, now, t, n) {
-    const newest = history.newestIn(state);
+    const newest = newestIn(state);
     if (t > newest) return 0;
     const { permits, interval } = state;
     const cost = n * interval;
@@ -84,24 +86,24 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     // that can overflow, so the rest of the cost has room.
     const ran = (Math.max(now, newest) - t + 1) * permits;
     const room = Math.max(
-      history.roomAfter(state, now, t, n, capOf(state) - state.units, state),
+      roomAfter(state, now, t, n, capOf(state) - state.units, state),
       t >= state.sameSince ? cost - ran : 0,
     );
     const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
     state.units += back;
-    history.leave(state, t, n);
+    leave(state, t, n);
     // A reservation that was charged when the rate changed is owed no longer.
     if (t > Math.max(now, state.unsureUntil) && t < state.sameSince)
       state.owedUntil = Math.max(0, state.owedUntil - Math.floor(cost / permits));
     // The refill that was lost while the reservation waited for a pause or another limit comes back.
-    if (t > now) raiseLevel(state, now, history.newestIn(state));
+    if (t > now) raiseLevel(state, now, newestIn(state));
     return back / interval;
   },
 
   release(state, _now, at, n) {
     const { permits, interval, units } = state;
-    const reserved = history.heldAfter(state, at) * interval;
-    const ahead = Math.max(0, history.newestIn(state) - at) * permits;
+    const reserved = heldAfter(state, at) * interval;
+    const ahead = Math.max(0, newestIn(state) - at) * permits;
     const taken = Math.max(0, capOf(state) - units - reserved);
     const back = Math.max(0, Math.min(n * interval, taken) - ahead);
     state.units += back;
@@ -114,9 +116,9 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     // Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
     const sure = Math.max(last, state.unsureUntil);
     while (state.since > sure) tokenBucketAlgebra.refund(state, now, state.since, state.held);
-    if (history.newestIn(state) <= after) return;
+    if (newestIn(state) <= after) return;
     raiseLevel(state, now, after);
-    history.cut(state, last);
+    cut(state, last);
   },
 
   available(state, now) {
@@ -129,10 +131,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   roll(state, now) {
     // A new grant must not join reservations whose moment has come.
-    if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = history.closed;
+    if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = closed;
     state.units = unitsAt(state, now);
     state.ts = now;
-    if (state.units === capOf(state) && history.newestIn(state) < now) history.forget(state);
+    if (state.units === capOf(state) && newestIn(state) < now) forget(state);
   },
 
   adopt(state, { permits, interval, burst }) {
@@ -142,9 +144,9 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
       former === interval ? units : Math.ceil((units / former) * interval);
     const missing = capOf(state) - state.units;
     const taken = unitsTaken(state);
-    const ahead = Math.max(0, history.newestIn(state) - state.ts);
+    const ahead = Math.max(0, newestIn(state) - state.ts);
     const missingThen = missing - ahead * state.permits;
-    history.changeRate(state, state.ts);
+    changeRate(state, state.ts);
     state.permits = small(permits);
     state.interval = small(interval);
     state.burst = small(burst);
@@ -156,7 +158,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
 
   taken: (state) => ({
     permits: Math.ceil(unitsTaken(state) / state.interval),
-    newest: history.newestIn(state),
+    newest: newestIn(state),
   }),
 };
 
@@ -208,5 +210,5 @@ function unitsTaken(state: TokenBucketState): number {
   const { units, ts, permits, interval, owedUntil } = state;
   const cap = capOf(state);
   const owed = Math.max(0, owedUntil - ts) * permits;
-  return Math.min(cap - units, cap + history.heldAfter(state, ts) * interval + owed);
+  return Math.min(cap - units, cap + heldAfter(state, ts) * interval + owed);
 }

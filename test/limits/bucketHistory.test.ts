@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { leastLevel, newestIn } from '../../src/limits/bucketHistory.ts';
+import { leastLevel } from '../../src/limits/bucketRoom.ts';
+import { newestIn } from '../../src/limits/bucketSteps.ts';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { tokenBucketAlgebra as algebra, type TokenBucketState } from '../../src/limits/tokenBucket.ts';
 import { stepsOf } from '../support/bucketSteps.ts';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { newestIn } from '../../src/limits/bucketHistory.ts';
+import { newestIn } from '../../src/limits/bucketSteps.ts';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { tokenBucketAlgebra as algebra } from '../../src/limits/tokenBucket.ts';
 

@@ -1,4 +1,4 @@
-import type { BucketHistory } from '../../src/limits/bucketHistory.ts';
+import type { BucketHistory } from '../../src/limits/bucketSteps.ts';
 
 /** The steps of a bucket that hold permits, the newest first. */
 export function stepsOf(history: BucketHistory): Pick<BucketHistory, 'since' | 'until' | 'held'>[] {

@@ -14,6 +14,7 @@ const windowRates = ['test/limits/windowRates'];
 const window = 'src/limits/fixedWindow.ts';
 const windows = 'src/limits/windows.ts';
 const bucket = 'src/limits/bucketHistory.ts';
+const bucketRoom = 'src/limits/bucketRoom.ts';
 const memory = (file) => `src/stores/memory/${file}.ts`;
 
 export const known = [
@@ -34,7 +35,7 @@ export const known = [
         replace: 'step.held or step.held',
       },
       {
-        file: 'src/limits/bucketHistory.ts',
+        file: bucketRoom,
         find: 't >= since ? held - n : held',
         replace: 'held',
       },
@@ -656,13 +657,13 @@ export const known = [
     area: 'limits',
     title: 'a bucket restores permits for which later grants leave no room',
     tests: ['test/limits/bucketHistory'],
-    changes: [{ file: bucket, find: 'if (others > 0) room =', replace: 'if (others < 0) room =' }],
+    changes: [{ file: bucketRoom, find: 'if (others > 0) room =', replace: 'if (others < 0) room =' }],
   },
   {
     area: 'limits',
     title: 'a bucket restores permits granted before its steps',
     tests: ['test/limits/bucketHistory'],
-    changes: [{ file: bucket, find: '  return 0;\n', replace: '  return room;\n' }],
+    changes: [{ file: bucketRoom, find: '  return 0;\n', replace: '  return room;\n' }],
   },
   {
     area: 'limits',
@@ -792,14 +793,14 @@ export const known = [
         find: 'state.formerUntil and present + formerRefill',
         replace: 'false and formerRefill',
       },
-      { file: bucket, find: 'former ? present + formerRefill', replace: 'false ? formerRefill' },
+      { file: bucketRoom, find: 'former ? present + formerRefill', replace: 'false ? formerRefill' },
     ],
   },
   {
     area: 'limits',
     title: 'the refill before several changes counts at the last rate',
     tests: ['test/limits/bucketHistory'],
-    changes: [{ file: bucket, find: 'until - Math.max(moment, from)', replace: 'until - moment' }],
+    changes: [{ file: bucketRoom, find: 'until - Math.max(moment, from)', replace: 'until - moment' }],
   },
   {
     area: 'limits',
@@ -835,7 +836,7 @@ export const known = [
     area: 'limits',
     title: 'the refill before a change counts twice',
     tests: ['test/limits/bucketRefunds'],
-    changes: [{ file: bucket, find: '* former.permits;', replace: '* former.permits * 2;' }],
+    changes: [{ file: bucketRoom, find: '* former.permits;', replace: '* former.permits * 2;' }],
   },
   {
     area: 'limits',
@@ -852,7 +853,7 @@ export const known = [
     tests: ['test/limits/bucketHistory'],
     changes: [
       {
-        file: bucket,
+        file: bucketRoom,
         find: 'if (since < before) least = Math.min',
         replace: 'if (since < 0) least = Math.min',
       },
@@ -864,7 +865,7 @@ export const known = [
     tests: ['test/limits/bucketHistory'],
     changes: [
       {
-        file: bucket,
+        file: bucketRoom,
         find: 'Math.max(at, history.unsureUntil, history.sameSince - 1)',
         replace: 'Math.max(at, history.sameSince - 1)',
       },

@@ -1,5 +1,5 @@
--- The history of a bucket's grants, for refunds and for grants ahead of reservations. The twin of
--- src/limits/bucketHistory.ts, which explains it.
+-- The history of a bucket's grants, for refunds and for grants ahead of reservations. The twin of src/limits/bucketHistory.ts
+-- and bucketRoom.ts; bucketSteps.ts explains it.
 
 -- @include "heads/token-bucket"
 

@@ -1,4 +1,4 @@
-import { newestIn as newestInBucket } from '../../limits/bucketHistory.ts';
+import { newestIn as newestInBucket } from '../../limits/bucketSteps.ts';
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
