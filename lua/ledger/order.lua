@@ -20,6 +20,10 @@ do
   -- than that part of the interval, and than the kept part: nearly all permits would be reserved before they come back.
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
+  -- If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and
+  -- granted again. Not slow ones of a window, of which a client that refunds would get more than others.
+  local KEPT_OF_FEW = 0.5
+  local FEW_FOR_ANY = 16
   -- They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that
   -- holds a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes
   -- many calls, and a client that cancels what it reserves gets more of such a bucket than others.
@@ -89,6 +93,11 @@ do
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 
+  -- So many requests are few, whatever the number of contenders: 0 unless most permits are refunded in a short interval.
+  local function fewIfReturned(ledger)
+    return isShort(ledger) and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
+  end
+
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
   local function isSmall(ledger, now, contenders)
     for _, state in ipairs(ledger.limits) do
@@ -96,7 +105,12 @@ do
         local load = math.max(state.interval / state.permits, largestLoad(ledger))
         -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
         local isLost = state.burst == 1 and (load < SLOW_REQUEST or keptPart(ledger) > MOST_IN_LEAKY or comeLate(ledger, now))
-        if not isLost and state.burst * state.interval < state.permits * load * math.min(MOST_IN_BUCKET, contenders) then return true end
+        local few = fewIfReturned(ledger)
+        -- Slow requests wait for long, so reservations would keep what comes back from others. Of many clients, that takes many
+        -- calls.
+        if not isLost and isSlow(ledger, load) and contenders <= few then return true end
+        local requests = math.max(few, math.min(MOST_IN_BUCKET, contenders))
+        if not isLost and state.burst * state.interval < state.permits * load * requests then return true end
       end
     end
     return false
@@ -112,7 +126,8 @@ do
     local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
     local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
     local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
-    return hasWindow(ledger) and load * contenders > most * shortestInterval(ledger)
+    local requests = load < SLOW_REQUEST and math.max(fewIfReturned(ledger), contenders) or contenders
+    return hasWindow(ledger) and load * requests > most * shortestInterval(ledger)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders

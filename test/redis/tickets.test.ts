@@ -70,22 +70,23 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.equal(retries, turns);
     });
 
+  /** Whether the last of so many clients waits in order, after a part of their requests was refunded. */
+  const isOrdered = async (limit: LimitSpec, refunded: number, number: number): Promise<boolean> => {
+    const clients = await fleet(limit);
+    const { epoch } = await clients.reserve(0, 1, { count: limit.permits + 1 });
+    for (let client = 2; client < number; client++) await clients.reserve(0, client, { horizon: 1 });
+    const count = Math.ceil((number - 1) * refunded);
+    await clients.refund(0, 1, { moment: 0, epoch, count });
+    const { retryAfter, inTurn } = await clients.reserve(2, number, { epoch, horizon: 1 });
+    return retryAfter !== undefined && !inTurn;
+  };
+
   for (const kind of kinds.slice(0, 2))
     test(`clients wait in order if their reservations would take up an interval: ${kind.kind}`, async () => {
-      /** Whether the last of so many clients waits in order, after a part of their requests was refunded. */
-      const isOrdered = async (permits: number, interval: number, refunded: number, number: number) => {
-        const clients = await fleet({ ...kind, permits, interval });
-        const { epoch } = await clients.reserve(0, 1, { count: permits + 1 });
-        for (let client = 2; client < number; client++) await clients.reserve(0, client, { horizon: 1 });
-        const count = Math.ceil((number - 1) * refunded);
-        await clients.refund(0, 1, { moment: 0, epoch, count });
-        const { retryAfter, inTurn } = await clients.reserve(2, number, { epoch, horizon: 1 });
-        return retryAfter !== undefined && !inTurn;
-      };
       for (const [permits, interval, refunded, number] of [
         // More than 0.45 of the interval.
         [20, 1000, 1, 10],
-        [20, 100, 0.5, 10],
+        [40, 200, 0.5, 19],
         [50, 1000, 1, 23],
         // More than the kept part of it.
         [20, 100, 0.25, 14],
@@ -94,18 +95,45 @@ inEachTwin('tickets', (test, { fleet }) => {
         kind.kind === 'fixedWindow' ? [20, 1000, 0.5, 21] : [20, 1000, 0.25, 14],
       ]) {
         const what = `${number} clients on ${permits} in ${interval} ms`;
-        assert.is(await isOrdered(permits, interval, refunded, number - 1), false, `fewer than ${what}`);
-        assert.is(await isOrdered(permits, interval, refunded, number), true, what);
+        assert.is(
+          await isOrdered({ ...kind, permits, interval }, refunded, number - 1),
+          false,
+          `fewer than ${what}`,
+        );
+        assert.is(await isOrdered({ ...kind, permits, interval }, refunded, number), true, what);
       }
       // There are tickets for 64 clients.
-      assert.is(await isOrdered(40, 500, 0.5, 64), true);
-      assert.is(await isOrdered(40, 500, 0.5, 65), false);
+      assert.is(await isOrdered({ ...kind, permits: 40, interval: 500 }, 0.5, 64), true);
+      assert.is(await isOrdered({ ...kind, permits: 40, interval: 500 }, 0.5, 65), false);
       // A request takes a millisecond.
-      assert.is(await isOrdered(100, 100, 1, 46), true);
+      assert.is(await isOrdered({ ...kind, permits: 100, interval: 100 }, 1, 46), true);
       // At most nine tenths are kept.
-      assert.is(await isOrdered(40, 500, 0.1, 61), true);
-      assert.is(await isOrdered(40, 500, 0.09, 61), true);
-      assert.is(await isOrdered(40, 500, 0.08, 61), false);
+      assert.is(await isOrdered({ ...kind, permits: 40, interval: 500 }, 0.1, 61), true);
+      assert.is(await isOrdered({ ...kind, permits: 40, interval: 500 }, 0.09, 61), true);
+      assert.is(await isOrdered({ ...kind, permits: 40, interval: 500 }, 0.08, 61), false);
+    });
+
+  for (const kind of kinds)
+    test(`clients wait in order for few requests, most of which are refunded: ${kind.kind}`, async () => {
+      const isBucket = kind.kind === 'tokenBucket';
+      const isFew = (permits: number, interval: number, refunded: number, number: number) => {
+        const burst = isBucket ? { burst: permits } : {};
+        return isOrdered({ ...kind, permits, interval, ...burst }, refunded, number);
+      };
+      // Sixteen requests take more than 0.45 of a window, or a full bucket holds fewer.
+      const few = isBucket ? 15 : 35;
+      assert.is(await isFew(few, 300, 1, 5), true);
+      assert.is(await isFew(few + 1, 300, 1, 5), false);
+      // Half of them are kept, or more.
+      assert.is(await isFew(few, 300, 0.5, 11), true);
+      assert.is(await isFew(few, 300, 0.4, 11), false);
+      // Requests of 40 ms are slow: few of a bucket, for up to 16 clients, but not of a window.
+      assert.is(await isFew(12, 479, 1, 5), true);
+      assert.is(await isFew(12, 480, 1, 5), isBucket);
+      assert.is(await isFew(50, 2000, 1, 16), isBucket);
+      assert.is(await isFew(50, 2000, 1, 17), false);
+      assert.is(await isFew(50, 2000, 0.5, 11), isBucket);
+      assert.is(await isFew(50, 2000, 0.4, 11), false);
     });
 
   /** Limits of a kind, for which clients 3 and 4 have been granted a permit each in their turns: the latter at 3600. */

@@ -385,6 +385,24 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'few requests that are refunded have reservations, in both twins',
+    tests: tickets,
+    changes: [
+      { file: 'lua/ledger/order.lua', find: 'FEW_FOR_ANY or 0', replace: '0' },
+      { file: memory('order'), find: '? fewForAny : 0', replace: '? 0 : 0' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'slow requests of a bucket have reservations, in both twins',
+    tests: tickets,
+    changes: [
+      { file: 'lua/ledger/order.lua', find: 'contenders <= few', replace: 'false' },
+      { file: memory('order'), find: 'contenders <= few', replace: 'false' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'clients that have not called again count, in both twins',
     tests: tickets,
     changes: [

@@ -24,6 +24,12 @@ const leastInFixed = 9;
  */
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
+/**
+ * If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and granted
+ * again. Not slow ones of a window, of which a client that refunds would get more than others.
+ */
+const keptOfFew = 0.5;
+const fewForAny = 16;
 /** The most tickets. A client without one is behind all of them. */
 export const mostTickets = 64;
 /**
@@ -101,7 +107,13 @@ function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
   const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
   const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
-  return hasWindow(ledger) && load * contenders > most * shortestInterval(ledger);
+  const requests = load < slowRequest ? Math.max(fewIfReturned(ledger), contenders) : contenders;
+  return hasWindow(ledger) && load * requests > most * shortestInterval(ledger);
+}
+
+/** So many requests are few, whatever the number of contenders: 0 unless most permits are refunded in a short interval. */
+function fewIfReturned(ledger: LedgerState): number {
+  return isShort(ledger) && keptPart(ledger) <= keptOfFew ? fewForAny : 0;
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
@@ -112,7 +124,11 @@ function isSmall(ledger: LedgerState, now: number, contenders: number): boolean 
     // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
     if (limit.burst === 1 && (load < slowRequest || keptPart(ledger) > mostInLeaky || comeLate(ledger, now)))
       return false;
-    return limit.burst * limit.interval < limit.permits * load * Math.min(mostInBucket, contenders);
+    const few = fewIfReturned(ledger);
+    // Slow requests wait for long, so reservations would keep what comes back from others. Of many clients, that takes many calls.
+    if (isSlow(ledger, load) && contenders <= few) return true;
+    const requests = Math.max(few, Math.min(mostInBucket, contenders));
+    return limit.burst * limit.interval < limit.permits * load * requests;
   });
 }
 

@@ -1,0 +1,73 @@
+// Limits of so few requests in a short interval that reservations would leave unused what comes back to them, in virtual time.
+import assert from 'node:assert/strict';
+import { test } from 'uvu';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { cases } from '../support/cases.ts';
+import { type Contention, contend, type Habits, waits } from './contend.ts';
+import { usedBy } from './usedFleet.ts';
+
+/** Permits that the last client keeps, as a part of half the limit, in several histories. */
+function keptBeside(limit: Limit, habits: Partial<Habits>): number {
+  const clients = [{ ...waits, ...habits }, waits];
+  const during: Omit<Contention, 'seed'> = {
+    limits: [limit],
+    clients,
+    roundTrip: 2,
+    warmUp: 3000,
+    span: 8000,
+  };
+  const seeds = [1, 2, 3];
+  const kept = seeds.map((seed) => contend({ ...during, seed }).kept[1][0]);
+  const half = (limit.permits * during.span) / limit.interval / 2;
+  return kept.reduce((sum, permits) => sum + permits, 0) / seeds.length / half;
+}
+
+for (const [[permits, interval, refundWithin, least]] of cases([
+  [4, 150, 75, 1.7],
+  [15, 590, 295, 1.7],
+  [10, 1000, 500, 1.7],
+  [50, 5000, 2500, 1.7],
+  [15, 590, 5, 1.5],
+  [8, 200, 5, 1.6],
+] as const))
+  test(`of a bucket of ${permits} in ${interval} ms, a client also keeps what another one refunds within ${refundWithin} ms`, () => {
+    const kept = keptBeside(tokenBucket({ permits, interval }), { refund: 0.95, refundWithin });
+    assert.ok(kept >= least, `${kept} of its share`);
+  });
+
+for (const [[limitOf, permits, interval, least]] of cases([
+  [slidingWindow, 8, 200, 1.45],
+  [slidingWindow, 15, 590, 1.55],
+  [slidingWindow, 30, 500, 1.7],
+  [fixedWindow, 8, 200, 1.62],
+  [fixedWindow, 16, 120, 1.75],
+] as const))
+  test(`of ${permits} in ${interval} ms, a client also keeps what another one refunds soon: ${limitOf.name}`, () => {
+    const kept = keptBeside(limitOf({ permits, interval }), { refund: 0.95, refundWithin: 5 });
+    assert.ok(kept >= least, `${kept} of its share`);
+  });
+
+for (const [limitOf, cancelWithin] of cases([slidingWindow, fixedWindow, tokenBucket], [10, 100]))
+  test(`of few permits, one that keeps cancelling within ${cancelWithin} ms leaves another its share: ${limitOf.name}`, () => {
+    const kept = keptBeside(limitOf({ permits: 15, interval: 590 }), { cancel: 1, cancelWithin });
+    assert.ok(kept >= 0.95, `${kept} of its share`);
+  });
+
+const fleets: [limit: Limit, clients: number, habits: Partial<Habits>, least: number][] = [
+  [
+    tokenBucket({ permits: 79, interval: 239 }),
+    7,
+    { waiting: 5, costs: [[6], [2], [3]], cancel: 0.48, cancelWithin: 123, refund: 0.86, refundWithin: 38 },
+    0.95,
+  ],
+  [tokenBucket({ permits: 9, interval: 168 }), 7, { waiting: 7, refund: 0.86, refundWithin: 52 }, 0.95],
+  [slidingWindow({ permits: 15, interval: 317 }), 3, { waiting: 31, refund: 0.81, refundWithin: 6 }, 0.975],
+];
+for (const [[limit, clients, habits, least]] of cases(fleets))
+  test(`${clients} clients use a ${limit.kind} of ${limit.permits} in ${limit.interval} ms of which most are refunded`, () => {
+    const { part, jain } = usedBy({ limits: [limit], clients, habits: { ...waits, ...habits }, name: '' });
+    assert.ok(part >= least, `${part} of one queue`);
+    assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
+  });
+
+test.run();
