@@ -58,9 +58,9 @@ function scaleOf(name) {
   return name.startsWith('redis/twins') ? 0.6 : 0.1;
 }
 
-/** The rounds of --long, each with another seed: the twins run in every round, the others in every fourth one. */
-const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 5) : 1;
-const othersEvery = 4;
+/** The rounds of --long, each with another seed: the twins run in every round, the others in every third one. */
+const rounds = long ? Number(process.env.SLUICE_ROUNDS ?? 4) : 1;
+const othersEvery = 3;
 const runsIn = (round, name) => name.startsWith('redis/twins') || round % othersEvery === 0;
 
 // On a signal, exit: the workers end with this process.
