@@ -21,7 +21,8 @@ do
   local MOST_IN_ORDER = 0.9
   local MOST_RESERVED = 0.45
   -- If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and
-  -- granted again. Not slow ones of a window, of which a client that refunds would get more than others.
+  -- granted again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket,
+  -- for as many contenders, only while permits come back late, as little is lost otherwise.
   local KEPT_OF_FEW = 0.5
   local FEW_FOR_ANY = 16
   -- They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that
@@ -93,9 +94,9 @@ do
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 
-  -- So many requests are few, whatever the number of contenders: 0 unless most permits are refunded in a short interval.
-  local function fewIfReturned(ledger)
-    return isShort(ledger) and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
+  -- So many requests of a load are few, whatever the number of contenders: 0 unless they are fast, and most are refunded.
+  local function fewOf(ledger, load)
+    return isShort(ledger) and load < SLOW_REQUEST and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
   end
 
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
@@ -105,11 +106,11 @@ do
         local load = math.max(state.interval / state.permits, largestLoad(ledger))
         -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
         local isLost = state.burst == 1 and (load < SLOW_REQUEST or keptPart(ledger) > MOST_IN_LEAKY or comeLate(ledger, now))
-        local few = fewIfReturned(ledger)
-        -- Slow requests wait for long, so reservations would keep what comes back from others. Of many clients, that takes many
-        -- calls.
-        if not isLost and isSlow(ledger, load) and contenders <= few then return true end
-        local requests = math.max(few, math.min(MOST_IN_BUCKET, contenders))
+        -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes
+        -- many calls.
+        local isRarelyKept = keptPart(ledger) <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and comeLate(ledger, now)
+        if not isLost and isSlow(ledger, load) and isRarelyKept then return true end
+        local requests = math.max(fewOf(ledger, load), math.min(MOST_IN_BUCKET, contenders))
         if not isLost and state.burst * state.interval < state.permits * load * requests then return true end
       end
     end
@@ -126,8 +127,7 @@ do
     local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
     local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
     local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
-    local requests = load < SLOW_REQUEST and math.max(fewIfReturned(ledger), contenders) or contenders
-    return hasWindow(ledger) and load * requests > most * shortestInterval(ledger)
+    return hasWindow(ledger) and load * math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders

@@ -70,14 +70,20 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.equal(retries, turns);
     });
 
-  /** Whether the last of so many clients waits in order, after a part of their requests was refunded. */
-  const isOrdered = async (limit: LimitSpec, refunded: number, number: number): Promise<boolean> => {
+  /** Whether the last of so many clients waits in order, after a part of their requests was refunded so many milliseconds later. */
+  const isOrdered = async (
+    limit: LimitSpec,
+    refunded: number,
+    number: number,
+    after = 0,
+  ): Promise<boolean> => {
     const clients = await fleet(limit);
     const { epoch } = await clients.reserve(0, 1, { count: limit.permits + 1 });
-    for (let client = 2; client < number; client++) await clients.reserve(0, client, { horizon: 1 });
+    if (after > 0) await clients.owe(after, 1, limit.permits);
+    for (let client = 2; client < number; client++) await clients.reserve(after, client, { horizon: 1 });
     const count = Math.ceil((number - 1) * refunded);
-    await clients.refund(0, 1, { moment: 0, epoch, count });
-    const { retryAfter, inTurn } = await clients.reserve(2, number, { epoch, horizon: 1 });
+    await clients.refund(after, 1, { moment: 0, epoch, count }, 2);
+    const { retryAfter, inTurn } = await clients.reserve(after + 2, number, { epoch, horizon: 1 });
     return retryAfter !== undefined && !inTurn;
   };
 
@@ -116,9 +122,9 @@ inEachTwin('tickets', (test, { fleet }) => {
   for (const kind of kinds)
     test(`clients wait in order for few requests, most of which are refunded: ${kind.kind}`, async () => {
       const isBucket = kind.kind === 'tokenBucket';
-      const isFew = (permits: number, interval: number, refunded: number, number: number) => {
+      const isFew = (permits: number, interval: number, refunded: number, number: number, after = 0) => {
         const burst = isBucket ? { burst: permits } : {};
-        return isOrdered({ ...kind, permits, interval, ...burst }, refunded, number);
+        return isOrdered({ ...kind, permits, interval, ...burst }, refunded, number, after);
       };
       // Sixteen requests take more than 0.45 of a window, or a full bucket holds fewer.
       const few = isBucket ? 15 : 35;
@@ -127,13 +133,18 @@ inEachTwin('tickets', (test, { fleet }) => {
       // Half of them are kept, or more.
       assert.is(await isFew(few, 300, 0.5, 11), true);
       assert.is(await isFew(few, 300, 0.4, 11), false);
-      // Requests of 40 ms are slow: few of a bucket, for up to 16 clients, but not of a window.
+      // Requests of 40 ms are slow, and not few of a window.
       assert.is(await isFew(12, 479, 1, 5), true);
-      assert.is(await isFew(12, 480, 1, 5), isBucket);
-      assert.is(await isFew(50, 2000, 1, 16), isBucket);
-      assert.is(await isFew(50, 2000, 1, 17), false);
-      assert.is(await isFew(50, 2000, 0.5, 11), isBucket);
-      assert.is(await isFew(50, 2000, 0.4, 11), false);
+      assert.is(await isFew(12, 480, 1, 5), false);
+      if (!isBucket) return;
+      // Of any bucket, they are few for up to 16 clients, after a refund later than a third of the interval.
+      const isFewLate = (refunded: number, number: number, after = 1000) =>
+        isFew(50, 2000, refunded, number, after);
+      assert.is(await isFewLate(1, 16), true);
+      assert.is(await isFewLate(1, 17), false);
+      assert.is(await isFewLate(1, 16, 600), false);
+      assert.is(await isFewLate(0.5, 11), true);
+      assert.is(await isFewLate(0.4, 11), false);
     });
 
   /** Limits of a kind, for which clients 3 and 4 have been granted a permit each in their turns: the latter at 3600. */

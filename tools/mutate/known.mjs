@@ -397,8 +397,8 @@ export const known = [
     title: 'slow requests of a bucket have reservations, in both twins',
     tests: tickets,
     changes: [
-      { file: 'lua/ledger/order.lua', find: 'contenders <= few', replace: 'false' },
-      { file: memory('order'), find: 'contenders <= few', replace: 'false' },
+      { file: 'lua/ledger/order.lua', find: 'contenders <= FEW_FOR_ANY', replace: 'false' },
+      { file: memory('order'), find: 'contenders <= fewForAny', replace: 'false' },
     ],
   },
   {

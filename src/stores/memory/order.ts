@@ -26,7 +26,8 @@ const mostInOrder = 0.9;
 const mostReserved = 0.45;
 /**
  * If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and granted
- * again. Not slow ones of a window, of which a client that refunds would get more than others.
+ * again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket, for as many
+ * contenders, only while permits come back late, as little is lost otherwise.
  */
 const keptOfFew = 0.5;
 const fewForAny = 16;
@@ -107,13 +108,14 @@ function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
   const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
   const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
-  const requests = load < slowRequest ? Math.max(fewIfReturned(ledger), contenders) : contenders;
-  return hasWindow(ledger) && load * requests > most * shortestInterval(ledger);
+  return (
+    hasWindow(ledger) && load * Math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
+  );
 }
 
-/** So many requests are few, whatever the number of contenders: 0 unless most permits are refunded in a short interval. */
-function fewIfReturned(ledger: LedgerState): number {
-  return isShort(ledger) && keptPart(ledger) <= keptOfFew ? fewForAny : 0;
+/** So many requests of a load are few, whatever the number of contenders: 0 unless they are fast, and most are refunded. */
+function fewOf(ledger: LedgerState, load: number): number {
+  return isShort(ledger) && load < slowRequest && keptPart(ledger) <= keptOfFew ? fewForAny : 0;
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
@@ -124,10 +126,16 @@ function isSmall(ledger: LedgerState, now: number, contenders: number): boolean 
     // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
     if (limit.burst === 1 && (load < slowRequest || keptPart(ledger) > mostInLeaky || comeLate(ledger, now)))
       return false;
-    const few = fewIfReturned(ledger);
-    // Slow requests wait for long, so reservations would keep what comes back from others. Of many clients, that takes many calls.
-    if (isSlow(ledger, load) && contenders <= few) return true;
-    const requests = Math.max(few, Math.min(mostInBucket, contenders));
+    // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
+    // calls.
+    if (
+      isSlow(ledger, load) &&
+      keptPart(ledger) <= keptOfFew &&
+      contenders <= fewForAny &&
+      comeLate(ledger, now)
+    )
+      return true;
+    const requests = Math.max(fewOf(ledger, load), Math.min(mostInBucket, contenders));
     return limit.burst * limit.interval < limit.permits * load * requests;
   });
 }
