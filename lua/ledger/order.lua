@@ -108,8 +108,8 @@ do
         local isLost = state.burst == 1 and (load < SLOW_REQUEST or keptPart(ledger) > MOST_IN_LEAKY or comeLate(ledger, now))
         -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes
         -- many calls.
-        local isRarelyKept = keptPart(ledger) <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and comeLate(ledger, now)
-        if not isLost and isSlow(ledger, load) and isRarelyKept then return true end
+        local areFewLate = keptPart(ledger) <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and comeLate(ledger, now)
+        if not isLost and isSlow(ledger, load) and areFewLate then return true end
         local requests = math.max(fewOf(ledger, load), math.min(MOST_IN_BUCKET, contenders))
         if not isLost and state.burst * state.interval < state.permits * load * requests then return true end
       end

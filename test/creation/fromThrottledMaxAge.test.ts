@@ -272,7 +272,8 @@ test('expired prefetched permits are not used', async () => {
         if (ages.length % 100 === 50) for (const end = performance.now() + 200; performance.now() < end; );
       });
     assert.is(input.pulled, 300);
-    const old = ages.filter((age) => age > 110);
+    // Those granted before the loop was blocked would be 200 ms old; another process may delay a value, too.
+    const old = ages.filter((age) => age > 180);
     assert.ok(old.length === 0, `${old}`);
     await answered();
     assertIdle(limiter);
