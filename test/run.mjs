@@ -129,12 +129,11 @@ async function work(waiting, computes) {
     const again = outcome.failed > 0 ? commandFor(name, seed, scale) : undefined;
     outcomes.push({ ...outcome, name, again });
     if (flags.has('--bail') && again) waiting.length = 0;
-    if (!worker.lives) await worker.end();
-    else if (waiting.length > 0 && !fetches.test(readFileSync(folder + name, 'utf8'))) continue;
-    else {
-      const cause = await worker.end();
-      if (cause) outcomes.push(failure(`the process that ran ${ran.join(', ')} ${cause}`));
-    }
+    const { lives } = worker;
+    if (lives && waiting.length > 0 && !fetches.test(readFileSync(folder + name, 'utf8'))) continue;
+    const cause = await worker.end();
+    // The end of a process in a file is a failure of that file already.
+    if (cause && lives) outcomes.push(failure(`the process that ran ${ran.join(', ')} ${cause}`));
     [worker, ran] = [undefined, []];
   }
   return outcomes;

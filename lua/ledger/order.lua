@@ -100,21 +100,16 @@ do
   end
 
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
-  local function isSmall(ledger, now, contenders)
-    for _, state in ipairs(ledger.limits) do
-      if state.kind == 't' then
-        local load = math.max(state.interval / state.permits, largestLoad(ledger))
-        -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
-        local isLost = state.burst == 1 and (load < SLOW_REQUEST or keptPart(ledger) > MOST_IN_LEAKY or comeLate(ledger, now))
-        -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes
-        -- many calls.
-        local areFewLate = keptPart(ledger) <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and comeLate(ledger, now)
-        if not isLost and isSlow(ledger, load) and areFewLate then return true end
-        local requests = math.max(fewOf(ledger, load), math.min(MOST_IN_BUCKET, contenders))
-        if not isLost and state.burst * state.interval < state.permits * load * requests then return true end
-      end
-    end
-    return false
+  local function isSmall(ledger, state, now, contenders)
+    local load, kept = math.max(state.interval / state.permits, largestLoad(ledger)), keptPart(ledger)
+    local isLate = comeLate(ledger, now)
+    -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
+    if state.burst == 1 and (load < SLOW_REQUEST or kept > MOST_IN_LEAKY or isLate) then return false end
+    -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
+    -- calls.
+    if isSlow(ledger, load) and kept <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and isLate then return true end
+    local requests = math.max(fewOf(ledger, load), math.min(MOST_IN_BUCKET, contenders))
+    return state.burst * state.interval < state.permits * load * requests
   end
 
   -- Whether there are so few permits for the contenders that reservations would leave refunded ones unused.
@@ -122,7 +117,9 @@ do
     local kept = keptPart(ledger)
     -- A client without a ticket is behind all others.
     if kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
-    if isSmall(ledger, now, contenders) then return true end
+    for _, state in ipairs(ledger.limits) do
+      if state.kind == 't' and isSmall(ledger, state, now, contenders) then return true end
+    end
     -- In a long interval, a large request would let smaller ones wait for most of it.
     local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
     local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)

@@ -3,23 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { cases } from '../support/cases.ts';
-import { type Contention, contend, type Habits, waits } from './contend.ts';
+import { type Habits, waits } from './contend.ts';
+import { wordsOf } from './limitWords.ts';
 import { usedBy } from './usedFleet.ts';
+import { besideWasteful } from './wasteful.ts';
 
-/** Permits that the last client keeps, as a part of half the limit, in several histories. */
+const during = { roundTrip: 2, warmUp: 3000, span: 8000, seeds: 3 };
+
+/** What a client keeps beside another one, as a part of its share. */
 function keptBeside(limit: Limit, habits: Partial<Habits>): number {
-  const clients = [{ ...waits, ...habits }, waits];
-  const during: Omit<Contention, 'seed'> = {
-    limits: [limit],
-    clients,
-    roundTrip: 2,
-    warmUp: 3000,
-    span: 8000,
-  };
-  const seeds = [1, 2, 3];
-  const kept = seeds.map((seed) => contend({ ...during, seed }).kept[1][0]);
-  const half = (limit.permits * during.span) / limit.interval / 2;
-  return kept.reduce((sum, permits) => sum + permits, 0) / seeds.length / half;
+  return besideWasteful(limit, habits, 1, 1, during).least;
 }
 
 for (const [[permits, interval, refundWithin, least]] of cases([
@@ -62,7 +55,7 @@ const fleets: [limit: Limit, clients: number, habits: Partial<Habits>, least: nu
   [slidingWindow({ permits: 15, interval: 317 }), 3, { waiting: 31, refund: 0.81, refundWithin: 6 }, 0.975],
 ];
 for (const [[limit, clients, habits, least]] of cases(fleets))
-  test(`${clients} clients use a ${limit.kind} of ${limit.permits} in ${limit.interval} ms of which most are refunded`, () => {
+  test(`${clients} clients use a ${wordsOf(limit)} of which most are refunded`, () => {
     const { part, jain } = usedBy({ limits: [limit], clients, habits: { ...waits, ...habits }, name: '' });
     assert.ok(part >= least, `${part} of one queue`);
     assert.ok(jain >= 0.95, `Jain's index is ${jain}`);

@@ -1,4 +1,5 @@
 import { isShort, isSlow, mostLoad, shortestInterval, slowRequest } from '../../limits/load.ts';
+import type { TokenBucketState } from '../../limits/tokenBucket.ts';
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -103,7 +104,8 @@ function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
   const kept = keptPart(ledger);
   // A client without a ticket is behind all others.
   if (kept > mostInOrder || contenders > mostTickets) return false;
-  if (isSmall(ledger, now, contenders)) return true;
+  if (ledger.limits.some((limit) => limit.kind === 'tokenBucket' && isSmall(ledger, limit, now, contenders)))
+    return true;
   // In a long interval, a large request would let smaller ones wait for most of it.
   const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
   const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
@@ -119,25 +121,17 @@ function fewOf(ledger: LedgerState, load: number): number {
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
-function isSmall(ledger: LedgerState, now: number, contenders: number): boolean {
-  return ledger.limits.some((limit) => {
-    if (limit.kind !== 'tokenBucket') return false;
-    const load = Math.max(limit.interval / limit.permits, largestLoad(ledger));
-    // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
-    if (limit.burst === 1 && (load < slowRequest || keptPart(ledger) > mostInLeaky || comeLate(ledger, now)))
-      return false;
-    // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
-    // calls.
-    if (
-      isSlow(ledger, load) &&
-      keptPart(ledger) <= keptOfFew &&
-      contenders <= fewForAny &&
-      comeLate(ledger, now)
-    )
-      return true;
-    const requests = Math.max(fewOf(ledger, load), Math.min(mostInBucket, contenders));
-    return limit.burst * limit.interval < limit.permits * load * requests;
-  });
+function isSmall(ledger: LedgerState, limit: TokenBucketState, now: number, contenders: number): boolean {
+  const load = Math.max(limit.interval / limit.permits, largestLoad(ledger));
+  const kept = keptPart(ledger);
+  const isLate = comeLate(ledger, now);
+  // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
+  if (limit.burst === 1 && (load < slowRequest || kept > mostInLeaky || isLate)) return false;
+  // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
+  // calls.
+  if (isSlow(ledger, load) && kept <= keptOfFew && contenders <= fewForAny && isLate) return true;
+  const requests = Math.max(fewOf(ledger, load), Math.min(mostInBucket, contenders));
+  return limit.burst * limit.interval < limit.permits * load * requests;
 }
 
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
