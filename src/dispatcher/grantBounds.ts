@@ -11,6 +11,9 @@ import type { Reservation } from './reservation.ts';
 import type { Reservations } from './reservations.ts';
 import * as bounds from './waitBounds.ts';
 
+/** What matters of a request, whether it has joined or not. */
+export type Timed = Pick<Request, 'cost' | 'deadline'>;
+
 const isBucket = ({ kind }: Limit): boolean => kind === 'tokenBucket';
 
 /** Bounds of the moments at which queued requests are granted: by the reservations, and by the state of a store in this process. */
@@ -99,7 +102,7 @@ export class GrantBounds {
    * requests at `since` or later, with so many permits of each limit.
    */
   least(
-    { cost, deadline }: Pick<Request, 'cost' | 'deadline'>,
+    { cost, deadline }: Timed,
     count: number,
     now: number,
     since: number,
@@ -125,18 +128,13 @@ export class GrantBounds {
   }
 
   /** Whether `count` requests are granted in time behind the assessed ones, unless another client begins to wait. */
-  isCertain({ cost, deadline }: Request, count: number, now: number): boolean {
+  isCertain(request: Timed, count: number, now: number): boolean {
+    if (!this.#canTell(request)) return false;
     const { limits, sync } = this.#ledger;
-    const { permits, size } = this.#queue;
-    const fairShare = this.#fairShare;
-    if (exceeds(limits, cost) || fairShare.contenders > 1) return false;
-    const most = permits.most.map((n, i) => Math.max(n, cost[i]));
-    const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]): boolean => {
-      const asked = permits.all.map((n, i) => n + cost[i] * count + (before?.[i] ?? 0));
-      return from + bounds.mostWait(untilFree, limits, asked, most, size + 1) <= deadline;
-    };
+    const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]) =>
+      this.#isWithin(request, count, from, untilFree, before);
     const untilFree: bounds.UntilFree = (n) => bounds.mostUntilFree(limits, n);
-    const from = now + (sync ? 0 : fairShare.fillTime);
+    const from = now + (sync ? 0 : this.#fairShare.fillTime);
     const last = this.lastReserved(now);
     if (last && this.#isDecided) {
       const { kind } = limits[0];
@@ -148,7 +146,39 @@ export class GrantBounds {
     // permits that were taken under another limit.
     const isKnown = now >= this.#calmFrom && (limits === this.#limits || !limits.some(isBucket));
     if (isKnown && isWithin(from, untilFree, this.#reservations.moments.permits)) return true;
-    return last !== undefined && this.#refunds.idle && isWithin(now, this.#untilFree);
+    return this.isFree(request, count, now);
+  }
+
+  /**
+   * Whether a store in this process will have granted `count` requests in time behind the assessed ones, unless another client
+   * begins to wait. Unlike the reservations, it tells of permits that another client has refunded.
+   */
+  isFree(request: Timed, count: number, now: number): boolean {
+    return (
+      this.#canTell(request) &&
+      this.lastReserved(now) !== undefined &&
+      this.#refunds.idle &&
+      this.#isWithin(request, count, now, this.#untilFree)
+    );
+  }
+
+  /** Whether requests like this can be certain at all. */
+  #canTell({ cost }: Timed): boolean {
+    return !exceeds(this.#ledger.limits, cost) && this.#fairShare.contenders <= 1;
+  }
+
+  /** Whether `count` requests are granted in time, behind the assessed ones and so many permits before. */
+  #isWithin(
+    { cost, deadline }: Timed,
+    count: number,
+    from: number,
+    untilFree: bounds.UntilFree,
+    before?: readonly number[],
+  ): boolean {
+    const { permits, size } = this.#queue;
+    const most = permits.most.map((n, i) => Math.max(n, cost[i]));
+    const asked = permits.all.map((n, i) => n + cost[i] * count + (before?.[i] ?? 0));
+    return from + bounds.mostWait(untilFree, this.#ledger.limits, asked, most, size + 1) <= deadline;
   }
 
   /**

@@ -37,7 +37,9 @@ export class HopelessRequests {
 
   /** The least wait of a new request. The store may have granted requests since `since` that are not known here. */
   leastWait(cost: Cost, timeout: number, now: number, since: number): number {
-    return this.#bounds.least({ cost, deadline: now + timeout }, 1, now, since) - now;
+    const request = { cost, deadline: now + timeout };
+    const least = this.#bounds.least(request, 1, now, since);
+    return least > request.deadline && this.#bounds.isFree(request, 1, now) ? 0 : least - now;
   }
 
   /** A request with a deadline is about to join the queue. */

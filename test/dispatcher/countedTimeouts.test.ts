@@ -145,6 +145,20 @@ promise(
           ],
         ],
       ],
+      // The other client's refund lets the last request be granted at 2000.
+      [
+        [
+          tokenBucket({ permits, interval }),
+          0,
+          [
+            { kind: 'ask', client: 1, count: 1, cost: 1, deadline: 100 },
+            { kind: 'ask', client: 0, count: 4, cost: 3, deadline: -1 },
+            { kind: 'refund', grant: 0 },
+            { kind: 'advance', ms: 1 },
+            { kind: 'ask', client: 0, count: 18, cost: 1, deadline: 2000 },
+          ],
+        ],
+      ],
     ],
   },
 );

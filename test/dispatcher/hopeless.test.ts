@@ -173,6 +173,24 @@ timed(
   },
 );
 
+timed(
+  'permits that another client of this process has refunded are in time for a new request',
+  async (clock) => {
+    const store = memoryStore();
+    const [a, b] = [1, 2].map(() => new RateLimiter({ name: 'api', limit: tokenBucket(rate), store }));
+    const other = await a.acquire();
+    // Three are granted, and the last is reserved behind the other client's permit.
+    for (let i = 0; i < 4; i++) void b.acquire(3);
+    await other.refund();
+    clock.tick(1);
+    // In two seconds, the bucket grants 10 permits and 20: those above, 17 of these, and one.
+    for (let i = 0; i < 17; i++) void b.acquire();
+    const last = fateOf(b.acquire(1, { timeout: 2000 }));
+    await clock.tickAsync(2000);
+    assert.is(last.value?.waited, 1999);
+  },
+);
+
 const atRate = { permits: 1000, interval: 1000 };
 const fastLimits: [kind: string, limit: Limit][] = [
   ['a sliding window', slidingWindow(atRate)],
