@@ -11,7 +11,7 @@ import { noticePeriod } from './steered.ts';
 export interface Carried extends PermitsAt {
   newest?: number;
   /** The windows before it: permits refunded there may be granted before the reservations. */
-  earlier?: PermitsAt[];
+  earlier?: Carried[];
 }
 
 /** The last window in use, and 15 before it; the one before these may be known, too. */
@@ -99,5 +99,5 @@ function lastWindow(
   }
   const valid = windows[place];
   if (!valid || valid.t + interval <= now) return [];
-  return [{ ...valid, earlier: windows.slice(first, place).map(({ t, n }) => ({ t, n })) }];
+  return [{ ...valid, earlier: windows.slice(first, place) }];
 }

@@ -70,7 +70,7 @@ export function change({ before, after }: Change, fleet: Fleet): { now: number; 
     const usedIn = ({ earlier = [], ...window }: Carried): Carried => ({
       ...window,
       n: leftIn(window),
-      earlier: earlier.map((one) => ({ t: one.t, n: leftIn(one) })),
+      earlier: earlier.map((one) => ({ ...one, n: leftIn(one) })),
     });
     return all.map((windows) => windows.map(usedIn).filter(({ n }) => n > 0));
   };

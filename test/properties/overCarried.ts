@@ -19,18 +19,27 @@ export function overWith(
   const { permits, interval, align } = limit;
   const charged = Math.min(window.n, permits);
   // A window that continues ends after its newest grant, even if the new interval is shorter.
-  const end = Math.max(window.t + interval, continues && window.newest !== undefined ? window.newest + 1 : 0);
-  // Its end may be off the grid: the next window starts on the grid.
-  const until =
-    align === 'first' ? end : (continues ? Math.ceil(end / interval) : Math.floor(end / interval)) * interval;
+  const endOf = ({ t, newest }: Carried) => {
+    const end = Math.max(t + interval, continues && newest !== undefined ? newest + 1 : 0);
+    // Its end may be off the grid: the next window starts on the grid.
+    if (align === 'first') return end;
+    return (continues ? Math.ceil(end / interval) : Math.floor(end / interval)) * interval;
+  };
+  const until = endOf(window);
   const earlier = window.earlier ?? [];
   const first = earlier[0] ?? window;
   for (const [i, before] of [{ t: -Infinity, n: 0 }, ...earlier].entries()) {
     const next = i === 0 ? first : (earlier[i] ?? window);
-    const own = granted.filter(({ t }) => t >= before.t && t < next.t);
+    // A shorter window leaves room for others before the next one.
+    const end = i === 0 ? next.t : Math.min(next.t, endOf(before));
+    const own = granted.filter(({ t }) => t >= before.t && t < end);
     const total = own.reduce((total, { n }) => total + n, before.n);
     if (own.length > 0 && total > permits)
       return `${total} permits of ${permits} before the window at ${next.t}`;
+    const between = granted.filter(({ t }) => t >= end && t < next.t);
+    // None of them overlaps the next one, which counts as full for that.
+    const over = overAnyWindows(limit, [...between, { t: next.t, n: permits }], end);
+    if (align === 'first' && over) return over;
   }
   const sum = granted.reduce((total, { t, n }) => (t >= window.t && t < until ? total + n : total), charged);
   if (sum > permits && sum > charged) return `${sum} permits of ${permits} before ${until}`;
