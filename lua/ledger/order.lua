@@ -30,7 +30,7 @@ do
   -- many calls, and a client that cancels what it reserves gets more of such a bucket than others.
   local MOST_IN_BUCKET = 8
   local MOST_IN_LEAKY = 0.8
-  -- Slow requests of a fixed window do so if they take all of it, unless at most this part is kept.
+  -- Slow requests of a fixed window for which turns may serve do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
   -- But while permits come back later than this part of the interval, and at most `MOST_IN_TURNS` is kept, turns go before the
   -- order, unless requests are slow.
@@ -63,9 +63,10 @@ do
     return shortestInterval(ledger) < LONG_INTERVAL
   end
 
-  -- Whether few requests of a load are granted between two calls of a client that takes turns in a short interval.
-  function isSlow(ledger, load)
-    return load >= SLOW_REQUEST and load < MOST_LOAD and isShort(ledger)
+  -- Whether few requests of a load are granted between two calls of a client that takes turns in a short interval: if each takes
+  -- at least `least` milliseconds, or as many as a slow one.
+  function isSlow(ledger, load, least)
+    return load >= math.min(least or SLOW_REQUEST, SLOW_REQUEST) and load < MOST_LOAD and isShort(ledger)
   end
 
   -- The load of a permit of the slowest limit: milliseconds.
@@ -122,8 +123,8 @@ do
     end
     -- In a long interval, a large request would let smaller ones wait for most of it.
     local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
-    local isSlowInFixed = hasKind(ledger, 'f') and isSlow(ledger, load)
-    local most = isSlowInFixed and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
+    local isInTurns = hasKind(ledger, 'f') and isSlow(ledger, load) and mayTakeTurns(ledger, load)
+    local most = isInTurns and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
     return hasWindow(ledger) and load * math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
   end
 

@@ -49,8 +49,10 @@ if ordered then
     local PAUSE_PART = 0.01
     local MOST_PAUSE = 250
     -- That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow
-    -- requests, between whose calls many permits would come back unused.
+    -- requests, between whose calls many permits would come back unused, nor if so few faster ones fit into a short interval that
+    -- each counts.
     local IN_VAIN = 3
+    local FEW_IN_VAIN = 32
     -- That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one
     -- request, or no client reserves permits in front of its next call.
     local MANY_FREE = 2
@@ -103,7 +105,7 @@ if ordered then
       local pause = math.min(MOST_PAUSE, keptLoad(ledger, math.min(asked * load, most)))
       if not isShort(ledger) and free < MANY_FREE * asked then pause = MOST_PAUSE end
       if free == 0 then
-        pause = pause * (isSlow(ledger, load) and 1 or IN_VAIN)
+        pause = pause * (isSlow(ledger, load, shortestInterval(ledger) / FEW_IN_VAIN) and 1 or IN_VAIN)
       elseif free >= MANY_FREE * asked and (asked == 1 or reservesNothing()) then
         pause = pause / 2
       end

@@ -35,7 +35,10 @@ export function isShort(limited: Limited): boolean {
   return shortestInterval(limited) < longInterval;
 }
 
-/** Whether few requests of a load are granted between two calls of a client that takes turns in a short interval. */
-export function isSlow(limited: Limited, load: number): boolean {
-  return load >= slowRequest && load < mostLoad && isShort(limited);
+/**
+ * Whether few requests of a load are granted between two calls of a client that takes turns in a short interval: if each takes at
+ * least `least` milliseconds, or as many as a slow one.
+ */
+export function isSlow(limited: Limited, load: number, least = slowRequest): boolean {
+  return load >= Math.min(least, slowRequest) && load < mostLoad && isShort(limited);
 }

@@ -53,12 +53,38 @@ const fleets: [limit: Limit, clients: number, habits: Partial<Habits>, least: nu
   ],
   [tokenBucket({ permits: 9, interval: 168 }), 7, { waiting: 7, refund: 0.86, refundWithin: 52 }, 0.95],
   [slidingWindow({ permits: 15, interval: 317 }), 3, { waiting: 31, refund: 0.81, refundWithin: 6 }, 0.975],
+  [fixedWindow({ permits: 5, interval: 307 }), 5, { waiting: 6, refund: 0.87, refundWithin: 295 }, 0.94],
+  [
+    fixedWindow({ permits: 100, interval: 300 }),
+    5,
+    { waiting: 6, costs: [[19], [13]], refund: 0.8, refundWithin: 300 },
+    0.95,
+  ],
 ];
 for (const [[limit, clients, habits, least]] of cases(fleets))
   test(`${clients} clients use a ${wordsOf(limit)} of which most are refunded`, () => {
     const { part, jain } = usedBy({ limits: [limit], clients, habits: { ...waits, ...habits }, name: '' });
     assert.ok(part >= least, `${part} of one queue`);
     assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
+  });
+
+const inTurns: [limit: Limit, clients: number, habits: Partial<Habits>, least: number][] = [
+  [slidingWindow({ permits: 15, interval: 120 }), 5, { waiting: 3, refund: 0.41, refundWithin: 70 }, 0.95],
+  [slidingWindow({ permits: 10, interval: 250 }), 2, { waiting: 2, refund: 0.3, refundWithin: 134 }, 0.94],
+  [
+    slidingWindow({ permits: 20, interval: 351 }),
+    8,
+    { waiting: 37, cancel: 0.7, cancelWithin: 132, refund: 0.22, refundWithin: 40 },
+    0.96,
+  ],
+];
+for (const [[limit, clients, habits, least]] of cases(inTurns))
+  test(`${clients} clients that take turns call often enough for a ${wordsOf(limit)}`, () => {
+    const fleet = { limits: [limit], clients, habits: { ...waits, ...habits }, name: '' };
+    const { part, jain, calls } = usedBy(fleet);
+    assert.ok(part >= least, `${part} of one queue`);
+    assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
+    assert.ok(calls <= 1.2, `${calls} calls a permit`);
   });
 
 test.run();

@@ -385,6 +385,32 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'slow requests of a fixed window have reservations where there are no turns, in both twins',
+    tests: tickets,
+    changes: [
+      {
+        file: 'lua/ledger/order.lua',
+        find: 'isSlow(ledger, load) and mayTakeTurns(ledger, load)',
+        replace: 'isSlow(ledger, load)',
+      },
+      {
+        file: memory('order'),
+        find: 'isSlow(ledger, load) && mayTakeTurns(ledger, load)',
+        replace: 'isSlow(ledger, load)',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'clients call less often for few fast requests, in both twins',
+    tests: ['test/contention/fewRequests'],
+    changes: [
+      { file: 'lua/reserve/turns.lua', find: ', shortestInterval(ledger) / FEW_IN_VAIN', replace: '' },
+      { file: memory('turns'), find: ', shortestInterval(ledger) / fewInVain', replace: '' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'few requests that are refunded have reservations, in both twins',
     tests: tickets,
     changes: [

@@ -41,7 +41,7 @@ export const mostTickets = 64;
  */
 const mostInBucket = 8;
 const mostInLeaky = 0.8;
-/** Slow requests of a fixed window do so if they take all of it, unless at most this part is kept. */
+/** Slow requests of a fixed window for which turns may serve do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
 /**
  * But while permits come back later than this part of the interval, and at most `mostInTurns` is kept, turns go before the order,
@@ -108,8 +108,8 @@ function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
     return true;
   // In a long interval, a large request would let smaller ones wait for most of it.
   const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
-  const isSlowInFixed = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load);
-  const most = isSlowInFixed && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
+  const isInTurns = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load) && mayTakeTurns(ledger, load);
+  const most = isInTurns && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
   return (
     hasWindow(ledger) && load * Math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
   );

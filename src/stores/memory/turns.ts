@@ -13,9 +13,10 @@ const pausePart = 0.01;
 const mostPause = 250;
 /**
  * That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow requests,
- * between whose calls many permits would come back unused.
+ * between whose calls many permits would come back unused, nor if so few faster ones fit into a short interval that each counts.
  */
 const inVain = 3;
+const fewInVain = 32;
 /**
  * That time is half as long if so many calls like this one could be granted all that they ask for: if each is for one request, or
  * no client reserves permits in front of its next call.
@@ -159,7 +160,7 @@ export function nextTurn(
   const most = Math.max(load, shortestInterval(ledger) * pausePart);
   let pause = Math.min(mostPause, keptLoad(ledger, Math.min(asked * load, most)));
   if (!isShort(ledger) && free < manyFree * asked) pause = mostPause;
-  if (free === 0) pause *= isSlow(ledger, load) ? 1 : inVain;
+  if (free === 0) pause *= isSlow(ledger, load, shortestInterval(ledger) / fewInVain) ? 1 : inVain;
   else if (free >= manyFree * asked && (asked === 1 || reservesNothing(ledger))) pause /= 2;
   let turn = now;
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
