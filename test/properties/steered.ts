@@ -40,16 +40,18 @@ export function storeRate(world: World, { limits, keepState }: RateSpec): void {
  * the epoch too: then a test cannot tell whether they have moved up as well.
  */
 export function noteMove(world: World, epoch: number): void {
-  const { last, era, phase } = world;
+  const { last, era, phase, shift } = world;
   world.last = { epoch, era, phase };
   if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase) return;
   world.moves++;
   const now = ledgerNow(world);
   const before = now + noticePeriod - 1;
   const slots = inForce(world).flatMap((limit) => (limit.kind === 'slidingWindow' ? [limit.resolution] : []));
-  // Those that share a slot with valid ones stand. A limit that was in force before may have left longer slots.
-  const stands = phase > 0 ? before : slots.reduce((t, slot) => Math.ceil(t / slot) * slot, before);
-  const surelyVoid = phase > 0 ? before + longestSlots : stands;
+  // Those that share a slot with valid ones stand. A limit that was in force before may have left longer slots. After a step of the
+  // clock, a ledger that was created since has another grid: its clock is the server's again.
+  const isUnsure = phase > 0 || shift > 0;
+  const stands = isUnsure ? before : slots.reduce((t, slot) => Math.ceil(t / slot) * slot, before);
+  const surelyVoid = isUnsure ? before + longestSlots : stands;
   world.grants = world.grants.map((grant) => {
     if (grant.ledgerMoment <= stands) return grant;
     const voidSince = last.era === era && grant.ledgerMoment > surelyVoid ? now : Infinity;
