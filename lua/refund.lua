@@ -80,6 +80,7 @@ local function giveBack(moment, epoch, cost, requests)
         ledger.frontiers[i] = math.max(now, frontier - strides[i] * requests)
       end
       ledger.granted = math.max(0, ledger.granted - load)
+      ledger.returned = math.min(ledger.granted, ledger.returned)
     else
       ledger.returned = math.min(ledger.granted, ledger.returned + load * partBack(moment == NEWEST and 0 or now - t))
     end

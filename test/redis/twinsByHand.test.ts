@@ -335,4 +335,23 @@ test('reservations move up behind a window that they do not adjoin, as another l
   await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: ['a', 'b'], limits }]);
 });
 
+test('cancelled reservations leave no more refunded at the pace than was granted at it', async ({
+  redis,
+}) => {
+  const limit: LimitSpec = { kind: 'tokenBucket', permits: 2, interval: 100, burst: 2 };
+  const owe: Step = { kind: 'owe', client: 0, permits: [100] };
+  const steps: Step[] = [
+    owe,
+    { ...requests(2, 1, 1, 0), held: 1 } as Step,
+    requests(1, 1),
+    { kind: 'release', client: 0, permits: [1] },
+    { kind: 'cancel', client: 1, every: 1, newestFirst: false, ahead: true },
+    owe,
+    // All that the contention left in the ledger has ended, and the debts have not.
+    wait(8000),
+    requests(0, 1, 1, 0),
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits: [limit], steps }, [versionOf(limit)]);
+});
+
 test.run();
