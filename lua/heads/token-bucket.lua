@@ -6,8 +6,8 @@
 local BUCKET_KIND, BUCKET = 116, '<di6BI6I6I6I7I7I7'
 local STEP, STEP_SIZE = '<I6I6I6', 18
 local MOMENT_BOUND, HELD_BOUND = 2 ^ 47, 2 ^ 46
--- What `lastAt` is in place of a moment: later grants must not join those of the newest step; there was a refill between these; they
--- are never refunded.
+-- What `lastAt` is in place of a moment: later grants must not join those of the newest step; there was a refill between these;
+-- they are never refunded.
 local CLOSED, MIXED, ONLY_KEPT = -1, -2, -3
 -- The most steps of past grants.
 local MOST_PAST = 24

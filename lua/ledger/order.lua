@@ -1,6 +1,7 @@
 -- @include "ledger/pace"
 
--- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of src/stores/memory/order.ts.
+-- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of
+-- src/stores/memory/order.ts.
 
 local isShort, isSlow, orderOf, goOnInTurns, comeLate, callAtPace, callSooner, leavesFree
 

@@ -6,8 +6,8 @@
 --
 -- A ticket: the client; `due`, its turn as it was computed when the client joined, or when it is likely to call again; `till`,
 -- when it is forgotten unless the client calls again; `stride`, by which it delays the clients behind it, the load of its next
--- request, or 0 if none waits, or the negative load of its last one if it is likely to call again; and `taken`, what it has taken in
--- its turns. All in milliseconds.
+-- request, or 0 if none waits, or the negative load of its last one if it is likely to call again; and `taken`, what it has taken
+-- in its turns. All in milliseconds.
 
 local turnOf
 

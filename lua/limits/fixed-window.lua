@@ -1,7 +1,7 @@
 -- @include "limits/fixed-window/format"
 
--- The fixed window. The state holds the last window in use, and in `earlier` those before it, from the last to the first. Nothing is
--- granted or reserved between two of them. All others are past or full; `most` is the most permits in one of these that is not
+-- The fixed window. The state holds the last window in use, and in `earlier` those before it, from the last to the first. Nothing
+-- is granted or reserved between two of them. All others are past or full; `most` is the most permits in one of these that is not
 -- past, if that may be more than the limit, otherwise 0. The twin of src/limits/fixedWindow.ts.
 --
 -- A function that creates the functions of this limit, so that a script creates only those of the kinds it needs.

@@ -9,7 +9,8 @@ if earlier then
   local LAST_BEAT = 1600
 
   -- Lets requests that have reservations take over refunded ones with earlier moments, or the permits that are free before
-  -- these. All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far ahead.
+  -- these. All other permits before their moments are reserved. Clients that wait in order, or take turns, reserve nothing far
+  -- ahead.
   function serve(run)
     local cost, remaining, load = run.cost, run.count, loadOf(ledger, run.cost)
     while remaining > 0 and not ordered and held < math.max(share, load) do

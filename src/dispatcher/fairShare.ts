@@ -15,7 +15,8 @@ const medianOf = 5;
 const batchFraction = 0.0625;
 /**
  * Beside clients with large requests or long horizons, a client may reserve further ahead than its part of its own. This applies
- * to at most so many requests of a call, and only while fewer than so many are reserved, because the store computes a moment for each.
+ * to at most so many requests of a call, and only while fewer than so many are reserved, because the store computes a moment for
+ * each.
  */
 const mostAtOnce = 64;
 const mostReserved = 4096;

@@ -18,9 +18,10 @@ const mostReplies = 64;
  * Permits that a call acquires for requests that are not made yet.
  *
  * Callers that each wait for their permit, and request the next one at once, get one permit each in a round trip, however fast
- * the store is. If the last replies caused as many requests as they granted, the next call asks for twice as many permits. The second
- * half goes to the requests that are made in the event-loop turn of the reply. What they do not use is refunded at the end of that
- * turn; all of it if the turn takes longer than a client may reserve ahead. A turn in this file is always one of the event loop.
+ * the store is. If the last replies caused as many requests as they granted, the next call asks for twice as many permits. The
+ * second half goes to the requests that are made in the event-loop turn of the reply. What they do not use is refunded at the end
+ * of that turn; all of it if the turn takes longer than a client may reserve ahead. A turn in this file is always one of the event
+ * loop.
  */
 export class ReplyPrefetch {
   readonly #parts: Parts;

@@ -91,8 +91,8 @@ export class Rescheduler {
   }
 
   /**
-   * Whether full buckets hold few requests like the only one that has a reservation, but more than one. The places of several could be
-   * lost before reservations of others.
+   * Whether full buckets hold few requests like the only one that has a reservation, but more than one. The places of several could
+   * be lost before reservations of others.
    */
   get #isSmall(): boolean {
     const { ledger, reservations } = this.#parts;

@@ -150,8 +150,8 @@ export function changeRate(history: Bucket, now: number): void {
 }
 
 /**
- * The refill up to a change of the rate, now: that at the last rate, or that since the change before it, as if the slower rate had been
- * in force all the time. Of these, it is the one that is more.
+ * The refill up to a change of the rate, now: that at the last rate, or that since the change before it, as if the slower rate had
+ * been in force all the time. Of these, it is the one that is more.
  */
 function formerAfter({ permits, interval, sameSince, former }: Bucket, now: number): FormerRefill {
   const last = { permits, interval, from: sameSince, until: now };

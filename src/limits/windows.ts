@@ -1,8 +1,8 @@
 import { small } from '../small.ts';
 
 /*
- * The windows of a fixed window that are known, from the last to the first, and the grid of aligned ones. The twin of the first part
- * of lua/limits/fixed-window.lua.
+ * The windows of a fixed window that are known, from the last to the first, and the grid of aligned ones. The twin of the first
+ * part of lua/limits/fixed-window.lua.
  */
 
 /** A window in use. */
@@ -25,8 +25,8 @@ export interface Window {
 }
 
 /**
- * The last window in use, and those before it: each that is not past, and one past one if another window fits after it. Of more than
- * {@link mostEarlier}, the earliest ones are forgotten: they count as full.
+ * The last window in use, and those before it: each that is not past, and one past one if another window fits after it. Of more
+ * than {@link mostEarlier}, the earliest ones are forgotten: they count as full.
  */
 export interface FixedWindowState extends Window {
   kind: 'fixedWindow';

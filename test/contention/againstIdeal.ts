@@ -101,8 +101,8 @@ interface Sample {
 const leastHistories = 8;
 
 /**
- * The mean of the kept permits. If each granted permit is kept with the same chance, that of the permits which are kept beyond it is
- * known to be 0, and so is taken out as a control variate (https://en.wikipedia.org/wiki/Control_variates): few histories of few
+ * The mean of the kept permits. If each granted permit is kept with the same chance, that of the permits which are kept beyond it
+ * is known to be 0, and so is taken out as a control variate (https://en.wikipedia.org/wiki/Control_variates): few histories of few
  * permits then tell as much as many.
  */
 function meanKept(histories: readonly Sample[], chance: number | undefined): number {

@@ -25,8 +25,8 @@ interface Asked {
  * millisecond in which its permits are free, with no reservations. A grant, and what its client sends after it, take a round
  * trip. Requests, cancellations and refunds are as random as in `contend`, and no refund is known before it happens.
  *
- * With `calls`, the queue is served only every so many milliseconds, and so many requests at most: no clients that call in turns, one
- * after the other at an even pace, keep more.
+ * With `calls`, the queue is served only every so many milliseconds, and so many requests at most: no clients that call in turns,
+ * one after the other at an even pace, keep more.
  */
 export function ideal(contention: Contention, calls = { every: 1, most: Infinity }): Ideal {
   const { limits, clients, roundTrip, jitter = 0, warmUp, span, fade = 0, seed } = contention;

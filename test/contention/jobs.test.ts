@@ -1,4 +1,5 @@
-// Jobs that are granted more than they use, and give the rest back, in virtual time: three processes divide a finite number of them.
+// Jobs that are granted more than they use, and give the rest back, in virtual time: three processes divide a finite number of
+// them.
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Limit, slidingWindow } from '../../src/limits/limit.ts';

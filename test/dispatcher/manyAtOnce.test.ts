@@ -47,7 +47,8 @@ timed('requests that expire in one turn cost the same however many there are', (
       assert.is(recorded.all('denied').length, count);
     };
   });
-  // Of the many, garbage is collected meanwhile, which may take twice as long as the rest. If each step took as many, it would be 64.
+  // Of the many, garbage is collected meanwhile, which may take twice as long as the rest. If each step took as many, it would be
+  // 64.
   assert.ok(ratio < 40, `eight times as many took ${ratio.toFixed(1)} times as long`);
 });
 

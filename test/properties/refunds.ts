@@ -23,8 +23,8 @@ export function refundPart(world: World, client: number, { place, count, parts }
 }
 
 /**
- * Releases permits of each limit: from the newest grants up to now, of any client. Those made before a change of the rate, which are not
- * judged with the others, may be meant as well: nobody refunds them again.
+ * Releases permits of each limit: from the newest grants up to now, of any client. Those made before a change of the rate, which
+ * are not judged with the others, may be meant as well: nobody refunds them again.
  */
 export function release(world: World, permits: Cost): Refund[] {
   const now = Math.ceil(world.serverUs / 1000) + world.shift;

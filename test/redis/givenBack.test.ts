@@ -393,8 +393,8 @@ inEachTwin('given back', (test, { fleet }) => {
   });
 
   /**
-   * Ten permits are granted, and `count` requests reserved, before the rate changes; then they are cancelled. Returns the moments that
-   * the requests of another client get afterwards.
+   * Ten permits are granted, and `count` requests reserved, before the rate changes; then they are cancelled. Returns the moments
+   * that the requests of another client get afterwards.
    */
   async function afterCancelled(limit: LimitSpec, changed: LimitSpec, count: number, newestFirst = true) {
     const clients = await fleet(limit);

@@ -13,8 +13,8 @@ const kinds: LimitSpec[] = [
 ];
 const horizon = 20;
 /**
- * Milliseconds that the kept part of a permit takes: all were refunded, and a twentieth is assumed; or one of two, of which the second
- * was granted in its place.
+ * Milliseconds that the kept part of a permit takes: all were refunded, and a twentieth is assumed; or one of two, of which the
+ * second was granted in its place.
  */
 const keptOf = ({ kind }: LimitSpec) => (kind === 'fixedWindow' ? 500 : 50);
 /** The number of clients that were granted it, and so call again. */

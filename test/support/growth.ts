@@ -3,7 +3,8 @@ type Prepare = (size: number) => () => void;
 
 /**
  * The factor in processor time between the two sizes, each the best of three tries; of twenty if it is more than expected, by
- * default far from the factor of the sizes, since the garbage of earlier work is sometimes collected in each of three, and a busy machine makes some of them slow.
+ * default far from the factor of the sizes, since the garbage of earlier work is sometimes collected in each of three, and a busy
+ * machine makes some of them slow.
  */
 export function growth(
   sizes: readonly [small: number, large: number],

@@ -18,7 +18,8 @@ local function bucketFormat()
     if not (count >= 0 and count <= MOST_PAST + MOST_AHEAD) then error('a history of too many steps', 0) end
   end
 
-  -- Reads steps in a format, those with the numbers `from` to `till`, with `by` between two of them. Returns the position after them.
+  -- Reads steps in a format, those with the numbers `from` to `till`, with `by` between two of them. Returns the position after
+  -- them.
   local function unpackSteps(steps, from, till, by, format, data, position)
     local since, stop, held
     for i = from, till, by do

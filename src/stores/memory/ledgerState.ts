@@ -98,8 +98,8 @@ export interface Ticket {
   /** When it is forgotten, unless the client calls again: milliseconds. */
   until: number;
   /**
-   * Milliseconds by which it delays the clients behind it: the load of its next request; or, if none waits yet, less than 0: that of
-   * its last one.
+   * Milliseconds by which it delays the clients behind it: the load of its next request; or, if none waits yet, less than 0: that
+   * of its last one.
    */
   stride: number;
   /** Milliseconds of load that the client has taken in its turns: see `takenBy`. */

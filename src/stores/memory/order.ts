@@ -8,8 +8,8 @@ import { areRare, areReturned, hasKind, hasLarge, hasWindow, isLate, keptLoad, k
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
 /**
- * They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow requests,
- * if many are refunded.
+ * They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
+ * requests, if many are refunded.
  */
 const mostInTurns = 0.7;
 /**
@@ -26,18 +26,18 @@ const leastInFixed = 9;
 const mostInOrder = 0.9;
 const mostReserved = 0.45;
 /**
- * If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and granted
- * again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket, for as many
- * contenders, only while permits come back late, as little is lost otherwise.
+ * If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and
+ * granted again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket, for
+ * as many contenders, only while permits come back late, as little is lost otherwise.
  */
 const keptOfFew = 0.5;
 const fewForAny = 16;
 /** The most tickets. A client without one is behind all of them. */
 export const mostTickets = 64;
 /**
- * They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that holds a
- * single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes many calls, and a
- * client that cancels what it reserves gets more of such a bucket than others.
+ * They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that holds
+ * a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes many calls,
+ * and a client that cancels what it reserves gets more of such a bucket than others.
  */
 const mostInBucket = 8;
 const mostInLeaky = 0.8;

@@ -117,8 +117,8 @@ export function isLate(ledger: LedgerState, age: number): boolean {
 }
 
 /**
- * How much of a permit that is refunded at this age comes back. A late one of a window counts for the rest of the interval, as it is
- * granted again as much less often. A fixed window grants more of its permits early, so more come back before it ends. A bucket
+ * How much of a permit that is refunded at this age comes back. A late one of a window counts for the rest of the interval, as it
+ * is granted again as much less often. A fixed window grants more of its permits early, so more come back before it ends. A bucket
  * returns all of it.
  */
 function partBack(ledger: LedgerState, age: number): number {

@@ -112,14 +112,14 @@ export function queue(
 }
 
 /**
- * The part of a fixed window's permits that goes to the clients in front when it starts, as all come at once: those in front may have
- * more requests.
+ * The part of a fixed window's permits that goes to the clients in front when it starts, as all come at once: those in front may
+ * have more requests.
  */
 const atStart = 0.5;
 
 /**
- * Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front: of a fixed window,
- * as soon as it starts, or that much sooner, if that is later.
+ * Lets the client call again when its turn is expected, so many milliseconds after those of the clients in front: of a fixed
+ * window, as soon as it starts, or that much sooner, if that is later.
  */
 function callAgain(ledger: LedgerState, reserved: Reservations, now: number, wait: number): void {
   const [state] = ledger.limits;

@@ -46,8 +46,8 @@ export function serve(
     segments.push({ count, delay: outcome.exceedsLimit, retryAfter: Infinity });
     return;
   }
-  // In order, one that refunds at once would be granted each permit again without a pace, and clients of one limit of a record would
-  // take what others need for another one.
+  // In order, one that refunds at once would be granted each permit again without a pace, and clients of one limit of a record
+  // would take what others need for another one.
   const isFree =
     reserved.takesTurns || (reserved.turn && ledger.limits.length === 1 && comeLate(ledger, now));
   const strides = paced && !isFree ? stridesOf(ledger, cost) : none;

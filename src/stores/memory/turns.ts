@@ -12,8 +12,9 @@ export const mostTurn = 1250;
 const pausePart = 0.01;
 const mostPause = 250;
 /**
- * That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow requests,
- * between whose calls many permits would come back unused, nor if so few faster ones fit into a short interval that each counts.
+ * That time is so many times as long after a call for which nothing was free, as most calls are in vain then: not for slow
+ * requests, between whose calls many permits would come back unused, nor if so few faster ones fit into a short interval that each
+ * counts.
  */
 const inVain = 3;
 const fewInVain = 32;
@@ -23,7 +24,8 @@ const fewInVain = 32;
  */
 const manyFree = 2;
 /**
- * In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its own:
+ * In a short interval, a client may be ahead of another one by so many of the other's requests, if these are no larger than its
+ * own:
  * otherwise permits for which the other one has not called yet stay unused. But by no more than take so many milliseconds for all
  * clients, and by one in any case: one of them could wait for as long, again and again.
  */
