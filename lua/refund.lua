@@ -80,10 +80,10 @@ local function giveBack(moment, epoch, cost, requests)
         ledger.frontiers[i] = math.max(now, frontier - strides[i] * requests)
       end
       ledger.granted = math.max(0, ledger.granted - load)
-      ledger.returned = math.min(ledger.granted, ledger.returned)
     else
-      ledger.returned = math.min(ledger.granted, ledger.returned + load * partBack(moment == NEWEST and 0 or now - t))
+      ledger.returned = ledger.returned + load * partBack(moment == NEWEST and 0 or now - t)
     end
+    ledger.returned = math.min(ledger.granted, ledger.returned)
   end
   for i, state in ipairs(ledger.limits) do
     local n, algebra = cost[i] * requests, algebraOf(state.kind)

@@ -116,12 +116,12 @@ function comparableReply(reply: CallReply): { reply: unknown; times: number[] } 
   }
   // If only one twin remembers a sequence, a resent refund restored nothing in the other.
   if (!('segments' in reply))
-    return { reply: reply.restored?.includes(true) ? reply.restored : [], times: [] };
+    return { reply: { restored: reply.restored?.includes(true) ? reply.restored : [] }, times: [] };
   const { segments, retryAfter: turn = 0, ...rest }: ReserveReply = reply;
   const requests = segments.flatMap(({ count, delay, retryAfter }) =>
-    Array.from({ length: count }, () => [delay, retryAfter]).flat(),
+    Array.from({ length: count }, () => [delay, retryAfter]),
   );
-  return { reply: rest, times: [turn, ...requests].map(microseconds) };
+  return { reply: rest, times: [turn, ...requests.flat()].map(microseconds) };
 }
 
 function comparableRate({ limits, stored }: Rate): unknown {

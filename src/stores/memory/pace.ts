@@ -107,8 +107,8 @@ export function noteReturned(ledger: LedgerState, now: number, cost: Cost, count
     const strides = stridesOf(ledger, cost);
     ledger.frontiers = ledger.frontiers.map((frontier, i) => Math.max(now, frontier - strides[i] * count));
     ledger.granted = Math.max(0, ledger.granted - load);
-    ledger.returned = Math.min(ledger.granted, ledger.returned);
-  } else ledger.returned = Math.min(ledger.granted, ledger.returned + load * partBack(ledger, now - t));
+  } else ledger.returned += load * partBack(ledger, now - t);
+  ledger.returned = Math.min(ledger.granted, ledger.returned);
 }
 
 /** Whether so many milliseconds are a late age for a refund. */
