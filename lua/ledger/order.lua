@@ -96,21 +96,23 @@ do
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 
-  -- So many requests of a load are few, whatever the number of contenders: 0 unless they are fast, and most are refunded.
-  local function fewOf(ledger, load)
-    return isShort(ledger) and load < SLOW_REQUEST and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
+  -- So many requests are few, whatever the number of contenders: 0 unless most are refunded, in a short interval.
+  local function fewOf(ledger)
+    return isShort(ledger) and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
   end
 
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
   local function isSmall(ledger, state, now, contenders)
-    local load, kept = math.max(state.interval / state.permits, largestLoad(ledger)), keptPart(ledger)
+    local permit, kept = state.interval / state.permits, keptPart(ledger)
+    local load = math.max(permit, largestLoad(ledger))
     local isLate = comeLate(ledger, now)
     -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
     if state.burst == 1 and (load < SLOW_REQUEST or kept > MOST_IN_LEAKY or isLate) then return false end
     -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
     -- calls.
     if isSlow(ledger, load) and kept <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and isLate then return true end
-    local requests = math.max(fewOf(ledger, load), math.min(MOST_IN_BUCKET, contenders))
+    local few = permit < SLOW_REQUEST and fewOf(ledger) or 0
+    local requests = math.max(few, math.min(MOST_IN_BUCKET, contenders))
     return state.burst * state.interval < state.permits * load * requests
   end
 
@@ -126,7 +128,8 @@ do
     local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
     local isInTurns = hasKind(ledger, 'f') and isSlow(ledger, load) and mayTakeTurns(ledger, load)
     local most = isInTurns and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
-    return hasWindow(ledger) and load * math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
+    local few = load < SLOW_REQUEST and fewOf(ledger) or 0
+    return hasWindow(ledger) and load * math.max(few, contenders) > most * shortestInterval(ledger)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders

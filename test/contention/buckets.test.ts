@@ -173,6 +173,21 @@ for (const [permits, clients, [cancel, cancelWithin, least]] of cases(
     assert.ok(mean >= least, `${mean} of the rate`);
   });
 
+// A few large requests reserve what a bucket holds, and most of what comes back meanwhile overflows it.
+const mixed = [
+  [186, 800, 15, 26, [18, 13, 1], 0.85, 32],
+  [375, 805, 3, 18, [5, 93, 3], 0.89, 15],
+  [26, 259, 4, 20, [4, 1, 5], 0.86, 6],
+  [28, 615, 4, 14, [1, 6, 1], 0.81, 11],
+] as const;
+for (const [[permits, interval, clients, waiting, costs, refund, refundWithin]] of cases(mixed))
+  test(`${clients} clients keep a bucket of ${permits} in ${interval} ms, of which they request ${costs.join(' or ')}, and refund ${refund * 100} % soon`, () => {
+    const limit = tokenBucket({ permits, interval });
+    const habits = { ...waits, waiting, costs: costs.map((cost) => [cost]), refund, refundWithin };
+    const compared = againstIdeal(limit, clients, habits, { ...manyWindows(limit, 20_000), seeds: 4 });
+    assertKept(compared, { part: 0.95, jain: 0.95, calls: 3.5 });
+  });
+
 const bursts = [
   [5, [2, 200]],
   [15, [2, 200]],

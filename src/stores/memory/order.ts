@@ -27,8 +27,8 @@ const mostInOrder = 0.9;
 const mostReserved = 0.45;
 /**
  * If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and
- * granted again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket, for
- * as many contenders, only while permits come back late, as little is lost otherwise.
+ * granted again. Not slow ones of a window, of which a client that refunds would get more than others, nor if the permits of a
+ * bucket are slow: single requests would wait for longer than the queue in front of them takes.
  */
 const keptOfFew = 0.5;
 const fewForAny = 16;
@@ -110,19 +110,19 @@ function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
   const isInTurns = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load) && mayTakeTurns(ledger, load);
   const most = isInTurns && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
-  return (
-    hasWindow(ledger) && load * Math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
-  );
+  const few = load < slowRequest ? fewOf(ledger) : 0;
+  return hasWindow(ledger) && load * Math.max(few, contenders) > most * shortestInterval(ledger);
 }
 
-/** So many requests of a load are few, whatever the number of contenders: 0 unless they are fast, and most are refunded. */
-function fewOf(ledger: LedgerState, load: number): number {
-  return isShort(ledger) && load < slowRequest && keptPart(ledger) <= keptOfFew ? fewForAny : 0;
+/** So many requests are few, whatever the number of contenders: 0 unless most are refunded, in a short interval. */
+function fewOf(ledger: LedgerState): number {
+  return isShort(ledger) && keptPart(ledger) <= keptOfFew ? fewForAny : 0;
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
 function isSmall(ledger: LedgerState, limit: TokenBucketState, now: number, contenders: number): boolean {
-  const load = Math.max(limit.interval / limit.permits, largestLoad(ledger));
+  const permit = limit.interval / limit.permits;
+  const load = Math.max(permit, largestLoad(ledger));
   const kept = keptPart(ledger);
   const isLate = comeLate(ledger, now);
   // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
@@ -130,7 +130,8 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, now: number, cont
   // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
   // calls.
   if (isSlow(ledger, load) && kept <= keptOfFew && contenders <= fewForAny && isLate) return true;
-  const requests = Math.max(fewOf(ledger, load), Math.min(mostInBucket, contenders));
+  const few = permit < slowRequest ? fewOf(ledger) : 0;
+  const requests = Math.max(few, Math.min(mostInBucket, contenders));
   return limit.burst * limit.interval < limit.permits * load * requests;
 }
 
