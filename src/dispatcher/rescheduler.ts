@@ -13,6 +13,12 @@ const leastPause = 100;
 const shortPause = 20;
 /** Permits that come back overflow a bucket of so few requests until the next call. */
 const fewRequests = 20;
+/**
+ * What comes back overflows buckets that fill within so many milliseconds before most reservations are due. But within so few round
+ * trips, it does so before the next call arrives.
+ */
+const soonFull = 200;
+const tripsUntilFull = 8;
 /** A move takes time for every waiting request: the next one comes a millisecond later for each so many of them. */
 const queuedPerMs = 100;
 /** A refund is late if it comes after more than this part of the shortest interval. */
@@ -37,8 +43,8 @@ interface Move {
  *
  * Without contenders, the client refunds its reservations before the refund that makes room, and then asks for new ones on the
  * same connection. With contenders, the store gives the returned permits to the next call, of any client. If a limit is a
- * window, or requests are rare, or slow and the refund is late, the client moves its reservations then, too. The store makes
- * reservations void that are far ahead: the client receives that with its next call.
+ * window, buckets are soon full, or requests are rare, or slow and the refund is late, the client moves its reservations then,
+ * too. The store makes reservations void that are far ahead: the client receives that with its next call.
  *
  * Moves follow each other the faster, the fewer reservations they concern, so that refunded permits are soon in use again. After
  * a futile one, the client waits for longer: the refunds were not enough for the first request.
@@ -87,7 +93,24 @@ export class Rescheduler {
     const { contenders, hasWindow } = this.#parts.fairShare;
     // Buckets hand refunded permits to new requests. These come often enough unless requests are rare, many of them wait for
     // permits that come back late, or the bucket is small.
-    return contenders === 1 || hasWindow || this.#isSmall || this.#takes(this.#late ? slowLoad : leastPause);
+    if (contenders === 1 || hasWindow || this.#isSmall || this.#fillTime <= soonFull) return true;
+    return this.#takes(this.#late ? slowLoad : leastPause);
+  }
+
+  /** Milliseconds in which all buckets fill, or Infinity if there is a window, or that is over before the next call arrives. */
+  get #fillTime(): number {
+    const { ledger, fairShare } = this.#parts;
+    const times = ledger.limits.map((limit) =>
+      limit.kind === 'tokenBucket' ? (limit.burst * limit.interval) / limit.permits : Infinity,
+    );
+    const time = Math.max(...times);
+    return time < tripsUntilFull * fairShare.roundTrip ? Infinity : time;
+  }
+
+  /** Whether reservations may be moved behind some that are due too soon. Of other buckets, contenders would get most of the gain. */
+  get #movesBehind(): boolean {
+    const { contenders, hasWindow } = this.#parts.fairShare;
+    return hasWindow || this.#fillTime <= (contenders === 1 ? Number.MAX_VALUE : soonFull);
   }
 
   /**
@@ -131,7 +154,7 @@ export class Rescheduler {
     const far = now + Math.max(leastGain, tripsGained * fairShare.roundTrip);
     const kept = moments.countDue(far);
     const due = moments.dueAfter(kept);
-    if (due !== undefined && this.#moves && (kept === 0 || fairShare.hasWindow)) {
+    if (due !== undefined && this.#moves && (kept === 0 || this.#movesBehind)) {
       this.#movedAt = now;
       this.#move = { calls: this.#calls.count, granted: this.#granting.count, kept, due };
       reservations.requeueFrom((reservation) => reservation.due > far);

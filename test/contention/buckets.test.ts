@@ -188,6 +188,20 @@ for (const [[permits, interval, clients, waiting, costs, refund, refundWithin]] 
     assertKept(compared, { part: 0.95, jain: 0.95, calls: 3.5 });
   });
 
+// As many permits are granted, and not refunded yet, as the bucket holds.
+const soonFull = [
+  [1, 20, 0.87],
+  [2, 6, 0.88],
+  [4, 60, 0.88],
+] as const;
+for (const [[clients, waiting, part]] of cases(soonFull))
+  test(`clients, ${clients} in number, with ${waiting} queued requests keep a bucket that fills in 142 ms, 88 % refunded within 32 ms`, () => {
+    const limit = tokenBucket({ permits: 46, interval: 142 });
+    const habits = { ...waits, waiting, refund: 0.88, refundWithin: 32 };
+    const compared = againstIdeal(limit, clients, habits, { ...manyWindows(limit, 10_000), seeds: 8 });
+    assertKept(compared, { part, jain: 0.98, calls: 0.6 });
+  });
+
 const bursts = [
   [5, [2, 200]],
   [15, [2, 200]],
