@@ -9,6 +9,8 @@ const leastGain = 2;
 const tripsGained = 2;
 /** The least milliseconds between two moves of the store, and the most between two of this client. */
 const leastPause = 100;
+/** The most that the number of reservations makes of it, in parts of the shortest interval: most of a window would pass unused. */
+const pauseParts = 32;
 /** The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate. */
 const shortPause = 20;
 /** Permits that come back overflow a bucket of so few requests until the next call. */
@@ -77,15 +79,18 @@ export class Rescheduler {
   }
 
   /**
-   * Milliseconds between two moves: in proportion to the reservations of all contenders, each of which may move its own, and
-   * twice as long after each futile move.
+   * Milliseconds between two moves: in proportion to the reservations of all contenders, each of which may move its own, up to a
+   * part of the interval, and twice as long after each futile move.
    */
   get #pause(): number {
-    const { fairShare, queue, reservations } = this.#parts;
+    const { fairShare, ledger, queue, reservations } = this.#parts;
     const { contenders } = fairShare;
     const longest = contenders > 1 && this.#takes(leastPause) ? shortPause : leastPause;
-    const ofReservations = contenders ** 2 * reservations.moments.count * 2 ** this.#futile;
-    return Math.min(longest, Math.max(ofReservations, queue.size / queuedPerMs));
+    const ofReservations = Math.min(
+      contenders ** 2 * reservations.moments.count,
+      shortestInterval(ledger) / pauseParts,
+    );
+    return Math.min(longest, Math.max(ofReservations * 2 ** this.#futile, queue.size / queuedPerMs));
   }
 
   /** Whether the client moves its reservations itself. */

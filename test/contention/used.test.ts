@@ -397,6 +397,21 @@ for (const [kind, permits, [refund, refundWithin]] of cases(Object.keys(kinds), 
     assert.ok(outcome.longest < 5000, `a request waited for ${outcome.longest} ms`);
   });
 
+for (const [number, waiting, least] of [
+  [1, 24, 0.86],
+  [3, 24, 0.9],
+  [8, 6, 0.9],
+] as const)
+  test(`clients, ${number} in number, with ${waiting} queued requests keep a fixed window of 113 ms of which 88 % is refunded within 6 ms`, () => {
+    const limit = fixedWindow({ permits: 87, interval: 113 });
+    const habits = { ...waits, waiting, refund: 0.88, refundWithin: 6 };
+    const during = { ...manyWindows(limit, 10_000), seeds: 8 };
+    const { part, jain, calls } = againstIdeal(limit, number, habits, during);
+    assert.ok(part >= least, `${part} of the ideal`);
+    assert.ok(jain >= 0.98, `Jain's index is ${jain}`);
+    assert.ok(calls <= 0.6, `${calls} calls for each permit`);
+  });
+
 test('a window of minutes is granted in equal shares soon after it resets, a permit a second', () => {
   const interval = 100_000;
   const limit = fixedWindow({ permits: 30, interval, align: 'epoch' });
