@@ -71,19 +71,13 @@ local function giveBack(moment, epoch, cost, requests)
     -- A reservation made under another rate may exceed what this one allows, so it must not become a hole.
     local isInside = isAhead and epoch == ledger.epoch and t < newestOf(ledger, cost, false)
     if isInside and addHole(ledger, t, cost, requests) then return 1 end
-    -- Corrects the pace. A reservation that is still ahead moves the frontiers back by their whole strides; otherwise the
-    -- refund lowers future strides.
-    local load = loadOf(ledger, cost) * requests
     if isAhead then
-      local strides = stridesOf(ledger, cost)
-      for i, frontier in ipairs(ledger.frontiers) do
-        ledger.frontiers[i] = math.max(now, frontier - strides[i] * requests)
-      end
-      ledger.granted = math.max(0, ledger.granted - load)
+      noteCancelled(ledger, now, cost, requests)
     else
-      ledger.returned = ledger.returned + load * partBack(moment == NEWEST and 0 or now - t)
+      -- Lowers future strides.
+      local returned = ledger.returned + loadOf(ledger, cost) * requests * partBack(moment == NEWEST and 0 or now - t)
+      ledger.returned = math.min(ledger.granted, returned)
     end
-    ledger.returned = math.min(ledger.granted, ledger.returned)
   end
   for i, state in ipairs(ledger.limits) do
     local n, algebra = cost[i] * requests, algebraOf(state.kind)

@@ -10,6 +10,7 @@ local MOST_HOLES = 32
 
 -- Refunds the reservations of a hole in every limit.
 local function giveHoleBack(ledger, hole, now)
+  if now < ledger.pacedUntil then noteCancelled(ledger, now, hole.cost, hole.count) end
   for i = 1, #ledger.limits do
     local state, n = ledger.limits[i], hole.cost[i] * hole.count
     if n > 0 then algebraOf(state.kind).refund(state, now, hole.moment, n) end

@@ -4,7 +4,7 @@
 local MOST_STRIDE = 1000
 
 local hasKind, hasWindow, shortestInterval, longestInterval, loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare
-local stridesOf, isLate, noteGranted, noteTaken, noteFreed
+local stridesOf, isLate, noteGranted, noteTaken, noteFreed, noteCancelled
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -121,6 +121,16 @@ do
     ledger.granted = ledger.granted + load * count
     if ledger.granted <= math.max(MEMORY, REQUESTS * load) then return end
     ledger.granted, ledger.returned = ledger.granted / 2, ledger.returned / 2
+  end
+
+  -- Counts reservations that were given back before their moment: they move the frontiers back by their whole strides.
+  function noteCancelled(ledger, now, cost, count)
+    local strides = stridesOf(ledger, cost)
+    for i, frontier in ipairs(ledger.frontiers) do
+      ledger.frontiers[i] = math.max(now, frontier - strides[i] * count)
+    end
+    ledger.granted = math.max(0, ledger.granted - loadOf(ledger, cost) * count)
+    ledger.returned = math.min(ledger.granted, ledger.returned)
   end
 
   -- Counts requests that were granted from the refunded permits.

@@ -351,7 +351,10 @@ for (const [[permits, interval], [name, waste], kind] of cases(
   ['a sliding window', 'a fixed window', 'a token bucket'],
 ))
   test(`a client that ${name} leaves five others their fair shares of ${kind} of ${permits} in ${interval} ms, which is used`, () => {
-    const { part, least } = besideWasteful({ ...kinds[kind](permits), interval } as Limit, waste);
+    const limit = { ...kinds[kind](permits), interval } as Limit;
+    // Of few permits, chance decides how many each client gets.
+    const during = { ...manyWindows(limit), seeds: Math.max(4, Math.round(160 / permits)) };
+    const { part, least } = besideWasteful(limit, waste, 5, 4, during);
     assert.ok(least >= 0.97, `${least} of a fair share`);
     assert.ok(part >= 0.95, `${part} of what one queue would keep`);
   });
@@ -411,6 +414,14 @@ for (const [number, waiting, least] of [
     assert.ok(jain >= 0.98, `Jain's index is ${jain}`);
     assert.ok(calls <= 0.6, `${calls} calls for each permit`);
   });
+
+test('three clients keep a sliding window of which they cancel most small and large requests within 31 ms', () => {
+  const limit = slidingWindow({ permits: 299, interval: 464 });
+  const habits = { ...waits, waiting: 2, costs: [[3], [38], [68]], cancel: 0.81, cancelWithin: 31 };
+  const { part, jain } = againstIdeal(limit, 3, habits, { ...manyWindows(limit, 20_000), seeds: 16 });
+  assert.ok(part >= 0.87, `${part} of the ideal`);
+  assert.ok(jain >= 0.98, `Jain's index is ${jain}`);
+});
 
 test('a window of minutes is granted in equal shares soon after it resets, a permit a second', () => {
   const interval = 100_000;

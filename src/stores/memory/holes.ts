@@ -3,7 +3,7 @@ import { algebraOf } from '../../limits/states.ts';
 import { small } from '../../small.ts';
 import type { Hole, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { noteFreed } from './pace.ts';
+import { noteCancelled, noteFreed } from './pace.ts';
 
 /** The most holes that are remembered, as every call that waits looks through them. */
 const mostHoles = 32;
@@ -58,7 +58,9 @@ export function bringForward(ledger: LedgerState, hole: Hole, cost: Cost, now: n
 }
 
 /** Refunds the reservations of a hole in every limit. */
-function giveHoleBack({ limits }: LedgerState, { moment, cost, count }: Hole, now: number): void {
+function giveHoleBack(ledger: LedgerState, { moment, cost, count }: Hole, now: number): void {
+  const { limits, pacedUntil } = ledger;
+  if (now < pacedUntil) noteCancelled(ledger, now, cost, count);
   cost.forEach((n, i) => {
     if (n > 0) algebraOf(limits[i]).refund(limits[i], now, moment, small(n * count));
   });

@@ -97,18 +97,18 @@ export function noteGranted(ledger: LedgerState, cost: Cost, count: number): voi
   ledger.returned /= 2;
 }
 
-/**
- * Corrects the pace after a refund of permits of the moment `t`. A reservation that is still ahead moves the frontiers back by
- * their whole strides; otherwise the refund lowers future strides.
- */
-export function noteReturned(ledger: LedgerState, now: number, cost: Cost, count: number, t: number): void {
-  const load = loadOf(ledger, cost) * count;
-  if (t > now) {
-    const strides = stridesOf(ledger, cost);
-    ledger.frontiers = ledger.frontiers.map((frontier, i) => Math.max(now, frontier - strides[i] * count));
-    ledger.granted = Math.max(0, ledger.granted - load);
-  } else ledger.returned += load * partBack(ledger, now - t);
+/** Counts reservations that were given back before their moment: they move the frontiers back by their whole strides. */
+export function noteCancelled(ledger: LedgerState, now: number, cost: Cost, count: number): void {
+  const strides = stridesOf(ledger, cost);
+  ledger.frontiers = ledger.frontiers.map((frontier, i) => Math.max(now, frontier - strides[i] * count));
+  ledger.granted = Math.max(0, ledger.granted - loadOf(ledger, cost) * count);
   ledger.returned = Math.min(ledger.granted, ledger.returned);
+}
+
+/** Counts grants that were refunded at an age: they lower future strides. */
+export function noteReturned(ledger: LedgerState, age: number, cost: Cost, count: number): void {
+  const returned = ledger.returned + loadOf(ledger, cost) * count * partBack(ledger, age);
+  ledger.returned = Math.min(ledger.granted, returned);
 }
 
 /** Whether so many milliseconds are a late age for a refund. */

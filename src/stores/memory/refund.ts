@@ -10,7 +10,7 @@ import type { Instant, LedgerState } from './ledgerState.ts';
 import { moveUp } from './moveUp.ts';
 import { newestOf } from './offer.ts';
 import { goOnInTurns } from './order.ts';
-import { areRare, noteFreed, noteReturned } from './pace.ts';
+import { areRare, noteCancelled, noteFreed, noteReturned } from './pace.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
@@ -54,7 +54,8 @@ function giveBack(
     // A reservation made under another rate may exceed what this one allows, so it must not become a hole.
     const isInside = isAhead && epoch === ledger.epoch && t < newestOf(ledger, cost, false);
     if (isInside && addHole(ledger, t, cost, count)) return true;
-    noteReturned(ledger, now, cost, count, isNewest ? now : t);
+    if (isAhead) noteCancelled(ledger, now, cost, count);
+    else noteReturned(ledger, isNewest ? 0 : now - t, cost, count);
   }
   let back = 0;
   cost.forEach((permits, i) => {
