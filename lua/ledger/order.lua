@@ -96,9 +96,9 @@ do
     return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
   end
 
-  -- So many requests are few, whatever the number of contenders: 0 unless most are refunded, in a short interval.
-  local function fewOf(ledger)
-    return isShort(ledger) and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
+  -- So many requests of a load are few, whatever the number of contenders: 0 unless they are fast, and most are refunded.
+  local function fewOf(ledger, load)
+    return isShort(ledger) and load < SLOW_REQUEST and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
   end
 
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
@@ -111,8 +111,7 @@ do
     -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
     -- calls.
     if isSlow(ledger, load) and kept <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and isLate then return true end
-    local few = permit < SLOW_REQUEST and fewOf(ledger) or 0
-    local requests = math.max(few, math.min(MOST_IN_BUCKET, contenders))
+    local requests = math.max(fewOf(ledger, permit), math.min(MOST_IN_BUCKET, contenders))
     return state.burst * state.interval < state.permits * load * requests
   end
 
@@ -128,8 +127,7 @@ do
     local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
     local isInTurns = hasKind(ledger, 'f') and isSlow(ledger, load) and mayTakeTurns(ledger, load)
     local most = isInTurns and kept > FEW_IN_FIXED and 1 or math.max(MOST_RESERVED, kept)
-    local few = load < SLOW_REQUEST and fewOf(ledger) or 0
-    return hasWindow(ledger) and load * math.max(few, contenders) > most * shortestInterval(ledger)
+    return hasWindow(ledger) and load * math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
   end
 
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders

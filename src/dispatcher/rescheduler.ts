@@ -115,7 +115,7 @@ export class Rescheduler {
   /** Whether reservations may be moved behind some that are due too soon. Of other buckets, contenders would get most of the gain. */
   get #movesBehind(): boolean {
     const { contenders, hasWindow } = this.#parts.fairShare;
-    return hasWindow || this.#fillTime <= (contenders === 1 ? Number.MAX_VALUE : soonFull);
+    return hasWindow || this.#fillTime <= soonFull || (contenders === 1 && this.#fillTime < Infinity);
   }
 
   /**

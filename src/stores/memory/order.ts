@@ -110,13 +110,14 @@ function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
   const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
   const isInTurns = hasKind(ledger, 'fixedWindow') && isSlow(ledger, load) && mayTakeTurns(ledger, load);
   const most = isInTurns && kept > fewInFixed ? 1 : Math.max(mostReserved, kept);
-  const few = load < slowRequest ? fewOf(ledger) : 0;
-  return hasWindow(ledger) && load * Math.max(few, contenders) > most * shortestInterval(ledger);
+  return (
+    hasWindow(ledger) && load * Math.max(fewOf(ledger, load), contenders) > most * shortestInterval(ledger)
+  );
 }
 
-/** So many requests are few, whatever the number of contenders: 0 unless most are refunded, in a short interval. */
-function fewOf(ledger: LedgerState): number {
-  return isShort(ledger) && keptPart(ledger) <= keptOfFew ? fewForAny : 0;
+/** So many requests of a load are few, whatever the number of contenders: 0 unless they are fast, and most are refunded. */
+function fewOf(ledger: LedgerState, load: number): number {
+  return isShort(ledger) && load < slowRequest && keptPart(ledger) <= keptOfFew ? fewForAny : 0;
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
@@ -130,8 +131,7 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, now: number, cont
   // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
   // calls.
   if (isSlow(ledger, load) && kept <= keptOfFew && contenders <= fewForAny && isLate) return true;
-  const few = permit < slowRequest ? fewOf(ledger) : 0;
-  const requests = Math.max(few, Math.min(mostInBucket, contenders));
+  const requests = Math.max(fewOf(ledger, permit), Math.min(mostInBucket, contenders));
   return limit.burst * limit.interval < limit.permits * load * requests;
 }
 
