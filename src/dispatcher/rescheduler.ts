@@ -98,12 +98,12 @@ export class Rescheduler {
     const { contenders, hasWindow } = this.#parts.fairShare;
     // Buckets hand refunded permits to new requests. These come often enough unless requests are rare, many of them wait for
     // permits that come back late, or the bucket is small.
-    if (contenders === 1 || hasWindow || this.#isSmall || this.#fillTime <= soonFull) return true;
+    if (contenders === 1 || hasWindow || this.#isSmall || this.#refillTime <= soonFull) return true;
     return this.#takes(this.#late ? slowLoad : leastPause);
   }
 
   /** Milliseconds in which all buckets fill, or Infinity if there is a window, or that is over before the next call arrives. */
-  get #fillTime(): number {
+  get #refillTime(): number {
     const { ledger, fairShare } = this.#parts;
     const times = ledger.limits.map((limit) =>
       limit.kind === 'tokenBucket' ? (limit.burst * limit.interval) / limit.permits : Infinity,
@@ -115,7 +115,7 @@ export class Rescheduler {
   /** Whether reservations may be moved behind some that are due too soon. Of other buckets, contenders would get most of the gain. */
   get #movesBehind(): boolean {
     const { contenders, hasWindow } = this.#parts.fairShare;
-    return hasWindow || this.#fillTime <= soonFull || (contenders === 1 && this.#fillTime < Infinity);
+    return hasWindow || this.#refillTime <= soonFull || (contenders === 1 && this.#refillTime < Infinity);
   }
 
   /**
