@@ -26,8 +26,8 @@ do
   -- for as many contenders, only while permits come back late, as little is lost otherwise.
   local KEPT_OF_FEW = 0.5
   local FEW_FOR_ANY = 16
-  -- They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that
-  -- holds a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes
+  -- They also wait in order for a bucket that holds fewer of the largest requests than this, and no more than contenders. For one
+  -- that holds a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes
   -- many calls, and a client that cancels what it reserves gets more of such a bucket than others.
   local MOST_IN_BUCKET = 8
   local MOST_IN_LEAKY = 0.8
@@ -111,7 +111,7 @@ do
     -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
     -- calls.
     if isSlow(ledger, load) and kept <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and isLate then return true end
-    local requests = math.max(fewOf(ledger, permit), math.min(MOST_IN_BUCKET, contenders))
+    local requests = math.max(fewOf(ledger, permit), math.min(MOST_IN_BUCKET, contenders + 1))
     return state.burst * state.interval < state.permits * load * requests
   end
 

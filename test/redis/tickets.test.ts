@@ -139,6 +139,11 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.is(await isFew(12, 479, 1, 5), true);
       assert.is(await isFew(12, 480, 1, 5), false);
       if (!isBucket) return;
+      // Of slow ones, a bucket holds fewer than eight, and no more than there are clients.
+      assert.is(await isFew(4, 400, 0.5, 4), true);
+      assert.is(await isFew(5, 500, 0.5, 4), false);
+      assert.is(await isFew(7, 700, 0.5, 9), true);
+      assert.is(await isFew(8, 800, 0.5, 9), false);
       // Of any bucket, they are few for up to 16 clients, after a refund later than a third of the interval.
       const isFewLate = (refunded: number, number: number, after = 1000) =>
         isFew(50, 2000, refunded, number, after);

@@ -35,9 +35,9 @@ const fewForAny = 16;
 /** The most tickets. A client without one is behind all of them. */
 export const mostTickets = 64;
 /**
- * They also wait in order for a bucket that holds fewer of the largest requests than this, and than contenders. For one that holds
- * a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes many calls,
- * and a client that cancels what it reserves gets more of such a bucket than others.
+ * They also wait in order for a bucket that holds fewer of the largest requests than this, and no more than contenders. For one
+ * that holds a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes
+ * many calls, and a client that cancels what it reserves gets more of such a bucket than others.
  */
 const mostInBucket = 8;
 const mostInLeaky = 0.8;
@@ -131,7 +131,7 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, now: number, cont
   // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
   // calls.
   if (isSlow(ledger, load) && kept <= keptOfFew && contenders <= fewForAny && isLate) return true;
-  const requests = Math.max(fewOf(ledger, permit), Math.min(mostInBucket, contenders));
+  const requests = Math.max(fewOf(ledger, permit), Math.min(mostInBucket, contenders + 1));
   return limit.burst * limit.interval < limit.permits * load * requests;
 }
 
