@@ -114,6 +114,18 @@ export function windowAfter(state: Window, t: number): Window | undefined {
   return after;
 }
 
+/**
+ * The first moment from `t` on whose reservations can be cut without a loss: those in the window of `t` would count there until it
+ * ends. If its permits are taken more slowly than at the full rate, they are enough all the same.
+ */
+export function cutFrom(state: FixedWindowState, t: number): number {
+  let window: Window | undefined = state;
+  while (window && window.start >= t) window = window.earlier;
+  if (!window || t >= window.end || t > window.newest) return t;
+  const isFast = (window.newest - window.start) * state.permits <= window.used * state.interval;
+  return isFast ? window.end : t;
+}
+
 /** The window of a grant at `t`, before the last one: it may be opened after a past one. */
 export function windowBefore(state: FixedWindowState, t: number): Window {
   let after: Window = state;

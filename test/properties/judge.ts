@@ -11,8 +11,8 @@ import { type Grant, inForce, type World } from './world.ts';
 
 /** Throws if the grants exceed one of the limits in force, or fall within a pause. */
 export function judge(world: World): void {
-  const { grants, phase, unreported } = world;
-  if (unreported) throw new Error(`void, but not reported: ${unreported}`);
+  const { grants, phase, fault } = world;
+  if (fault) throw new Error(fault);
   inForce(world).forEach((limit, i) => {
     const counted = grants.filter(({ counts }) => counts[i]);
     const latest = counted.filter((grant) => grant.phase === phase);

@@ -2,9 +2,9 @@ import type { Cost } from '../../src/limits/cost.ts';
 import type { DecideReply, Refund, ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
 import { cancel, charge, refundPart, release } from './refunds.ts';
-import { dropVoid, forgetAll, noteMove, pauseAll, storeRate } from './steered.ts';
+import { type Changed, dropVoid, forgetAll, noteMove, pauseAll, storeRate } from './steered.ts';
 import type { Refunding, Step } from './steps.ts';
-import { followClock, type Grant, inForce, knownBy, trueNow, type World } from './world.ts';
+import { followClock, type Grant, inForce, knownBy, ledgerNow, trueNow, type World } from './world.ts';
 
 /** How long a release, or a refund to a bucket, may be resent, in ms: a bucket may not have been full in between. */
 const resent = 60_000;
@@ -76,8 +76,8 @@ function lastOf({ grants, serverUs }: World, client: number): Grant | undefined 
     );
 }
 
-/** Applies a call, its reply, and the ledger's epoch after it, to the world. The epoch is 0 if there is no ledger. */
-export function settle(world: World, call: Call, reply: CallReply, ledgerEpoch: number): void {
+/** Applies a call, its reply, and the state of the ledger after it, to the world. */
+export function settle(world: World, call: Call, reply: CallReply, changed: Changed): void {
   const { client, serverUs } = call;
   if (call.kind === 'decide' && (reply as DecideReply).granted)
     note(world, client, call.cost, 1, serverUs, 0);
@@ -86,9 +86,10 @@ export function settle(world: World, call: Call, reply: CallReply, ledgerEpoch: 
     if (reply !== isFree) throw new Error(`stored: expected ${isFree}, got ${reply}`);
     if (isFree) storeRate(world, call.change);
   }
+  if (['setRate', 'pause', 'forget'].includes(call.kind)) world.steeredAt = ledgerNow(world);
   if (call.kind === 'pause') pauseAll(world, call.ms);
   if (call.kind === 'forget') forgetAll(world, call.rate);
-  noteMove(world, ledgerEpoch);
+  noteMove(world, changed);
   if (call.kind !== 'reserve') return;
   const { epoch, segments } = reply as ReserveReply;
   knownBy(world, client).epoch = epoch;

@@ -9,6 +9,7 @@ import type { Call } from './calls.ts';
 import { histories } from './history.ts';
 import { plan, settle } from './plan.ts';
 import { fewLimits, limitOf } from './specs.ts';
+import { changedIn } from './steered.ts';
 import type { History, Step } from './steps.ts';
 import { createWorld } from './world.ts';
 
@@ -43,7 +44,7 @@ function replayBoth(history: History, scope: Scope): number {
     const call = plan(world, step);
     if (!call) continue;
     const expected = slowPath(config, call);
-    settle(world, call, expected.reply, expected.state?.epoch ?? 0);
+    settle(world, call, expected.reply, changedIn(expected.state));
     const actual = fastPath(config, call);
     assert.deepEqual(comparable(actual, call), comparable(expected, call), `after ${JSON.stringify(call)}`);
   }

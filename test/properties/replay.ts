@@ -1,3 +1,4 @@
+import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import type { MemoryLedger } from '../../src/stores/memory/memoryLedger.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import type { ControlledLedger } from '../../src/stores/store.ts';
@@ -5,6 +6,7 @@ import { limitNames } from '../support/limitNames.ts';
 import { type Call, type CallReply, callLedger } from './calls.ts';
 import { plan, settle } from './plan.ts';
 import { limitOf } from './specs.ts';
+import { changedIn } from './steered.ts';
 import type { History, Step } from './steps.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -40,7 +42,7 @@ export function openFleet(history: History): Fleet {
       serverUs = call.serverUs;
       const ledger = ledgerOf(call.client);
       const reply = ask(ledger, call);
-      settle(world, call, reply, epochOf(ledger));
+      settle(world, call, reply, changedIn(stateOf(ledger)));
       return reply;
     },
   };
@@ -70,10 +72,10 @@ export function replay(history: History, fleet: Fleet, look: (world: World) => v
   return replies;
 }
 
-/** The epoch of the state that a ledger has after a call, which no reply of a refund tells; 0 if it was forgotten. */
-function epochOf(ledger: MemoryLedger): number {
+/** The state that a ledger has after a call, unless it was forgotten: no reply of a refund tells of it. */
+function stateOf(ledger: MemoryLedger): LedgerState | undefined {
   const { ledger: state } = ledger.found();
-  return state && state.expires > 0 ? state.epoch : 0;
+  return state && state.expires > 0 ? state : undefined;
 }
 
 /** The reply of a ledger that replies synchronously. */

@@ -1,3 +1,4 @@
+import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
 import type { RateSpec } from './calls.ts';
 import type { LimitSpec } from './specs.ts';
@@ -8,9 +9,6 @@ export const noticePeriod = 2000;
 
 /** The longest delay of a client's call, in milliseconds. */
 const maxDelay = 1000;
-
-/** More than the slots of all limits of a history together, in milliseconds: see `specs.ts`. */
-const longestSlots = 200;
 
 /** Pauses the fleet for at least `ms` of true time: a step of the clock never ends a pause early. */
 export function pauseAll(world: World, ms: number): void {
@@ -36,25 +34,38 @@ export function storeRate(world: World, { limits, keepState }: RateSpec): void {
 }
 
 /**
- * If the epoch changes for no other reason, reservations have moved up: the later ones are void. A step of the clock changes
- * the epoch too: then a test cannot tell whether they have moved up as well.
+ * The state of a ledger after a call: its epoch, and from when on reservations are void if its last change moved them up, in
+ * milliseconds by the server's clock.
  */
-export function noteMove(world: World, epoch: number): void {
+export interface Changed {
+  epoch: number;
+  voidFrom: number | undefined;
+}
+
+/** The epoch is 0 if there is no ledger. */
+export function changedIn(state: Pick<LedgerState, 'epoch' | 'voids' | 'shift'> | undefined): Changed {
+  if (!state) return { epoch: 0, voidFrom: undefined };
+  const { epoch, voids, shift } = state;
+  const last = voids.at(-1);
+  return { epoch, voidFrom: last?.epoch === epoch ? last.from - shift : undefined };
+}
+
+/**
+ * If the epoch changes for no other reason than a step of the clock, reservations have moved up: the later ones are void, and none
+ * whose client may not learn of that before.
+ */
+export function noteMove(world: World, { epoch, voidFrom }: Changed): void {
   const { last, era, phase, shift } = world;
   world.last = { epoch, era, phase };
   if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase) return;
   world.moves++;
   const now = ledgerNow(world);
-  const before = now + noticePeriod - 1;
-  const slots = inForce(world).flatMap((limit) => (limit.kind === 'slidingWindow' ? [limit.resolution] : []));
-  // Those that share a slot with valid ones stand. A limit that was in force before may have left longer slots. After a step of the
-  // clock, a ledger that was created since has another grid: its clock is the server's again.
-  const isUnsure = phase > 0 || shift > 0;
-  const stands = isUnsure ? before : slots.reduce((t, slot) => Math.ceil(t / slot) * slot, before);
-  const surelyVoid = isUnsure ? before + longestSlots : stands;
+  const from = voidFrom === undefined ? now + noticePeriod : voidFrom + shift;
+  if (from < Math.min(now, world.steeredAt) + noticePeriod)
+    world.fault = `void from ${from} on, which is too soon at ${now}`;
   world.grants = world.grants.map((grant) => {
-    if (grant.ledgerMoment <= stands) return grant;
-    const voidSince = last.era === era && grant.ledgerMoment > surelyVoid ? now : Infinity;
+    if (grant.ledgerMoment < from) return grant;
+    const voidSince = voidFrom === undefined ? Infinity : now;
     return {
       ...grant,
       voidSince: Math.min(grant.voidSince, voidSince),
@@ -95,5 +106,6 @@ export function dropVoid(world: World, client: number, { epoch, voidAfter = Infi
   const isUnreported = ({ voidSince }: Grant) =>
     nowUs < (voidSince + noticePeriod + maxDelay) * 1000 && voidSince < Infinity;
   const unreported = ahead.find((grant) => isUnreported(grant) && !dropped.includes(grant));
-  if (unreported) world.unreported = `the reservation of client ${client} for ${unreported.ledgerMoment}`;
+  if (unreported)
+    world.fault = `the reservation of client ${client} for ${unreported.ledgerMoment} is void, but not reported`;
 }

@@ -54,11 +54,13 @@ export interface World {
   phase: number;
   /** See {@link Grant.moves}. */
   moves: number;
+  /** When the rate or a pause was last changed, in milliseconds by the ledger's clock. */
+  steeredAt: number;
   /** The end of the longest pause, in microseconds of true time. */
   pausedUntilUs: number;
   clients: Map<number, Known>;
-  /** A void reservation that its client should have been informed of. */
-  unreported: string | undefined;
+  /** Why a client did not learn in time that a reservation is void. */
+  fault: string | undefined;
 }
 
 /** A client's knowledge: the epoch, its last refunds, and when it sent them, in true time. */
@@ -73,8 +75,17 @@ export function createWorld({ startUs, limits }: History): World {
   return {
     ...{ serverUs: startUs, setBack: 0, shift: 0, seen: 0, era: 0 },
     last: { epoch: 0, era: 0, phase: 0 },
-    ...{ grants: [], voided: [], own: limits, stored: undefined, phase: 0, moves: 0, pausedUntilUs: 0 },
-    ...{ clients: new Map(), unreported: undefined },
+    ...{
+      grants: [],
+      voided: [],
+      own: limits,
+      stored: undefined,
+      phase: 0,
+      moves: 0,
+      steeredAt: Infinity,
+      pausedUntilUs: 0,
+    },
+    ...{ clients: new Map(), fault: undefined },
   };
 }
 

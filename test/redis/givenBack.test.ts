@@ -188,6 +188,37 @@ inEachTwin('given back', (test, { fleet }) => {
     assert.ok((await clients.reserve(1600, 1, { epoch })).epoch > first.epoch);
   });
 
+  test('reservations in a fixed window that is used up do not move up: they would count in it until it ends', async () => {
+    const rate = { permits: 16, interval: 5000 };
+    const clients = await fleet([
+      { kind: 'fixedWindow', ...rate, align: 'first' },
+      { kind: 'slidingWindow', ...rate, resolution: 1 },
+    ]);
+    const { epoch } = await clients.reserve(0, 1, { count: 17 });
+    const due: number[] = [];
+    for (const client of [2, 3, 4, 5, 6, 7])
+      due.push(...moments(await clients.reserve(0, client, { permits: 3, horizon: 1 })));
+    assert.equal(due, [5000, 5750, 6500, 7250, 8000, 10_000]);
+    await clients.refund(5001, 1, { moment: 5000, epoch, count: 1 });
+    const { voidAfter } = await clients.reserve(5001, 7, { count: 0, epoch, held: 1 });
+    assert.is(voidAfter, 4999);
+    assert.equal(await clients.peek(9999), [1, 1]);
+  });
+
+  test('reservations in a fixed window that has permits to spare move up', async () => {
+    const clients = await fleet([
+      { kind: 'fixedWindow', permits: 100, interval: 8000, align: 'first' },
+      { ...bucket, permits: 1, burst: 1 },
+    ]);
+    const { epoch } = await clients.reserve(0, 1);
+    const due: number[] = [];
+    for (const client of [2, 3, 4, 5]) due.push(...moments(await clients.reserve(0, client, { horizon: 1 })));
+    assert.equal(due, [1000, 2000, 3000, 4000]);
+    await clients.refund(1, 1, { moment: 0, epoch, count: 1 });
+    const { voidAfter } = await clients.reserve(1, 5, { count: 0, epoch, held: 1 });
+    assert.is(voidAfter, 2000);
+  });
+
   test('a move at the change of a rate keeps what the old window has for two seconds later', async () => {
     const clients = await fleet({ kind: 'fixedWindow', permits: 2, interval: 1000, align: 'first' });
     // The last window is for 3000.

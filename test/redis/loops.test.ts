@@ -19,7 +19,7 @@ const step = 'each round passes or removes a step: MOST_PAST and MOST_AHEAD at m
 const inline = 'each round passes an entry of the ledger: MOST_INLINE at most';
 const hole = 'each round passes or removes a hole: MOST_HOLES at most are read';
 
-const window = 'each round passes an earlier window: MOST_EARLIER at most are read';
+const window = 'each round passes a window: MOST_EARLIER and the last one at most are read';
 
 /** Why each loop ends, by its file and its condition, in the order of the file. */
 const loops: Record<string, [condition: string, why: string][]> = {
@@ -31,6 +31,7 @@ const loops: Record<string, [condition: string, why: string][]> = {
     ],
   ],
   'ledger/holes.lua': [['ledger.holes[1] and ledger.holes[1].moment <= till', hole]],
+  'ledger/move-up.lua': [['window and window.start >= t', window]],
   'limits/fixed-window.lua': [
     ['state.earlier[place] and state.earlier[place].start > t', window],
     ['state.earlier[place] and now < state.earlier[place].stop', window],

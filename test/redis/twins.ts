@@ -6,6 +6,7 @@ import type { DecideReply, Rate, ReserveReply } from '../../src/stores/store.ts'
 import type { Call, CallReply } from '../properties/calls.ts';
 import { plan, settle } from '../properties/plan.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
+import { changedIn } from '../properties/steered.ts';
 import type { History } from '../properties/steps.ts';
 import { createWorld } from '../properties/world.ts';
 import { met } from './meetings.ts';
@@ -66,7 +67,7 @@ export async function sameInBoth(
     const config = configs[Math.floor(call.client / clientsOfVersion)];
     const expected = inMemory(config, call);
     known = expected;
-    settle(world, call, expected.reply, expected.state?.epoch ?? 0);
+    settle(world, call, expected.reply, changedIn(expected.state));
     const { wasQuick, calm, ...actual } = await inRedis(config, call);
     if (call.kind === 'reserve' || call.kind === 'decide') tally.calls++;
     if (wasQuick) tally.quick++;

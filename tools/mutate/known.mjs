@@ -332,6 +332,15 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'reservations in a fixed window that is used up move up, in both twins',
+    tests: givenBack,
+    changes: [
+      { file: 'lua/ledger/move-up.lua', find: 'isFast and window.stop or t', replace: 't' },
+      { file: 'src/limits/windows.ts', find: 'isFast ? window.end : t', replace: 't' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'the pace ignores refunds, in both twins',
     tests: givenBack,
     changes: [

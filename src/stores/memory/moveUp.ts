@@ -1,3 +1,4 @@
+import { cutFrom } from '../../limits/windows.ts';
 import { noticePeriod } from '../store.ts';
 import { voidReservations } from './epochs.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -18,9 +19,12 @@ export function moveUp(ledger: LedgerState, { now, us }: Instant): void {
   if (now < ledger.pacedUntil && !hasWindow(ledger) && !areRare(ledger)) return;
   // Void are the reservations behind the slot of the last valid moment: a log keeps a whole slot, with all that is in it.
   const noticeUntil = now + noticePeriod;
-  let after = noticeUntil;
+  let slotEnd = noticeUntil;
   for (const state of limits)
-    if (state.kind === 'slidingWindow') after = Math.ceil((after - 1) / state.coarsest) * state.coarsest + 1;
+    if (state.kind === 'slidingWindow')
+      slotEnd = Math.ceil((slotEnd - 1) / state.coarsest) * state.coarsest + 1;
+  let after = slotEnd;
+  for (const state of limits) if (state.kind === 'fixedWindow') after = cutFrom(state, after);
   // After a change of the rate in this millisecond, an old window may count at the end of the notice period.
   const kept = Math.max(after - 1, noticeUntil);
   if (newestOf(ledger, undefined, false) <= kept) return;
@@ -30,6 +34,7 @@ export function moveUp(ledger: LedgerState, { now, us }: Instant): void {
   ledger.movedAt = now;
   voidReservations(ledger, now, after, us - shift * 1000, kept);
   // Permits that are free need not wait for the end of a long slot.
+  if (after > slotEnd) return;
   for (const state of limits)
     if (state.kind === 'slidingWindow') state.newest = Math.min(state.newest, noticeUntil);
 }
