@@ -95,6 +95,15 @@ if ordered then
       return granted
     end
 
+    -- When permits last came back, or a fixed window started: those that it grants then may come back soon.
+    local function awaitedSince()
+      local since = ledger.movedAt
+      for _, state in ipairs(ledger.limits) do
+        if state.kind == 'f' and state.start <= now then since = math.max(since, state.start) end
+      end
+      return since
+    end
+
     -- When a client that takes turns is to call again: the first moment after those of the others that leaves them all equally
     -- long pauses, so that no permit is free for long, and few calls come when none is. The next request of `load` milliseconds
     -- could be granted at `t` if no permits come back. The longer none have, the later others are likely to: but not later than
@@ -112,7 +121,7 @@ if ordered then
       for _, ticket in ipairs(ledger.tickets) do turn = math.max(turn, ticket.due) end
       -- Turns that clients had before they called again leave gaps: the line is no longer than all contenders take.
       turn = math.max(now + 1, pause + math.min(turn, now + (contenders - 1) * pause))
-      return math.min(now + MOST_TURN, turn + now - ledger.movedAt, math.max(turn, t))
+      return math.min(now + MOST_TURN, turn + now - awaitedSince(), math.max(turn, t))
     end
   end
 end

@@ -4,6 +4,8 @@ import { test } from 'uvu';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
 import { cases } from '../support/cases.ts';
+import { fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
+import { assertKept } from './assertKept.ts';
 import { contend, type Habits, waits } from './contend.ts';
 
 /** Clients of a limit, and the requests that each keeps queued. */
@@ -82,6 +84,17 @@ for (const [secondOf, kind] of [
     });
     const used = kept.reduce((sum, [, permits]) => sum + permits, 0) / 240;
     assert.ok(used >= 0.95, `${used}`);
+  });
+
+for (const align of ['first', 'epoch'] as const)
+  test(`10 clients keep a fixed window of 100 a second, aligned to ${align}, beside a sliding one, and refund 70 % soon`, () => {
+    const limits = [
+      fixedWindow({ permits: 100, interval: 1000, align }),
+      slidingWindow({ permits: 500, interval: 2000 }),
+    ];
+    const habits = { ...waits, waiting: 20, costs: [[1, 1]], refund: 0.7, refundWithin: 10 };
+    const during = { ...manyWindows(limits[1], 15_000), seeds: 8 };
+    assertKept(fleetAgainstIdeal(limits, Array(10).fill(habits), during), { part: 0.98, calls: 0.9 });
   });
 
 for (const limitOf of [slidingWindow, fixedWindow])

@@ -38,6 +38,24 @@ inEachTwin('turns', (test, { fleet }) => {
   const partBack = (kind: string): number => 1 - (kind === 'fixedWindow' ? (3 + 1 / 8) / 32 : 1 / 8);
   const grantedIn = (reply: ReserveReply): number => moments(reply).length;
 
+  test('permits may come back soon after a fixed window has started, however long ago others did', async () => {
+    const { call, refund } = await waiting({ ...kinds[1], permits: 400 }, 4);
+    const callAll = async (at: number) => {
+      for (const client of [1, 2, 3, 4]) await call(at, client, 200);
+    };
+    for (const at of [1000, 2700, 4400, 6100]) {
+      await refund(at, 40);
+      await callAll(at + 1);
+    }
+    await callAll(7500);
+    // The next window.
+    await callAll(8001);
+    const { retryAfter } = await call(8002, 4, 200);
+    assert.ok(retryAfter! < 700, `${retryAfter}`);
+    const later = await call(8402, 4, 200);
+    assert.ok(later.retryAfter! > retryAfter!, `${later.retryAfter}`);
+  });
+
   for (const spec of kinds) {
     test(`each call is granted its client's part of the refunded permits: ${spec.kind}`, async () => {
       const { call, refund } = await waiting({ ...spec, permits: 400 }, 4);

@@ -147,6 +147,14 @@ function keptForOthers(ledger: LedgerState, call: Taken, taken: number, load: nu
   return kept + (taken - least) * Math.max(0, others);
 }
 
+/** When permits last came back, or a fixed window started: those that it grants then may come back soon. */
+function awaitedSince({ limits, movedAt }: LedgerState, now: number): number {
+  const starts = limits.map((state) =>
+    state.kind === 'fixedWindow' && state.start <= now ? state.start : 0,
+  );
+  return Math.max(movedAt, ...starts);
+}
+
 /**
  * When a client that takes turns is to call again: the first moment after those of the others that leaves them all equally long
  * pauses, so that no permit is free for long, and few calls come when none is. The next request of `load` milliseconds could be
@@ -168,5 +176,5 @@ export function nextTurn(
   for (const { due } of ledger.tickets) turn = Math.max(turn, due);
   // Turns that clients had before they called again leave gaps: the line is no longer than all contenders take.
   turn = Math.max(now + 1, pause + Math.min(turn, now + (contenders - 1) * pause));
-  return Math.min(now + mostTurn, turn + now - ledger.movedAt, Math.max(turn, t));
+  return Math.min(now + mostTurn, turn + now - awaitedSince(ledger, now), Math.max(turn, t));
 }
