@@ -61,15 +61,22 @@ if ordered then
     return leavesFree(ledger, now, taken - least, loadOf(ledger, cost))
   end
 
+  -- Whether nothing but the pace of several limits delays a request. Clients that have just been granted one would wait for all
+  -- others otherwise, while permits are free.
+  local function isPaced(cost)
+    return #ledger.limits > 1 and fitAll(ledger, now, now, cost, 1) > 0
+  end
+
   -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
-  -- horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and
-  -- nothing beyond their next turn, or nothing at all.
+  -- horizon, or than the kept part of a request takes; the others only what the pace alone delays, within the horizon;
+  -- clients that take turns reserve no more than their share, and nothing beyond their next turn, or nothing at all.
   function staysQueued(cost, wait, t, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
     if wait == 0 then return not isFirst and (maxWait == 0 or leavesToOthers(cost)) end
     local load = loadOf(ledger, cost)
-    if not turns then return not isFirst or t - now > math.max(horizon, keptLoad(ledger, load)) end
+    if not turns and not isFirst then return t - now > horizon or not isPaced(cost) end
+    if not turns then return t - now > math.max(horizon, keptLoad(ledger, load)) end
     return held > 0 and held >= share or reservesNothing() or t > nextTurn(t, load)
   end
 

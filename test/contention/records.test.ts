@@ -97,6 +97,26 @@ for (const align of ['first', 'epoch'] as const)
     assertKept(fleetAgainstIdeal(limits, Array(10).fill(habits), during), { part: 0.98, calls: 0.9 });
   });
 
+// After a small request, the pace delays the large one behind it by a moment.
+test('12 clients with small and large requests of two windows keep them while permits come back late', () => {
+  const limits = [
+    slidingWindow({ permits: 10, interval: 200 }),
+    fixedWindow({ permits: 1100, interval: 1300 }),
+  ];
+  const costs = [
+    [1, 136],
+    [1, 1],
+    [1, 9],
+  ];
+  const habits = { ...waits, waiting: 8, costs, refund: 0.46, part: 0.63, refundWithin: 460 };
+  const during = { ...manyWindows(limits[1], 20_000), seeds: 8 };
+  assertKept(fleetAgainstIdeal(limits, Array(12).fill(habits), during), {
+    part: 0.95,
+    jain: 0.98,
+    calls: 1.2,
+  });
+});
+
 for (const limitOf of [slidingWindow, fixedWindow])
   test(`clients of two windows at once share them whatever their round trips: ${limitOf.name}`, () => {
     const limits = [limitOf({ permits: 50, interval: 1000 }), limitOf({ permits: 200, interval: 5000 })];

@@ -411,6 +411,19 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'a request that the pace alone delays stays queued, in both twins',
+    tests: ['test/contention/records'],
+    changes: [
+      {
+        file: 'lua/reserve/queueing.lua',
+        find: '#ledger.limits > 1 and fitAll',
+        replace: 'false and fitAll',
+      },
+      { file: memory('queueing'), find: 'ledger.limits.length > 1 && fitAll', replace: 'false && fitAll' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'the start of a fixed window does not count for the next turn, in both twins',
     tests: ['test/redis/turns'],
     changes: [

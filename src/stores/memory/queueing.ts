@@ -2,7 +2,7 @@ import type { Cost } from '../../limits/cost.ts';
 import { loadOf, shortestInterval } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { newestOf, type Offer } from './offer.ts';
+import { fitAll, newestOf, type Offer } from './offer.ts';
 import { callAtPace, callSooner, leavesFree } from './order.ts';
 import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
@@ -36,7 +36,7 @@ export interface Reservations extends Quota {
 
 /**
  * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
- * horizon, or than the kept part of a request takes; clients that take turns reserve no more than their share, and nothing
+ * horizon, or than the kept part of a request takes; the others only what the pace alone delays, within the horizon; clients that take turns reserve no more than their share, and nothing
  * beyond their next turn, or nothing at all.
  */
 export function staysQueued(
@@ -53,9 +53,18 @@ export function staysQueued(
   const load = loadOf(ledger, cost);
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
   if (wait === 0) return !isFirst && (maxWait === 0 || leavesToOthers(ledger, now, cost, reserved));
-  if (!takesTurns) return !isFirst || t - now > Math.max(horizon, keptLoad(ledger, load));
+  if (!takesTurns && !isFirst) return t - now > horizon || !isPaced(ledger, now, cost);
+  if (!takesTurns) return t - now > Math.max(horizon, keptLoad(ledger, load));
   const isEnough = held > 0 && held >= share;
   return isEnough || reservesNothing(ledger) || t > nextTurn(ledger, now, t, reserved, load);
+}
+
+/**
+ * Whether nothing but the pace of several limits delays a request. Clients that have just been granted one would wait for all others
+ * otherwise, while permits are free.
+ */
+function isPaced(ledger: LedgerState, now: number, cost: Cost): boolean {
+  return ledger.limits.length > 1 && fitAll(ledger, now, now, cost, 1) > 0;
 }
 
 /**
