@@ -68,8 +68,9 @@ if ordered then
   end
 
   -- Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
-  -- horizon, or than the kept part of a request takes; the others only what the pace alone delays, within the horizon;
-  -- clients that take turns reserve no more than their share, and nothing beyond their next turn, or nothing at all.
+  -- horizon, or than the kept part of a request takes; the others reserve only what the pace alone delays, within their
+  -- horizons; clients that take turns reserve no more than their share, and nothing beyond their next turn, or nothing at
+  -- all.
   function staysQueued(cost, wait, t, maxWait)
     if left or barred then return true end
     -- A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.

@@ -36,8 +36,8 @@ export interface Reservations extends Quota {
 
 /**
  * Whether a request stays queued: of rare permits, only the client in front reserves, and no further ahead than its
- * horizon, or than the kept part of a request takes; the others only what the pace alone delays, within the horizon; clients that take turns reserve no more than their share, and nothing
- * beyond their next turn, or nothing at all.
+ * horizon, or than the kept part of a request takes; the others reserve only what the pace alone delays, within their horizons;
+ * clients that take turns reserve no more than their share, and nothing beyond their next turn, or nothing at all.
  */
 export function staysQueued(
   ledger: LedgerState,
