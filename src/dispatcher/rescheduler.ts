@@ -9,7 +9,7 @@ const leastGain = 2;
 const tripsGained = 2;
 /** The least milliseconds between two moves of the store, and the most between two of this client. */
 const leastPause = 100;
-/** The most that the number of reservations makes of it, in parts of the shortest interval: most of a window would pass unused. */
+/** The most that their number makes of it in windows, and buckets that are soon full, in parts of the shortest interval. */
 const pauseParts = 32;
 /** The most between two of this client among contenders, if a request takes `leastPause` or more of the limit's full rate. */
 const shortPause = 20;
@@ -80,16 +80,15 @@ export class Rescheduler {
 
   /**
    * Milliseconds between two moves: in proportion to the reservations of all contenders, each of which may move its own, up to a
-   * part of the interval, and twice as long after each futile move.
+   * part of the interval of a window or of a bucket that is soon full, and twice as long after each futile move.
    */
   get #pause(): number {
     const { fairShare, ledger, queue, reservations } = this.#parts;
-    const { contenders } = fairShare;
+    const { contenders, hasWindow } = fairShare;
     const longest = contenders > 1 && this.#takes(leastPause) ? shortPause : leastPause;
-    const ofReservations = Math.min(
-      contenders ** 2 * reservations.moments.count,
-      shortestInterval(ledger) / pauseParts,
-    );
+    const isBounded = hasWindow || this.#refillTime <= soonFull;
+    const most = isBounded ? shortestInterval(ledger) / pauseParts : Infinity;
+    const ofReservations = Math.min(contenders ** 2 * reservations.moments.count, most);
     return Math.min(longest, Math.max(ofReservations * 2 ** this.#futile, queue.size / queuedPerMs));
   }
 

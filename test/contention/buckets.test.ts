@@ -268,14 +268,15 @@ for (const [[permits, others]] of cases(fleets))
   });
 
 const halfFleets = [
-  [2, 8, 0.88],
-  [5, 8, 0.86],
-  [10, 64, 0.78],
-  [20, 20, 0.97],
+  [2, 1000, 8, 0.88],
+  [5, 1000, 8, 0.86],
+  [10, 1000, 64, 0.78],
+  [20, 1000, 20, 0.97],
+  [30, 500, 32, 0.93],
 ] as const;
-for (const [[permits, clients, least]] of cases(halfFleets))
-  test(`${clients} clients, half of which refund 90 % late, use a bucket of ${permits} a second`, () => {
-    const limit = tokenBucket({ permits, interval: 1000 });
+for (const [[permits, interval, clients, least]] of cases(halfFleets))
+  test(`${clients} clients, half of which refund 90 % late, use a bucket of ${permits} in ${interval} ms`, () => {
+    const limit = tokenBucket({ permits, interval });
     const fleet = half({ ...waits, refund: 0.9, refundWithin: 500 }, clients);
     const { part } = fleetAgainstIdeal(limit, fleet, { ...manyWindows(limit, 20_000), seeds: 16 });
     assert.ok(part >= least, `${part} of the ideal`);
