@@ -84,21 +84,24 @@ export class Rescheduler {
    */
   get #pause(): number {
     const { fairShare, ledger, queue, reservations } = this.#parts;
-    const { contenders, hasWindow } = fairShare;
+    const { contenders } = fairShare;
     const longest = contenders > 1 && this.#takes(leastPause) ? shortPause : leastPause;
-    const isBounded = hasWindow || this.#refillTime <= soonFull;
-    const most = isBounded ? shortestInterval(ledger) / pauseParts : Infinity;
+    const most = this.#isSoonLost ? shortestInterval(ledger) / pauseParts : Infinity;
     const ofReservations = Math.min(contenders ** 2 * reservations.moments.count, most);
     return Math.min(longest, Math.max(ofReservations * 2 ** this.#futile, queue.size / queuedPerMs));
   }
 
   /** Whether the client moves its reservations itself. */
   get #moves(): boolean {
-    const { contenders, hasWindow } = this.#parts.fairShare;
     // Buckets hand refunded permits to new requests. These come often enough unless requests are rare, many of them wait for
     // permits that come back late, or the bucket is small.
-    if (contenders === 1 || hasWindow || this.#isSmall || this.#refillTime <= soonFull) return true;
+    if (this.#parts.fairShare.contenders === 1 || this.#isSoonLost || this.#isSmall) return true;
     return this.#takes(this.#late ? slowLoad : leastPause);
+  }
+
+  /** Whether what comes back is soon of no use: as a window ends, or buckets are full. */
+  get #isSoonLost(): boolean {
+    return this.#parts.fairShare.hasWindow || this.#refillTime <= soonFull;
   }
 
   /** Milliseconds in which all buckets fill, or Infinity if there is a window, or that is over before the next call arrives. */
@@ -113,8 +116,7 @@ export class Rescheduler {
 
   /** Whether reservations may be moved behind some that are due too soon. Of other buckets, contenders would get most of the gain. */
   get #movesBehind(): boolean {
-    const { contenders, hasWindow } = this.#parts.fairShare;
-    return hasWindow || this.#refillTime <= soonFull || (contenders === 1 && this.#refillTime < Infinity);
+    return this.#isSoonLost || (this.#parts.fairShare.contenders === 1 && this.#refillTime < Infinity);
   }
 
   /**

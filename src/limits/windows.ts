@@ -119,8 +119,7 @@ export function windowAfter(state: Window, t: number): Window | undefined {
  * ends. If its permits are taken more slowly than at the full rate, they are enough all the same.
  */
 export function cutFrom(state: FixedWindowState, t: number): number {
-  let window: Window | undefined = state;
-  while (window && window.start >= t) window = window.earlier;
+  const window = state.start < t ? state : windowAfter(state, t - 1)?.earlier;
   if (!window || t >= window.end || t > window.newest) return t;
   const isFast = (window.newest - window.start) * state.permits <= window.used * state.interval;
   return isFast ? window.end : t;

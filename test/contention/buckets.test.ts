@@ -189,15 +189,12 @@ for (const [[permits, interval, clients, waiting, costs, refund, refundWithin]] 
   });
 
 // What comes back overflows a bucket in front of as many reservations as it holds.
-for (const [[burst, part]] of cases([
-  [2, 0.97],
-  [3, 0.97],
-] as const))
+for (const [burst] of cases([2, 3]))
   test(`${burst} clients keep a bucket of 10 a second that holds ${burst}, 90 % of it refunded soon`, () => {
     const limit = tokenBucket({ permits: 10, interval: 1000, burst });
     const habits = { ...waits, waiting: 7, refund: 0.9, refundWithin: 26 };
     const compared = againstIdeal(limit, burst, habits, { ...manyWindows(limit, 20_000), seeds: 16 });
-    assertKept(compared, { part, jain: 0.97, calls: 3.5 });
+    assertKept(compared, { part: 0.97, jain: 0.97, calls: 3.5 });
   });
 
 // As many permits are granted, and not refunded yet, as the bucket holds.

@@ -50,25 +50,23 @@ export function changedIn(state: Pick<LedgerState, 'epoch' | 'voids' | 'shift'> 
   return { epoch, voidFrom: last?.epoch === epoch ? last.from - shift : undefined };
 }
 
-/**
- * If the epoch changes for no other reason than a step of the clock, reservations have moved up: the later ones are void, and none
- * whose client may not learn of that before.
- */
+/** If reservations have moved up, the later ones are void, and none whose client may not learn of that before. */
 export function noteMove(world: World, { epoch, voidFrom }: Changed): void {
-  const { last, era, phase, shift } = world;
-  world.last = { epoch, era, phase };
+  const { last, phase, shift } = world;
+  world.last = { epoch, phase };
   if (last.epoch === 0 || last.epoch === epoch || last.phase !== phase) return;
+  // A step of the clock changes the epoch, too.
+  if (voidFrom === undefined) return;
   world.moves++;
   const now = ledgerNow(world);
-  const from = voidFrom === undefined ? now + noticePeriod : voidFrom + shift;
+  const from = voidFrom + shift;
   if (from < Math.min(now, world.steeredAt) + noticePeriod)
     world.fault = `void from ${from} on, which is too soon at ${now}`;
   world.grants = world.grants.map((grant) => {
     if (grant.ledgerMoment < from) return grant;
-    const voidSince = voidFrom === undefined ? Infinity : now;
     return {
       ...grant,
-      voidSince: Math.min(grant.voidSince, voidSince),
+      voidSince: Math.min(grant.voidSince, now),
       counts: grant.counts.map(() => false),
     };
   });

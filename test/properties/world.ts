@@ -46,8 +46,8 @@ export interface World {
   grants: Grant[];
   /** Grants that no longer count, though a client may still refund them. */
   voided: Grant[];
-  /** The epoch of the last reply, and its era and phase. */
-  last: { epoch: number; era: number; phase: number };
+  /** The epoch of the last reply, and its phase. */
+  last: { epoch: number; phase: number };
   own: readonly LimitSpec[];
   stored: readonly LimitSpec[] | undefined;
   /** See {@link Grant.phase}. */
@@ -74,7 +74,7 @@ interface Known {
 export function createWorld({ startUs, limits }: History): World {
   return {
     ...{ serverUs: startUs, setBack: 0, shift: 0, seen: 0, era: 0 },
-    last: { epoch: 0, era: 0, phase: 0 },
+    last: { epoch: 0, phase: 0 },
     ...{
       grants: [],
       voided: [],
