@@ -3,7 +3,7 @@
 -- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of
 -- src/stores/memory/order.ts.
 
-local isShort, isSlow, orderOf, goOnInTurns, comeLate, callAtPace, callSooner, leavesFree
+local isShort, isSlow, orderOf, goOnInTurns, callAtPace, callSooner, leavesFree
 
 do
   -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
@@ -91,21 +91,16 @@ do
     return load < MOST_LOAD and room <= shortestInterval(ledger) and not hasLarge(ledger, MOST_LOAD)
   end
 
-  -- Whether permits have come back late in the last seconds.
-  function comeLate(ledger, now)
-    return ledger.lateAt ~= 0 and now < ledger.lateAt + TURNS_PERIOD
-  end
-
   -- So many requests of a load are few, whatever the number of contenders: 0 unless they are fast, and most are refunded.
   local function fewOf(ledger, load)
     return isShort(ledger) and load < SLOW_REQUEST and keptPart(ledger) <= KEPT_OF_FEW and FEW_FOR_ANY or 0
   end
 
   -- Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations.
-  local function isSmall(ledger, state, now, contenders)
+  local function isSmall(ledger, state, contenders)
     local permit, kept = state.interval / state.permits, keptPart(ledger)
     local load = math.max(permit, largestLoad(ledger))
-    local isLate = comeLate(ledger, now)
+    local isLate = comeLate(ledger)
     -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
     if state.burst == 1 and (load < SLOW_REQUEST or kept > MOST_IN_LEAKY or isLate) then return false end
     -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
@@ -116,12 +111,12 @@ do
   end
 
   -- Whether there are so few permits for the contenders that reservations would leave refunded ones unused.
-  local function areFew(ledger, now, contenders)
+  local function areFew(ledger, contenders)
     local kept = keptPart(ledger)
     -- A client without a ticket is behind all others.
     if kept > MOST_IN_ORDER or contenders > MOST_TICKETS then return false end
     for _, state in ipairs(ledger.limits) do
-      if state.kind == 't' and isSmall(ledger, state, now, contenders) then return true end
+      if state.kind == 't' and isSmall(ledger, state, contenders) then return true end
     end
     -- In a long interval, a large request would let smaller ones wait for most of it.
     local load = math.max(slowestLoad(ledger), isShort(ledger) and largestLoad(ledger) or 0)
@@ -139,9 +134,9 @@ do
 
   -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor if a fixed
   -- window has few of the largest requests.
-  local function goFirst(ledger, now, contenders)
+  local function goFirst(ledger, contenders)
     local load = slowestLoad(ledger)
-    if isSlow(ledger, load) or not comeLate(ledger, now) or keptPart(ledger) > MOST_IN_TURNS then return false end
+    if isSlow(ledger, load) or not comeLate(ledger) or keptPart(ledger) > MOST_IN_TURNS then return false end
     local largest = math.max(load, largestLoad(ledger))
     if hasKind(ledger, 's') and largest >= LEAST_IN_SLIDING then return false end
     return not hasKind(ledger, 'f') or largest * math.max(LEAST_REQUESTS, contenders * LEAST_GRANTED) <= shortestInterval(ledger)
@@ -151,7 +146,7 @@ do
   -- reservations.
   function orderOf(ledger, now, contenders)
     local turns = takeTurns(ledger, now)
-    if areFew(ledger, now, contenders) and not (turns and goFirst(ledger, now, contenders)) then return false, true end
+    if areFew(ledger, contenders) and not (turns and goFirst(ledger, contenders)) then return false, true end
     return turns, not turns and areRare(ledger)
   end
 
@@ -174,22 +169,22 @@ do
 
   -- Whether clients that wait in order call at the pace, not at the full rate: several windows grant at the pace in order, too.
   -- While permits come back late, few are free so soon.
-  function callAtPace(ledger, now)
-    return #ledger.limits > 1 and not hasKind(ledger, 't') and not comeLate(ledger, now)
+  function callAtPace(ledger)
+    return #ledger.limits > 1 and not hasKind(ledger, 't') and not comeLate(ledger)
   end
 
   -- Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at
   -- once.
-  function callSooner(ledger, now)
+  function callSooner(ledger)
     local load = slowestLoad(ledger)
-    return load >= LEAST_LATE and load * MOST_LATE >= shortestInterval(ledger) and comeLate(ledger, now)
+    return load >= LEAST_LATE and load * MOST_LATE >= shortestInterval(ledger) and comeLate(ledger)
   end
 
   -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the one that has been
   -- granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call.
   -- Not of several limits, of which that one may wait for another one.
-  function leavesFree(ledger, now, ahead, load)
+  function leavesFree(ledger, ahead, load)
     if ahead < load * LEAD_IN_ORDER or #ledger.limits > 1 then return false end
-    return comeLate(ledger, now) and keptPart(ledger) > (hasWindow(ledger) and LEAST_KEPT or LEAST_IN_BUCKET)
+    return comeLate(ledger) and keptPart(ledger) > (hasWindow(ledger) and LEAST_KEPT or LEAST_IN_BUCKET)
   end
 end

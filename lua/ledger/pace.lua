@@ -4,12 +4,16 @@
 local MOST_STRIDE = 1000
 
 local hasKind, hasWindow, shortestInterval, longestInterval, loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare
-local stridesOf, isLate, noteGranted, noteTaken, noteFreed, noteCancelled
+local stridesOf, comeLate, isLate, noteGranted, noteTaken, noteFreed, noteCancelled
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
   -- interval.
   local PACING = 0.8
+  -- A fixed one of which permits come back late, at no more than 1/0.4: little of it may be left to grant these again.
+  local LATE_PACING = 0.4
+  -- Refunds that came later than a third of the interval count for so many milliseconds.
+  local LATE_PERIOD = 3000
   -- The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
   -- they take longer.
   local MEMORY = 1000
@@ -102,12 +106,19 @@ do
   -- to be refunded counts. Then the most of these.
   function stridesOf(ledger, cost)
     local strides, most = {}, 0
+    local isFast = areReturned(ledger) and comeLate(ledger) and hasKind(ledger, 'f')
+    local pace = isFast and LATE_PACING or PACING
     for i, state in ipairs(ledger.limits) do
-      local own = PACING * cost[i] * state.interval / state.permits
+      local own = pace * cost[i] * state.interval / state.permits
       strides[i] = state.kind == 't' and 0 or keptLoad(ledger, math.min(MOST_STRIDE, own))
       most = math.max(most, strides[i])
     end
     return strides, most
+  end
+
+  -- Whether permits have come back late in the last seconds.
+  function comeLate(ledger)
+    return ledger.lateAt ~= 0 and ledger.seen < ledger.lateAt + LATE_PERIOD
   end
 
   -- Whether so many milliseconds are a late age for a refund.

@@ -26,7 +26,7 @@ do
   -- are others unless permits are rare: a first client that has crashed would stop them all.
   function turnOf(ledger, client, now, mayBar)
     local tickets, delay, expected, own, first = {}, 0, 0, nil, nil
-    local isPaced = callAtPace(ledger, now)
+    local isPaced = callAtPace(ledger)
     for _, ticket in ipairs(ledger.tickets) do
       if ticket.till > now then
         first = first or (ticket.stride > 0 and ticket)

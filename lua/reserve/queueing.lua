@@ -49,7 +49,7 @@ if ordered then
     end
     local load = loadOf(ledger, cost)
     delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder)
-    callAgain(keptLoad(ledger, load, callAtPace(ledger, now)))
+    callAgain(keptLoad(ledger, load, callAtPace(ledger)))
     -- It does not wait yet, but is likely to: those behind it count with that.
     takeTicket(ledger, { client = client, due = retryAt, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
   end
@@ -58,7 +58,7 @@ if ordered then
   -- Not in windows that are no longer than its horizon: others would call too late.
   function leavesToOthers(cost)
     if isFirst or turns or shortestInterval(ledger) <= horizon then return false end
-    return leavesFree(ledger, now, taken - least, loadOf(ledger, cost))
+    return leavesFree(ledger, taken - least, loadOf(ledger, cost))
   end
 
   -- Whether nothing but the pace of several limits delays a request. Clients that have just been granted one would wait for all
@@ -101,7 +101,7 @@ if ordered then
       else
         -- Refunded permits come soon after their grants, if at all.
         local since = math.abs(now - newestOf(ledger, run.cost, false))
-        local pause = math.max(keptLoad(ledger, load), since) * (callSooner(ledger, now) and SOONER or 1)
+        local pause = math.max(keptLoad(ledger, load), since) * (callSooner(ledger) and SOONER or 1)
         callAgain(math.min(t - now, pause))
       end
       takeTicket(ledger, { client = client, due = turn, till = till, stride = load, taken = claimed })

@@ -68,6 +68,16 @@ for (const [[limit, clients, habits, least]] of cases(fleets))
     assert.ok(jain >= 0.95, `Jain's index is ${jain}`);
   });
 
+// At 1/0.8 of its rate, little of a short window would be granted again before it ends: they kept 0.88.
+for (const clients of [2, 4])
+  test(`${clients} clients use a fixed window of few requests of which half comes back late`, () => {
+    const habits = { ...waits, waiting: 4, refund: 0.5, refundWithin: 200 };
+    const limits = [fixedWindow({ permits: 8, interval: 200 })];
+    const { part, jain } = usedBy({ limits, clients, habits, name: '' });
+    assert.ok(part >= 0.925, `${part} of one queue`);
+    assert.ok(jain >= 0.98, `Jain's index is ${jain}`);
+  });
+
 const inTurns: [limit: Limit, clients: number, habits: Partial<Habits>, least: number][] = [
   [slidingWindow({ permits: 15, interval: 120 }), 5, { waiting: 3, refund: 0.41, refundWithin: 70 }, 0.95],
   [slidingWindow({ permits: 10, interval: 250 }), 2, { waiting: 2, refund: 0.3, refundWithin: 134 }, 0.94],

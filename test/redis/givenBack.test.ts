@@ -325,6 +325,22 @@ inEachTwin('given back', (test, { fleet }) => {
       assert.is(next[refunded + 1] - next[refunded], spacing);
     });
 
+  for (const [kind, age, spacing] of [
+    ['fixedWindow', 330, 81],
+    // Later than a third of the interval.
+    ['fixedWindow', 340, 41],
+    ['slidingWindow', 340, 83],
+  ] as const)
+    test(`grants of a ${kind} of which permits came back after ${age} ms are ${spacing} ms apart`, async () => {
+      const fixed: LimitSpec = { kind: 'fixedWindow', permits: 8, interval: 1000, align: 'epoch' };
+      const clients = await fleet(kind === 'fixedWindow' ? fixed : { ...window, permits: 8 });
+      const { epoch } = await clients.reserve(0, 1, { count: 9 });
+      assert.equal(moments(await clients.reserve(0, 2, { count: 4 })), [1000, 1100, 1200, 1300]);
+      await clients.refund(1000 + age, 2, { moment: 1000, epoch, count: 1 });
+      const next = moments(await clients.reserve(1000 + age, 3, { count: 4 }));
+      assert.is(next[2] - next[1], spacing);
+    });
+
   test('if the newest reservation is refunded, the next request takes its place in the pace', async () => {
     const clients = await fleet(window);
     const { epoch } = await clients.reserve(0, 1, { count: 11 });

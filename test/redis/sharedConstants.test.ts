@@ -38,6 +38,8 @@ function valuesOf(name: string): Map<string, number> {
 const ofTwins = [
   'liftNotice',
   'pacing',
+  'latePacing',
+  'latePeriod',
   'memory',
   'requests',
   'leastPart',

@@ -3,7 +3,17 @@ import type { TokenBucketState } from '../../limits/tokenBucket.ts';
 import { noticePeriod } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
-import { areRare, areReturned, hasKind, hasLarge, hasWindow, isLate, keptLoad, keptPart } from './pace.ts';
+import {
+  areRare,
+  areReturned,
+  comeLate,
+  hasKind,
+  hasLarge,
+  hasWindow,
+  isLate,
+  keptLoad,
+  keptPart,
+} from './pace.ts';
 
 /** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
 const turnsPeriod = 3000;
@@ -100,11 +110,11 @@ function mayTakeTurns(ledger: LedgerState, least = 0): boolean {
 }
 
 /** Whether there are so few permits for the contenders that reservations would leave refunded ones unused. */
-function areFew(ledger: LedgerState, now: number, contenders: number): boolean {
+function areFew(ledger: LedgerState, contenders: number): boolean {
   const kept = keptPart(ledger);
   // A client without a ticket is behind all others.
   if (kept > mostInOrder || contenders > mostTickets) return false;
-  if (ledger.limits.some((limit) => limit.kind === 'tokenBucket' && isSmall(ledger, limit, now, contenders)))
+  if (ledger.limits.some((limit) => limit.kind === 'tokenBucket' && isSmall(ledger, limit, contenders)))
     return true;
   // In a long interval, a large request would let smaller ones wait for most of it.
   const load = Math.max(slowestLoad(ledger), isShort(ledger) ? largestLoad(ledger) : 0);
@@ -121,11 +131,11 @@ function fewOf(ledger: LedgerState, load: number): number {
 }
 
 /** Whether a bucket holds so few requests that what comes back overflows it before the last of the reservations. */
-function isSmall(ledger: LedgerState, limit: TokenBucketState, now: number, contenders: number): boolean {
+function isSmall(ledger: LedgerState, limit: TokenBucketState, contenders: number): boolean {
   const permit = limit.interval / limit.permits;
   const load = Math.max(permit, largestLoad(ledger));
   const kept = keptPart(ledger);
-  const isLate = comeLate(ledger, now);
+  const isLate = comeLate(ledger);
   // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
   if (limit.burst === 1 && (load < slowRequest || kept > mostInLeaky || isLate)) return false;
   // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
@@ -138,7 +148,7 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, now: number, cont
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
 export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
   const takesTurns = takeTurns(ledger, now);
-  if (areFew(ledger, now, contenders) && !(takesTurns && goFirst(ledger, now, contenders))) return 'order';
+  if (areFew(ledger, contenders) && !(takesTurns && goFirst(ledger, contenders))) return 'order';
   if (takesTurns) return 'turns';
   return areRare(ledger) ? 'order' : undefined;
 }
@@ -147,9 +157,9 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
  * Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor if a fixed window has
  * few of the largest requests.
  */
-function goFirst(ledger: LedgerState, now: number, contenders: number): boolean {
+function goFirst(ledger: LedgerState, contenders: number): boolean {
   const load = slowestLoad(ledger);
-  if (isSlow(ledger, load) || !comeLate(ledger, now) || keptPart(ledger) > mostInTurns) return false;
+  if (isSlow(ledger, load) || !comeLate(ledger) || keptPart(ledger) > mostInTurns) return false;
   const largest = Math.max(load, largestLoad(ledger));
   if (hasKind(ledger, 'slidingWindow') && largest >= leastInSliding) return false;
   const least = Math.max(leastRequests, contenders * leastGranted);
@@ -175,23 +185,18 @@ function areEnough(ledger: LedgerState, load: number): boolean {
   return isSlow(ledger, load) ? areReturned(ledger) : keptPart(ledger) <= mostInTurns;
 }
 
-/** Whether permits have come back late in the last seconds. */
-export function comeLate({ lateAt }: LedgerState, now: number): boolean {
-  return lateAt !== 0 && now < lateAt + turnsPeriod;
-}
-
 /**
  * Whether clients that wait in order call at the pace, not at the full rate: several windows grant at the pace in order, too. While
  * permits come back late, few are free so soon.
  */
-export function callAtPace(ledger: LedgerState, now: number): boolean {
-  return ledger.limits.length > 1 && !hasKind(ledger, 'tokenBucket') && !comeLate(ledger, now);
+export function callAtPace(ledger: LedgerState): boolean {
+  return ledger.limits.length > 1 && !hasKind(ledger, 'tokenBucket') && !comeLate(ledger);
 }
 
 /** Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at once. */
-export function callSooner(ledger: LedgerState, now: number): boolean {
+export function callSooner(ledger: LedgerState): boolean {
   const load = slowestLoad(ledger);
-  return load >= leastLate && load * mostLate >= shortestInterval(ledger) && comeLate(ledger, now);
+  return load >= leastLate && load * mostLate >= shortestInterval(ledger) && comeLate(ledger);
 }
 
 /**
@@ -199,7 +204,7 @@ export function callSooner(ledger: LedgerState, now: number): boolean {
  * least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call. Not of
  * several limits, of which that one may wait for another one.
  */
-export function leavesFree(ledger: LedgerState, now: number, ahead: number, load: number): boolean {
+export function leavesFree(ledger: LedgerState, ahead: number, load: number): boolean {
   if (ahead < load * leadInOrder || ledger.limits.length > 1) return false;
-  return comeLate(ledger, now) && keptPart(ledger) > (hasWindow(ledger) ? leastKept : leastInBucket);
+  return comeLate(ledger) && keptPart(ledger) > (hasWindow(ledger) ? leastKept : leastInBucket);
 }

@@ -8,6 +8,10 @@ import type { LedgerState } from './ledgerState.ts';
  * interval.
  */
 const pacing = 0.8;
+/** A fixed one of which permits come back late, at no more than 1/0.4: little of it may be left to grant these again. */
+const latePacing = 0.4;
+/** Refunds that came later than a third of the interval count for so many milliseconds. */
+const latePeriod = 3000;
 /**
  * The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
  * they take longer.
@@ -76,10 +80,12 @@ export function hasLarge(ledger: LedgerState, least: number): boolean {
  * refunded counts.
  */
 export function stridesOf(ledger: LedgerState, cost: Cost): number[] {
+  const isFast = areReturned(ledger) && comeLate(ledger) && hasKind(ledger, 'fixedWindow');
+  const pace = isFast ? latePacing : pacing;
   return ledger.limits.map(({ kind, interval, permits }, i) =>
     kind === 'tokenBucket'
       ? 0
-      : keptLoad(ledger, Math.min(mostStride, (pacing * cost[i] * interval) / permits)),
+      : keptLoad(ledger, Math.min(mostStride, (pace * cost[i] * interval) / permits)),
   );
 }
 
@@ -109,6 +115,11 @@ export function noteCancelled(ledger: LedgerState, now: number, cost: Cost, coun
 export function noteReturned(ledger: LedgerState, age: number, cost: Cost, count: number): void {
   const returned = ledger.returned + loadOf(ledger, cost) * count * partBack(ledger, age);
   ledger.returned = Math.min(ledger.granted, returned);
+}
+
+/** Whether permits have come back late in the last seconds. */
+export function comeLate({ lateAt, seen }: LedgerState): boolean {
+  return lateAt !== 0 && seen < lateAt + latePeriod;
 }
 
 /** Whether so many milliseconds are a late age for a refund. */

@@ -52,7 +52,7 @@ export function staysQueued(
   if (left || isBarred) return true;
   const load = loadOf(ledger, cost);
   // A request that may wait is granted permits that are free now. One that may not must not overtake waiting clients.
-  if (wait === 0) return !isFirst && (maxWait === 0 || leavesToOthers(ledger, now, cost, reserved));
+  if (wait === 0) return !isFirst && (maxWait === 0 || leavesToOthers(ledger, cost, reserved));
   if (!takesTurns && !isFirst) return t - now > horizon || !isPaced(ledger, now, cost);
   if (!takesTurns) return t - now > Math.max(horizon, keptLoad(ledger, load));
   const isEnough = held > 0 && held >= share;
@@ -73,12 +73,11 @@ function isPaced(ledger: LedgerState, now: number, cost: Cost): boolean {
  */
 export function leavesToOthers(
   ledger: LedgerState,
-  now: number,
   cost: Cost,
   { turn, takesTurns, taken, least, horizon }: Reservations,
 ): boolean {
   if (!turn || turn.isFirst || takesTurns || shortestInterval(ledger) <= horizon) return false;
-  return leavesFree(ledger, now, taken - least, loadOf(ledger, cost));
+  return leavesFree(ledger, taken - least, loadOf(ledger, cost));
 }
 
 /** A client calls again in this part of the time if that is to be sooner. */
@@ -109,7 +108,7 @@ export function queue(
     } else {
       // Refunded permits come soon after their grants, if at all.
       const since = Math.abs(now - newestOf(ledger, cost, false));
-      const pause = Math.max(keptLoad(ledger, stride), since) * (callSooner(ledger, now) ? sooner : 1);
+      const pause = Math.max(keptLoad(ledger, stride), since) * (callSooner(ledger) ? sooner : 1);
       callAgain(ledger, reserved, now, Math.min(t - now, pause));
     }
     takeTicket(ledger, { client, due: turn, until, stride, taken }, takesTurns);
@@ -147,7 +146,7 @@ export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved:
   dropTicket(ledger, client);
   const load = loadOf(ledger, cost);
   reserved.turn = turnOf(ledger, client, now, true);
-  callAgain(ledger, reserved, now, keptLoad(ledger, load, callAtPace(ledger, now)));
+  callAgain(ledger, reserved, now, keptLoad(ledger, load, callAtPace(ledger)));
   // It does not wait yet, but is likely to: those behind it count with that.
   takeTicket(
     ledger,

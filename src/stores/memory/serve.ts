@@ -8,8 +8,7 @@ import { grantAll } from './grant.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
-import { comeLate } from './order.ts';
-import { noteGranted, noteTaken, stridesOf } from './pace.ts';
+import { comeLate, noteGranted, noteTaken, stridesOf } from './pace.ts';
 import { goBehind, leavesToOthers, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
 import { longestHorizon, noteLarge } from './share.ts';
@@ -48,8 +47,7 @@ export function serve(
   }
   // In order, one that refunds at once would be granted each permit again without a pace, and clients of one limit of a record
   // would take what others need for another one.
-  const isFree =
-    reserved.takesTurns || (reserved.turn && ledger.limits.length === 1 && comeLate(ledger, now));
+  const isFree = reserved.takesTurns || (reserved.turn && ledger.limits.length === 1 && comeLate(ledger));
   const strides = paced && !isFree ? stridesOf(ledger, cost) : none;
   const stride = Math.max(0, ...strides);
   const { takesTurns, sharesFree } = reserved;
@@ -71,7 +69,7 @@ export function serve(
       !reserved.left &&
       reserved.after <= now &&
       !reserved.turn?.isBarred &&
-      !leavesToOthers(ledger, now, cost, reserved) &&
+      !leavesToOthers(ledger, cost, reserved) &&
       reserved.gaps < mostGaps &&
       !(hasQuota && quotaOf(ledger, now, cost, reserved) <= 0) &&
       takeGap(ledger, instant, cost, hole)

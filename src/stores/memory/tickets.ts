@@ -32,7 +32,7 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   let delay = 0;
   let expected = 0;
   let hasPassed = false;
-  const isPaced = callAtPace(ledger, now);
+  const isPaced = callAtPace(ledger);
   const first = ledger.tickets.find(({ stride }) => stride > 0);
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
   if (first) {
