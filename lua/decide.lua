@@ -51,7 +51,7 @@ if paced then strides, stride = stridesOf(ledger, cost) end
 local t, wait, limiting = offer(ledger, instant, cost, stride, after, others == 0 and after == 0)
 -- A request that does not wait must not overtake clients that wait.
 local turns, inOrder = false, false
-if paced then turns, inOrder = orderOf(ledger, now, others) end
+if paced then turns, inOrder = orderOf(ledger, others) end
 if (turns or inOrder) and loadOf(ledger, cost) > 0 then
   local delay, _, isFirst = turnOf(ledger, ARGV[2]:sub(2), now)
   if not isFirst then wait = math.max(wait, math.ceil(delay * 1000)) end

@@ -6,8 +6,6 @@
 local isShort, isSlow, orderOf, goOnInTurns, callAtPace, callSooner, leavesFree
 
 do
-  -- Clients take turns until so many milliseconds after they began to, or after the last refund since then.
-  local TURNS_PERIOD = 3000
   -- They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
   -- requests, if many are refunded.
   local MOST_IN_TURNS = 0.7
@@ -100,7 +98,7 @@ do
   local function isSmall(ledger, state, contenders)
     local permit, kept = state.interval / state.permits, keptPart(ledger)
     local load = math.max(permit, largestLoad(ledger))
-    local isLate = comeLate(ledger)
+    local isLate = isRecent(ledger, ledger.lateAt)
     -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
     if state.burst == 1 and (load < SLOW_REQUEST or kept > MOST_IN_LEAKY or isLate) then return false end
     -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
@@ -128,15 +126,15 @@ do
   -- Whether permits have been refunded lately to windows whose reservations conflict with granting them again. Contenders
   -- then take turns: they reserve nothing beyond the notice period, and each call is granted its client's part of the
   -- permits that are free.
-  local function takeTurns(ledger, now)
-    return ledger.movedAt ~= 0 and now < ledger.movedAt + TURNS_PERIOD and mayTakeTurns(ledger, 0)
+  local function takeTurns(ledger)
+    return isRecent(ledger, ledger.movedAt) and mayTakeTurns(ledger, 0)
   end
 
   -- Whether turns go before the order. Not for slow requests, of which single clients would wait for long, nor if a fixed
   -- window has few of the largest requests.
   local function goFirst(ledger, contenders)
     local load = slowestLoad(ledger)
-    if isSlow(ledger, load) or not comeLate(ledger) or keptPart(ledger) > MOST_IN_TURNS then return false end
+    if isSlow(ledger, load) or not isRecent(ledger, ledger.lateAt) or keptPart(ledger) > MOST_IN_TURNS then return false end
     local largest = math.max(load, largestLoad(ledger))
     if hasKind(ledger, 's') and largest >= LEAST_IN_SLIDING then return false end
     return not hasKind(ledger, 'f') or largest * math.max(LEAST_REQUESTS, contenders * LEAST_GRANTED) <= shortestInterval(ledger)
@@ -144,8 +142,8 @@ do
 
   -- Whether contenders take turns, and else whether they wait in order: if neither is needed, they wait for their
   -- reservations.
-  function orderOf(ledger, now, contenders)
-    local turns = takeTurns(ledger, now)
+  function orderOf(ledger, contenders)
+    local turns = takeTurns(ledger)
     if areFew(ledger, contenders) and not (turns and goFirst(ledger, contenders)) then return false, true end
     return turns, not turns and areRare(ledger)
   end
@@ -164,20 +162,20 @@ do
     local begins = counts and mayTakeTurns(ledger, load) and areEnough(ledger, load)
     -- If reservations are further ahead, these move up first.
     begins = begins and newestOf(ledger, nil, false) <= now + NOTICE_PERIOD
-    if begins or (counts or not isFast) and takeTurns(ledger, now) then ledger.movedAt = now end
+    if begins or (counts or not isFast) and takeTurns(ledger) then ledger.movedAt = now end
   end
 
   -- Whether clients that wait in order call at the pace, not at the full rate: several windows grant at the pace in order, too.
   -- While permits come back late, few are free so soon.
   function callAtPace(ledger)
-    return #ledger.limits > 1 and not hasKind(ledger, 't') and not comeLate(ledger)
+    return #ledger.limits > 1 and not hasKind(ledger, 't') and not isRecent(ledger, ledger.lateAt)
   end
 
   -- Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at
   -- once.
   function callSooner(ledger)
     local load = slowestLoad(ledger)
-    return load >= LEAST_LATE and load * MOST_LATE >= shortestInterval(ledger) and comeLate(ledger)
+    return load >= LEAST_LATE and load * MOST_LATE >= shortestInterval(ledger) and isRecent(ledger, ledger.lateAt)
   end
 
   -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the one that has been
@@ -185,6 +183,6 @@ do
   -- Not of several limits, of which that one may wait for another one.
   function leavesFree(ledger, ahead, load)
     if ahead < load * LEAD_IN_ORDER or #ledger.limits > 1 then return false end
-    return comeLate(ledger) and keptPart(ledger) > (hasWindow(ledger) and LEAST_KEPT or LEAST_IN_BUCKET)
+    return isRecent(ledger, ledger.lateAt) and keptPart(ledger) > (hasWindow(ledger) and LEAST_KEPT or LEAST_IN_BUCKET)
   end
 end

@@ -4,7 +4,7 @@
 local MOST_STRIDE = 1000
 
 local hasKind, hasWindow, shortestInterval, longestInterval, loadOf, keptPart, keptLoad, areReturned, hasLarge, areRare
-local stridesOf, comeLate, isLate, noteGranted, noteTaken, noteFreed, noteCancelled
+local stridesOf, isRecent, isLate, noteGranted, noteTaken, noteFreed, noteCancelled
 
 do
   -- Under contention a window grants at no more than 1/0.8 of its rate, so that bursts do not repeat every
@@ -12,8 +12,12 @@ do
   local PACING = 0.8
   -- A fixed one of which permits come back late, at no more than 1/0.4: little of it may be left to grant these again.
   local LATE_PACING = 0.4
-  -- Refunds that came later than a third of the interval count for so many milliseconds.
-  local LATE_PERIOD = 3000
+  -- Clients take turns until so many milliseconds after they began to, or after the last refund since then. Refunds that come
+  -- later than a third of the interval count for as long.
+  local TURNS_PERIOD = 3000
+  -- A large request moves the frontier of a sliding window by this part of the interval at most, or by as much as one permit: what
+  -- is granted later expires later, so a smaller request behind it would leave permits unused in each interval.
+  local STRIDE_PARTS = 12
   -- The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
   -- they take longer.
   local MEMORY = 1000
@@ -106,19 +110,20 @@ do
   -- to be refunded counts. Then the most of these.
   function stridesOf(ledger, cost)
     local strides, most = {}, 0
-    local isFast = areReturned(ledger) and comeLate(ledger) and hasKind(ledger, 'f')
+    local isFast = areReturned(ledger) and isRecent(ledger, ledger.lateAt) and hasKind(ledger, 'f')
     local pace = isFast and LATE_PACING or PACING
     for i, state in ipairs(ledger.limits) do
       local own = pace * cost[i] * state.interval / state.permits
+      if state.kind == 's' then own = math.min(own, state.interval / math.min(state.permits, STRIDE_PARTS)) end
       strides[i] = state.kind == 't' and 0 or keptLoad(ledger, math.min(MOST_STRIDE, own))
       most = math.max(most, strides[i])
     end
     return strides, most
   end
 
-  -- Whether permits have come back late in the last seconds.
-  function comeLate(ledger)
-    return ledger.lateAt ~= 0 and ledger.seen < ledger.lateAt + LATE_PERIOD
+  -- Whether a moment, or 0 for none, is in the last seconds.
+  function isRecent(ledger, moment)
+    return moment ~= 0 and ledger.seen < moment + TURNS_PERIOD
   end
 
   -- Whether so many milliseconds are a late age for a refund.

@@ -61,7 +61,7 @@ if not earlier then
     local strides, stride = nil, 0
     -- In order, one that refunds at once would be granted each permit again without a pace, and clients of one limit of a record
     -- would take what others need for another one.
-    local isFree = turns or inOrder and #ledger.limits == 1 and comeLate(ledger)
+    local isFree = turns or inOrder and #ledger.limits == 1 and isRecent(ledger, ledger.lateAt)
     if paced and not isFree then strides, stride = stridesOf(ledger, cost) end
     -- The pace divides the permits of windows. A request that may not wait for its client's next call is granted at
     -- once.

@@ -14,6 +14,7 @@ import {
   toGrid,
   type Window,
   windowAfter,
+  windowAt,
   windowBefore,
 } from './windows.ts';
 
@@ -78,13 +79,13 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
 
   refund(state, now, t, n) {
     if (t >= state.start) return t <= state.newest ? take(state, state, now, t, n) : 0;
-    const window = windowAfter(state, t)?.earlier;
+    const window = windowAt(state, t);
     if (!window || now >= window.end) return 0;
     return take(state, window, now, t, n);
   },
 
   release(state, now, at, n) {
-    const window = state.start <= at ? state : windowAfter(state, at)?.earlier;
+    const window = windowAt(state, at);
     if (!window || now >= window.end) return 0;
     // The state does not tell which reservations have come due. While one is ahead, all that were made with it
     // stay reserved.

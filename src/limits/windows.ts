@@ -114,12 +114,17 @@ export function windowAfter(state: Window, t: number): Window | undefined {
   return after;
 }
 
+/** The latest window that starts at `t` or before, if one does. */
+export function windowAt(state: Window, t: number): Window | undefined {
+  return state.start <= t ? state : windowAfter(state, t)?.earlier;
+}
+
 /**
  * The first moment from `t` on whose reservations can be cut without a loss: those in the window of `t` would count there until it
  * ends. If its permits are taken more slowly than at the full rate, they are enough all the same.
  */
 export function cutFrom(state: FixedWindowState, t: number): number {
-  const window = state.start < t ? state : windowAfter(state, t - 1)?.earlier;
+  const window = windowAt(state, t - 1);
   if (!window || t >= window.end || t > window.newest) return t;
   const isFast = (window.newest - window.start) * state.permits <= window.used * state.interval;
   return isFast ? window.end : t;

@@ -47,6 +47,18 @@ inEachTwin('constants', (test, { fleet }) => {
       assert.equal(moments(reply), [1000, 1080, 1160, 1240, 1320]);
     });
 
+  for (const [kind, permits, spacing] of [
+    ['slidingWindow', 8, 64],
+    ['slidingWindow', 20, 83],
+    ['fixedWindow', 20, 160],
+  ] as const)
+    test(`requests for ${permits} of 100 permits of a ${kind} are granted ${spacing} ms apart`, async () => {
+      const clients = await fleet({ ...(kind === 'fixedWindow' ? onTheHour : window), permits: 100 });
+      await clients.reserve(0, 1, { count: 101 });
+      const [, first, second] = moments(await clients.reserve(0, 2, { count: 3, permits }));
+      assert.is(second - first, spacing);
+    });
+
   test('an entry of a log holds more permits than four bytes can count', async () => {
     const most = 2 ** 33;
     const clients = await fleet({ ...window, permits: most });

@@ -39,7 +39,7 @@ const ofTwins = [
   'liftNotice',
   'pacing',
   'latePacing',
-  'latePeriod',
+  'strideParts',
   'memory',
   'requests',
   'leastPart',

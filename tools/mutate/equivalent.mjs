@@ -409,7 +409,7 @@ export const equivalent = [
     why: 'a limit that is not charged has room for any number, and of a larger reservation something is left',
   },
   {
-    mutant: /order\.lua return ledger\.movedAt ~= «0 → 1» and /,
+    mutant: /pace\.lua return moment ~= «0 → 1» and /,
     why: 'both moments are past',
   },
   {

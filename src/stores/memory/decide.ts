@@ -37,7 +37,7 @@ export function decide(
     others === 0 && after === 0,
   );
   // A request that does not wait must not overtake clients that wait.
-  if (paced && orderOf(ledger, now, others) && loadOf(ledger, cost) > 0) {
+  if (paced && orderOf(ledger, others) && loadOf(ledger, cost) > 0) {
     const { isFirst, delay } = turnOf(ledger, client, now);
     if (!isFirst) wait = Math.max(wait, Math.ceil(delay * 1000));
   }

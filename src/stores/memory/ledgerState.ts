@@ -50,7 +50,7 @@ export interface LedgerState {
    */
   freed: number;
   movedAt: number;
-  /** The moment of the last refund to a window that came later than a third of the interval after its grant. */
+  /** The moment of the last refund that came later than a third of the interval after its grant. */
   lateAt: number;
   /** Milliseconds of load for which reservations became void: by these, frontiers need not move. */
   credit: number;

@@ -6,17 +6,15 @@ import { newestOf } from './offer.ts';
 import {
   areRare,
   areReturned,
-  comeLate,
   hasKind,
   hasLarge,
   hasWindow,
   isLate,
+  isRecent,
   keptLoad,
   keptPart,
 } from './pace.ts';
 
-/** Clients take turns until so many milliseconds after they began to, or after the last refund since then. */
-const turnsPeriod = 3000;
 /**
  * They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
  * requests, if many are refunded.
@@ -85,9 +83,8 @@ const mostLate = 8;
  * Otherwise a client that keeps refunding, and calls for that, would be granted most of what it refunds. The twin of
  * `lua/ledger/order.lua`; what follows from it for a call is in `turns.ts`.
  */
-function takeTurns(ledger: LedgerState, now: number): boolean {
-  const { movedAt } = ledger;
-  return movedAt !== 0 && now < movedAt + turnsPeriod && mayTakeTurns(ledger);
+function takeTurns(ledger: LedgerState): boolean {
+  return isRecent(ledger, ledger.movedAt) && mayTakeTurns(ledger);
 }
 
 /** The load of a permit of the slowest limit: milliseconds. */
@@ -135,7 +132,7 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, contenders: numbe
   const permit = limit.interval / limit.permits;
   const load = Math.max(permit, largestLoad(ledger));
   const kept = keptPart(ledger);
-  const isLate = comeLate(ledger);
+  const isLate = isRecent(ledger, ledger.lateAt);
   // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
   if (limit.burst === 1 && (load < slowRequest || kept > mostInLeaky || isLate)) return false;
   // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
@@ -146,8 +143,8 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, contenders: numbe
 }
 
 /** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
-export function orderOf(ledger: LedgerState, now: number, contenders: number): 'turns' | 'order' | undefined {
-  const takesTurns = takeTurns(ledger, now);
+export function orderOf(ledger: LedgerState, contenders: number): 'turns' | 'order' | undefined {
+  const takesTurns = takeTurns(ledger);
   if (areFew(ledger, contenders) && !(takesTurns && goFirst(ledger, contenders))) return 'order';
   if (takesTurns) return 'turns';
   return areRare(ledger) ? 'order' : undefined;
@@ -159,7 +156,8 @@ export function orderOf(ledger: LedgerState, now: number, contenders: number): '
  */
 function goFirst(ledger: LedgerState, contenders: number): boolean {
   const load = slowestLoad(ledger);
-  if (isSlow(ledger, load) || !comeLate(ledger) || keptPart(ledger) > mostInTurns) return false;
+  if (isSlow(ledger, load) || !isRecent(ledger, ledger.lateAt) || keptPart(ledger) > mostInTurns)
+    return false;
   const largest = Math.max(load, largestLoad(ledger));
   if (hasKind(ledger, 'slidingWindow') && largest >= leastInSliding) return false;
   const least = Math.max(leastRequests, contenders * leastGranted);
@@ -177,7 +175,7 @@ export function goOnInTurns(ledger: LedgerState, now: number, age: number, load:
     areEnough(ledger, load) &&
     // If reservations are further ahead, these move up first.
     newestOf(ledger, undefined, false) <= now + noticePeriod;
-  if (begins || ((counts || !isFast) && takeTurns(ledger, now))) ledger.movedAt = now;
+  if (begins || ((counts || !isFast) && takeTurns(ledger))) ledger.movedAt = now;
 }
 
 /** Whether so many permits are refunded that turns may begin. */
@@ -190,13 +188,13 @@ function areEnough(ledger: LedgerState, load: number): boolean {
  * permits come back late, few are free so soon.
  */
 export function callAtPace(ledger: LedgerState): boolean {
-  return ledger.limits.length > 1 && !hasKind(ledger, 'tokenBucket') && !comeLate(ledger);
+  return ledger.limits.length > 1 && !hasKind(ledger, 'tokenBucket') && !isRecent(ledger, ledger.lateAt);
 }
 
 /** Whether the first clients call again sooner: permits of few a second come back at any time, and are granted again at once. */
 export function callSooner(ledger: LedgerState): boolean {
   const load = slowestLoad(ledger);
-  return load >= leastLate && load * mostLate >= shortestInterval(ledger) && comeLate(ledger);
+  return load >= leastLate && load * mostLate >= shortestInterval(ledger) && isRecent(ledger, ledger.lateAt);
 }
 
 /**
@@ -206,5 +204,7 @@ export function callSooner(ledger: LedgerState): boolean {
  */
 export function leavesFree(ledger: LedgerState, ahead: number, load: number): boolean {
   if (ahead < load * leadInOrder || ledger.limits.length > 1) return false;
-  return comeLate(ledger) && keptPart(ledger) > (hasWindow(ledger) ? leastKept : leastInBucket);
+  return (
+    isRecent(ledger, ledger.lateAt) && keptPart(ledger) > (hasWindow(ledger) ? leastKept : leastInBucket)
+  );
 }

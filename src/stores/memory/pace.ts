@@ -10,8 +10,11 @@ import type { LedgerState } from './ledgerState.ts';
 const pacing = 0.8;
 /** A fixed one of which permits come back late, at no more than 1/0.4: little of it may be left to grant these again. */
 const latePacing = 0.4;
-/** Refunds that came later than a third of the interval count for so many milliseconds. */
-const latePeriod = 3000;
+/**
+ * Clients take turns until so many milliseconds after they began to, or after the last refund since then. Refunds that come later
+ * than a third of the interval count for as long.
+ */
+const turnsPeriod = 3000;
 /**
  * The refunded part is measured over this many milliseconds at the full rate, or over this many requests if
  * they take longer.
@@ -20,6 +23,11 @@ const memory = 1000;
 const requests = 16;
 /** The most milliseconds by which a request moves a frontier, so that a daily limit is granted soon after it resets. */
 export const mostStride = 1000;
+/**
+ * A large request moves that of a sliding window by this part of the interval at most, or by as much as one permit: what is granted
+ * later expires later, so a smaller request behind it would leave permits unused in each interval.
+ */
+const strideParts = 12;
 /** The least part of the permits that is taken to be kept. */
 const leastPart = 0.05;
 
@@ -80,13 +88,13 @@ export function hasLarge(ledger: LedgerState, least: number): boolean {
  * refunded counts.
  */
 export function stridesOf(ledger: LedgerState, cost: Cost): number[] {
-  const isFast = areReturned(ledger) && comeLate(ledger) && hasKind(ledger, 'fixedWindow');
+  const isFast = areReturned(ledger) && isRecent(ledger, ledger.lateAt) && hasKind(ledger, 'fixedWindow');
   const pace = isFast ? latePacing : pacing;
-  return ledger.limits.map(({ kind, interval, permits }, i) =>
-    kind === 'tokenBucket'
-      ? 0
-      : keptLoad(ledger, Math.min(mostStride, (pace * cost[i] * interval) / permits)),
-  );
+  return ledger.limits.map(({ kind, interval, permits }, i) => {
+    if (kind === 'tokenBucket') return 0;
+    const most = kind === 'slidingWindow' ? interval / Math.min(permits, strideParts) : mostStride;
+    return keptLoad(ledger, Math.min(mostStride, most, (pace * cost[i] * interval) / permits));
+  });
 }
 
 /** The part of a load that is not likely to be refunded; of windows that keep the pace, the milliseconds in which it is granted. */
@@ -117,9 +125,9 @@ export function noteReturned(ledger: LedgerState, age: number, cost: Cost, count
   ledger.returned = Math.min(ledger.granted, returned);
 }
 
-/** Whether permits have come back late in the last seconds. */
-export function comeLate({ lateAt, seen }: LedgerState): boolean {
-  return lateAt !== 0 && seen < lateAt + latePeriod;
+/** Whether a moment, or 0 for none, is in the last seconds. */
+export function isRecent({ seen }: LedgerState, moment: number): boolean {
+  return moment !== 0 && seen < moment + turnsPeriod;
 }
 
 /** Whether so many milliseconds are a late age for a refund. */

@@ -8,7 +8,7 @@ import { grantAll } from './grant.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, offer } from './offer.ts';
-import { comeLate, noteGranted, noteTaken, stridesOf } from './pace.ts';
+import { isRecent, noteGranted, noteTaken, stridesOf } from './pace.ts';
 import { goBehind, leavesToOthers, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
 import { longestHorizon, noteLarge } from './share.ts';
@@ -47,7 +47,8 @@ export function serve(
   }
   // In order, one that refunds at once would be granted each permit again without a pace, and clients of one limit of a record
   // would take what others need for another one.
-  const isFree = reserved.takesTurns || (reserved.turn && ledger.limits.length === 1 && comeLate(ledger));
+  const isFree =
+    reserved.takesTurns || (reserved.turn && ledger.limits.length === 1 && isRecent(ledger, ledger.lateAt));
   const strides = paced && !isFree ? stridesOf(ledger, cost) : none;
   const stride = Math.max(0, ...strides);
   const { takesTurns, sharesFree } = reserved;
