@@ -40,14 +40,14 @@ if ordered then
     retryAt = math.max(at, now + 1)
   end
 
-  -- After a grant, the client's next request comes after those of the others. In turns, that follows from what it has
-  -- taken.
+  -- After a grant, the client's next request comes after those of the others, unless their requests are larger: then it stays in
+  -- front until it has taken as much. In turns, that follows from what it has taken.
   function goBehind(cost)
     if turns then return end
-    for i, ticket in ipairs(ledger.tickets) do
-      if ticket.client == client then table.remove(ledger.tickets, i) end
-    end
     local load = loadOf(ledger, cost)
+    for i, ticket in ipairs(ledger.tickets) do
+      if ticket.client == client and taken + load > least + share then table.remove(ledger.tickets, i) end
+    end
     delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder)
     callAgain(keptLoad(ledger, load, callAtPace(ledger)))
     -- It does not wait yet, but is likely to: those behind it count with that.

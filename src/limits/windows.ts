@@ -132,9 +132,8 @@ export function cutFrom(state: FixedWindowState, t: number): number {
 
 /** The window of a grant at `t`, before the last one: it may be opened after a past one. */
 export function windowBefore(state: FixedWindowState, t: number): Window {
-  let after: Window = state;
-  while (after.earlier!.start > t && after.earlier!.earlier) after = after.earlier!;
-  const window = after.earlier!;
+  const after = windowAfter(state, t)!;
+  const window = after.earlier ?? after;
   if (t < window.end) return window;
   const start = startAt(state, t);
   after.earlier = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, earlier: undefined };

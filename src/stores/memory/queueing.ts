@@ -139,12 +139,15 @@ function callAgain(ledger: LedgerState, reserved: Reservations, now: number, wai
   reserved.retryAt = Math.max(at, now + 1);
 }
 
-/** After a grant, the client's next request comes after those of the others. In turns, that follows from what it has taken. */
+/**
+ * After a grant, the client's next request comes after those of the others, unless their requests are larger: then it stays in front
+ * until it has taken as much. In turns, that follows from what it has taken.
+ */
 export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved: Reservations): void {
-  const { client, takesTurns, taken } = reserved;
+  const { client, takesTurns, taken, least, share } = reserved;
   if (takesTurns) return;
-  dropTicket(ledger, client);
   const load = loadOf(ledger, cost);
+  if (taken + load > least + share) dropTicket(ledger, client);
   reserved.turn = turnOf(ledger, client, now, true);
   callAgain(ledger, reserved, now, keptLoad(ledger, load, callAtPace(ledger)));
   // It does not wait yet, but is likely to: those behind it count with that.
