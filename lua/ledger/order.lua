@@ -6,8 +6,8 @@
 local isShort, isSlow, orderOf, goOnInTurns, callAtPace, callSooner, leavesFree
 
 do
-  -- They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
-  -- requests, if many are refunded.
+  -- Clients begin to take turns when reservations move up; or with a late refund, if at most this part of the permits is kept,
+  -- or, of slow requests, if many are refunded.
   local MOST_IN_TURNS = 0.7
   -- If many permits are refunded, clients wait in order instead while fewer requests than this are granted in an interval,
   -- refunded ones among them, or while fewer than this fit into a fixed one; while a request takes at least so many

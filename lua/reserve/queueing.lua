@@ -40,8 +40,8 @@ if ordered then
     retryAt = math.max(at, now + 1)
   end
 
-  -- After a grant, the client's next request comes after those of the others, unless their requests are larger: then it stays in
-  -- front until it has taken as much. In turns, that follows from what it has taken.
+  -- After a grant, the client's next request comes after those of the others, once it has taken its share, which is as much as
+  -- their largest request. In turns, that follows from what it has taken.
   function goBehind(cost)
     if turns then return end
     local load = loadOf(ledger, cost)

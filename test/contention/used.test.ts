@@ -386,19 +386,12 @@ for (const [kind, number, least] of [
     assert.ok(jain(kept) >= 0.95, `Jain's index is ${jain(kept)}`);
   });
 
-const sizes: [
-  permits: number,
-  interval: number,
-  clients: number,
-  waiting: number,
-  costs: number[],
-  least: number,
-][] = [
+const sizes = [
   [653, 2877, 3, 1, [25, 38, 153], 0.97],
   [100, 1000, 4, 5, [1, 10, 30], 0.955],
   [100, 1000, 4, 5, [5, 25], 0.98],
   [1000, 3000, 5, 10, [50, 200, 300], 0.96],
-];
+] as const;
 for (const [[permits, interval, clients, waiting, costs, least]] of cases(sizes))
   test(`${clients} clients with requests for ${costs} of ${permits} in ${interval} ms use a sliding window, though none is refunded`, () => {
     const habits = { ...waits, waiting, costs: costs.map((cost) => [cost]) };

@@ -16,7 +16,7 @@ import {
 } from './pace.ts';
 
 /**
- * They begin to when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
+ * Clients begin to take turns when reservations move up; or with a late refund, if at most this part of the permits is kept, or, of slow
  * requests, if many are refunded.
  */
 const mostInTurns = 0.7;

@@ -140,8 +140,8 @@ function callAgain(ledger: LedgerState, reserved: Reservations, now: number, wai
 }
 
 /**
- * After a grant, the client's next request comes after those of the others, unless their requests are larger: then it stays in front
- * until it has taken as much. In turns, that follows from what it has taken.
+ * After a grant, the client's next request comes after those of the others, once it has taken its share, which is as much as their
+ * largest request. In turns, that follows from what it has taken.
  */
 export function goBehind(ledger: LedgerState, now: number, cost: Cost, reserved: Reservations): void {
   const { client, takesTurns, taken, least, share } = reserved;
