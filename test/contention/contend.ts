@@ -42,6 +42,19 @@ export function half(habits: Habits, clients: number): Habits[] {
   return Array.from({ length: clients }, (_, i) => (i % 2 === 0 ? waits : habits));
 }
 
+/** So many clients with these habits, of which each has requests of the next of the sizes, and queues so many permits. */
+export function bySize(
+  habits: Partial<Habits>,
+  sizes: readonly number[],
+  clients: number,
+  queued: number,
+): Habits[] {
+  return Array.from({ length: clients }, (_, i) => {
+    const size = sizes[i % sizes.length];
+    return { ...waits, ...habits, waiting: queued / size, costs: [[size]] };
+  });
+}
+
 /** Clients that share one limit in virtual time, each with its own queue and connection. */
 export interface Contention {
   limits: readonly Limit[];

@@ -4,10 +4,9 @@ import { fixedWindow, slidingWindow, tokenBucket } from '../../src/limits/limit.
 import { cases } from '../support/cases.ts';
 import { fleetAgainstIdeal, manyWindows } from './againstIdeal.ts';
 import { assertKept } from './assertKept.ts';
-import { waits } from './contend.ts';
+import { bySize } from './contend.ts';
 
-// Each client has requests for as many permits as the others. Without a claim to as much as the others take with one of theirs,
-// those with the smaller ones got a half to a third of the permits of the others.
+// If each grant sent its client behind the others, those with small requests kept a half to a sixth of what the others kept.
 const fleets = [
   [slidingWindow, 2, [5, 50], 0.1, 5, { part: 0.88, jain: 0.98, calls: 1.4 }],
   [slidingWindow, 4, [5, 50], 0.1, 5, { part: 0.82, jain: 0.98, calls: 1.4 }],
@@ -20,10 +19,7 @@ const fleets = [
 for (const [[limitOf, number, sizes, refund, refundWithin, bounds]] of cases(fleets))
   test(`${number} clients with requests for ${sizes.join(' or ')} of 100 permits share them, ${refund * 100} % refunded: ${limitOf.name}`, () => {
     const limit = limitOf({ permits: 100, interval: 1000 });
-    const clients = Array.from({ length: number }, (_, i) => {
-      const size = sizes[i % 2];
-      return { ...waits, waiting: 100 / size, costs: [[size]], refund, refundWithin };
-    });
+    const clients = bySize({ refund, refundWithin }, sizes, number, 100);
     assertKept(fleetAgainstIdeal(limit, clients, { ...manyWindows(limit, 20_000), seeds: 3 }), bounds);
   });
 
