@@ -142,10 +142,10 @@ local function fixedWindow()
       return false
     end
     if window.stop <= now then return startAt(state, at) >= window.stop and hasRoom(state, window, at, after.start) end
-    -- After the interval was shortened, the window may overlap the next one, and moments from the start of
-    -- that one count there.
-    local stop = math.min(window.stop, after.start)
-    return at < stop and (before < stop or window.used + n <= state.permits)
+    -- After the interval was made longer, windows with reservations overlap. Until the next one starts, this one is shorter than
+    -- the interval, so all permits of both would be too many.
+    local stop = window.stop
+    return stop <= after.start and at < stop and (before < stop or window.used + n <= state.permits)
   end
 
   -- The window of a grant at `t`, before the last one: it may be opened after a past one.
@@ -229,9 +229,9 @@ local function fixedWindow()
     local movesGrid = spec[5] == 1 and (spec[4] ~= state.interval or state.epoch ~= 1)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
     -- Earlier grants count in the window in which they were made, so the next one starts after the newest of
-    -- them.
+    -- them. An empty one between others lasts as long.
     local function lengthen(window)
-      if window.used > 0 then window.stop = math.max(window.start + state.interval, window.newest + 1) end
+      if window ~= state or window.used > 0 then window.stop = math.max(window.start + state.interval, window.newest + 1) end
     end
     lengthen(state)
     for _, window in ipairs(state.earlier) do lengthen(window) end

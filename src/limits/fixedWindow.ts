@@ -61,10 +61,10 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     // After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
     if (align === 'epoch' && [window.start, next.start].some((t) => alignDown(state, t) !== t)) return false;
     if (window.end <= now) return startAt(state, at) >= window.end && hasRoom(state, window, at, next.start);
-    // After the interval was shortened, the window may overlap the next one, and moments from the start of
-    // that one count there.
-    const stop = Math.min(window.end, next.start);
-    return at < stop && (before < stop || window.used + n <= permits);
+    // After the interval was made longer, windows with reservations overlap. Until the next one starts, this one is shorter than the
+    // interval, so all permits of both would be too many.
+    const stop = window.end;
+    return stop <= next.start && at < stop && (before < stop || window.used + n <= permits);
   },
 
   commit(state, now, t, n) {
@@ -130,9 +130,10 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.interval = small(interval);
     state.align = align;
     // Earlier grants count in the window in which they were made, so the next one starts after the newest of
-    // them.
+    // them. An empty one between others lasts as long.
     for (let window: Window | undefined = state; window; window = window.earlier)
-      if (window.used > 0) window.end = Math.max(window.start + interval, window.newest + 1);
+      if (window !== state || window.used > 0)
+        window.end = Math.max(window.start + interval, window.newest + 1);
     if (align === 'epoch') toGrid(state, shift);
     return movesGrid;
   },

@@ -66,6 +66,18 @@ test('nothing is granted ahead of a window off the new grid, whose permits count
   assert.is(algebra.earliest(state, first, first, 2), first + 15);
 });
 
+test('windows that overlap under a longer interval grant no more than was granted in them', () => {
+  const state = algebra.create(fixedWindow({ permits: 2, interval: 600, align: 'first' }));
+  algebra.roll(state, start, 0);
+  for (const t of [start, start + 600, start + 1200]) algebra.commit(state, start, t, 2);
+  assert.is(algebra.refund(state, start, start + 600, 2), 2);
+  assert.ok(algebra.hasGap(state, start + 600, start + 600, 2, Infinity, true));
+  // Four permits and two reserved ones would be granted in less than 2100 ms.
+  algebra.adopt(state, fixedWindow({ permits: 4, interval: 2100, align: 'first' }), 0);
+  assert.not(algebra.hasGap(state, start + 600, start + 600, 1, Infinity, true));
+  assert.is(algebra.earliest(state, start + 600, start + 600, 2), start + 1200);
+});
+
 test('a window goes on although reservations behind it, which other limits had delayed, are void', () => {
   const state = algebra.create(fixedWindow({ permits: 2, interval: 24_000, align: 'first' }));
   for (const t of [start, start + 30_000, start + 60_000]) {

@@ -732,8 +732,8 @@ export const known = [
     changes: [
       {
         file: window,
-        find: 'window = window.earlier)\n      if (window.used > 0) window.end',
-        replace: 'window = undefined)\n      if (window.used > 0) window.end',
+        find: 'window = window.earlier)\n      if (window !== state || window.used > 0)',
+        replace: 'window = undefined)\n      if (window !== state || window.used > 0)',
       },
     ],
   },
