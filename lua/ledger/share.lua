@@ -15,9 +15,9 @@ do
     return math.max(share, math.min(ledger.largest, math.max(ledger.largest, MOST_BESIDE) / (contenders - 1)))
   end
 
-  -- A contender has reserved a request of at least its share. It counts as the largest until a moment.
-  function noteLarge(ledger, load, till, now)
-    if load < ledger.largest and ledger.largestUntil > now then return end
+  -- A contender has a request of at least its share. The largest one counts until a moment.
+  function noteLarge(ledger, load, till)
+    if load < ledger.largest and ledger.largestUntil > ledger.seen then return end
     ledger.largest, ledger.largestUntil = load, till
   end
 end

@@ -105,7 +105,7 @@ if ordered then
         callAgain(math.min(t - now, pause))
       end
       takeTicket(ledger, { client = client, due = turn, till = till, stride = load, taken = claimed })
-      if load >= share then noteLarge(ledger, load, till, now) end
+      if load >= share then noteLarge(ledger, load, till) end
       ledger.pacedUntil = math.max(ledger.pacedUntil, till)
       left = true
     end

@@ -19,9 +19,17 @@ if not earlier then
     return hasQuota and quotaOf(cost) or math.huge
   end
 
-  -- How many requests may be reserved so that the permits in the log of each sliding window have an exact sum.
-  local function roomInLogs(cost)
-    local room = math.huge
+  -- If the share is as much as a larger request of another client, one more request is reserved only if this part of it has room:
+  -- otherwise a client with requests of a little less than the largest would reserve twice as much as the one with these. It is
+  -- less than half, for which clients call.
+  local LEAST_ROOM = 0.49
+
+  -- How many requests may be reserved: as far as the client's share goes, but one at least, and so that the permits in the log of
+  -- each sliding window have an exact sum.
+  local function roomFor(cost)
+    local load = loadOf(ledger, cost)
+    local beyond = share > horizon / contenders and math.min(load, share) * LEAST_ROOM or 0
+    local room = math.max(held > 0 and 0 or 1, math.ceil((share - beyond - held) / load))
     for i, state in ipairs(ledger.limits) do
       if state.kind == 's' and cost[i] > 0 then room = math.min(room, math.floor((MOST_TAKEN - state.total) / cost[i])) end
     end
@@ -35,7 +43,6 @@ if not earlier then
     local granted = hole and math.min(roomIn(hole, cost), most) or load and fitAll(ledger, now, t, cost, most)
       or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), most))
     if not (granted >= 1) then return 0 end
-    if load then granted = math.min(granted, math.max(1, math.ceil((share - held) / load))) end
     if hole then
       fillHole(ledger, hole, cost, granted, now)
     else
@@ -44,7 +51,7 @@ if not earlier then
     if paced and stride == 0 then noteGranted(ledger, cost, granted) end
     if load then
       held, after = held + load * granted, math.max(after, t)
-      if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD, now) end
+      if contenders > 1 and load >= share then noteLarge(ledger, load, t + CONTENDER_PERIOD) end
     else
       if hasQuota then spend(cost, granted) end
       if turns then noteTaken(ledger, cost, granted) end
@@ -93,9 +100,8 @@ if not earlier then
         end
         -- A request that may not wait never overtakes queued requests, even if its permits are free.
         if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end
-        local most = wait > 0 and math.min(remaining, roomInLogs(cost)) or remaining
-        left = left or most < 1
-          or (wait > 0 and (held > 0 and held >= share or horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS))
+        local most = wait > 0 and math.min(remaining, roomFor(cost)) or remaining
+        left = left or most < 1 or (wait > 0 and horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS)
         if left then return answer(remaining, LEFT) end
         local granted = grant(run, most, t, wait, hole, strides, stride, hasQuota)
         remaining = remaining - granted

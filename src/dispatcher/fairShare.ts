@@ -59,10 +59,12 @@ export class FairShare {
     return this.#ledger.limits.some(({ kind }) => kind !== 'tokenBucket');
   }
 
-  /** Whether so few reservations are left that it is time to call again. */
-  isLow(held: number, reserved: number): boolean {
+  /** Whether so few reservations are left that it is time to call again, for a request of a load. */
+  isLow(held: number, reserved: number, load: number): boolean {
     const part = this.horizon / this.contenders;
-    return held <= Math.max(part, reserved < mostReserved ? this.raised : 0) - part / 2;
+    const most = Math.max(part, reserved < mostReserved ? this.raised : 0);
+    // The store reserves as many requests as come nearest to that.
+    return held + Math.max(part, Math.min(load, most)) / 2 <= most;
   }
 
   /** Milliseconds of the full rate that one request takes. */

@@ -94,7 +94,8 @@ export class ReserveCalls {
     if (this.current || !(queue.first || (this.#heartbeatAt < 0 && refunds.idle))) return;
     const { held, last, count } = reservations.moments;
     const sent = clock.now();
-    const wanted = queue.firstUnreserved !== undefined && fairShare.isLow(held, count);
+    const next = queue.firstUnreserved;
+    const wanted = next !== undefined && fairShare.isLow(held, count, fairShare.loadOf(next.cost));
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
     const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
     const earlier = wanted ? undefined : earlierRun(this.#parts, sent + heartbeat, sent);

@@ -6,7 +6,7 @@ import { fitAll, newestOf, type Offer } from './offer.ts';
 import { callAtPace, callSooner, leavesFree } from './order.ts';
 import { keptLoad } from './pace.ts';
 import type { Quota } from './quota.ts';
-import { noteLarge } from './share.ts';
+import { noteMost } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
 import { keepClaim, nextTurn, reservesNothing } from './turns.ts';
 
@@ -112,7 +112,7 @@ export function queue(
       callAgain(ledger, reserved, now, Math.min(t - now, pause));
     }
     takeTicket(ledger, { client, due: turn, until, stride, taken }, takesTurns);
-    if (stride >= reserved.share) noteLarge(ledger, stride, until, now);
+    if (stride >= reserved.share) noteMost(ledger, 'largest', stride, until);
     ledger.pacedUntil = Math.max(ledger.pacedUntil, until);
     reserved.left = true;
   }

@@ -16,7 +16,7 @@ import { orderOf } from './order.ts';
 import { areReturned } from './pace.ts';
 import type { Reservations } from './queueing.ts';
 import { serve } from './serve.ts';
-import { longestHorizon, noteHorizon, shareOf } from './share.ts';
+import { longestHorizon, noteMost, shareOf } from './share.ts';
 import { takeTicket, turnOf } from './tickets.ts';
 import { nextTurn, takenBy } from './turns.ts';
 
@@ -86,7 +86,7 @@ export function reserve(
   const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left || hasPart;
   ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
   if (stays && contenders > 1)
-    noteHorizon(ledger, Math.min(request.horizon, longestHorizon), now + contenderPeriod, now);
+    noteMost(ledger, 'farthest', Math.min(request.horizon, longestHorizon), now + contenderPeriod);
   const { epoch } = ledger;
   const paused = pausedFor(ledger, instant);
   const voidAfter = voidAfterOf(ledger, instant, request.epoch);

@@ -11,7 +11,7 @@ import { fitAll, offer } from './offer.ts';
 import { isRecent, noteGranted, noteTaken, stridesOf } from './pace.ts';
 import { goBehind, leavesToOthers, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
-import { longestHorizon, noteLarge } from './share.ts';
+import { longestHorizon, noteMost } from './share.ts';
 import { mostTurn } from './turns.ts';
 
 /** To a client that would, a reply with so many segments reserves no more moments. */
@@ -21,9 +21,21 @@ const mostTaken = 2 ** 53 - 1;
 /** Milliseconds until the moment for the requests beyond a client's part of a bucket's free permits. */
 const nextCall = 2;
 
-/** How many requests may be reserved so that the permits in the log of each sliding window have an exact sum. */
-function roomInLogs({ limits }: LedgerState, cost: Cost): number {
-  let room = Infinity;
+/**
+ * If the share is as much as a larger request of another client, one more request is reserved only if this part of it has room:
+ * otherwise a client with requests of a little less than the largest would reserve twice as much as the one with these. It is less
+ * than half, for which clients call.
+ */
+const leastRoom = 0.49;
+
+/**
+ * How many requests of a load may be reserved: as far as the client's share goes, but one at least, and so that the permits in the
+ * log of each sliding window have an exact sum.
+ */
+function roomFor({ limits }: LedgerState, cost: Cost, load: number, reserved: Reservations): number {
+  const { share, held, horizon, contenders } = reserved;
+  const beyond = share > horizon / contenders ? Math.min(load, share) * leastRoom : 0;
+  let room = Math.max(held > 0 ? 0 : 1, Math.ceil((share - beyond - held) / load));
   limits.forEach((state, i) => {
     if (state.kind === 'slidingWindow' && cost[i] > 0)
       room = Math.min(room, Math.floor((mostTaken - state.total) / cost[i]));
@@ -106,33 +118,31 @@ export function serve(
       segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
       return;
     }
-    const isEnough = reserved.held > 0 && reserved.held >= reserved.share;
-    const isTooMuch = reserved.horizon > longestHorizon && segments.length >= mostSegments;
-    const most = wait > 0 ? Math.min(remaining, roomInLogs(ledger, cost)) : remaining;
-    reserved.left ||= most < 1 || (wait > 0 && (isEnough || isTooMuch));
+    const load = loadOf(ledger, cost);
+    const room = wait > 0 ? roomFor(ledger, cost, load, reserved) : Infinity;
+    const isTooMuch = wait > 0 && reserved.horizon > longestHorizon && segments.length >= mostSegments;
+    reserved.left ||= room < 1 || isTooMuch;
     if (reserved.left) {
       segments.push({ count: remaining, delay: outcome.queued, retryAfter: 0 });
       return;
     }
+    const most = Math.min(remaining, room);
     let granted = hole
       ? Math.min(roomIn(hole, cost), most)
       : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, most));
     // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
-    const load = wait > 0 ? loadOf(ledger, cost) : 0;
-    if (wait > 0)
-      granted = Math.min(granted, Math.max(1, Math.ceil((reserved.share - reserved.held) / load)));
     if (hole) fillHole(ledger, hole, cost, granted, now);
     else granted = grantAll(ledger, instant, t, cost, strides, granted);
     if (paced && stride === 0) noteGranted(ledger, cost, granted);
     if (quota < Infinity) spend(ledger, cost, granted, reserved);
-    else if (reserved.turn && !takesTurns) reserved.taken += loadOf(ledger, cost) * granted;
+    else if (reserved.turn && !takesTurns) reserved.taken += load * granted;
     if (takesTurns && wait === 0) noteTaken(ledger, cost, granted);
     if (reserved.turn) goBehind(ledger, now, cost, reserved);
     if (wait > 0) {
       reserved.held += load * granted;
       if (reserved.contenders > 1 && load >= reserved.share)
-        noteLarge(ledger, load, t + contenderPeriod, now);
+        noteMost(ledger, 'largest', load, t + contenderPeriod);
       reserved.after = Math.max(reserved.after, t);
     }
     segments.push({ count: granted, delay: wait / 1000, retryAfter: 0 });

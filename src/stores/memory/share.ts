@@ -25,16 +25,17 @@ export function shareOf(
   return Math.max(share, Math.min(largest, Math.max(largest, mostBeside) / (contenders - 1)));
 }
 
-/** A contender has reserved a request of at least its share. It counts as the largest until a moment. */
-export function noteLarge(ledger: LedgerState, load: number, until: number, now: number): void {
-  if (load < ledger.largest && ledger.largestUntil > now) return;
-  ledger.largest = load;
-  ledger.largestUntil = until;
-}
-
-/** A contender has this horizon. The longest one counts until a moment. */
-export function noteHorizon(ledger: LedgerState, horizon: number, until: number, now: number): void {
-  if (horizon < ledger.farthest && ledger.farthestUntil > now) return;
-  ledger.farthest = horizon;
-  ledger.farthestUntil = until;
+/**
+ * A contender has a request of at least its share, the largest of which counts until a moment; or it has this horizon, of which
+ * the longest does.
+ */
+export function noteMost(
+  ledger: LedgerState,
+  of: 'largest' | 'farthest',
+  milliseconds: number,
+  until: number,
+): void {
+  if (milliseconds < ledger[of] && ledger[`${of}Until`] > ledger.seen) return;
+  ledger[of] = milliseconds;
+  ledger[`${of}Until`] = until;
 }
