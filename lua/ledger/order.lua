@@ -3,7 +3,7 @@
 -- Whether contenders take turns to share the permits that come back, or wait in order for them. The twin of
 -- src/stores/memory/order.ts.
 
-local isShort, isSlow, orderOf, goOnInTurns, callAtPace, callSooner, leavesFree
+local isShort, isSlow, orderOf, goOnInTurns, callAtPace, callSooner
 
 do
   -- Clients begin to take turns when reservations move up; or with a late refund, if at most this part of the permits is kept,
@@ -42,14 +42,8 @@ do
   -- If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some
   -- unused.
   local FEW_SOON = 0.15
-  -- While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has
-  -- been granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused. Those
-  -- that come back late to a window are fewer than those to a bucket.
-  local LEAST_KEPT = 0.3
-  local LEAST_IN_BUCKET = 0.15
-  local LEAD_IN_ORDER = 4
-  -- The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an
-  -- interval.
+  -- While permits come back late, the first clients call again sooner, if a request takes at least so many milliseconds, and no
+  -- more of them fit an interval.
   local LEAST_LATE = 500
   local MOST_LATE = 8
   -- From so many milliseconds on, an interval is long.
@@ -176,13 +170,5 @@ do
   function callSooner(ledger)
     local load = slowestLoad(ledger)
     return load >= LEAST_LATE and load * MOST_LATE >= shortestInterval(ledger) and isRecent(ledger, ledger.lateAt)
-  end
-
-  -- Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the one that has been
-  -- granted least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call.
-  -- Not of several limits, of which that one may wait for another one.
-  function leavesFree(ledger, ahead, load)
-    if ahead < load * LEAD_IN_ORDER or #ledger.limits > 1 then return false end
-    return isRecent(ledger, ledger.lateAt) and keptPart(ledger) > (hasWindow(ledger) and LEAST_KEPT or LEAST_IN_BUCKET)
   end
 end

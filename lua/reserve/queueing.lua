@@ -13,6 +13,13 @@ if ordered then
   local AT_START = 0.5
   -- A client calls again in this part of the time if that is to be sooner.
   local SOONER = 0.5
+  -- While permits come back late, a client that waits in order may have been granted so many requests more than another one. If
+  -- their requests differ in size, one share is the most in any case: otherwise a small one would be granted for each large one.
+  local LEAD_IN_ORDER = 4
+  -- While no more than this part is kept, most permits that it leaves would stay unused. Of those that come back late to a window,
+  -- fewer come back.
+  local LEAST_KEPT = 0.15
+  local LEAST_IN_WINDOW = 0.3
 
   -- Gives a client a ticket, or renews the one that it has. Its turn is that of the request for which it begins to wait,
   -- or, of clients that take turns, its next one.
@@ -54,11 +61,17 @@ if ordered then
     takeTicket(ledger, { client = client, due = retryAt, till = now + CONTENDER_PERIOD, stride = -load, taken = taken })
   end
 
-  -- Whether a client that waits in order leaves the permits that are free to others, even those that are ahead of the pace.
-  -- Not in windows that are no longer than its horizon: others would call too late.
+  -- Whether a client that waits in order leaves the permits that are free to others, even those that are ahead of the pace: one
+  -- that refunds would be granted each of its permits again before the others call. Not of several limits, of which another client
+  -- may wait for another one. Nor in windows that are no longer than its horizon: others would call too late.
   function leavesToOthers(cost)
-    if isFirst or turns or shortestInterval(ledger) <= horizon then return false end
-    return leavesFree(ledger, taken - least, loadOf(ledger, cost))
+    local kept = keptPart(ledger)
+    if isFirst or turns or #ledger.limits > 1 or shortestInterval(ledger) <= horizon or kept <= LEAST_KEPT then return false end
+    local load, isMuch = loadOf(ledger, cost), kept > LEAST_IN_WINDOW or not hasWindow(ledger)
+    if isMuch and taken - least >= load * LEAD_IN_ORDER and isRecent(ledger, ledger.lateAt) then return true end
+    for _, ticket in ipairs(ledger.tickets) do
+      if ticket.stride > 0 and ticket.stride ~= load and taken - ticket.taken > share then return true end
+    end
   end
 
   -- Whether nothing but the pace of several limits delays a request. Clients that have just been granted one would wait for all
@@ -91,10 +104,13 @@ if ordered then
       local till = now + CONTENDER_PERIOD
       local load = loadOf(ledger, run.cost)
       -- In turns, its claim is smaller than the lead, so that a client whose request is too large, or needs another limit, holds up
-      -- no others for ever; one whose request fits whenever a permit is free may have a larger claim. So may all in order:
-      -- without refunds, no client leaves what is free there.
-      local claimed, most = taken, load * mostClaim(load, remaining)
-      for _, ticket in ipairs(ledger.tickets) do claimed = math.max(claimed, ticket.taken - most) end
+      -- no others for ever; one whose request fits whenever a permit is free may have a larger claim. So may all in order, where
+      -- a claim counts in the larger one of its request and the other client's last one: small requests would give it next to
+      -- none.
+      local claimed, most = taken, mostClaim(load, remaining)
+      for _, ticket in ipairs(ledger.tickets) do
+        claimed = math.max(claimed, ticket.taken - most * (turns and load or math.max(load, math.abs(ticket.stride))))
+      end
       if turns then
         retryAt = nextTurn(t, load)
         turn = retryAt

@@ -22,7 +22,9 @@ export interface Comparison {
   calls: number;
 }
 
-type During = Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span' | 'fade'> & { seeds: number };
+export type During = Pick<Contention, 'roundTrip' | 'jitter' | 'warmUp' | 'span' | 'fade'> & {
+  seeds: number;
+};
 
 /**
  * For limits of some seconds, too: the measurement begins between the bursts in which windows grant, and after the reservations

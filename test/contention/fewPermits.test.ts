@@ -55,7 +55,7 @@ for (const [[permits, interval, clients, costs, ...least], [kind, limitOf], refu
   test(`${clients} clients that request ${costs.join(' or ')} keep a ${kind} of ${permits} in ${interval} ms, 90 % refunded within ${refundWithin} ms`, () => {
     const limit = limitOf(permits, interval);
     const habits = { ...waits, costs: costs.map((n) => [n]), refund: 0.9, refundWithin };
-    const during = { ...manyWindows(limit, 10_000), seeds: 4 };
+    const during = { ...manyWindows(limit, 10_000), seeds: 8 };
     const part = least[kind === 'sliding window' ? 0 : 1];
     assertKept(againstIdeal(limit, clients, habits, during), { part, jain: 0.9, calls: 7 });
   });

@@ -74,13 +74,13 @@ const ofTwins = [
   'fewForAny',
   'sooner',
   'leastLate',
-  'leastKept',
-  'leastInBucket',
   'mostInBucket',
   'mostInLeaky',
   'fewSoon',
   'lastBeat',
   'leadInOrder',
+  'leastKept',
+  'leastInWindow',
   'leastRoom',
   'slowRequest',
   'slowLead',
@@ -107,7 +107,7 @@ const ofTwins = [
   'gapLimit',
   'mostEntries',
 ];
-const ofBuckets = ['mostPast', 'keptPast', 'mergedPart', 'mostAhead', 'leastWait'];
+const ofBuckets = ['mostPast', 'keptPast', 'mergedPart', 'leadInOrder', 'leastWait'];
 const ofAll = ['leastPause', 'lateParts'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets, ...ofAll, 'noticePeriod'])
@@ -123,7 +123,7 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets,
   });
 
 const stated = {
-  ...{ mostPast: 24, keptPast: 20, mergedPart: 8, mostAhead: 64, leastWait: 20, mostGaps: 64 },
+  ...{ mostPast: 24, keptPast: 20, mergedPart: 8, leadInOrder: 64, leastWait: 20, mostGaps: 64 },
   ...{
     rareLoad: 200,
     rareInSliding: 100,
@@ -150,13 +150,13 @@ const stated = {
     fewForAny: 16,
     sooner: 0.5,
     leastLate: 500,
-    leastKept: 0.3,
-    leastInBucket: 0.15,
     mostInBucket: 8,
     mostInLeaky: 0.8,
     fewSoon: 0.15,
     lastBeat: 1600,
     leadInOrder: 4,
+    leastKept: 0.15,
+    leastInWindow: 0.3,
     leastRoom: 0.49,
     slowRequest: 40,
     slowLead: 3,

@@ -65,15 +65,7 @@ const leastInSliding = 15;
 const leastGranted = 0.5;
 /** If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some unused. */
 const fewSoon = 0.15;
-/**
- * While permits come back late, and more than this part is kept, a client that waits in order leaves what is free if it has been
- * granted so many requests more than another one. If fewer are kept, most permits that it leaves would stay unused. Those that come
- * back late to a window are fewer than those to a bucket.
- */
-const leastKept = 0.3;
-const leastInBucket = 0.15;
-const leadInOrder = 4;
-/** The first clients call again sooner then, if a request takes at least so many milliseconds, and no more of them fit an interval. */
+/** While permits come back late, the first clients call again sooner, if a request takes at least so many milliseconds, and no more of them fit an interval. */
 const leastLate = 500;
 const mostLate = 8;
 
@@ -195,16 +187,4 @@ export function callAtPace(ledger: LedgerState): boolean {
 export function callSooner(ledger: LedgerState): boolean {
   const load = slowestLoad(ledger);
   return load >= leastLate && load * mostLate >= shortestInterval(ledger) && isRecent(ledger, ledger.lateAt);
-}
-
-/**
- * Whether a client that waits in order, and has been granted `ahead` milliseconds of load more than the one that has been granted
- * least, leaves it what is free: otherwise one that refunds late would take each permit again before the others call. Not of
- * several limits, of which that one may wait for another one.
- */
-export function leavesFree(ledger: LedgerState, ahead: number, load: number): boolean {
-  if (ahead < load * leadInOrder || ledger.limits.length > 1) return false;
-  return (
-    isRecent(ledger, ledger.lateAt) && keptPart(ledger) > (hasWindow(ledger) ? leastKept : leastInBucket)
-  );
 }

@@ -3,8 +3,8 @@ import { loadOf, shortestInterval } from '../../limits/load.ts';
 import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { fitAll, newestOf, type Offer } from './offer.ts';
-import { callAtPace, callSooner, leavesFree } from './order.ts';
-import { keptLoad } from './pace.ts';
+import { callAtPace, callSooner } from './order.ts';
+import { hasWindow, isRecent, keptLoad, keptPart } from './pace.ts';
 import type { Quota } from './quota.ts';
 import { noteMost } from './share.ts';
 import { dropTicket, type Turn, takeTicket, turnOf } from './tickets.ts';
@@ -68,16 +68,36 @@ function isPaced(ledger: LedgerState, now: number, cost: Cost): boolean {
 }
 
 /**
- * Whether a client that waits in order leaves the permits that are free to others, even those that are ahead of the pace. Not in
- * windows that are no longer than its horizon: others would call too late.
+ * While permits come back late, a client that waits in order may have been granted so many requests more than another one. If their
+ * requests differ in size, one share is the most in any case: otherwise a small one would be granted for each large one.
+ */
+const leadInOrder = 4;
+/**
+ * While no more than this part is kept, most permits that it leaves would stay unused. Of those that come back late to a window, fewer
+ * come back.
+ */
+const leastKept = 0.15;
+const leastInWindow = 0.3;
+
+/**
+ * Whether a client that waits in order leaves the permits that are free to others, even those that are ahead of the pace: one that
+ * refunds would be granted each of its permits again before the others call. Not of several limits, of which another client may
+ * wait for another one. Nor in windows that are no longer than its horizon: others would call too late.
  */
 export function leavesToOthers(
   ledger: LedgerState,
   cost: Cost,
-  { turn, takesTurns, taken, least, horizon }: Reservations,
+  { turn, takesTurns, taken, least, horizon, share }: Reservations,
 ): boolean {
-  if (!turn || turn.isFirst || takesTurns || shortestInterval(ledger) <= horizon) return false;
-  return leavesFree(ledger, taken - least, loadOf(ledger, cost));
+  const kept = keptPart(ledger);
+  const isOne = ledger.limits.length === 1 && shortestInterval(ledger) > horizon;
+  if (!turn || turn.isFirst || takesTurns || !isOne || kept <= leastKept) return false;
+  const load = loadOf(ledger, cost);
+  const isMuch = kept > leastInWindow || !hasWindow(ledger);
+  if (isMuch && taken - least >= load * leadInOrder && isRecent(ledger, ledger.lateAt)) return true;
+  return ledger.tickets.some(
+    ({ stride, taken: own }) => stride > 0 && stride !== load && taken - own > share,
+  );
 }
 
 /** A client calls again in this part of the time if that is to be sooner. */

@@ -84,7 +84,8 @@ export function takenBy({ tickets }: LedgerState, client: string): Pick<Taken, '
 /**
  * What a client counts as having taken of whose requests so many stay queued. In turns, its claim is smaller than the lead, so that
  * one whose request is too large, or needs another limit, holds up no others for ever; one whose request fits whenever a permit is
- * free may have a larger claim. So may all in order: without refunds, no client leaves what is free there.
+ * free may have a larger claim. So may all in order, where a claim counts in the larger one of its request and the other client's
+ * last one: small requests would give it next to none.
  */
 export function keepClaim(
   ledger: LedgerState,
@@ -95,7 +96,11 @@ export function keepClaim(
   const areMany = !takesTurns || fitsAlways(ledger, load);
   const own = Math.max(1, leadOf(ledger, load, contenders) - 1);
   const most = areMany ? mostClaim : isSlow(ledger, load) ? own : Math.min(count, own);
-  return ledger.tickets.reduce((claimed, ticket) => Math.max(claimed, ticket.taken - most * load), taken);
+  return ledger.tickets.reduce(
+    (claimed, { taken: other, stride }) =>
+      Math.max(claimed, other - most * (takesTurns ? load : Math.max(load, Math.abs(stride)))),
+    taken,
+  );
 }
 
 /** Whether a slow request is for a single permit of the only limit, a fixed window. */
