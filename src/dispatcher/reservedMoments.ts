@@ -194,9 +194,12 @@ export function isPaused({ now, epoch }: ReserveReply, paused: number, end: numb
     grant.epoch === epoch ? grant.moment < moment : due < end;
 }
 
+/** The store tells waits in whole microseconds, so of two that end together, one may seem to end as much later. */
+const microsecond = 0.001;
+
 /** Matches the reservations of older epochs that are void: those due at `from` by the monotonic clock, or later. */
 export function isVoid({ epoch }: ReserveReply, from: number) {
-  return ({ grant, due }: Reservation): boolean => grant.epoch !== epoch && due >= from;
+  return ({ grant, due }: Reservation): boolean => grant.epoch !== epoch && due >= from - microsecond;
 }
 
 /** Whether a moment is known to be no later than another one: moments of one epoch are by the same clock. */

@@ -47,6 +47,20 @@ const early: [Config, { ms: number; action: string }[]] = [
   ],
 ];
 
+/** In this run, a reservation was void from the moment at which it was due, and was kept all the same. */
+const late: [Config, { ms: number; action: string }[]] = [
+  {
+    ...defaults,
+    ...{ kind: 'fixedWindow', permits: 2, interval: 2731, resolution: 0, align: 'first', burst: 0 },
+    ...{ processes: 6, arrivals: 'steady', rate: 3 },
+  } as Config,
+  [
+    ...[370, 499, 880, 251, 612].map((ms) => ({ ms, action: 'cancel' })),
+    { ms: 851, action: 'refund' },
+    ...[200, 52, 857, 783, 75, 389, 196, 882, 28, 543, 726].map((ms) => ({ ms, action: 'cancel' })),
+  ],
+];
+
 promise(
   'grants never exceed the limit, and no drawn window does, whatever a user does',
   600,
@@ -68,7 +82,7 @@ promise(
     assert.is(over(limit, simulation.grants), undefined);
     simulation.close();
   },
-  { examples: [[early]] },
+  { examples: [[early], [late]] },
 );
 
 test('the same configuration gives the same run, in small steps and in large ones', () => {
