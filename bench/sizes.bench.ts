@@ -32,7 +32,7 @@ export function run(): void {
           const fleet = bySize({ refund, refundWithin }, ofClients, clients, 100);
           const { part, jain, calls } = fleetAgainstIdeal(limit, fleet, {
             ...manyWindows(limit, 20_000),
-            seeds: 3,
+            seeds: 8,
           });
           return [part, jain, calls];
         }),

@@ -14,8 +14,10 @@ if ordered then
   -- A client calls again in this part of the time if that is to be sooner.
   local SOONER = 0.5
   -- While permits come back late, a client that waits in order may have been granted so many requests more than another one. If
-  -- their requests differ in size, one share is the most in any case: otherwise a small one would be granted for each large one.
+  -- their requests differ in size, so many shares are the most in any case: otherwise a small one would be granted for each large
+  -- one.
   local LEAD_IN_ORDER = 4
+  local LEAD_BESIDE = 3
   -- While no more than this part is kept, most permits that it leaves would stay unused. Of those that come back late to a window,
   -- fewer come back.
   local LEAST_KEPT = 0.15
@@ -70,7 +72,7 @@ if ordered then
     local load, isMuch = loadOf(ledger, cost), kept > LEAST_IN_WINDOW or not hasWindow(ledger)
     if isMuch and taken - least >= load * LEAD_IN_ORDER and isRecent(ledger, ledger.lateAt) then return true end
     for _, ticket in ipairs(ledger.tickets) do
-      if ticket.stride > 0 and ticket.stride ~= load and taken - ticket.taken > share then return true end
+      if ticket.stride > 0 and ticket.stride ~= load and taken - ticket.taken > share * LEAD_BESIDE then return true end
     end
   end
 

@@ -22,7 +22,7 @@ const fleets = [
   [fixedWindow, 2, [5, 50], 0.5, 5, { part: 0.97, jain: 0.98, calls: 1.8 }],
   [fixedWindow, 4, [5, 50], 0.1, 5, { part: 0.95, jain: 0.97, calls: 1.4 }],
   [fixedWindow, 4, [5, 50], 0.5, 5, { part: 0.97, jain: 0.96, calls: 1.8 }],
-  [fixedWindow, 4, [1, 25], 0.5, 5, { part: 0.97, jain: 0.95, calls: 1.1 }],
+  [fixedWindow, 4, [1, 25], 0.5, 5, { part: 0.97, jain: 0.94, calls: 1.1 }],
   [fixedWindow, 4, [1, 25], 0.6, 1000, { part: 0.97, jain: 0.95, calls: 1.9 }],
   [tokenBucket, 2, [1, 25], 0.5, 5, { part: 0.98, jain: 0.97, calls: 0.9 }],
   [tokenBucket, 4, [1, 25], 0.5, 5, { part: 0.98, jain: 0.96, calls: 1 }],

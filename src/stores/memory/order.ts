@@ -65,7 +65,10 @@ const leastInSliding = 15;
 const leastGranted = 0.5;
 /** If requests take less, refunds that are not late count, too, if at most this part is kept: reservations would leave some unused. */
 const fewSoon = 0.15;
-/** While permits come back late, the first clients call again sooner, if a request takes at least so many milliseconds, and no more of them fit an interval. */
+/**
+ * While permits come back late, the first clients call again sooner, if a request takes at least so many milliseconds, and no more
+ * of them fit an interval.
+ */
 const leastLate = 500;
 const mostLate = 8;
 

@@ -69,12 +69,13 @@ function isPaced(ledger: LedgerState, now: number, cost: Cost): boolean {
 
 /**
  * While permits come back late, a client that waits in order may have been granted so many requests more than another one. If their
- * requests differ in size, one share is the most in any case: otherwise a small one would be granted for each large one.
+ * requests differ in size, so many shares are the most in any case: otherwise a small one would be granted for each large one.
  */
 const leadInOrder = 4;
+const leadBeside = 3;
 /**
- * While no more than this part is kept, most permits that it leaves would stay unused. Of those that come back late to a window, fewer
- * come back.
+ * While no more than this part is kept, most permits that it leaves would stay unused. Of those that come back late to a window,
+ * fewer come back.
  */
 const leastKept = 0.15;
 const leastInWindow = 0.3;
@@ -96,7 +97,7 @@ export function leavesToOthers(
   const isMuch = kept > leastInWindow || !hasWindow(ledger);
   if (isMuch && taken - least >= load * leadInOrder && isRecent(ledger, ledger.lateAt)) return true;
   return ledger.tickets.some(
-    ({ stride, taken: own }) => stride > 0 && stride !== load && taken - own > share,
+    ({ stride, taken: other }) => stride > 0 && stride !== load && taken - other > share * leadBeside,
   );
 }
 
