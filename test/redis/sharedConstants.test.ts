@@ -108,7 +108,7 @@ const ofTwins = [
   'gapLimit',
   'mostEntries',
 ];
-const ofBuckets = ['mostPast', 'keptPast', 'mergedPart', 'leadInOrder', 'leastWait'];
+const ofBuckets = ['mostPast', 'keptPast', 'mergedPart', 'mostAhead', 'leastWait'];
 const ofAll = ['leastPause', 'lateParts'];
 
 for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets, ...ofAll, 'noticePeriod'])
@@ -124,7 +124,7 @@ for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets,
   });
 
 const stated = {
-  ...{ mostPast: 24, keptPast: 20, mergedPart: 8, leadInOrder: 64, leastWait: 20, mostGaps: 64 },
+  ...{ mostPast: 24, keptPast: 20, mergedPart: 8, mostAhead: 64, leastWait: 20, mostGaps: 64 },
   ...{
     rareLoad: 200,
     rareInSliding: 100,
