@@ -90,9 +90,9 @@ export function leavesToOthers(
   cost: Cost,
   { turn, takesTurns, taken, least, horizon, share }: Reservations,
 ): boolean {
+  if (!turn || turn.isFirst || takesTurns || ledger.limits.length > 1) return false;
   const kept = keptPart(ledger);
-  const isOne = ledger.limits.length === 1 && shortestInterval(ledger) > horizon;
-  if (!turn || turn.isFirst || takesTurns || !isOne || kept <= leastKept) return false;
+  if (kept <= leastKept || shortestInterval(ledger) <= horizon) return false;
   const load = loadOf(ledger, cost);
   const isMuch = kept > leastInWindow || !hasWindow(ledger);
   if (isMuch && taken - least >= load * leadInOrder && isRecent(ledger, ledger.lateAt)) return true;

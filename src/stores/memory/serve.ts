@@ -118,7 +118,7 @@ export function serve(
       segments.push({ count: remaining, delay: outcome.refused, retryAfter: Math.max(1000, wait) / 1000 });
       return;
     }
-    const load = loadOf(ledger, cost);
+    const load = wait > 0 ? loadOf(ledger, cost) : 0;
     const room = wait > 0 ? roomFor(ledger, cost, load, reserved) : Infinity;
     const isTooMuch = wait > 0 && reserved.horizon > longestHorizon && segments.length >= mostSegments;
     reserved.left ||= room < 1 || isTooMuch;
@@ -136,7 +136,7 @@ export function serve(
     else granted = grantAll(ledger, instant, t, cost, strides, granted);
     if (paced && stride === 0) noteGranted(ledger, cost, granted);
     if (quota < Infinity) spend(ledger, cost, granted, reserved);
-    else if (reserved.turn && !takesTurns) reserved.taken += load * granted;
+    else if (reserved.turn && !takesTurns) reserved.taken += loadOf(ledger, cost) * granted;
     if (takesTurns && wait === 0) noteTaken(ledger, cost, granted);
     if (reserved.turn) goBehind(ledger, now, cost, reserved);
     if (wait > 0) {
