@@ -5,7 +5,7 @@ import type { During } from './againstIdeal.ts';
 import { bySize, type Habits } from './contend.ts';
 import { duringOf, nameOf, usedFleet } from './usedFleet.ts';
 
-/** The most requests that a client keeps in its queue: the others are small then. */
+/** The most requests that a client keeps in its queue: of small ones, so many wait at all times. */
 const mostWaiting = 300;
 
 /** A fleet of clients that share one limit, of two sizes of requests. */
@@ -17,7 +17,7 @@ export interface UnlikeFleet {
   during: During;
 }
 
-/** Two to six clients with the habits of the used fleet of a seed. Every second one has larger requests, and as many permits queued. */
+/** Two to six clients with the habits of the used fleet of a seed. Every second one has requests of another size, and as many permits queued. */
 export function unlikeFleet(seed: number): UnlikeFleet {
   const {
     limits: [limit],
