@@ -202,6 +202,18 @@ test('any number of permits may pass a reservation that was refunded, and none a
   assert.match(passing([400]).join(), 'b: 2 permits pass others');
 });
 
+test('a client that waits in order or in turns may pass a reservation, and no other client', () => {
+  const passing = (hasTurn: boolean) => {
+    const reserved = [{ moment: start + 500, permits: 1, count: 1 }];
+    const call: HistoryEvent = { event: 'called', at: start + 10, now: start + 10, epoch, reserved, hasTurn };
+    const a = historyOf('a', [{ id: 1, moment: 1_000 }]);
+    const b = historyOf('b', [], { further: [call] });
+    return breachesOf(historiesOf([a, b])).filter((breach) => breach.startsWith('first come'));
+  };
+  assert.equal(passing(true), []);
+  assert.match(passing(false).join(), 'b: 1 permits pass others');
+});
+
 test('finds a request that never ends, ends twice, or refunds more than its grant', () => {
   const open: HistoryEvent[] = [{ event: 'asked', at: start + 2_000, id: 9, permits: 1, timeout: null }];
   const requests = [{ id: 1, moment: 0 }];

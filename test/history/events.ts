@@ -56,6 +56,8 @@ export interface Called {
   now: number;
   epoch: number;
   reserved: { moment: number; permits: number; count: number }[];
+  /** Whether its client waits in order or in turns: the reply says when it is to call again. */
+  hasTurn?: boolean;
 }
 
 /** A refund call, when it is sent: the refunded reservations and grants. */

@@ -18,7 +18,8 @@ export function recordedStore(store: Store, history: Pick<HistoryWriter, 'write'
               eachSegment(request.runs, reply.segments, ({ cost }, { delay, count }) => {
                 if (delay >= 0) reserved.push({ moment: momentOf(reply, delay), permits: cost[0], count });
               });
-              history.write({ event: 'called', now: reply.now, epoch: reply.epoch, reserved });
+              const { now, epoch, retryAfter = 0 } = reply;
+              history.write({ event: 'called', now, epoch, reserved, hasTurn: retryAfter > 0 });
             }
             answer(error, reply);
           });

@@ -76,7 +76,8 @@ export const inOrderWithin: Rule = (histories) => {
 
 /**
  * Across processes, calls reserve in the order in which they reach Redis. Only as many permits pass others as were
- * refunded before: those use the permits freed in the middle of the queue.
+ * refunded before: those use the permits freed in the middle of the queue. Clients that wait in order or in turns may pass
+ * reservations: what they are granted of a window is not spaced, and reservations are.
  */
 export const inOrderAcross: Rule = (histories) => {
   const { processes } = histories;
@@ -103,7 +104,7 @@ export const inOrderAcross: Rule = (histories) => {
         if (!(standing.get(newest)! > 0)) newest = newestOf();
       }
       for (const { moment, permits, count } of call.reserved) {
-        if (moment < newest) passing += permits * count;
+        if (moment < newest && !call.hasTurn) passing += permits * count;
         if (passing > returned)
           return `${process}: ${passing} permits pass others that were reserved before, and ${returned} were given back, at ${call.now}`;
         add(moment, count);
