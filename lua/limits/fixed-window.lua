@@ -25,7 +25,7 @@ local function fixedWindow()
   -- Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants
   -- that were made under another limit are put into its first window, whatever their moments.
   local function hasRoom(state, past, t, start)
-    return past.start > 0 and startAt(state, t) + state.interval <= start
+    return past.newest > 0 and startAt(state, t) + state.interval <= start
   end
 
   -- The place of the last of the earlier windows that starts at `t` or before, and the window after it.
@@ -61,8 +61,11 @@ local function fixedWindow()
     forgetPast(state, now, true)
     if now < state.stop then return end
     state.used, state.most = 0, 0
-    -- After a later step of the clock, no window may start before the present one.
-    if state.epoch == 1 then state.stop = alignDown(state, now) end
+    -- After a later step of the clock, no window may start before the present one, even if one is opened and closed meanwhile.
+    if state.epoch == 1 then
+      state.stop = alignDown(state, now)
+      state.start = state.stop
+    end
   end
 
   -- Stands for the forgotten windows before one, which are past or full: once that one is empty, the next one may start where it

@@ -49,8 +49,8 @@ export function roll(state: FixedWindowState, now: number, shift: number): void 
   if (now < state.end) return;
   state.used = 0;
   state.most = 0;
-  // After a later step of the clock, no window may start before the present one.
-  if (state.align === 'epoch') state.end = alignDown(state, now);
+  // After a later step of the clock, no window may start before the present one, even if one is opened and closed meanwhile.
+  if (state.align === 'epoch') state.start = state.end = alignDown(state, now);
 }
 
 /** Opens a window at the moment `t`. */
@@ -145,7 +145,7 @@ export function windowBefore(state: FixedWindowState, t: number): Window {
  * that were made under another limit are put into its first window, whatever their moments.
  */
 export function hasRoom(state: FixedWindowState, past: Window, t: number, start: number): boolean {
-  return past.start > 0 && startAt(state, t) + state.interval <= start;
+  return past.newest > 0 && startAt(state, t) + state.interval <= start;
 }
 
 /**

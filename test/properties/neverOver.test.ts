@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import { promise } from '../support/campaign.ts';
+import { closedAhead } from './closedAhead.ts';
 import { type Content, histories, historiesOf } from './history.ts';
 import { judge } from './judge.ts';
 import { manyGrants } from './manyGrants.ts';
@@ -55,6 +56,7 @@ promise(
   runs,
   historiesOf(fixedWindows('epoch'), { debts: true }),
   neverOver,
+  { examples: [[closedAhead]] },
 );
 promise(
   'a token bucket never exceeds its limit',

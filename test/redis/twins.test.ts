@@ -1,6 +1,7 @@
 import type fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { closedAhead } from '../properties/closedAhead.ts';
 import { histories, historiesOf } from '../properties/history.ts';
 import { manyGrants } from '../properties/manyGrants.ts';
 import { scaled } from '../properties/scaled.ts';
@@ -126,6 +127,14 @@ tests('the fast path serves clients that know the stored rate, or have the same 
   const { quick } = await sameInBoth(shared.redis, history, [{ names: limitNames(history.limits), limits }]);
   assert.ok(quick >= 3, `${quick} of 4`);
 });
+
+tests(
+  'a window that is opened and closed ahead of a step of the clock is the same in Lua and in TypeScript',
+  async () => {
+    const { limits } = closedAhead;
+    await sameInBoth(shared.redis, closedAhead, [{ names: limitNames(limits), limits }]);
+  },
+);
 
 for (const limit of [
   { kind: 'slidingWindow', permits: 3, interval: 500, resolution: 1 },

@@ -1155,10 +1155,10 @@ export const known = [
     title: 'a new fixed window takes what lies before its first reservation to be empty, in both twins',
     tests: ['test/limits/severalWindows'],
     changes: [
-      { file: windows, find: 'past.start > 0 && ', replace: '' },
+      { file: windows, find: 'past.newest > 0 && ', replace: '' },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: 'return past.start > 0 and ',
+        find: 'return past.newest > 0 and ',
         replace: 'return ',
       },
     ],
