@@ -26,7 +26,7 @@ do
 
   -- The text of a single unnamed limit, as in ARGV[1], behind the checksum of its numbers; then the text alone.
   local function checkedText(kind, permits, interval, extra)
-    local text = string.format('%s%.0f,%.0f,%.0f', kind, permits, interval, extra)
+    local text = string.format('%s%.0f,%.0f,%.0f]', kind, permits, interval, extra)
     -- @inline "heads/checksum"
     return struct.pack(CHECKSUM, checksum) .. text, text
   end

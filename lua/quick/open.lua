@@ -34,7 +34,7 @@ if asked > 0 and kind ~= JSON then
   fresh = data == ''
   if fresh then
     expires, calm, kept = 0, 0, 0
-    permits, interval, extra = text:match('^.(%d+),(%d+),(%d+)$')
+    permits, interval, extra = text:match('^.(%d+),(%d+),(%d+)]$')
     if extra then
       permits, interval, extra = permits + 0, interval + 0, extra + 0
       -- @inline "heads/checksum"
@@ -50,7 +50,7 @@ if asked > 0 and kind ~= JSON then
     if control == '' then
       holds = ARGV[2]:byte() == OWN
     elseif not control.err
-      and control:sub(53) == '[["","' .. text:sub(1, 1) .. '",' .. text:sub(2) .. ']]' then
+      and control:sub(53) == '[["","' .. text:sub(1, 1) .. '",' .. text:sub(2) .. ']' then
       local version, since, till, lifted, changed, length
       version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
       holds = version == 2 and length == #control - 52 and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0

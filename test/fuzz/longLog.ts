@@ -43,7 +43,7 @@ export async function fillLog(redis: Redis, entries: number, permits: number): P
   const held = (await redis.getBuffer(key))!;
   const own = await redis.llen(`${key}:log:`);
   // Behind the text.
-  const list = at.text + `s${permits},${interval},1`.length;
+  const list = at.text + `s${permits},${interval},1]`.length;
   const [oldest, length] = [held.readUIntLE(list, 6), held.readUInt32LE(list + 6)];
   const more = entries - own - 1;
   const add = `for i = 1, tonumber(ARGV[1]), 1000 do

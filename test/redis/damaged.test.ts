@@ -63,7 +63,7 @@ const optionBytes = 7;
 
 /** The text of a limit in this form. */
 const textOf = (kind: Kind) =>
-  `${{ slidingWindow: 's', fixedWindow: 'f', tokenBucket: 't' }[kind]}1,60000,${kind === 'fixedWindow' ? 0 : 1}`;
+  `${{ slidingWindow: 's', fixedWindow: 'f', tokenBucket: 't' }[kind]}1,60000,${kind === 'fixedWindow' ? 0 : 1}]`;
 
 /** The same in the form of all other ledgers. */
 const whole: Record<Kind, string[]> = {
@@ -162,7 +162,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 18: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 19: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -173,14 +173,14 @@ for (const kind of Object.keys(kinds) as Kind[])
     const ledger = await taken(redis, kind, true);
     const original = (await redis.getBuffer(key))!;
     const text = headEnd + bytesOf[kind];
-    const options = textOf(kind).slice(1).split(',').map(Number);
+    const options = textOf(kind).slice(1, -1).split(',').map(Number);
     assert.is(original.toString('latin1', text, text + textOf(kind).length), textOf(kind));
     for (const [i, option] of options.entries()) {
       if (option === 0) continue;
       const held = Buffer.from(original);
       const at = text - optionBytes * (4 - i);
       held.fill(0, at, at + optionBytes);
-      const others = textOf(kind)[0] + options.map((other, j) => (i === j ? 0 : other));
+      const others = `${textOf(kind)[0]}${options.map((other, j) => (i === j ? 0 : other))}]`;
       const damaged = Buffer.concat([
         held.subarray(0, text),
         Buffer.from(others),
@@ -190,7 +190,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 18: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 19: found an invalid limit; reset() deletes it`,
       );
     }
   });

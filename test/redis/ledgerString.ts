@@ -64,7 +64,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 18) throw new Error(`a ledger of version ${version}`);
+  if (version !== 19) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -148,7 +148,7 @@ function readSmall(
     const sum = reader.integer(7);
     if (sum !== limit[0] + 2 * limit[1] + 3 * limit[2] + 1)
       throw new Error(`the checksum ${sum} of ${limit}`);
-    const text = `${kind}${limit}`;
+    const text = `${kind}${limit}]`;
     const found = reader.data.toString('latin1', reader.at, reader.at + text.length);
     if (found !== text) throw new Error(`the text ${found} of the limit ${text}`);
     reader.at += text.length;

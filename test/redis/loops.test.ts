@@ -155,7 +155,7 @@ for (const isSmall of [true, false])
     assert.instance(error, StoreError);
     assert.match(
       error.message,
-      'the key {p:n} holds no ledger of version 18: found a count below zero; reset()',
+      'the key {p:n} holds no ledger of version 19: found a count below zero; reset()',
     );
   });
 

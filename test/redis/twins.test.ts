@@ -136,6 +136,25 @@ tests(
   },
 );
 
+for (const [before, after] of [
+  [
+    { kind: 'tokenBucket', permits: 3, interval: 500, burst: 10 },
+    { kind: 'tokenBucket', permits: 3, interval: 500, burst: 1 },
+  ],
+  [
+    { kind: 'slidingWindow', permits: 3, interval: 500, resolution: 50 },
+    { kind: 'slidingWindow', permits: 3, interval: 500, resolution: 5 },
+  ],
+] as const)
+  tests(`a limit is not taken for another one whose text begins with its own: ${before.kind}`, async () => {
+    const versions = [before, after].map((limit) => ({ names: [''], limits: [limit] }));
+    const steps: Step[] = [0, 0, clientsOfVersion, clientsOfVersion].flatMap((client) => [
+      { kind: 'decide', client, cost: [1] },
+      { kind: 'advance', us: 7_000 },
+    ]);
+    await sameInBoth(shared.redis, { startUs: 1_000_000, limits: [before], steps }, versions);
+  });
+
 for (const limit of [
   { kind: 'slidingWindow', permits: 3, interval: 500, resolution: 1 },
   { kind: 'fixedWindow', permits: 3, interval: 500, align: 'first' },

@@ -25,9 +25,12 @@ export function specOf(names: readonly string[], limits: readonly Limit[]): stri
   );
 }
 
-/** The text of limits as an argument: that of a single limit without a name is short, as the ledger contains it. */
+/**
+ * The text of limits as an argument: that of a single limit without a name is short, as the ledger contains it. Its bracket tells
+ * where it ends, so no text begins with another one.
+ */
 export function argumentOf(spec: string): string {
-  const [, kind, numbers] = /^\[\["","([sft])",(\d+,\d+,\d+)\]\]$/.exec(spec) ?? [];
+  const [, kind, numbers] = /^\[\["","([sft])",(\d+,\d+,\d+\])\]$/.exec(spec) ?? [];
   return kind ? kind + numbers : spec;
 }
 
