@@ -2,7 +2,7 @@ import type { Cost } from '../../src/limits/cost.ts';
 import type { DecideReply, Refund, ReserveReply } from '../../src/stores/store.ts';
 import type { Call, CallReply } from './calls.ts';
 import { cancel, charge, refundPart, release } from './refunds.ts';
-import { type Changed, dropVoid, forgetAll, noteMove, pauseAll, storeRate } from './steered.ts';
+import { type Changed, dropVoid, forgetAll, noteMove, noteReply, pauseAll, storeRate } from './steered.ts';
 import type { Refunding, Step } from './steps.ts';
 import { followClock, type Grant, inForce, knownBy, ledgerNow, trueNow, type World } from './world.ts';
 
@@ -92,7 +92,7 @@ export function settle(world: World, call: Call, reply: CallReply, changed: Chan
   noteMove(world, changed);
   if (call.kind !== 'reserve') return;
   const { epoch, segments } = reply as ReserveReply;
-  knownBy(world, client).epoch = epoch;
+  noteReply(world, client, epoch);
   dropVoid(world, client, reply as ReserveReply);
   // The segments of a run cover all of its requests, and follow in the order of the runs.
   let i = 0;

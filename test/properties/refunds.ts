@@ -1,5 +1,6 @@
 import type { Cost } from '../../src/limits/cost.ts';
 import { debt, newestGrants, type Refund } from '../../src/stores/store.ts';
+import { isForgotten } from './steered.ts';
 import type { Pick, Step } from './steps.ts';
 import type { Grant, World } from './world.ts';
 
@@ -55,8 +56,9 @@ export function charge(permits: Cost): Refund[] {
   return [{ moment: debt, epoch: 0, source: 'memory', cost: permits, count: 1 }];
 }
 
-function refundable({ grants, voided }: World, client: number): Grant[] {
-  return [...grants, ...voided].filter((grant) => grant.client === client && grant.epoch > 0);
+function refundable(world: World, client: number): Grant[] {
+  const held = [...world.grants, ...world.voided];
+  return held.filter((grant) => grant.client === client && grant.epoch > 0 && !isForgotten(world, grant));
 }
 
 /** Removes a refunded part of a grant, whether or not the ledger can restore it. */

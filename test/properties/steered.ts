@@ -2,7 +2,7 @@ import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
 import type { RateSpec } from './calls.ts';
 import type { LimitSpec } from './specs.ts';
-import { type Grant, inForce, ledgerNow, trueNow, type World } from './world.ts';
+import { type Grant, inForce, knownBy, ledgerNow, trueNow, type World } from './world.ts';
 
 /** Within this time every client with waiting requests calls again, in ms: later reservations can be voided. */
 export const noticePeriod = 2000;
@@ -90,6 +90,24 @@ function carried(
     return counted && voidSince === Infinity && stays && grant.ledgerMoment > now - before[i].interval;
   });
   return { ...grant, voidSince: Math.min(grant.voidSince, voidSince), counts };
+}
+
+/**
+ * Whether a client does not refund a grant any more: its last reply is old, and may not tell what has become void since, and when
+ * this was due, the client did not know whether it stood.
+ */
+export function isForgotten(world: World, { client, trueUs }: Grant): boolean {
+  const { repliedUs } = knownBy(world, client);
+  return trueNow(world) > repliedUs + 2 * noticePeriod * 1000 && trueUs >= repliedUs + noticePeriod * 1000;
+}
+
+/** Notes the reply to a client. Its forgotten grants remain so. */
+export function noteReply(world: World, client: number, epoch: number): void {
+  for (const held of [world.grants, world.voided])
+    held.forEach((grant, i) => {
+      if (grant.client === client && isForgotten(world, grant)) held[i] = { ...grant, epoch: 0 };
+    });
+  Object.assign(knownBy(world, client), { epoch, repliedUs: trueNow(world) });
 }
 
 /** Drops the reservations that the reply reports as void. A client that calls in time must learn of all of them. */

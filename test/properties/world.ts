@@ -63,9 +63,10 @@ export interface World {
   fault: string | undefined;
 }
 
-/** A client's knowledge: the epoch, its last refunds, and when it sent them, in true time. */
+/** A client's knowledge: the epoch, its last reply, its last refunds, and when it sent them, in true time. */
 interface Known {
   epoch: number;
+  repliedUs: number;
   sequence: number;
   last: readonly Refund[];
   lastUs: number;
@@ -113,7 +114,7 @@ export function followClock(world: World): void {
 }
 
 export function knownBy(world: World, client: number): Known {
-  const known = world.clients.get(client) ?? { epoch: 0, sequence: 0, last: [], lastUs: 0 };
+  const known = world.clients.get(client) ?? { epoch: 0, repliedUs: 0, sequence: 0, last: [], lastUs: 0 };
   world.clients.set(client, known);
   return known;
 }
