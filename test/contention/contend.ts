@@ -104,8 +104,8 @@ function answeredWhen(awake: (work: () => void) => void, ledger: Ledger): Pick<L
   };
 }
 
-/** A call that arrives at the store in a contention. */
-export type ContendedCall = { client: number; ms: number } & (
+/** A call that arrives at the store in a contention: with the store's time in microseconds, by which its moments and epochs are. */
+export type ContendedCall = { client: number; serverUs: number } & (
   | { kind: 'reserve'; request: ReserveRequest }
   | { kind: 'refund'; refunds: readonly Refund[]; sequence: number }
 );
@@ -118,16 +118,17 @@ function reported(
   onCall: (call: ContendedCall) => void,
 ): Ledger {
   const { sync, source, limits } = ledger;
+  const serverUs = () => Math.floor((time.origin + time.now()) * 1000);
   return {
     ...{ sync, source, limits },
     reserve(request, reply) {
       // Without the requests of the dispatcher, which change.
       const runs = request.runs.map(({ count, cost, maxWait }) => ({ count, cost, maxWait }));
-      onCall({ kind: 'reserve', client, ms: time.now(), request: { ...request, runs } });
+      onCall({ kind: 'reserve', client, serverUs: serverUs(), request: { ...request, runs } });
       ledger.reserve(request, reply);
     },
     refund(refunds, sequence, reply) {
-      onCall({ kind: 'refund', client, ms: time.now(), refunds, sequence });
+      onCall({ kind: 'refund', client, serverUs: serverUs(), refunds, sequence });
       ledger.refund(refunds, sequence, reply);
     },
     decide: (cost, reply, last) => ledger.decide(cost, reply, last),

@@ -1,8 +1,10 @@
 // Fleets that refund much of what they are granted, as in test/contention: their calls have the same replies in Redis.
 
 import { test } from 'uvu';
+import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
-import { contend, type Habits, half, waits } from '../contention/contend.ts';
+import type { RefundReply } from '../../src/stores/store.ts';
+import { bySize, contend, type Habits, half, waits } from '../contention/contend.ts';
 import type { Call } from '../properties/calls.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
 import { triesAll } from '../support/cases.ts';
@@ -13,8 +15,6 @@ import { sameReplies } from './twins.ts';
 const tests = aboutIoredis(test, 'each call is made in a transaction of ioredis');
 const shared = sharedRedis(test, { protocol: 2 });
 
-/** The server's time at the start: epoch milliseconds. */
-const start = 1_700_000_000_000;
 const soon: Habits = { ...waits, refund: 0.9, refundWithin: 5 };
 const late: Habits = { ...waits, refund: 0.9, refundWithin: 500 };
 const some: Habits = { ...late, refund: 0.6 };
@@ -56,6 +56,18 @@ const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number
   ['clients cancel requests of several sizes on a bucket', [bucket(10, 5_000)], alike(sizes, 4), 60],
   ['16 clients refund requests for most of a small bucket', [bucket(6, 300)], alike(large, 16), 8],
   ['64 clients refund soon on a fast sliding window', [sliding(150, 1_000)], alike(soon, 64), 5],
+  [
+    'clients with requests of two sizes refund soon on a sliding window',
+    [sliding(100, 1_000)],
+    bySize({ refund: 0.5 }, [1, 25], 4, 100),
+    15,
+  ],
+  [
+    'clients with requests of two sizes refund late on a fixed window',
+    [fixed(100, 1_000)],
+    bySize({ refund: 0.6, refundWithin: 500 }, [5, 50], 4, 100),
+    15,
+  ],
   ['8 clients refund late in a long window', [sliding(50, 12_000)], alike(some, 8), 40],
   [
     'clients of several limits refund late',
@@ -69,10 +81,11 @@ for (const [title, limits, clients, seconds] of cases)
   tests(title, async () => {
     const calls: Call[] = [];
     const contention = { limits, clients, roundTrip: 2, jitter: 0.3, warmUp: 0, span: seconds * 1_000 };
-    contend({ ...contention, seed: 1 }, ({ ms, ...call }) =>
-      calls.push({ ...call, serverUs: Math.round((start + ms) * 1_000) }),
-    );
-    await sameReplies(shared.redis, { names: limitNames(limits), limits }, calls.slice(0, mostCalls));
+    contend({ ...contention, seed: 1 }, (call) => calls.push(call));
+    const config = { names: limitNames(limits), limits };
+    const replies = await sameReplies(shared.redis, config, calls.slice(0, mostCalls));
+    const restored = replies.flatMap((reply) => (reply as RefundReply).restored ?? []);
+    assert.ok(restored.includes(true), `none of ${restored.length} refunds restored permits`);
   });
 
 test.run();

@@ -83,8 +83,13 @@ export async function sameInBoth(
   return tally;
 }
 
-/** Makes the calls in Redis and in memory, and compares every reply and the states after it. */
-export async function sameReplies(redis: Redis, config: Config, calls: readonly Call[]): Promise<void> {
+/** Makes the calls in Redis and in memory, and compares every reply and the states after it. Returns the replies. */
+export async function sameReplies(
+  redis: Redis,
+  config: Config,
+  calls: readonly Call[],
+): Promise<CallReply[]> {
+  const replies: CallReply[] = [];
   const inMemory = memoryTwin('fleet');
   const inRedis = redisTwin(redis, 'fleet');
   await redis.flushall();
@@ -92,7 +97,9 @@ export async function sameReplies(redis: Redis, config: Config, calls: readonly 
     const expected = inMemory(config, call);
     const { wasQuick, calm, ...actual } = await inRedis(config, call);
     assertSame(actual, expected, call);
+    replies.push(expected.reply);
   }
+  return replies;
 }
 
 /** Fails unless the outcome in Redis is that in memory. */
