@@ -5,10 +5,14 @@ import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import type { RefundReply } from '../../src/stores/store.ts';
 import { bySize, contend, type Habits, half, waits } from '../contention/contend.ts';
-import type { Call } from '../properties/calls.ts';
+import { unlikeFleet } from '../contention/unlikeFleet.ts';
+import { usedFleet } from '../contention/usedFleet.ts';
+import type { Call, CallReply } from '../properties/calls.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
+import { runsOf } from '../support/campaign.ts';
 import { triesAll } from '../support/cases.ts';
 import { limitNames } from '../support/limitNames.ts';
+import { seed } from '../support/seed.mjs';
 import { sharedRedis } from '../support/sharedRedis.ts';
 import { sameReplies } from './twins.ts';
 
@@ -77,15 +81,37 @@ const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number
   ],
 ];
 
+/** The replies to the calls of a fleet, the same in Redis and in memory. */
+function repliesTo(
+  limits: readonly Limit[],
+  clients: readonly Habits[],
+  seconds: number,
+): Promise<CallReply[]> {
+  const calls: Call[] = [];
+  const contention = { limits, clients, roundTrip: 2, jitter: 0.3, warmUp: 0, span: seconds * 1_000 };
+  contend({ ...contention, seed: 1 }, (call) => calls.push(call));
+  return sameReplies(shared.redis, { names: limitNames(limits), limits }, calls.slice(0, mostCalls));
+}
+
 for (const [title, limits, clients, seconds] of cases)
   tests(title, async () => {
-    const calls: Call[] = [];
-    const contention = { limits, clients, roundTrip: 2, jitter: 0.3, warmUp: 0, span: seconds * 1_000 };
-    contend({ ...contention, seed: 1 }, (call) => calls.push(call));
-    const config = { names: limitNames(limits), limits };
-    const replies = await sameReplies(shared.redis, config, calls.slice(0, mostCalls));
+    const replies = await repliesTo(limits, clients, seconds);
     const restored = replies.flatMap((reply) => (reply as RefundReply).restored ?? []);
     assert.ok(restored.includes(true), `none of ${restored.length} refunds restored permits`);
   });
+
+tests('any fleet', async () => {
+  for (let i = 0; i < runsOf(10); i++) {
+    const { limits, clients, habits, name } = usedFleet(seed() + i);
+    const unlike = unlikeFleet(seed() + i);
+    for (const fleet of [
+      { limits, clients: alike(habits, clients), name },
+      { ...unlike, limits: [unlike.limit] },
+    ])
+      await repliesTo(fleet.limits, fleet.clients, 10).catch((error) => {
+        throw new Error(`SLUICE_SEED=${seed() + i} SLUICE_RUNS=1: ${fleet.name}`, { cause: error });
+      });
+  }
+});
 
 test.run();
