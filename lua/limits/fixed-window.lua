@@ -17,6 +17,11 @@ local function fixedWindow()
     return math.ceil((t - state.shift) / state.interval) * state.interval + state.shift
   end
 
+  -- After a step of the clock, a window may be off the grid. The next one starts on the grid.
+  local function toGrid(state)
+    if state.epoch == 1 and state.used > 0 then state.stop = alignUp(state, state.stop) end
+  end
+
   -- The start of a window that is opened at `t`.
   local function startAt(state, t)
     return state.epoch == 1 and alignDown(state, t) or t
@@ -42,10 +47,11 @@ local function fixedWindow()
     for i = #state.earlier, place, -1 do state.earlier[i] = nil end
   end
 
-  -- Forgets the past windows, except the last of them if another one, opened now, fits after it.
+  -- Forgets the past windows, except the last of them if another one, opened now, fits after it. After a step of the clock, one that
+  -- has ended may overlap the present window of the grid, and is not past.
   local function forgetPast(state, now, mayFit)
-    local place, after = 1, state
-    while state.earlier[place] and now < state.earlier[place].stop do
+    local place, after, present = 1, state, startAt(state, now)
+    while state.earlier[place] and present < state.earlier[place].stop do
       place, after = place + 1, state.earlier[place]
     end
     local past = state.earlier[place]
@@ -56,15 +62,15 @@ local function fixedWindow()
 
   function algebra.roll(state, now, shift)
     state.shift = shift
-    -- After a step of the clock, a window may be off the grid. The next one starts on the grid.
-    if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
+    toGrid(state)
     forgetPast(state, now, true)
-    if now < state.stop then return end
-    state.used, state.most = 0, 0
-    -- After a later step of the clock, no window may start before the present one, even if one is opened and closed meanwhile.
-    if state.epoch == 1 then
-      state.stop = alignDown(state, now)
-      state.start = state.stop
+    if now >= state.stop then
+      -- After a later step of the clock, no window may start before this one has ended.
+      if state.epoch == 1 and state.used > 0 then state.start = state.stop end
+      state.used, state.most = 0, 0
+    end
+    if state.epoch == 1 and state.used == 0 then
+      state.stop = math.max(alignDown(state, now), state.newest > 0 and alignUp(state, state.start) or 0)
     end
   end
 
@@ -84,11 +90,12 @@ local function fixedWindow()
     forgetFrom(state, MOST_EARLIER + 1)
   end
 
-  -- The last window has become empty. The last one before it that is in use takes its place, unless it has ended.
+  -- The last window has become empty. The last one before it that is in use takes its place, unless it has ended. If none is known,
+  -- those before it ended before the present one.
   local function close(state, now)
     local earlier, place = state.earlier, 1
     while earlier[place + 1] and earlier[place].used == 0 do place = place + 1 end
-    local before = earlier[place] or { start = 0, stop = 0, used = 0, newest = 0, reserved = 0 }
+    local before = earlier[place] or fullBefore({ start = startAt(state, now), newest = now })
     for _ = 1, math.min(place, #earlier) do table.remove(earlier, 1) end
     state.start, state.stop, state.used = before.start, before.stop, before.used
     state.newest, state.reserved = before.newest, before.reserved
@@ -232,13 +239,14 @@ local function fixedWindow()
     local movesGrid = spec[5] == 1 and (spec[4] ~= state.interval or state.epoch ~= 1)
     state.permits, state.interval, state.epoch = spec[3], spec[4], spec[5]
     -- Earlier grants count in the window in which they were made, so the next one starts after the newest of
-    -- them. An empty one between others lasts as long.
+    -- them. An empty one between others lasts as long. Those of an empty last one have expired.
     local function lengthen(window)
       if window ~= state or window.used > 0 then window.stop = math.max(window.start + state.interval, window.newest + 1) end
     end
     lengthen(state)
     for _, window in ipairs(state.earlier) do lengthen(window) end
-    if state.epoch == 1 then state.stop = alignUp(state, state.stop) end
+    if state.used == 0 then state.newest, state.stop = 0, 0 end
+    toGrid(state)
     return movesGrid
   end
 

@@ -7,7 +7,7 @@ import { small } from '../small.ts';
 
 /** A window in use. */
 export interface Window {
-  /** The moment at which it starts. */
+  /** The moment at which it starts. Without permits granted or reserved in it: an aligned window may start from this moment on. */
   start: number;
   /** The next window may not start before this moment. A step of the clock never makes it earlier. */
   end: number;
@@ -44,13 +44,17 @@ const mostEarlier = 16;
 
 /** Brings the state up to `now`, by a clock that is `shift` ahead of the server's. */
 export function roll(state: FixedWindowState, now: number, shift: number): void {
-  if (state.align === 'epoch') toGrid(state, shift);
+  const isAligned = state.align === 'epoch';
+  if (isAligned) toGrid(state, shift);
   forgetPast(state, now, true);
-  if (now < state.end) return;
-  state.used = 0;
-  state.most = 0;
-  // After a later step of the clock, no window may start before the present one, even if one is opened and closed meanwhile.
-  if (state.align === 'epoch') state.start = state.end = alignDown(state, now);
+  if (now >= state.end) {
+    // After a later step of the clock, no window may start before this one has ended.
+    if (isAligned && state.used > 0) state.start = state.end;
+    state.used = 0;
+    state.most = 0;
+  }
+  if (isAligned && state.used === 0)
+    state.end = Math.max(alignDown(state, now), state.newest && alignUp(state, state.start));
 }
 
 /** Opens a window at the moment `t`. */
@@ -66,22 +70,26 @@ export function open(state: FixedWindowState, now: number, t: number): void {
   forgetMany(state);
 }
 
-const none: Window = { start: 0, end: 0, used: 0, newest: 0, reserved: 0, earlier: undefined };
-
-/** The last window has become empty. The last one before it that is in use takes its place, unless it has ended. */
+/**
+ * The last window has become empty. The last one before it that is in use takes its place, unless it has ended. If none is known,
+ * those before it ended before the present one.
+ */
 export function close(state: FixedWindowState, now: number): void {
-  let before = state.earlier ?? none;
+  let before = state.earlier ?? fullBefore({ start: startAt(state, now), newest: now });
   while (before.used === 0 && before.earlier) before = before.earlier;
   Object.assign(state, before);
   if (state.used === 0) state.end = state.start;
   roll(state, now, state.shift);
 }
 
-/** Forgets the past windows, except the last of them if another one, opened now, fits after it. */
+/**
+ * Forgets the past windows, except the last of them if another one, opened now, fits after it. After a step of the clock, one that
+ * has ended may overlap the present window of the grid, and is not past.
+ */
 function forgetPast(state: FixedWindowState, now: number, mayFit: boolean): void {
   for (let next: Window = state; next.earlier; next = next.earlier) {
     const past = next.earlier;
-    if (now < past.end) continue;
+    if (startAt(state, now) < past.end) continue;
     past.earlier = undefined;
     state.most = 0;
     if (!mayFit || !hasRoom(state, past, now, next.start)) next.earlier = undefined;
@@ -102,7 +110,7 @@ function forgetMany(state: FixedWindowState): void {
 /**
  * Stands for the forgotten windows before one, which are past or full: once that one is empty, the next one may start where it did.
  */
-export function fullBefore({ start, newest }: Window): Window {
+export function fullBefore({ start, newest }: Pick<Window, 'start' | 'newest'>): Window {
   return { start, end: start, used: 0, newest, reserved: 0, earlier: undefined };
 }
 
@@ -154,7 +162,7 @@ export function hasRoom(state: FixedWindowState, past: Window, t: number, start:
  */
 export function toGrid(state: FixedWindowState, shift: number): void {
   state.shift = shift;
-  state.end = alignUp(state, state.end);
+  if (state.used > 0) state.end = alignUp(state, state.end);
 }
 
 /** The start of a window that is opened at `t`. */

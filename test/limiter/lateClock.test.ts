@@ -31,6 +31,18 @@ for (const origin of [first, first - day / 2, first + day / 2, first + 30 * day,
     assert.is((await limiter.decide()).retryAfter, 500);
   });
 
+// The window in progress may have begun before the zero of the ledgers' clocks.
+for (const days of [1, 3, 7, 30, 365])
+  test(`the permits of a window of ${days} days on the clock are free from the start`, async () => {
+    const limit = fixedWindow({ permits: 2, interval: days * day, align: 'epoch' });
+    const limiter = new RateLimiter({ name: 'n', limit });
+    assert.is(await limiter.availablePermits(), 2);
+    const granted = [await limiter.decide(), await limiter.decide(), await limiter.decide()].map(
+      (decision) => decision.granted,
+    );
+    assert.equal(granted, [true, true, false]);
+  });
+
 test('grants count for the same time, and can be refunded, even after weeks', async () => {
   const clock = sinon.useFakeTimers({ now: first, toFake: ['Date', 'performance', 'setTimeout'] });
   const rate = { permits: 1, interval };

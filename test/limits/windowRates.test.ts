@@ -54,6 +54,76 @@ test('a window that becomes aligned goes on until the grid has passed its newest
   assert.is(algebra.earliest(state, start, start, 1), start + 100);
 });
 
+test('an empty window on the clock has all permits under a longer interval', () => {
+  const hour = 3_600_000;
+  const first = Math.ceil(start / hour) * hour;
+  const state = algebra.create(fixedWindow({ permits: 10, interval: 200, align: 'epoch' }));
+  algebra.roll(state, first + 5_000, 0);
+  algebra.commit(state, first + 5_000, first + 5_000, 3);
+  const now = first + 5_300;
+  algebra.roll(state, now, 0);
+  algebra.adopt(state, fixedWindow({ permits: 10, interval: hour, align: 'epoch' }), 0);
+  assert.is(algebra.available(state, now, now), 10);
+  assert.is(algebra.earliest(state, now, now, 10), now);
+  algebra.commit(state, now, now, 10);
+  assert.is(algebra.earliest(state, now, now, 1), first + hour);
+});
+
+test('an empty window on the clock has all permits after a step of the clock', () => {
+  const state = algebra.create(fixedWindow({ permits: 10, interval: 1_000, align: 'epoch' }));
+  const first = Math.ceil(start / 1_000) * 1_000;
+  algebra.roll(state, first, 0);
+  algebra.commit(state, first, first, 10);
+  // In the middle of the next window but one, the clock steps back to the end of a window.
+  algebra.roll(state, first + 2_500, 400);
+  assert.is(algebra.available(state, first + 2_500, first + 2_500), 10);
+  assert.is(algebra.earliest(state, first + 2_500, first + 2_500, 10), first + 2_500);
+  // In the one that follows the used one, that would be in both: the permits come with the next window.
+  const next = algebra.create(fixedWindow({ permits: 10, interval: 1_000, align: 'epoch' }));
+  algebra.roll(next, first + 990, 0);
+  algebra.commit(next, first + 990, first + 990, 10);
+  algebra.roll(next, first + 1_005, 0);
+  algebra.roll(next, first + 1_005, 400);
+  assert.is(algebra.earliest(next, first + 1_005, first + 1_005, 1), first + 1_400);
+});
+
+test('after a step of the clock, no window overlaps one that is no longer known', () => {
+  const state = algebra.create(fixedWindow({ permits: 4, interval: 41, align: 'epoch' }));
+  const first = Math.ceil(start / 41) * 41;
+  algebra.roll(state, first, 0);
+  algebra.commit(state, first, first + 20, 2);
+  algebra.commit(state, first, first + 41, 2);
+  // The first window has ended, and the next one becomes empty.
+  const now = first + 45;
+  algebra.roll(state, now, 0);
+  assert.is(algebra.refund(state, now, first + 41, 2), 2);
+  algebra.roll(state, now, 9);
+  assert.is(algebra.earliest(state, now, now, 1), first + 50);
+});
+
+test('after a step of the clock, an ended window counts until the one of the grid that it overlaps has ended', () => {
+  const state = algebra.create(fixedWindow({ permits: 4, interval: 40, align: 'epoch' }));
+  const first = Math.ceil(start / 40) * 40;
+  algebra.roll(state, first, 0);
+  algebra.commit(state, first, first + 38, 2);
+  algebra.commit(state, first, first + 40, 4);
+  const now = first + 62;
+  algebra.roll(state, now, 38);
+  assert.is(algebra.refund(state, now, first + 40, 4), 4);
+  assert.is(algebra.available(state, now, now), 2);
+  assert.is(algebra.earliest(state, now, now, 3), first + 78);
+});
+
+for (const align of ['first', 'epoch'] as const)
+  test(`${align}: a cancelled reservation in a later window leaves no newest moment ahead`, () => {
+    const state = algebra.create(fixedWindow({ permits: 4, interval: 40, align }));
+    algebra.roll(state, start, 0);
+    algebra.commit(state, start, start + 5_000, 1);
+    assert.is(algebra.refund(state, start, start + 5_000, 1), 1);
+    assert.ok(algebra.taken(state).newest <= start);
+    assert.is(algebra.available(state, start, start), 4);
+  });
+
 test('nothing is granted ahead of a window off the new grid, whose permits count in the same window of the grid', () => {
   const first = Math.ceil(start / 36) * 36;
   const state = algebra.create(fixedWindow({ permits: 6, interval: 15, align: 'first' }));

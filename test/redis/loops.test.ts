@@ -34,7 +34,7 @@ const loops: Record<string, [condition: string, why: string][]> = {
   'ledger/move-up.lua': [['window and window.start >= t', window]],
   'limits/fixed-window.lua': [
     ['state.earlier[place] and state.earlier[place].start > t', window],
-    ['state.earlier[place] and now < state.earlier[place].stop', window],
+    ['state.earlier[place] and present < state.earlier[place].stop', window],
     ['earlier[place + 1] and earlier[place].used == 0', window],
     ['state.used > 0 and state.start > after', 'each round removes a window: MOST_EARLIER and one at most'],
   ],
