@@ -14,10 +14,10 @@ local turnOf
 do
   -- For how long after its turn a client can be overtaken: milliseconds.
   local MOST_DELAY = 1000
-  -- For how long the others then leave free permits to the first client, whose request may need more: as long as its
-  -- permits take at the full rate, within these bounds in milliseconds.
+  -- The others then leave free permits to the first client, whose request may need more, for as long as its permits take at the
+  -- full rate, and at least so many milliseconds. Of several limits, no longer than that: the others may wait for another one.
   local LEAST_HOLD = 1000
-  local MOST_HOLD = 4000
+  local MOST_OF_SEVERAL = 4000
 
   -- The milliseconds by which the waiting clients in front delay a client, if no permits are refunded; the same of all
   -- clients in front, without what they are likely to refund: those that were granted call again; whether no client waits
@@ -43,7 +43,8 @@ do
     ledger.tickets = tickets
     -- Its request does not fit yet. It may be overtaken again, so that free permits are in use.
     if first then
-      local hold = math.min(MOST_HOLD, math.max(LEAST_HOLD, first.stride))
+      local hold = math.max(LEAST_HOLD, first.stride)
+      if #ledger.limits > 1 then hold = math.min(MOST_OF_SEVERAL, hold) end
       if first.due + MOST_DELAY + hold <= now then first.due = now end
     end
     -- A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.

@@ -1,7 +1,7 @@
 // Windows of ten seconds and more of which clients refund 90 %, in virtual time: they keep nearly all that one queue would keep.
 import assert from 'node:assert/strict';
 import { test } from 'uvu';
-import { fixedWindow, slidingWindow } from '../../src/limits/limit.ts';
+import { fixedWindow, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { cases } from '../support/cases.ts';
 import { againstIdeal, manyWindows } from './againstIdeal.ts';
 import { assertKept } from './assertKept.ts';
@@ -45,6 +45,26 @@ for (const [[permits, interval, number, refundWithin], limitOf] of cases(
     const own = kept.map(([n]) => n);
     const mean = own.reduce((sum, n) => sum + n, 0) / own.length;
     assert.ok(Math.min(...own) >= mean * 0.6, `${own}`);
+  });
+
+// If the others took permits again before its own had come together, it would never be granted any.
+const large = [
+  [slidingWindow, 500, 10_000, 500, 5],
+  [slidingWindow, 50, 5_000, 50, 5],
+  [slidingWindow, 100, 60_000, 100, 1],
+  [tokenBucket, 100, 60_000, 50, 5],
+] as const;
+for (const [[limitOf, permits, interval, cost, waiting]] of cases(large))
+  test(`a request for ${cost} of ${permits} permits in ${interval} ms comes beside a client that refunds most: ${limitOf.name}`, () => {
+    const limits = [limitOf({ permits, interval })];
+    const clients = [
+      { ...waits, costs: [[cost]] },
+      { ...waits, waiting, refund: 0.95, refundWithin: 100 },
+    ];
+    const span = 40 * interval;
+    const { kept } = contend({ limits, clients, roundTrip: 2, warmUp: 3 * interval, span, seed: 1 });
+    const share = (permits * span) / interval / 2;
+    assert.ok(kept[0][0] >= share * 0.7, `${kept[0][0]} permits of ${share}`);
   });
 
 test.run();

@@ -17,11 +17,11 @@ export interface Turn {
 /** For how long after its turn a client can be overtaken: milliseconds. */
 const mostDelay = 1000;
 /**
- * For how long the others then leave free permits to the first client, whose request may need more: as long as its permits take
- * at the full rate, within these bounds in milliseconds.
+ * The others then leave free permits to the first client, whose request may need more, for as long as its permits take at the full
+ * rate, and at least so many milliseconds. Of several limits, no longer than that: the others may wait for another one.
  */
 const leastHold = 1000;
-const mostHold = 4000;
+const mostOfSeveral = 4000;
 
 /**
  * The turn of a client. Forgets the clients that have not called again. Clients that take turns are not barred, nor are others
@@ -36,7 +36,8 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   const first = ledger.tickets.find(({ stride }) => stride > 0);
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
   if (first) {
-    const hold = Math.min(mostHold, Math.max(leastHold, first.stride));
+    const most = ledger.limits.length > 1 ? mostOfSeveral : Infinity;
+    const hold = Math.min(most, Math.max(leastHold, first.stride));
     if (first.due + mostDelay + hold <= now) first.due = now;
   }
   const overtaken = first ? first.due + mostDelay : Infinity;
