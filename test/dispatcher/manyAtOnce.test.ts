@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
+import type { Refund } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
 import { growth } from '../support/growth.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
@@ -101,6 +102,27 @@ timed('decisions between requests of one turn cost the same however many there a
     }
     return () => {
       while (decided < count || recorded.endings.length < count) clock.tick(10);
+    };
+  });
+  assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);
+});
+
+timed('a refund costs the same however many clients of a store have refunded', () => {
+  const ratio = growth([2_000, 16_000], (count) => {
+    const limit = slidingWindow({ permits: count, interval: 60_000 });
+    const store = memoryStore();
+    const ledgers = Array.from({ length: count }, (_, i) => openLedger(store, limit, `client ${i}`));
+    const refunds: Refund[] = [];
+    ledgers[0].reserve(
+      { runs: [{ count, cost: [1], maxWait: 0 }], horizon: 20, held: 0, epoch: 0 },
+      (_, reply) => {
+        const { now, epoch } = reply!;
+        refunds.push({ moment: Math.ceil(now), epoch, source: 'memory', cost: [1], count: 1 });
+      },
+    );
+    return () => {
+      for (const ledger of ledgers) ledger.refund(refunds, 1, () => {});
+      ledgers[0].peek((_, available) => assert.equal(available, [count]));
     };
   });
   assert.ok(ratio < 24, `eight times as many took ${ratio.toFixed(1)} times as long`);

@@ -30,6 +30,14 @@ export interface Outcome {
 export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, call: Call) => Outcome {
   const ledgers = new Map<number | undefined, LedgerState>();
   const control = noControl();
+  /** The limiter objects of the clients. */
+  const limiters = new Map<number, object>();
+
+  function limiterOf(client: number): object {
+    const limiter = limiters.get(client) ?? {};
+    limiters.set(client, limiter);
+    return limiter;
+  }
 
   function replyTo({ names, limits }: Config, call: Call, whose: number | undefined): CallReply {
     const { serverUs } = call;
@@ -71,7 +79,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
           names.map(() => 0),
           undefined,
         ).available;
-      return refund(ledger, instant, client, call.refunds, call.sequence);
+      return refund(ledger, instant, limiterOf(call.client), call.refunds, call.sequence);
     };
     const reply = answer();
     closeLedger(ledger, instant);
@@ -106,7 +114,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       reply,
       state: isThere ? pictureOf(expand(ledger), now) : undefined,
       control: controlPicture(control),
-      sequence: call.kind === 'refund' ? ledger?.sequences?.get(`client ${call.client}`) : undefined,
+      sequence: call.kind === 'refund' ? ledger?.sequences?.of.get(limiterOf(call.client)) : undefined,
     };
   };
 }

@@ -71,10 +71,10 @@ export interface LedgerState {
   /** The limits whose states these are. */
   under: readonly Limit[];
   /**
-   * The last sequence number of refunds of each limiter, and until when it is remembered; undefined before
-   * the first.
+   * The last sequence number of refunds of each limiter, and until when it is remembered; undefined before the first. Those of
+   * limiters that are gone are collected as garbage.
    */
-  sequences: Map<unknown, { last: number; until: number }> | undefined;
+  sequences: { of: WeakMap<object, { last: number; until: number }>; until: number } | undefined;
 }
 
 /**

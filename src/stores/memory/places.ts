@@ -110,7 +110,5 @@ function isOver({ ledger, control }: Place, serverMs: number): boolean {
   if (control && !isIdle(control, serverMs)) return false;
   if (!ledger) return true;
   const now = serverMs + ledger.shift;
-  if (ledger.expires > now) return false;
-  for (const { until } of ledger.sequences?.values() ?? []) if (until > now) return false;
-  return true;
+  return Math.max(ledger.expires, ledger.sequences?.until ?? 0) <= now;
 }

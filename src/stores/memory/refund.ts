@@ -21,11 +21,11 @@ const debtParts = 100;
 export function refund(
   ledger: LedgerState,
   instant: Instant,
-  limiter: unknown,
+  limiter: object,
   refunds: readonly Refund[],
   sequence: number,
 ): RefundReply {
-  const known = ledger.sequences?.get(limiter);
+  const known = ledger.sequences?.of.get(limiter);
   if (known && known.until > instant.now && sequence <= known.last) return {};
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
@@ -120,12 +120,10 @@ const resent = 60_000;
  * Remembers the sequence number for as long as a repeated call could restore anything: until all earlier
  * grants have expired, and one interval more, since a window that this call emptied may have started again.
  */
-function rememberSequence(ledger: LedgerState, { now }: Instant, limiter: unknown, sequence: number): void {
-  ledger.sequences ??= new Map();
-  // Deleted a minute after they expire: after a step of the clock, a new ledger may start at an earlier time.
-  for (const [name, { until }] of ledger.sequences) if (until + resent <= now) ledger.sequences.delete(name);
-  ledger.sequences.set(limiter, {
-    last: sequence,
-    until: Math.max(now + resent, ledger.expires + longestInterval(ledger)),
-  });
+function rememberSequence(ledger: LedgerState, { now }: Instant, limiter: object, sequence: number): void {
+  ledger.sequences ??= { of: new WeakMap(), until: 0 };
+  const { sequences } = ledger;
+  const until = Math.max(now + resent, ledger.expires + longestInterval(ledger));
+  sequences.of.set(limiter, { last: sequence, until });
+  sequences.until = Math.max(sequences.until, until);
 }
