@@ -27,7 +27,7 @@ if taken then
     taken = taken .. data:sub(#taken + 1)
   end
   if renewed then
-    if pushed then redis.call('PEXPIRE', KEYS[4], renewed) end
+    if lengthBefore then redis.call('PEXPIRE', KEYS[4], renewed) end
     redis.call('SET', KEYS[1], taken, 'PX', renewed)
   elseif added then
     redis.call('SET', KEYS[1], taken, 'KEEPTTL')

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { fixedWindow, leakyBucket, slidingWindow, tokenBucket } from '../../src/index.ts';
+import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { Refund } from '../../src/stores/store.ts';
+import { openRedisLedger } from '../support/redisLedger.ts';
 import { until } from '../support/until.ts';
 import { ledgerOf, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
@@ -174,5 +176,28 @@ async function perform(
   else if (kind === 'refund') await ledger.refund(granted.splice(-count), sequence + 1);
   else await new Promise((resolve) => setTimeout(resolve, count));
 }
+
+test('a call that adds nothing to the log renews its key with that of the ledger', async ({ redis }) => {
+  const limits = [slidingWindow({ permits: 30, interval: 900, resolution: 1 })];
+  let serverUs = 1_700_000_000_000_000;
+  const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits };
+  const ledger = openRedisLedger(config, scriptsOf(redis), () => serverUs);
+  const decide = (permits: number) =>
+    new Promise<boolean>((resolve, reject) =>
+      ledger.decide([permits], (error, reply) => (error ? reject(error) : resolve(reply!.granted))),
+    );
+  assert.ok(await decide(1));
+  serverUs += 160_000;
+  // More entries than the ledger holds itself.
+  for (let i = 0; i < 20; i++) {
+    serverUs += 40_000;
+    assert.ok(await decide(1));
+  }
+  // The ledger has to live for longer now than the first call demanded. One more permit than is free: the fast path refuses it.
+  serverUs += 50_000;
+  assert.not(await decide(11));
+  const [ofLedger, ofLog] = [...(await lives(redis)).entries()].sort().map(([, left]) => left);
+  assert.ok(ofLog > ofLedger - 200, `${ofLog} ms, the ledger ${ofLedger} ms`);
+});
 
 test.run();
