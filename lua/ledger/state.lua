@@ -37,17 +37,20 @@ local function followClock(ledger, serverUs)
   end
 end
 
--- A new state with `permits` already taken, recorded as one grant at the newest moment. None is forgotten, even if they are
--- more than the limit has: clients that use two limits under one name would otherwise undo each other's grants.
+-- A new state with `permits` already taken, recorded as one grant at the newest moment, if that is known. None is forgotten, even
+-- if they are more than the limit has: clients that use two limits under one name would otherwise undo each other's grants.
 local function startWith(limit, log, permits, newest, now, shift)
   local algebra = algebraOf(limit[2])
   local state = algebra.create(limit, log)
-  algebra.roll(state, now, shift)
-  local at, taken = math.max(now, newest), math.min(permits, state.burst or permits)
-  if taken > 0 then algebra.commit(state, now, at, taken) end
+  -- Not at present: if two limits are in force in turn, the permits would never come back. A bucket has to refill all of them.
+  local at = newest > 0 and newest or now
+  local from, taken = state.burst and now or math.min(now, at), math.min(permits, state.burst or permits)
+  algebra.roll(state, from, shift)
+  if taken > 0 then algebra.commit(state, from, at, taken) end
   -- The full bucket would lose its refill until `at`. That refill covers a part of the other permits instead.
-  local owed = (permits - taken) * state.interval - (at - now) * state.permits
+  local owed = (permits - taken) * state.interval - math.max(0, at - now) * state.permits
   if state.burst and owed > 0 then algebra.owe(state, owed) end
+  algebra.roll(state, now, shift)
   return state
 end
 
@@ -68,7 +71,8 @@ local function convert(ledger, spec, logs, now)
       limits[i] = old.state
       if not same and algebraOf(old.state.kind).adopt(old.state, limit) then ledger.refundable = ledger.epoch end
     else
-      local p, t = permits, newest
+      -- The permits of another name may count something else, so no more of them than a full limit has.
+      local p, t = math.min(permits, limit[2] == 't' and limit[5] or limit[3]), newest
       if old then p, t = algebraOf(old.state.kind).taken(old.state) end
       -- The new state holds earlier grants as one, so they cannot be refunded one by one.
       ledger.refundable = ledger.epoch

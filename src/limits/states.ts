@@ -37,8 +37,8 @@ export function isOf(state: LimitState, limit: Limit): boolean {
 }
 
 /**
- * A new state with `permits` already taken, recorded as one grant at the newest moment. None is forgotten, even if they are more
- * than the limit has: clients that use two limits under one name would otherwise undo each other's grants.
+ * A new state with `permits` already taken, recorded as one grant at the newest moment, if that is known. None is forgotten, even
+ * if they are more than the limit has: clients that use two limits under one name would otherwise undo each other's grants.
  */
 export function startWith(
   limit: Limit,
@@ -47,12 +47,17 @@ export function startWith(
   now: number,
   shift: number,
 ): LimitState {
-  const state = startState(limit, now, shift);
-  const at = Math.max(now, newest);
-  const taken = limit.kind === 'tokenBucket' ? Math.min(permits, limit.burst) : permits;
-  if (taken > 0) algebraOf(state).commit(state, now, at, taken);
+  const isBucket = limit.kind === 'tokenBucket';
+  // Not at present: if two limits are in force in turn, the permits would never come back. A bucket has to refill all of them.
+  const at = newest > 0 ? newest : now;
+  const from = isBucket ? now : Math.min(now, at);
+  const state = startState(limit, from, shift);
+  const { commit, roll } = algebraOf(state);
+  const taken = isBucket ? Math.min(permits, limit.burst) : permits;
+  if (taken > 0) commit(state, from, at, taken);
   // The full bucket would lose its refill until `at`. That refill covers a part of the other permits instead.
-  const owed = (permits - taken) * limit.interval - (at - now) * limit.permits;
-  if (limit.kind === 'tokenBucket' && owed > 0) owe(state as TokenBucketState, owed);
+  const owed = (permits - taken) * limit.interval - Math.max(0, at - now) * limit.permits;
+  if (isBucket && owed > 0) owe(state as TokenBucketState, owed);
+  roll(state, now, shift);
   return state;
 }

@@ -38,7 +38,9 @@ export function carriedOver(
   const newest =
     before.kind === 'tokenBucket' ? newestOf(grants, now, isLate) : (last?.newest ?? last?.t ?? 0);
   const n = Math.min(Math.ceil(taken - 1e-9), mostOf(after));
-  return n > 0 ? [{ t: Math.max(now, newest), n }] : [];
+  // A bucket has to refill them from now on.
+  const t = after.kind === 'tokenBucket' ? Math.max(now, newest) : newest || now;
+  return n > 0 ? [{ t, n }] : [];
 }
 
 /** The grants that the old limit remembers. Reservations beyond the notice period are void. */

@@ -1,4 +1,4 @@
-import type { Limit } from '../../limits/limit.ts';
+import { capacityOf, type Limit } from '../../limits/limit.ts';
 import { algebraOf, isOf, type LimitState, startWith } from '../../limits/states.ts';
 import { small } from '../../small.ts';
 import { noticePeriod } from '../store.ts';
@@ -132,9 +132,11 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
       return state;
     }
     const { permits, newest } = state ? algebraOf(state).taken(state) : most;
+    // The permits of another name may count something else, so no more of them than a full limit has.
+    const taken = state ? permits : Math.min(permits, capacityOf(limit));
     // The new state holds earlier grants as one, so they cannot be refunded one by one.
     ledger.refundable = ledger.epoch;
-    return startWith(limit, permits, newest, now, ledger.shift);
+    return startWith(limit, taken, newest, now, ledger.shift);
   });
   ledger.names = names;
   ledger.under = limits;
