@@ -113,6 +113,21 @@ for (const [one, other] of [
     assert.is(greedy.most(100), Math.max(one, other));
   });
 
+for (const [from, to, interval] of [
+  [1, 20, 400],
+  [10, 20, 200],
+  [5, 10, 250],
+])
+  test(`two intervals in turn allow ⌈I′ / I⌉ · max(P, P′): ${from} in 100 ms and ${to} in ${interval} ms`, () => {
+    const [short, long] = [window(from, 100), window(to, interval)];
+    const greedy = new Greedy(short);
+    greedy.run(4 * interval, (at) => greedy.adopt(at % 2 === 0 ? short : long));
+    const most = greedy.most(interval);
+    const bound = Math.ceil(interval / 100) * Math.max(from, to);
+    assert.ok(most <= bound, `${most} of ${bound}`);
+    assert.ok(most > Math.max(from, to), `${most} permits`);
+  });
+
 for (const [permits, ratio, processes] of [
   [40, 0.5, 3],
   [40, 1 / 4, 4],
