@@ -132,7 +132,7 @@ do
   -- Reads a ledger, and raises an error if the data is not one. `spec` holds the caller's limits, `logs` the
   -- keys of their logs.
   local function unpackLedger(data, key, spec, logs)
-    if data:byte(2) ~= VERSION then error('data of another version', 0) end
+    if data:byte(2) ~= VERSION then error('data of another version, or of another program', 0) end
     local kind, ledger, position = data:sub(1, 1), nil, nil
     if kind == 's' or kind == 'f' or kind == 't' then
       ledger, position = unpackSmall(data, algebraOf(kind), key .. ':log:')

@@ -1,9 +1,9 @@
 import { Observable, type Subscriber } from 'rxjs';
 import type { Permits } from '../limits/cost.ts';
-import type { Limiter } from '../port/line.ts';
+import type { Limiter, LimiterGroup } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
-import { type NamedGroup, planOf } from '../throttle/throttleOptions.ts';
+import { planOf } from '../throttle/throttleOptions.ts';
 import * as check from '../validate.ts';
 import { BufferedPull } from './bufferedPull.ts';
 import { checkInput, type PulledInput } from './input.ts';
@@ -66,12 +66,12 @@ export interface FromThrottledByKeyOptions<P = Permits, T = unknown, R = T>
 // The overloads of a limiter come last: the compiler's messages about wrong options are about the last one.
 export function fromThrottled<T, P>(
   input: PulledInput<T>,
-  group: NamedGroup<P>,
+  group: LimiterGroup<P>,
   options: FromThrottledByKeyOptions<P, T> & { project?: undefined },
 ): Observable<T>;
 export function fromThrottled<T, P, R>(
   input: PulledInput<T>,
-  group: NamedGroup<P>,
+  group: LimiterGroup<P>,
   options: FromThrottledByKeyOptions<P, T, R>,
 ): Observable<R>;
 /**
@@ -136,7 +136,7 @@ export function fromThrottled<T, P, R>(
 ): Observable<R>;
 export function fromThrottled<T, P, R>(
   input: PulledInput<T>,
-  limiter: Limiter<P> | NamedGroup<P>,
+  limiter: Limiter<P> | LimiterGroup<P>,
   options: Partial<FromThrottledByKeyOptions<P, T, R>> = {},
 ): Observable<T | R> {
   checkInput(input);

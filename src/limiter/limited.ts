@@ -22,7 +22,7 @@ type Suits<Method, Args extends unknown[]> = Method extends (...args: infer Give
   ? Given extends [...Args, ...unknown[]]
     ? Method
     : 'the functions `permits` and `key` need arguments of the types that the method has'
-  : 'the method needs to return a promise';
+  : 'the method needs to return a promise, and experimentalDecorators to be off';
 
 /** The result of {@link limited}: a standard decorator of methods that return a promise. It keeps their type. */
 export type LimitedDecorator<This, Args extends unknown[], KeyArgs extends unknown[]> = <

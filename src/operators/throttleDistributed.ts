@@ -1,9 +1,8 @@
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction, type Subscriber } from 'rxjs';
-import type { Limiter } from '../port/line.ts';
+import type { Limiter, LimiterGroup } from '../port/line.ts';
 import { CountingSubscriber } from '../throttle/countingSubscriber.ts';
 import { RequestingSubscriber } from '../throttle/requestingSubscriber.ts';
 import {
-  type NamedGroup,
   planOf,
   type ThrottleDistributedByKeyOptions,
   type ThrottleDistributedOptions,
@@ -11,11 +10,11 @@ import {
 
 // The overloads of a limiter come last: the compiler's messages about wrong options are about the last one.
 export function throttleDistributed<T, P>(
-  group: NamedGroup<P>,
+  group: LimiterGroup<P>,
   options: ThrottleDistributedByKeyOptions<T, P> & { project?: undefined },
 ): MonoTypeOperatorFunction<T>;
 export function throttleDistributed<T, P, R>(
-  group: NamedGroup<P>,
+  group: LimiterGroup<P>,
   options: ThrottleDistributedByKeyOptions<T, P, R>,
 ): OperatorFunction<T, R>;
 /**
@@ -58,7 +57,7 @@ export function throttleDistributed<T, P, R>(
   options: ThrottleDistributedOptions<T, P, R>,
 ): OperatorFunction<T, R>;
 export function throttleDistributed<T, P, R>(
-  limiter: Limiter<P> | NamedGroup<P>,
+  limiter: Limiter<P> | LimiterGroup<P>,
   options?: Partial<ThrottleDistributedByKeyOptions<T, P, R>>,
 ): OperatorFunction<T, R> {
   const plan = planOf(limiter, options);

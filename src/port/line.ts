@@ -101,6 +101,8 @@ export interface Limiter<P = Permits> {
 
 /** A group of limiters by key, as the operators see it. */
 export interface LimiterGroup<P = Permits> {
+  /** Its name in error messages. */
+  readonly name?: string | undefined;
   /** Returns the limiter of a key. */
   get(key: string): Limiter<P>;
 }

@@ -62,11 +62,6 @@ export interface ThrottleDistributedByKeyOptions<T, P = Permits, R = T>
   key: (value: T) => string;
 }
 
-/** A group with a name for error messages. */
-export interface NamedGroup<P = Permits> extends LimiterGroup<P> {
-  readonly name: string;
-}
-
 /** The checked options with their defaults. */
 export interface ThrottlePlan<T, P, R> {
   /** The name of the limiter or group, for error messages. */
@@ -90,7 +85,7 @@ const allOptions = ['permits', 'key', 'strategy', 'timeout', 'onTimeout', 'maxQu
 
 /** Fills in the defaults. Throws for an invalid limiter or option, and for options that are not `known`. */
 export function planOf<T, P, R>(
-  limiter: Limiter<P> | NamedGroup<P>,
+  limiter: Limiter<P> | LimiterGroup<P>,
   options: Partial<ThrottleDistributedByKeyOptions<T, P, R>> = {},
   known = allOptions,
 ): ThrottlePlan<T, P, R> {
@@ -111,7 +106,7 @@ export function planOf<T, P, R>(
   if (project !== undefined) check.functionValue('project', project);
   const find = lineFinder(limiter, key, permits);
   const lineOf = (value: T) => find(key?.(value));
-  const { name } = 'line' in limiter ? limiter.line : limiter;
+  const { name = 'group' } = 'line' in limiter ? limiter.line : limiter;
   const alike = typeof permits !== 'function' && !project && !key;
   const counted = alike && timeout === Infinity && maxQueue === Infinity;
   const keyed = key !== undefined;

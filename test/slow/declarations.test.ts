@@ -11,7 +11,6 @@ const helpers = [
   'Branded',
   'Cost',
   'Line',
-  'NamedGroup',
   'NotInferred',
   'OneLimitOptions',
   'PulledStream',

@@ -9,6 +9,7 @@ import {
   fromThrottled,
   type LimitedByKeyOptions,
   type Limiter,
+  type LimiterGroup,
   limited,
   memoryStore,
   NotInitializedError,
@@ -113,6 +114,12 @@ const groupOfTwo = new RateLimiterGroup({
   limit: (key) => ({ requests: limit, tokens: tokenBucket({ permits: key.length, interval: 9 }) }),
 });
 groupOfOne.get('a').acquire(2);
+// What a function of a user's own may take.
+export const byName = (group: LimiterGroup, limiter: Limiter) => [
+  throttleDistributed(group, { key: (name: string) => name }),
+  fromThrottled(['a'], group, { key: (name: string) => name }),
+  acquirePermits(limiter),
+];
 assert<number>()(groupOfOne.size);
 new RateLimiterGroup({ name: 'a', limit: () => limit, redis: new Redis(), maxQueue: 1 })
   .get('a')
