@@ -1205,4 +1205,67 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'scripts',
+    title: 'the text of a limit in a small ledger does not tell where it ends',
+    tests: ['test/redis/twins\\.'],
+    changes: [
+      {
+        file: 'src/stores/redis/spec.ts',
+        find: '(\\d+,\\d+,\\d+\\])\\]$/',
+        replace: '(\\d+,\\d+,\\d+)\\]\\]$/',
+      },
+      { file: 'lua/ledger/asked.lua', find: "argument:sub(2) .. ']'", replace: "argument:sub(2) .. ']]'" },
+      {
+        file: 'lua/ledger/format.lua',
+        find: "'%s%.0f,%.0f,%.0f]', kind",
+        replace: "'%s%.0f,%.0f,%.0f', kind",
+      },
+      { file: 'lua/quick/open.lua', find: '(%d+),(%d+),(%d+)]$', replace: '(%d+),(%d+),(%d+)$' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the fast path renews the key of a log only when it adds an entry',
+    tests: ['test/redis/expiry'],
+    changes: [
+      { file: 'lua/quick/save.lua', find: 'if lengthBefore then redis', replace: 'if pushed then redis' },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'free permits are left to a large request for four seconds at most, in memory',
+    tests: ['test/contention/longIntervals'],
+    changes: [
+      {
+        file: 'src/stores/memory/tickets.ts',
+        find: 'ledger.limits.length > 1 ? mostOfSeveral : Infinity',
+        replace: 'mostOfSeveral',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'grants under another kind of limit count from the change on, in memory',
+    tests: ['test/limits/twoKinds'],
+    changes: [
+      {
+        file: 'src/limits/states.ts',
+        find: 'const at = newest > 0 ? newest : now;',
+        replace: 'const at = Math.max(now, newest);',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'after a step of the clock, an ended window that overlaps the present one is forgotten, in memory',
+    tests: ['test/limits/windowRates'],
+    changes: [
+      {
+        file: windows,
+        find: 'if (startAt(state, now) < past.end) continue;',
+        replace: 'if (now < past.end) continue;',
+      },
+    ],
+  },
 ];
