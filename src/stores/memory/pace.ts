@@ -92,8 +92,8 @@ export function stridesOf(ledger: LedgerState, cost: Cost): number[] {
   const pace = isFast ? latePacing : pacing;
   return ledger.limits.map(({ kind, interval, permits }, i) => {
     if (kind === 'tokenBucket') return 0;
-    const parts = kind === 'slidingWindow' ? Math.min(permits, strideParts) : 1;
-    return keptLoad(ledger, Math.min(mostStride, interval / parts, (pace * cost[i] * interval) / permits));
+    const most = kind === 'slidingWindow' ? interval / Math.min(permits, strideParts) : mostStride;
+    return keptLoad(ledger, Math.min(mostStride, most, (pace * cost[i] * interval) / permits));
   });
 }
 
