@@ -241,7 +241,7 @@ local function fixedWindow()
     -- Earlier grants count in the window in which they were made, so the next one starts after the newest of
     -- them. An empty one between others lasts as long. Those of an empty last one have expired.
     local function lengthen(window)
-      if window ~= state or window.used > 0 then window.stop = math.max(window.start + state.interval, window.newest + 1) end
+      window.stop = math.max(window.start + state.interval, window.newest + 1)
     end
     lengthen(state)
     for _, window in ipairs(state.earlier) do lengthen(window) end

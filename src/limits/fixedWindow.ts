@@ -132,8 +132,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     // Earlier grants count in the window in which they were made, so the next one starts after the newest of
     // them. An empty one between others lasts as long. Those of an empty last one have expired.
     for (let window: Window | undefined = state; window; window = window.earlier)
-      if (window !== state || window.used > 0)
-        window.end = Math.max(window.start + interval, window.newest + 1);
+      window.end = Math.max(window.start + interval, window.newest + 1);
     if (state.used === 0) state.newest = state.end = 0;
     if (align === 'epoch') toGrid(state, shift);
     return movesGrid;

@@ -732,8 +732,8 @@ export const known = [
     changes: [
       {
         file: window,
-        find: 'window = window.earlier)\n      if (window !== state || window.used > 0)',
-        replace: 'window = undefined)\n      if (window !== state || window.used > 0)',
+        find: 'window; window = window.earlier)\n      window.end = Math.max(',
+        replace: 'window; window = undefined)\n      window.end = Math.max(',
       },
     ],
   },
