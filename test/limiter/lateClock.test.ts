@@ -34,6 +34,7 @@ for (const origin of [first, first - day / 2, first + day / 2, first + 30 * day,
 // The window in progress may have begun before the zero of the ledgers' clocks.
 for (const days of [1, 3, 7, 30, 365])
   test(`the permits of a window of ${days} days on the clock are free from the start`, async () => {
+    sinon.useFakeTimers({ now: first, toFake: ['Date', 'performance', 'setTimeout'] });
     const limit = fixedWindow({ permits: 2, interval: days * day, align: 'epoch' });
     const limiter = new RateLimiter({ name: 'n', limit });
     assert.is(await limiter.availablePermits(), 2);

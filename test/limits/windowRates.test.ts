@@ -87,12 +87,18 @@ test('an empty window on the clock has all permits after a step of the clock', (
   assert.is(algebra.earliest(next, first + 1_005, first + 1_005, 1), first + 1_400);
 });
 
-test('after a step of the clock, no window overlaps one that is no longer known', () => {
-  const state = algebra.create(fixedWindow({ permits: 4, interval: 41, align: 'epoch' }));
-  const first = Math.ceil(start / 41) * 41;
+/** A window on the clock, at whose start two of its four permits are reserved for `late`, and some of the next one for its start. */
+function withNext(interval: number, late: number, next: number) {
+  const state = algebra.create(fixedWindow({ permits: 4, interval, align: 'epoch' }));
+  const first = Math.ceil(start / interval) * interval;
   algebra.roll(state, first, 0);
-  algebra.commit(state, first, first + 20, 2);
-  algebra.commit(state, first, first + 41, 2);
+  algebra.commit(state, first, first + late, 2);
+  algebra.commit(state, first, first + interval, next);
+  return { state, first };
+}
+
+test('after a step of the clock, no window overlaps one that is no longer known', () => {
+  const { state, first } = withNext(41, 20, 2);
   // The first window has ended, and the next one becomes empty.
   const now = first + 45;
   algebra.roll(state, now, 0);
@@ -102,11 +108,7 @@ test('after a step of the clock, no window overlaps one that is no longer known'
 });
 
 test('after a step of the clock, an ended window counts until the one of the grid that it overlaps has ended', () => {
-  const state = algebra.create(fixedWindow({ permits: 4, interval: 40, align: 'epoch' }));
-  const first = Math.ceil(start / 40) * 40;
-  algebra.roll(state, first, 0);
-  algebra.commit(state, first, first + 38, 2);
-  algebra.commit(state, first, first + 40, 4);
+  const { state, first } = withNext(40, 38, 4);
   const now = first + 62;
   algebra.roll(state, now, 38);
   assert.is(algebra.refund(state, now, first + 40, 4), 4);

@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { fixedWindow, leakyBucket, slidingWindow, tokenBucket } from '../../src/index.ts';
-import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { Refund } from '../../src/stores/store.ts';
-import { openRedisLedger } from '../support/redisLedger.ts';
 import { until } from '../support/until.ts';
 import { ledgerOf, type PromiseLedger, refundsOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
@@ -178,14 +176,10 @@ async function perform(
 }
 
 test('a call that adds nothing to the log renews its key with that of the ledger', async ({ redis }) => {
-  const limits = [slidingWindow({ permits: 30, interval: 900, resolution: 1 })];
+  const limit = slidingWindow({ permits: 30, interval: 900, resolution: 1 });
   let serverUs = 1_700_000_000_000_000;
-  const config = { name: 'n', prefix: 'p', clientId: 'me', names: [''], limits };
-  const ledger = openRedisLedger(config, scriptsOf(redis), () => serverUs);
-  const decide = (permits: number) =>
-    new Promise<boolean>((resolve, reject) =>
-      ledger.decide([permits], (error, reply) => (error ? reject(error) : resolve(reply!.granted))),
-    );
+  const ledger = ledgerOf(redis, { '': limit }, { serverTime: () => serverUs });
+  const decide = async (permits: number) => (await ledger.decide([permits])).granted;
   assert.ok(await decide(1));
   serverUs += 160_000;
   // More entries than the ledger holds itself.

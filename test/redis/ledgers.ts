@@ -16,10 +16,10 @@ export interface PromiseLedger {
 export function ledgerOf(
   redis: Redis | Cluster,
   limits: Record<string, Limit>,
-  { name = 'n', prefix = 'p', clientId = 'me' } = {},
+  { name = 'n', prefix = 'p', clientId = 'me', serverTime = undefined as (() => number) | undefined } = {},
 ): PromiseLedger {
   const config = { name, prefix, clientId, names: Object.keys(limits), limits: Object.values(limits) };
-  const ledger = openRedisLedger(config, scriptsOf(redis));
+  const ledger = openRedisLedger(config, scriptsOf(redis), serverTime);
   return {
     reserve: (cost, { count = 1, maxWait = 0, held = 0 } = {}) =>
       answer((reply) =>
