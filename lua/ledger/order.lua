@@ -21,7 +21,7 @@ do
   local MOST_RESERVED = 0.45
   -- If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and
   -- granted again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket,
-  -- for as many contenders, only while permits come back late, as little is lost otherwise.
+  -- for as many contenders, only while permits come back late, as little is lost otherwise, or if one is for several permits.
   local KEPT_OF_FEW = 0.5
   local FEW_FOR_ANY = 16
   -- They also wait in order for a bucket that holds fewer of the largest requests than this, and no more than contenders. For one
@@ -29,6 +29,8 @@ do
   -- many calls, and a client that cancels what it reserves gets more of such a bucket than others.
   local MOST_IN_BUCKET = 8
   local MOST_IN_LEAKY = 0.8
+  -- Of requests for several permits of a bucket, those that take at least so many milliseconds are slow.
+  local LEAST_IN_BUCKET = 15
   -- Slow requests of a fixed window for which turns may serve do so if they take all of it, unless at most this part is kept.
   local FEW_IN_FIXED = 0.25
   -- But while permits come back later than this part of the interval, and at most `MOST_IN_TURNS` is kept, turns go before the
@@ -95,9 +97,11 @@ do
     local isLate = isRecent(ledger, ledger.lateAt)
     -- In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
     if state.burst == 1 and (load < SLOW_REQUEST or kept > MOST_IN_LEAKY or isLate) then return false end
-    -- Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
-    -- calls.
-    if isSlow(ledger, load) and kept <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY and isLate then return true end
+    -- Slow requests wait for long, so reservations would keep what comes back late from others; and of what comes back, those for
+    -- many permits would get next to nothing, as others take it one by one. Of many clients, that takes many calls.
+    local isLarge = load > slowestLoad(ledger) and isSlow(ledger, load, LEAST_IN_BUCKET)
+    local waitsLong = isLarge or isLate and isSlow(ledger, load)
+    if waitsLong and kept <= KEPT_OF_FEW and contenders <= FEW_FOR_ANY then return true end
     local requests = math.max(fewOf(ledger, permit), math.min(MOST_IN_BUCKET, contenders + 1))
     return state.burst * state.interval < state.permits * load * requests
   end

@@ -12,10 +12,12 @@
 local turnOf
 
 do
-  -- For how long after its turn a client can be overtaken: milliseconds.
+  -- For how long after its turn a client can be overtaken: milliseconds. Of several limits, for no more than so many times as
+  -- long as the others then leave free permits to it.
   local MOST_DELAY = 1000
+  local DELAYS_OF_SEVERAL = 3
   -- The others then leave free permits to the first client, whose request may need more, for as long as its permits take at the
-  -- full rate, and at least so many milliseconds. Of several limits, no longer than that: the others may wait for another one.
+  -- full rate: of one limit, at least so many milliseconds; of several, at most, as the others may wait for another one.
   local LEAST_HOLD = 1000
   local MOST_OF_SEVERAL = 4000
 
@@ -23,7 +25,8 @@ do
   -- clients in front, without what they are likely to refund: those that were granted call again; whether no client waits
   -- in front, or none that this one must let pass; and whether the first one has been overtaken for so long that this one
   -- must not be granted anything. Forgets the clients that have not called again. Clients that take turns are not barred, nor
-  -- are others unless permits are rare: a first client that has crashed would stop them all.
+  -- are others unless permits are rare, as a first client that has crashed would stop them all, or unless there are several
+  -- limits, for a moment: of these, clients that are ahead leave nothing to a larger request.
   function turnOf(ledger, client, now, mayBar)
     local tickets, delay, expected, own, first = {}, 0, 0, nil, nil
     local isPaced = callAtPace(ledger)
@@ -42,14 +45,15 @@ do
     end
     ledger.tickets = tickets
     -- Its request does not fit yet. It may be overtaken again, so that free permits are in use.
+    local severalLimits, overtaken = #ledger.limits > 1, math.huge
     if first then
-      local hold = math.max(LEAST_HOLD, first.stride)
-      if #ledger.limits > 1 then hold = math.min(MOST_OF_SEVERAL, hold) end
-      if first.due + MOST_DELAY + hold <= now then first.due = now end
+      local hold = severalLimits and math.min(MOST_OF_SEVERAL, first.stride) or math.max(LEAST_HOLD, first.stride)
+      local most = severalLimits and math.min(MOST_DELAY, hold * DELAYS_OF_SEVERAL) or MOST_DELAY
+      if first.due + most + hold <= now then first.due = now end
+      overtaken = first.due + most
     end
     -- A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
-    local overtaken = first and first.due + MOST_DELAY or math.huge
     local isFirst = delay == 0 or own and own.stride > 0 and own.due <= now and own.due < overtaken
-    return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now and areRare(ledger)
+    return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now and (severalLimits or areRare(ledger))
   end
 end

@@ -18,8 +18,10 @@ if ordered then
   -- one.
   local LEAD_IN_ORDER = 4
   local LEAD_BESIDE = 3
-  -- While no more than this part is kept, most permits that it leaves would stay unused. Of those that come back late to a window,
-  -- fewer come back.
+  -- While no more than this part is kept, most permits that it leaves would stay unused. So it leaves them for requests of another
+  -- size only, no more than one of these needs, and only after so many shares: otherwise clients with small requests would take
+  -- each permit that comes back, and a large one would never be granted. Of those that come back late to a window, fewer come back.
+  local LEAD_OF_FEW = 5
   local LEAST_KEPT = 0.15
   local LEAST_IN_WINDOW = 0.3
 
@@ -67,12 +69,14 @@ if ordered then
   -- that refunds would be granted each of its permits again before the others call. Not of several limits, of which another client
   -- may wait for another one. Nor in windows that are no longer than its horizon: others would call too late.
   function leavesToOthers(cost)
-    local kept = keptPart(ledger)
-    if isFirst or turns or #ledger.limits > 1 or shortestInterval(ledger) <= horizon or kept <= LEAST_KEPT then return false end
-    local load, isMuch = loadOf(ledger, cost), kept > LEAST_IN_WINDOW or not hasWindow(ledger)
+    if isFirst or turns or #ledger.limits > 1 or shortestInterval(ledger) <= horizon then return false end
+    local load, kept = loadOf(ledger, cost), keptPart(ledger)
+    local isMuch = kept > (hasWindow(ledger) and LEAST_IN_WINDOW or LEAST_KEPT)
     if isMuch and taken - least >= load * LEAD_IN_ORDER and isRecent(ledger, ledger.lateAt) then return true end
+    local most = share * (kept > LEAST_KEPT and LEAD_BESIDE or LEAD_OF_FEW)
+    local rest = kept > LEAST_KEPT and 0 or math.max(0, fitAll(ledger, now, now, cost, math.huge) - 1) * load
     for _, ticket in ipairs(ledger.tickets) do
-      if ticket.stride > 0 and ticket.stride ~= load and taken - ticket.taken > share * LEAD_BESIDE then return true end
+      if ticket.stride > rest and ticket.stride ~= load and taken - ticket.taken > most then return true end
     end
   end
 

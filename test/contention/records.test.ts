@@ -117,6 +117,23 @@ test('12 clients with small and large requests of two windows keep them while pe
   });
 });
 
+// If small requests left nothing to a large one of several limits, it would never be granted.
+test('a large request of two limits is granted beside small ones of which most are refunded', () => {
+  const limits = [
+    tokenBucket({ permits: 240, interval: 904 }),
+    fixedWindow({ permits: 432, interval: 701, align: 'epoch' }),
+  ];
+  const habits = { ...waits, refund: 0.75, refundWithin: 21 };
+  const clients = [
+    { ...habits, waiting: 3, costs: [[19, 35]] },
+    { ...habits, waiting: 55, costs: [[1, 1]] },
+  ];
+  const during = { ...manyWindows(limits[0], 20_000), seeds: 8 };
+  const { part, jain } = fleetAgainstIdeal(limits, clients, during);
+  assert.ok(part >= 0.97, `${part} of the ideal`);
+  assert.ok(jain >= 0.65, `Jain's index is ${jain}`);
+});
+
 for (const limitOf of [slidingWindow, fixedWindow])
   test(`clients of two windows at once share them whatever their round trips: ${limitOf.name}`, () => {
     const limits = [limitOf({ permits: 50, interval: 1000 }), limitOf({ permits: 200, interval: 5000 })];

@@ -39,6 +39,18 @@ for (const [[limitOf, number, sizes, refund, refundWithin, bounds]] of cases(fle
     assertKept(fleetAgainstIdeal(limit, clients, { ...manyWindows(limit, 20_000), seeds: 8 }), bounds);
   });
 
+// If small requests took each permit that comes back, the index would be 0.5 to 0.73, and large ones not granted at all.
+for (const [limitOf, number, sizes, refund, refundWithin, bounds] of [
+  [tokenBucket, 2, [1, 20], 0.9, 60, { part: 0.97, jain: 0.98, calls: 0.9 }],
+  [tokenBucket, 6, [1, 5], 0.8, 100, { part: 0.97, jain: 0.98, calls: 2.3 }],
+  [slidingWindow, 2, [1, 20], 0.9, 60, { part: 1, jain: 0.97, calls: 1 }],
+] as const)
+  test(`${number} clients share a ${limitOf.name} with requests for ${sizes.join(' or ')} permits, most of which are refunded`, () => {
+    const limit = limitOf({ permits: 100, interval: 1000 });
+    const clients = bySize({ refund, refundWithin }, sizes, number, 100);
+    assertKept(fleetAgainstIdeal(limit, clients, { ...manyWindows(limit, 15_000), seeds: 3 }), bounds);
+  });
+
 // If the smaller ones reserved two requests for each of the larger ones, the index would be 0.91 to 0.93.
 const near = [
   [fixedWindow, 1517, 4861, 2, [30, 28], 2],

@@ -22,6 +22,7 @@ const shared = sharedRedis(test, { protocol: 2 });
 const soon: Habits = { ...waits, refund: 0.9, refundWithin: 5 };
 const late: Habits = { ...waits, refund: 0.9, refundWithin: 500 };
 const some: Habits = { ...late, refund: 0.6 };
+const most: Habits = { ...waits, refund: 0.75, refundWithin: 21 };
 const estimates: Habits = { ...waits, waiting: 4, costs: [[10]], refund: 1, part: 0.8, refundWithin: 100 };
 const cancels: Habits = { ...some, cancel: 0.5, cancelWithin: 300 };
 
@@ -36,7 +37,7 @@ const fixed = (permits: number, interval: number) => fixedWindow({ permits, inte
 const bucket = (permits: number, interval: number) => tokenBucket({ permits, interval });
 
 /** Of more calls, the test would take longer than it tells. */
-const mostCalls = triesAll ? 1_500 : 400;
+const mostCalls = triesAll ? 1_500 : 600;
 
 /** With seconds of virtual time. */
 const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number][] = [
@@ -71,6 +72,27 @@ const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number
     [fixed(100, 1_000)],
     bySize({ refund: 0.6, refundWithin: 500 }, [5, 50], 4, 100),
     15,
+  ],
+  [
+    'clients with requests of two sizes refund most on a bucket',
+    [bucket(100, 1_000)],
+    bySize({ refund: 0.9, refundWithin: 60 }, [1, 20], 2, 100),
+    6,
+  ],
+  [
+    'clients with slow and fast requests refund much on a bucket',
+    [bucket(100, 1_000)],
+    bySize({ refund: 0.8, refundWithin: 100 }, [1, 5], 6, 100),
+    8,
+  ],
+  [
+    'clients with large and small requests of two limits refund much',
+    [bucket(240, 904), fixed(432, 701)],
+    [
+      { ...most, waiting: 3, costs: [[19, 35]] },
+      { ...most, waiting: 55, costs: [[1, 1]] },
+    ],
+    8,
   ],
   ['8 clients refund late in a long window', [sliding(50, 12_000)], alike(some, 8), 40],
   [

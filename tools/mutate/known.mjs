@@ -1239,8 +1239,68 @@ export const known = [
     changes: [
       {
         file: 'src/stores/memory/tickets.ts',
-        find: 'ledger.limits.length > 1 ? mostOfSeveral : Infinity',
-        replace: 'mostOfSeveral',
+        find: ': Math.max(leastHold, first.stride)',
+        replace: ': Math.min(mostOfSeveral, Math.max(leastHold, first.stride))',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'small requests leave nothing to a large one of which most are refunded, in memory',
+    tests: ['test/contention/sizes'],
+    changes: [
+      {
+        file: 'src/stores/memory/queueing.ts',
+        find: '? leadBeside : leadOfFew',
+        replace: '? leadBeside : Infinity',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'small requests leave nothing to a large one of which most are refunded, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      {
+        file: 'lua/reserve/queueing.lua',
+        find: 'LEAD_BESIDE or LEAD_OF_FEW',
+        replace: 'LEAD_BESIDE or math.huge',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'requests for several permits of a bucket have reservations, in memory',
+    tests: ['test/contention/sizes'],
+    changes: [{ file: 'src/stores/memory/order.ts', find: 'isLarge || (isLate', replace: '(isLate' }],
+  },
+  {
+    area: 'scripts',
+    title: 'requests for several permits of a bucket have reservations, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [{ file: 'lua/ledger/order.lua', find: 'isLarge or isLate', replace: 'isLate' }],
+  },
+  {
+    area: 'limits',
+    title: 'small requests of several limits leave nothing to a large one, in memory',
+    tests: ['test/contention/records'],
+    changes: [
+      {
+        file: 'src/stores/memory/tickets.ts',
+        find: '(areSeveral || areRare(ledger))',
+        replace: 'areRare(ledger)',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'small requests of several limits leave nothing to a large one, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      {
+        file: 'lua/ledger/tickets.lua',
+        find: '(severalLimits or areRare(ledger))',
+        replace: 'areRare(ledger)',
       },
     ],
   },

@@ -35,8 +35,8 @@ const mostInOrder = 0.9;
 const mostReserved = 0.45;
 /**
  * If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and
- * granted again. Not slow ones of a window, of which a client that refunds would get more than others, nor if the permits of a
- * bucket are slow: single requests would wait for longer than the queue in front of them takes.
+ * granted again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket, for as
+ * many contenders, only while permits come back late, as little is lost otherwise, or if one is for several permits.
  */
 const keptOfFew = 0.5;
 const fewForAny = 16;
@@ -49,6 +49,8 @@ export const mostTickets = 64;
  */
 const mostInBucket = 8;
 const mostInLeaky = 0.8;
+/** Of requests for several permits of a bucket, those that take at least so many milliseconds are slow. */
+const leastInBucket = 15;
 /** Slow requests of a fixed window for which turns may serve do so if they take all of it, unless at most this part is kept. */
 const fewInFixed = 0.25;
 /**
@@ -130,9 +132,11 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, contenders: numbe
   const isLate = isRecent(ledger, ledger.lateAt);
   // In a bucket of one permit, what comes back before a reservation is lost: that which comes late, in any case.
   if (limit.burst === 1 && (load < slowRequest || kept > mostInLeaky || isLate)) return false;
-  // Slow requests wait for long, so reservations would keep what comes back late from others. Of many clients, that takes many
-  // calls.
-  if (isSlow(ledger, load) && kept <= keptOfFew && contenders <= fewForAny && isLate) return true;
+  // Slow requests wait for long, so reservations would keep what comes back late from others; and of what comes back, those for many
+  // permits would get next to nothing, as others take it one by one. Of many clients, that takes many calls.
+  const isLarge = load > slowestLoad(ledger) && isSlow(ledger, load, leastInBucket);
+  const waitsLong = isLarge || (isLate && isSlow(ledger, load));
+  if (waitsLong && kept <= keptOfFew && contenders <= fewForAny) return true;
   const requests = Math.max(fewOf(ledger, permit), Math.min(mostInBucket, contenders + 1));
   return limit.burst * limit.interval < limit.permits * load * requests;
 }

@@ -74,9 +74,11 @@ function isPaced(ledger: LedgerState, now: number, cost: Cost): boolean {
 const leadInOrder = 4;
 const leadBeside = 3;
 /**
- * While no more than this part is kept, most permits that it leaves would stay unused. Of those that come back late to a window,
- * fewer come back.
+ * While no more than this part is kept, most permits that it leaves would stay unused. So it leaves them for requests of another
+ * size only, no more than one of these needs, and only after so many shares: otherwise clients with small requests would take each
+ * permit that comes back, and a large one would never be granted. Of those that come back late to a window, fewer come back.
  */
+const leadOfFew = 5;
 const leastKept = 0.15;
 const leastInWindow = 0.3;
 
@@ -91,13 +93,16 @@ export function leavesToOthers(
   { turn, takesTurns, taken, least, horizon, share }: Reservations,
 ): boolean {
   if (!turn || turn.isFirst || takesTurns || ledger.limits.length > 1) return false;
-  const kept = keptPart(ledger);
-  if (kept <= leastKept || shortestInterval(ledger) <= horizon) return false;
+  if (shortestInterval(ledger) <= horizon) return false;
   const load = loadOf(ledger, cost);
-  const isMuch = kept > leastInWindow || !hasWindow(ledger);
+  const kept = keptPart(ledger);
+  const isMuch = kept > (hasWindow(ledger) ? leastInWindow : leastKept);
   if (isMuch && taken - least >= load * leadInOrder && isRecent(ledger, ledger.lateAt)) return true;
+  const most = share * (kept > leastKept ? leadBeside : leadOfFew);
+  const { seen: now } = ledger;
+  const rest = kept > leastKept ? 0 : Math.max(0, fitAll(ledger, now, now, cost, Infinity) - 1) * load;
   return ledger.tickets.some(
-    ({ stride, taken: other }) => stride > 0 && stride !== load && taken - other > share * leadBeside,
+    ({ stride, taken: other }) => stride > rest && stride !== load && taken - other > most,
   );
 }
 

@@ -14,18 +14,23 @@ export interface Turn {
   isBarred: boolean;
 }
 
-/** For how long after its turn a client can be overtaken: milliseconds. */
+/**
+ * For how long after its turn a client can be overtaken: milliseconds. Of several limits, for no more than so many times as long as
+ * the others then leave free permits to it.
+ */
 const mostDelay = 1000;
+const delaysOfSeveral = 3;
 /**
  * The others then leave free permits to the first client, whose request may need more, for as long as its permits take at the full
- * rate, and at least so many milliseconds. Of several limits, no longer than that: the others may wait for another one.
+ * rate: of one limit, at least so many milliseconds; of several, at most, as the others may wait for another one.
  */
 const leastHold = 1000;
 const mostOfSeveral = 4000;
 
 /**
  * The turn of a client. Forgets the clients that have not called again. Clients that take turns are not barred, nor are others
- * unless permits are rare: a first client that has crashed would stop them all.
+ * unless permits are rare, as a first client that has crashed would stop them all, or unless there are several limits, for a moment:
+ * of these, clients that are ahead leave nothing to a larger request.
  */
 export function turnOf(ledger: LedgerState, client: string, now: number, mayBar = false): Turn {
   ledger.tickets = ledger.tickets.filter(({ until }) => until > now);
@@ -35,12 +40,14 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   const isPaced = callAtPace(ledger);
   const first = ledger.tickets.find(({ stride }) => stride > 0);
   // Its request does not fit yet. It may be overtaken again, so that free permits are in use.
+  const areSeveral = ledger.limits.length > 1;
+  let overtaken = Infinity;
   if (first) {
-    const most = ledger.limits.length > 1 ? mostOfSeveral : Infinity;
-    const hold = Math.min(most, Math.max(leastHold, first.stride));
-    if (first.due + mostDelay + hold <= now) first.due = now;
+    const hold = areSeveral ? Math.min(mostOfSeveral, first.stride) : Math.max(leastHold, first.stride);
+    const most = areSeveral ? Math.min(mostDelay, hold * delaysOfSeveral) : mostDelay;
+    if (first.due + most + hold <= now) first.due = now;
+    overtaken = first.due + most;
   }
-  const overtaken = first ? first.due + mostDelay : Infinity;
   for (const { client: other, due, stride } of ledger.tickets) {
     if (other === client) {
       // A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
@@ -53,7 +60,12 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
     if (stride > 0 || now < due + load || !isPaced) expected += load;
   }
   const isFirst = hasPassed || delay === 0;
-  return { delay, expected, isFirst, isBarred: mayBar && !isFirst && overtaken <= now && areRare(ledger) };
+  return {
+    delay,
+    expected,
+    isFirst,
+    isBarred: mayBar && !isFirst && overtaken <= now && (areSeveral || areRare(ledger)),
+  };
 }
 
 /**
