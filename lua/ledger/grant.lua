@@ -7,13 +7,15 @@ local commitAll, grantAll, boundFrontiers
 
 do
   -- Whether a window has room for permits before `t`. If so, `t` only keeps the order of requests.
-  local function hasRoomBefore(state, instant, t, permits)
+  local function hasRoomBefore(ledger, state, instant, t, permits)
     if t <= instant.at then return false end
     local algebra = algebraOf(state.kind)
     -- A sliding window's `earliest` is never before its newest reservation, so `fit` tells whether there is room just before
     -- `t`.
-    if state.kind == 'f' then return algebra.earliest(state, instant.now, instant.at, permits) < t end
-    return algebra.fit(state, instant.now, t - 1, permits) >= 1
+    if state.kind ~= 'f' then return algebra.fit(state, instant.now, t - 1, permits) >= 1 end
+    if algebra.earliest(state, instant.now, instant.at, permits) < t then return true end
+    -- A reservation that waits for another limit may be in the same window, far ahead.
+    return #ledger.limits > 1 and algebra.freeBefore(state, instant.at, permits, math.huge) < t
   end
 
   -- Moves the frontiers by the requests, at most `most`, that the pace allows at `t`. Returns their number.
@@ -23,7 +25,7 @@ do
       from[i] = ledger.frontiers[i] or 0
       if strides[i] > 0 then
         -- If the window had room before `t`, `t` only keeps the order of requests, and the frontier does not restart there.
-        from[i] = math.max(from[i], hasRoomBefore(state, instant, t, cost[i]) and instant.now or t)
+        from[i] = math.max(from[i], hasRoomBefore(ledger, state, instant, t, cost[i]) and instant.now or t)
         count = math.min(count, math.ceil((t + 1 - from[i]) / strides[i]))
       end
     end

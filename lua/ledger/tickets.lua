@@ -12,8 +12,8 @@
 local turnOf
 
 do
-  -- For how long after its turn a client can be overtaken: milliseconds. Of several limits, for no more than so many times as
-  -- long as the others then leave free permits to it.
+  -- For how long after its turn a client can be overtaken: milliseconds. Of several limits, for so many times as long as the
+  -- others then leave free permits to it.
   local MOST_DELAY = 1000
   local DELAYS_OF_SEVERAL = 3
   -- The others then leave free permits to the first client, whose request may need more, for as long as its permits take at the
@@ -48,7 +48,7 @@ do
     local severalLimits, overtaken = #ledger.limits > 1, math.huge
     if first then
       local hold = severalLimits and math.min(MOST_OF_SEVERAL, first.stride) or math.max(LEAST_HOLD, first.stride)
-      local most = severalLimits and math.min(MOST_DELAY, hold * DELAYS_OF_SEVERAL) or MOST_DELAY
+      local most = severalLimits and hold * DELAYS_OF_SEVERAL or MOST_DELAY
       if first.due + most + hold <= now then first.due = now end
       overtaken = first.due + most
     end

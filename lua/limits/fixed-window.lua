@@ -158,13 +158,38 @@ local function fixedWindow()
     return stop <= after.start and at < stop and (before < stop or window.used + n <= state.permits)
   end
 
-  -- The window of a grant at `t`, before the last one: it may be opened after a past one.
-  local function windowBefore(state, t)
+  -- The first moment, `t` or later, at which `n` permits are free ahead of the last window: in one before it, or in a new one that
+  -- fits between two. math.huge if none is known, or if more than `most` permits would be taken.
+  function algebra.freeBefore(state, t, n, most)
+    local earlier, held = state.earlier, state.used + n
+    for i = 1, #earlier do held = held + earlier[i].used end
+    if held > most or #earlier >= MOST_EARLIER or #earlier == 0 then return math.huge end
+    local free = math.max(t, earlier[#earlier].start)
+    for i = #earlier, 1, -1 do
+      local window, start = earlier[i], (earlier[i - 1] or state).start
+      if start > free then
+        -- After a step of the clock, or a change of the limit, they may be off the grid, or overlap.
+        if window.stop > start or startAt(state, window.start) ~= window.start or startAt(state, start) ~= start then
+          return math.huge
+        end
+        if free < window.stop and window.used + n <= state.permits then return free end
+        free = math.max(free, window.stop)
+        if startAt(state, free) >= window.stop and hasRoom(state, window, free, start) then return free end
+        free = start
+      end
+    end
+    return math.huge
+  end
+
+  -- The window of a grant at `t`, before the last one: it may be opened between two others, of which the first one is past at `t`.
+  local function windowBefore(state, now, t)
     local place = math.min((placeOf(state, t)), #state.earlier)
     if t >= state.earlier[place].stop then
       local start = startAt(state, t)
-      forgetFrom(state, place)
-      state.earlier[place] = { start = start, stop = start + state.interval, used = 0, newest = 0, reserved = 0 }
+      if state.earlier[place].stop <= now then forgetFrom(state, place) end
+      table.insert(state.earlier, place, {
+        start = start, stop = start + state.interval, used = 0, newest = 0, reserved = 0,
+      })
     end
     return state.earlier[place]
   end
@@ -173,7 +198,7 @@ local function fixedWindow()
     local window = state
     if state.used > 0 and t < state.start and state.earlier[1] then
       -- A grant ahead of the reservations in later windows.
-      window = windowBefore(state, t)
+      window = windowBefore(state, now, t)
     elseif state.used == 0 or t >= state.stop then
       open(state, now, t)
     end

@@ -18,7 +18,7 @@ local function slidingWindow()
 
   local attach, clear, entry, lessen, lengthOf, pop, reopen, save = slidingLog()
   local algebra = slidingFormat(attach)
-  algebra.earliest, algebra.fit, algebra.hasGap = slidingSearch(entry, lengthOf)
+  algebra.earliest, algebra.fit, algebra.hasGap, algebra.freeBefore = slidingSearch(entry, lengthOf)
   algebra.save = save
 
   -- The time of the entry for a grant at `t`. In a long log, new entries are a thousandth of the interval apart.

@@ -1,13 +1,46 @@
 -- @include "reserve/holes"
 
--- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts.
+-- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts, and of `offerAhead` in offer.ts.
 
 -- The most requests that a call grants in this way, so that it takes little of the server.
 local MOST_GAPS = 64
 
-local takeGap
+local takeGap, offerAhead
 
 do
+  -- Reservations that take no more than this part of a window's rate wait for another limit.
+  local MOST_ASIDE = 0.5
+
+  -- The first moment from `t` on that is free in the limits, each of which may move it, ahead of reservations that are too far.
+  local function freeFrom(ledger, instant, cost, t)
+    for i = 1, #cost do
+      local n, state, now = cost[i], ledger.limits[i], instant.now
+      if n > 0 then
+        local algebra = algebraOf(state.kind)
+        local moment = algebra.earliest(state, now, instant.at, n)
+        if moment <= now + NOTICE_PERIOD then
+          t = math.max(t, moment)
+        else
+          local most = (moment - now) * state.permits * MOST_ASIDE / state.interval
+          t = algebra.freeBefore and algebra.freeBefore(state, t, n, most) or math.huge
+        end
+      end
+    end
+    return t
+  end
+
+  -- The same as `offer`, ahead of reservations that wait for other limits of a record, for one request: otherwise a client that does
+  -- not need these limits would wait as long. All reservations keep their moments. Nothing if no moment earlier than `before` is
+  -- known.
+  function offerAhead(ledger, instant, cost, stride, after, before)
+    local frontier = stride > 0 and math.floor(frontierOf(ledger, cost)) or 0
+    local free = freeFrom(ledger, instant, cost, math.max(instant.now, ledger.pausedUntil, after, frontier))
+    local t = math.max(instant.at, free)
+    -- Written so that a NaN is no offer.
+    if not (t < before and freeFrom(ledger, instant, cost, t) <= t) then return end
+    return t, free <= instant.now and 0 or t * 1000 - instant.us
+  end
+
   local function hasGap(ledger, instant, cost, before, isFreed, hole)
     for i = 1, #cost do
       local n, state = cost[i], ledger.limits[i]

@@ -38,9 +38,9 @@ if not earlier then
 
   -- Grants requests of a run, at most `most`, at the moment `t` that was offered, and returns their number: 0 if there is no
   -- room.
-  local function grant(run, most, t, wait, hole, strides, stride, hasQuota)
+  local function grant(run, most, t, wait, hole, ahead, strides, stride, hasQuota)
     local cost, load = run.cost, wait > 0 and loadOf(ledger, run.cost)
-    local granted = hole and math.min(roomIn(hole, cost), most) or load and fitAll(ledger, now, t, cost, most)
+    local granted = hole and math.min(roomIn(hole, cost), most) or ahead and 1 or load and fitAll(ledger, now, t, cost, most)
       or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), most))
     if not (granted >= 1) then return 0 end
     if hole then
@@ -76,6 +76,11 @@ if not earlier then
     local hasQuota = sharesFree and stride == 0 and run.maxWait >= callsAgain * 1000
     while remaining > 0 do
       local t, wait = offer(ledger, instant, cost, stride, after, isClear)
+      local ahead, soonest
+      if paced and #ledger.limits > 1 and t > now + NOTICE_PERIOD then
+        ahead, soonest = offerAhead(ledger, instant, cost, stride, after, t)
+        if ahead then t, wait = ahead, soonest end
+      end
       -- A refunded reservation before `t` can be taken over without moving any other reservation.
       local hole = wait > 0 and holeFor and holeFor(ledger, math.max(now + 1, ledger.pausedUntil, after), t, cost)
       -- A request that may not wait must not overtake queued ones, and a client's request must not overtake the
@@ -103,7 +108,7 @@ if not earlier then
         local most = wait > 0 and math.min(remaining, roomFor(cost)) or remaining
         left = left or most < 1 or (wait > 0 and horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS)
         if left then return answer(remaining, LEFT) end
-        local granted = grant(run, most, t, wait, hole, strides, stride, hasQuota)
+        local granted = grant(run, most, t, wait, hole, ahead, strides, stride, hasQuota)
         remaining = remaining - granted
         -- The list of a log has turned out to be another one: its permits count for longer than when they were offered. A
         -- damaged key must not keep this loop, and so the server, busy for ever.

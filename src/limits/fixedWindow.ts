@@ -6,6 +6,7 @@ import {
   alignUp,
   close,
   type FixedWindowState,
+  freeBefore,
   fullBefore,
   hasRoom,
   open,
@@ -67,10 +68,12 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     return stop <= next.start && at < stop && (before < stop || window.used + n <= permits);
   },
 
+  freeBefore,
+
   commit(state, now, t, n) {
     let window: Window = state;
     // A grant ahead of the reservations in later windows.
-    if (state.used > 0 && t < state.start && state.earlier) window = windowBefore(state, t);
+    if (state.used > 0 && t < state.start && state.earlier) window = windowBefore(state, now, t);
     else if (state.used === 0 || t >= state.end) open(state, now, t);
     window.used += n;
     if (t > now) window.reserved = (window.newest > now ? window.reserved : 0) + n;

@@ -51,6 +51,34 @@ export function hasGap(
   return true;
 }
 
+/**
+ * The first moment, `t` or later, at which `n` permits are free ahead of the reservations. Infinity if none is known, or if more than
+ * `most` permits would be taken. All permits within an interval before or after it count, so that every window stays within the
+ * limit.
+ */
+export function freeBefore(
+  { log, head, coarsest, interval, permits, total }: State,
+  t: number,
+  n: number,
+  most: number,
+): number {
+  if (total + n > most) return Infinity;
+  let free = t;
+  let taken = total;
+  let ahead = log.length;
+  for (; ahead > head && log[ahead - 2] - coarsest >= free + interval; ahead -= 2) {
+    if (log.length - ahead === 2 * gapLimit) return Infinity;
+    taken -= log[ahead - 1];
+  }
+  for (let oldest = head; oldest < head + 2 * gapLimit && oldest < log.length; oldest += 2) {
+    if (taken + n <= permits && log[oldest] > free - interval) return free;
+    free = Math.max(free, log[oldest] + interval);
+    taken -= log[oldest + 1];
+    for (; ahead < log.length && log[ahead] - coarsest < free + interval; ahead += 2) taken += log[ahead + 1];
+  }
+  return Infinity;
+}
+
 /** Records `n` permits in a slot before the last one. */
 export function insert({ log, head }: Pick<State, 'log' | 'head'>, slot: number, n: number): void {
   let place = log.length;

@@ -1,7 +1,7 @@
 import { small } from '../small.ts';
 import type { Algebra } from './algebra.ts';
 import type { SlidingWindow } from './limit.ts';
-import { hasGap, insert } from './slidingGap.ts';
+import { freeBefore, hasGap, insert } from './slidingGap.ts';
 
 /** A sliding window with its log. */
 export interface SlidingWindowState {
@@ -76,6 +76,8 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   hasGap,
+
+  freeBefore,
 
   commit(state, _now, t, n) {
     const last = state.log.length - 2;

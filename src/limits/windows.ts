@@ -138,14 +138,39 @@ export function cutFrom(state: FixedWindowState, t: number): number {
   return isFast ? window.end : t;
 }
 
-/** The window of a grant at `t`, before the last one: it may be opened after a past one. */
-export function windowBefore(state: FixedWindowState, t: number): Window {
+/** The window of a grant at `t`, before the last one: it may be opened between two others, of which the first one is past at `t`. */
+export function windowBefore(state: FixedWindowState, now: number, t: number): Window {
   const after = windowAfter(state, t)!;
   const window = after.earlier ?? after;
   if (t < window.end) return window;
   const start = startAt(state, t);
-  after.earlier = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, earlier: undefined };
+  const earlier = window.end > now ? window : undefined;
+  after.earlier = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, earlier };
   return after.earlier;
+}
+
+/**
+ * The first moment, `t` or later, at which `n` permits are free ahead of the last window: in one before it, or in a new one that fits
+ * between two. Infinity if none is known, or if more than `most` permits would be taken.
+ */
+export function freeBefore(state: FixedWindowState, t: number, n: number, most: number): number {
+  const windows: Window[] = [];
+  for (let window: Window | undefined = state; window; window = window.earlier) windows.unshift(window);
+  const held = windows.reduce((sum, { used }) => sum + used, n);
+  if (held > most || windows.length > mostEarlier) return Infinity;
+  let free = Math.max(t, windows[0].start);
+  for (let i = 1; i < windows.length; i++) {
+    const { end, used, start } = windows[i - 1];
+    const next = windows[i].start;
+    if (next <= free) continue;
+    // After a step of the clock, or a change of the limit, they may be off the grid, or overlap.
+    if (end > next || startAt(state, start) !== start || startAt(state, next) !== next) return Infinity;
+    if (free < end && used + n <= state.permits) return free;
+    free = Math.max(free, end);
+    if (startAt(state, free) >= end && hasRoom(state, windows[i - 1], free, next)) return free;
+    free = next;
+  }
+  return Infinity;
 }
 
 /**

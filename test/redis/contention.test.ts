@@ -30,6 +30,22 @@ const sizes: Habits = { ...waits, costs: [[1], [3], [10]], cancel: 0.5, cancelWi
 
 const large: Habits = { ...soon, costs: [[1], [2], [5]], refund: 0.6 };
 
+/** Clients of which every second one needs all permits of a slow limit, too, and the others refund a few of a fast one. */
+const besideSlow: Habits[] = Array.from({ length: 6 }, (_, i) =>
+  i % 2 === 0
+    ? { ...waits, waiting: 2, costs: [[1, 20]] }
+    : {
+        ...waits,
+        waiting: 4,
+        costs: [
+          [1, 0],
+          [2, 0],
+        ],
+        refund: 0.1,
+        refundWithin: 300,
+      },
+);
+
 const alike = (habits: Habits, clients: number): Habits[] => Array(clients).fill(habits);
 
 const sliding = (permits: number, interval: number) => slidingWindow({ permits, interval });
@@ -93,6 +109,30 @@ const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number
       { ...most, waiting: 55, costs: [[1, 1]] },
     ],
     8,
+  ],
+  [
+    'clients of a fast sliding window beside those that wait for a slow one',
+    [sliding(20, 1_000), sliding(20, 20_000)],
+    besideSlow,
+    20,
+  ],
+  [
+    'clients of a sliding window beside those that wait for a slower one a little longer',
+    [sliding(20, 6_000), sliding(20, 8_000)],
+    besideSlow,
+    40,
+  ],
+  [
+    'clients of a fast fixed window beside those that wait for a slow bucket',
+    [fixed(20, 1_000), bucket(20, 20_000)],
+    besideSlow,
+    20,
+  ],
+  [
+    'clients of a fast window on the clock beside those that wait for a slow one',
+    [fixedWindow({ permits: 20, interval: 1_000, align: 'epoch' }), fixed(20, 20_000)],
+    besideSlow,
+    20,
   ],
   ['8 clients refund late in a long window', [sliding(50, 12_000)], alike(some, 8), 40],
   [

@@ -53,6 +53,8 @@ const loops: Record<string, [condition: string, why: string][]> = {
     ['ahead > 0', 'GAP_LIMIT rounds at most'],
     ['finish < math.min(before, at + state.interval)', 'each round passes an entry of those GAP_LIMIT'],
     ['oldest < ahead', 'GAP_LIMIT rounds at most'],
+    ['ahead > 0', 'GAP_LIMIT rounds at most'],
+    ['ahead < length', 'each round passes an entry of those GAP_LIMIT'],
   ],
   'limits/token-bucket.lua': [
     [

@@ -1306,6 +1306,142 @@ export const known = [
   },
   {
     area: 'limits',
+    title: 'a sliding window is free ahead of reservations that come within an interval, in memory',
+    tests: ['test/contention/aside'],
+    changes: [
+      {
+        file: 'src/limits/slidingGap.ts',
+        find: 'log[ahead] - coarsest < free + interval; ahead += 2) taken',
+        replace: 'false; ahead += 2) taken',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'all reservations of a sliding window count ahead of them, in memory',
+    tests: ['test/contention/aside'],
+    changes: [
+      {
+        file: 'src/limits/slidingGap.ts',
+        find: 'log[ahead - 2] - coarsest >= free + interval',
+        replace: 'log[ahead - 2] - coarsest >= Infinity',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a window ahead of reservations forgets the present one, in memory',
+    tests: ['test/limits/freeBefore'],
+    changes: [
+      { file: 'src/limits/windows.ts', find: 'window.end > now ? window : undefined', replace: 'undefined' },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a full window ahead of reservations is free, in memory',
+    tests: ['test/contention/aside'],
+    changes: [
+      {
+        file: 'src/limits/windows.ts',
+        find: 'used + n <= state.permits) return free',
+        replace: 'used <= state.permits) return free',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'requests wait behind reservations that wait for another limit, in memory',
+    tests: ['test/contention/aside'],
+    changes: [
+      {
+        file: 'src/stores/memory/serve.ts',
+        find: 'ledger.limits.length > 1 && behind.t',
+        replace: 'false && behind.t',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'reservations that wait for another limit restart the pace, in memory',
+    tests: ['test/contention/aside'],
+    changes: [
+      {
+        file: 'src/stores/memory/grant.ts',
+        find: 'limits.length > 1 && freeBefore',
+        replace: 'false && freeBefore',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a sliding window is free ahead of reservations that come within an interval, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      {
+        file: 'lua/limits/sliding-window/search.lua',
+        find: 'if later - state.coarsest >= free + state.interval then break end',
+        replace: 'if true then break end',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'all reservations of a sliding window count ahead of them, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      {
+        file: 'lua/limits/sliding-window/search.lua',
+        find: 'if time - state.coarsest < free + state.interval then break end',
+        replace: 'if true then break end',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a window ahead of reservations forgets the present one, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      {
+        file: 'lua/limits/fixed-window.lua',
+        find: 'if state.earlier[place].stop <= now then forgetFrom(state, place) end',
+        replace: 'forgetFrom(state, place)',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a full window ahead of reservations is free, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      {
+        file: 'lua/limits/fixed-window.lua',
+        find: 'window.used + n <= state.permits then return free end',
+        replace: 'window.used <= state.permits then return free end',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'requests wait behind reservations that wait for another limit, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      { file: 'lua/reserve/serve.lua', find: '#ledger.limits > 1 and t > now', replace: 'false and t > now' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'reservations that wait for another limit restart the pace, in Redis',
+    tests: ['test/redis/contention'],
+    changes: [
+      {
+        file: 'lua/ledger/grant.lua',
+        find: '#ledger.limits > 1 and algebra.freeBefore',
+        replace: 'false and algebra.freeBefore',
+      },
+    ],
+  },
+  {
+    area: 'limits',
     title: 'grants under another kind of limit count from the change on, in memory',
     tests: ['test/limits/twoKinds'],
     changes: [

@@ -98,5 +98,34 @@ local function slidingSearch(entry, lengthOf)
     return true
   end
 
-  return earliest, fit, hasGap
+  -- The first moment, `t` or later, at which `n` permits are free ahead of the reservations. math.huge if none is known, or if more
+  -- than `most` permits would be taken. All permits within an interval before or after it count, so that every window stays within
+  -- the limit.
+  local function freeBefore(state, t, n, most)
+    local free, taken, length, len = t, state.total, lengthOf(state), state.len
+    if taken + n > most then return math.huge end
+    local ahead = length
+    while ahead > 0 do
+      local time, count = entry(state, ahead - 1)
+      if not time or state.len ~= len then return math.huge end
+      if time - state.coarsest < free + state.interval then break end
+      if length - ahead == GAP_LIMIT then return math.huge end
+      taken, ahead = taken - count, ahead - 1
+    end
+    for oldest = 0, math.min(GAP_LIMIT, length) - 1 do
+      local time, count = entry(state, oldest)
+      if not time or state.len ~= len then return math.huge end
+      if taken + n <= state.permits and time > free - state.interval then return free end
+      free, taken = math.max(free, time + state.interval), taken - count
+      while ahead < length do
+        local later, more = entry(state, ahead)
+        if not later or state.len ~= len then return math.huge end
+        if later - state.coarsest >= free + state.interval then break end
+        taken, ahead = taken + more, ahead + 1
+      end
+    end
+    return math.huge
+  end
+
+  return earliest, fit, hasGap, freeBefore
 end

@@ -67,7 +67,7 @@ function keepPace(
     const frontier = ledger.frontiers[i] ?? 0;
     if (strides[i] === 0) return frontier;
     // If the window had room before `t`, `t` only keeps the order of requests, and the frontier does not restart there.
-    const start = Math.max(frontier, hasRoomBefore(state, instant, t, cost[i]) ? instant.now : t);
+    const start = Math.max(frontier, hasRoomBefore(ledger, state, instant, t, cost[i]) ? instant.now : t);
     count = Math.min(count, Math.ceil((t + 1 - start) / strides[i]));
     return start;
   });
@@ -80,11 +80,18 @@ function keepPace(
 }
 
 /** Whether a window has room for permits before `t`. If so, `t` only keeps the order of requests. */
-function hasRoomBefore(state: LimitState, { now, at }: Instant, t: number, permits: number): boolean {
-  const { earliest, fit } = algebraOf(state);
+function hasRoomBefore(
+  { limits }: LedgerState,
+  state: LimitState,
+  { now, at }: Instant,
+  t: number,
+  permits: number,
+): boolean {
+  const { earliest, fit, freeBefore } = algebraOf(state);
   if (t <= at) return false;
   // A sliding window's `earliest` is never before its newest reservation, so `fit` tells whether there is room just before `t`.
-  return state.kind === 'fixedWindow'
-    ? earliest(state, now, at, permits) < t
-    : fit(state, now, t - 1, permits) >= 1;
+  if (state.kind !== 'fixedWindow') return fit(state, now, t - 1, permits) >= 1;
+  if (earliest(state, now, at, permits) < t) return true;
+  // A reservation that waits for another limit may be in the same window, far ahead.
+  return limits.length > 1 && freeBefore!(state, at, permits, Infinity) < t;
 }

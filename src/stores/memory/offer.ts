@@ -1,6 +1,7 @@
 import { newestIn as newestInBucket } from '../../limits/bucketSteps.ts';
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
+import { noticePeriod } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
 /** When a request could be granted. */
@@ -60,6 +61,39 @@ export function offer(
   const t = Math.max(at, free);
   // If the permits are free at `now`, they are granted now, although the grant is recorded at `at`.
   return { t, wait: free <= now ? 0 : t * 1000 - us, limiting };
+}
+
+/** Reservations that take no more than this part of a window's rate wait for another limit. */
+const mostAside = 0.5;
+
+/**
+ * The same ahead of reservations that wait for other limits of a record, for one request: otherwise a client that does not need these
+ * limits would wait as long. All reservations keep their moments. Undefined if no moment earlier than `before` is known.
+ */
+export function offerAhead(
+  ledger: LedgerState,
+  { now, at, us }: Instant,
+  cost: Cost,
+  stride: number,
+  after: number,
+  before: number,
+): Offer | undefined {
+  const soon = now + noticePeriod;
+  /** The first moment from `t` on that is free in the limits, each of which may move it. */
+  const freeFrom = (t: number): number =>
+    cost.reduce((free, n, i) => {
+      const state = ledger.limits[i];
+      const { earliest, freeBefore } = algebraOf(state);
+      const moment = n > 0 ? earliest(state, now, at, n) : 0;
+      if (moment <= soon) return Math.max(free, moment);
+      const most = ((moment - now) * state.permits * mostAside) / state.interval;
+      return freeBefore?.(state, free, n, most) ?? Infinity;
+    }, t);
+  const frontier = stride > 0 ? Math.floor(frontierOf(ledger, cost)) : 0;
+  const free = freeFrom(Math.max(now, ledger.pausedUntil, after, frontier));
+  const t = Math.max(at, free);
+  if (t >= before || freeFrom(t) > t) return undefined;
+  return { t, wait: free <= now ? 0 : t * 1000 - us, limiting: undefined };
 }
 
 /** How many requests, at most `most`, can be granted at the moment `t`. */

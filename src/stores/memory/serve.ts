@@ -1,13 +1,13 @@
 import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
 import { loadOf } from '../../limits/load.ts';
-import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
+import { contenderPeriod, noticePeriod, outcome, type Run, type Segment } from '../store.ts';
 import { none } from './createLedger.ts';
 import { mostGaps, takeGap } from './gaps.ts';
 import { grantAll } from './grant.ts';
 import { fillHole, holeFor, roomIn } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { fitAll, offer } from './offer.ts';
+import { fitAll, offer, offerAhead } from './offer.ts';
 import { isRecent, noteGranted, noteTaken, stridesOf } from './pace.ts';
 import { goBehind, leavesToOthers, queue, type Reservations, staysQueued } from './queueing.ts';
 import { quotaOf, spend } from './quota.ts';
@@ -69,7 +69,10 @@ export function serve(
   const hasQuota = sharesFree && stride === 0 && maxWait >= callsAgain;
   let remaining = count;
   while (remaining > 0) {
-    const offered = offer(ledger, instant, cost, stride, reserved.after, reserved.isClear);
+    const behind = offer(ledger, instant, cost, stride, reserved.after, reserved.isClear);
+    const isFar = paced && ledger.limits.length > 1 && behind.t > now + noticePeriod;
+    const ahead = isFar ? offerAhead(ledger, instant, cost, stride, reserved.after, behind.t) : undefined;
+    const offered = ahead ?? behind;
     let { t, wait } = offered;
     // A refunded reservation before `t` can be taken over without moving any other reservation.
     const hole =
@@ -129,7 +132,9 @@ export function serve(
     const most = Math.min(remaining, room);
     let granted = hole
       ? Math.min(roomIn(hole, cost), most)
-      : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, most));
+      : ahead
+        ? 1
+        : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, most));
     // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
     if (hole) fillHole(ledger, hole, cost, granted, now);

@@ -15,8 +15,8 @@ export interface Turn {
 }
 
 /**
- * For how long after its turn a client can be overtaken: milliseconds. Of several limits, for no more than so many times as long as
- * the others then leave free permits to it.
+ * For how long after its turn a client can be overtaken: milliseconds. Of several limits, for so many times as long as the others
+ * then leave free permits to it.
  */
 const mostDelay = 1000;
 const delaysOfSeveral = 3;
@@ -44,7 +44,7 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   let overtaken = Infinity;
   if (first) {
     const hold = areSeveral ? Math.min(mostOfSeveral, first.stride) : Math.max(leastHold, first.stride);
-    const most = areSeveral ? Math.min(mostDelay, hold * delaysOfSeveral) : mostDelay;
+    const most = areSeveral ? hold * delaysOfSeveral : mostDelay;
     if (first.due + most + hold <= now) first.due = now;
     overtaken = first.due + most;
   }

@@ -1,0 +1,100 @@
+// Records of which some clients wait for a slow limit, in virtual time: their reservations hold up no others.
+import assert from 'node:assert/strict';
+import { test } from 'uvu';
+import { capacityOf, fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { jain } from '../fleet/measures.ts';
+import { overAnyWindows, overBucket, overGrid, overSliding, type PermitsAt } from '../properties/oracle.ts';
+import { runsOf } from '../support/campaign.ts';
+import { randomFrom, seed } from '../support/seed.mjs';
+import { contend, type Habits, waits } from './contend.ts';
+
+const fast = { permits: 20, interval: 1000 };
+const slow = { permits: 20, interval: 20_000 };
+const windows: [title: string, limit: Limit][] = [
+  ['a sliding window', slidingWindow(fast)],
+  ['a fixed window', fixedWindow(fast)],
+  ['a window on the clock', fixedWindow({ ...fast, align: 'epoch' })],
+];
+
+const all = windows.flatMap((window) =>
+  [slidingWindow, fixedWindow, tokenBucket].flatMap((of) =>
+    [1, 5].map((number) => [window, of, number] as const),
+  ),
+);
+// Behind reservations that wait for the slow limit, they would be granted next to nothing.
+for (const [[title, first], of, number] of all)
+  test(`${number} of ${title} use it beside as many that wait for a slow ${of.name}`, () => {
+    const limits = [first, of(slow)];
+    const both: Habits = { ...waits, waiting: 4, costs: [[1, number === 1 ? 20 : 10]] };
+    const one: Habits = { ...waits, waiting: 4, costs: [[1, 0]] };
+    const clients = Array.from({ length: 2 * number }, (_, i) => (i % 2 === 0 ? both : one));
+    const during = { roundTrip: 2, jitter: 0.3, warmUp: 5000, span: 60_000, seed: 1 };
+    const { kept, calls, granted } = contend({ limits, clients, ...during });
+    const ofOne = kept.filter((_, i) => i % 2 === 1).map(([permits]) => permits);
+    const used = ofOne.reduce((sum, n) => sum + n, 0) / (60 * fast.permits);
+    assert.ok(used >= 0.85, `${used} of the fast limit`);
+    assert.ok(jain(ofOne) >= 0.98, `Jain's index is ${jain(ofOne)}`);
+    const ofSlow = kept.reduce((sum, [, permits]) => sum + permits, 0);
+    assert.ok(ofSlow >= 2 * slow.permits, `${ofSlow} permits of the slow limit`);
+    assert.ok(calls <= 1.6 * granted, `${calls} calls for ${granted} grants`);
+  });
+
+/** How a limit of a clock that begins at `origin` is exceeded, if it is. */
+function overOf(limit: Limit, grants: readonly PermitsAt[]): string | undefined {
+  if (limit.kind === 'slidingWindow') return overSliding(limit, grants);
+  if (limit.kind === 'tokenBucket') return overBucket(limit, grants);
+  return limit.align === 'epoch' ? overGrid(limit, grants) : overAnyWindows(limit, grants);
+}
+
+/** Two or three limits, of which one is slow, and clients that need any of them. */
+function mixedFleet(which: number): { limits: Limit[]; clients: Habits[] } {
+  const random = randomFrom(which);
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)];
+  const between = (least: number, most: number) => Math.round(least * (most / least) ** random());
+  const limitOf = (interval: number): Limit => {
+    const spec = { permits: between(3, 40), interval };
+    return pick([
+      () => slidingWindow({ ...spec, resolution: pick([1, Math.ceil(interval / 20)]) }),
+      () => fixedWindow(spec),
+      () => fixedWindow({ ...spec, align: 'epoch' }),
+      () => tokenBucket(spec),
+    ])();
+  };
+  const limits = [between(200, 3000), between(5000, 60_000), between(200, 20_000)].map(limitOf);
+  if (random() < 0.5) limits.pop();
+  const costOf = () => {
+    const cost = limits.map((limit) => pick([0, 1, 1, Math.ceil(capacityOf(limit) * random())]));
+    return cost.some((n) => n > 0) ? cost : limits.map(() => 1);
+  };
+  const clients = Array.from({ length: between(2, 6) }, () => ({
+    ...waits,
+    ...{ waiting: between(1, 8), costs: [costOf(), costOf()] },
+    ...{ cancel: pick([0, 0, 0.5]), cancelWithin: between(10, 5000) },
+  }));
+  return { limits, clients };
+}
+
+test('no limit of a record is exceeded, whichever of its limits clients need', () => {
+  for (let i = 0; i < runsOf(100); i++) {
+    const which = seed() + i;
+    const { limits, clients } = mixedFleet(which);
+    const { standing } = contend({
+      limits,
+      clients,
+      roundTrip: 2,
+      jitter: 0.3,
+      warmUp: 0,
+      span: 40_000,
+      seed: 1,
+    });
+    limits.forEach((limit, at) => {
+      const grants = standing
+        .filter(({ cost }) => cost[at] > 0)
+        .map(({ moment, cost }) => ({ t: moment, n: cost[at] }));
+      const over = overOf(limit, grants);
+      assert.equal(over, undefined, `${over}, SLUICE_SEED=${which} SLUICE_RUNS=1: ${JSON.stringify(limit)}`);
+    });
+  }
+});
+
+test.run();
