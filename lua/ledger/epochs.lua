@@ -1,4 +1,5 @@
 -- @include "ledger/algebras"
+-- @include "ledger/newest"
 
 -- Which reservations are valid, by the epoch in which they were made. The twin of
 -- src/stores/memory/epochs.ts.
@@ -43,9 +44,9 @@ end
 
 -- The last moment that a client has reserved, by the ledger's clock, or 0 if it has become void since the epoch that the client
 -- knows. What was reserved before a change of the kind is due within the notice period; what was before a step of the clock seems
--- later than it is.
+-- later than it is, but is no later than the newest reservation of all.
 local function lastOf(ledger, now, moment, epoch, known)
   local t = moment + ledger.shift
   if not (moment > 0 and t < validUntil(ledger, math.max(epoch, known))) then return 0 end
-  return epoch < ledger.refundable and math.min(t, now + NOTICE_PERIOD) or t
+  return epoch < ledger.refundable and math.min(t, now + NOTICE_PERIOD, newestOf(ledger)) or t
 end

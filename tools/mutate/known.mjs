@@ -592,13 +592,13 @@ export const known = [
     changes: [
       {
         file: epochs,
-        find: 'epoch < ledger.refundable and math.min(t, now + NOTICE_PERIOD) or t',
+        find: 'epoch < ledger.refundable and math.min(t, now + NOTICE_PERIOD, newestOf(ledger)) or t',
         replace: 't',
       },
       {
         file: memory('epochs'),
-        find: 'last.epoch < ledger.refundable ? Math.min(moment, now + noticePeriod) : moment',
-        replace: 'moment',
+        find: 'last.epoch >= ledger.refundable) return moment',
+        replace: 'last) return moment',
       },
     ],
   },

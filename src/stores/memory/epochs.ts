@@ -2,6 +2,7 @@ import { algebraOf } from '../../limits/states.ts';
 import { type LastMoment, noticePeriod } from '../store.ts';
 import { none } from './createLedger.ts';
 import type { LedgerState } from './ledgerState.ts';
+import { newestOf } from './offer.ts';
 
 /** The most changes that are kept. If there are more, the two oldest are merged. */
 const mostVoids = 8;
@@ -46,13 +47,14 @@ export function validUntil({ born, voids }: LedgerState, epoch: number): number 
 /**
  * The last moment that a client has reserved, by the ledger's clock, or 0 if it has become void since the epoch that the client
  * knows. What was reserved before a change of the kind is due within the notice period; what was before a step of the clock seems
- * later than it is.
+ * later than it is, but is no later than the newest reservation of all.
  */
 export function lastOf(ledger: LedgerState, now: number, last: LastMoment | undefined, known = 0): number {
   if (!last) return 0;
   const moment = last.moment + ledger.shift;
   if (moment >= validUntil(ledger, Math.max(last.epoch, known))) return 0;
-  return last.epoch < ledger.refundable ? Math.min(moment, now + noticePeriod) : moment;
+  if (last.epoch >= ledger.refundable) return moment;
+  return Math.min(moment, now + noticePeriod, newestOf(ledger, undefined, false));
 }
 
 /** The moment by which every client has received the last of these changes, in milliseconds. */
