@@ -43,6 +43,22 @@ test('repeats a call whose slot is being moved until it is answered', async () =
   }
 });
 
+test('repeats a refund whose slot is being moved', async () => {
+  for (const options of [{}, { storeTimeout: 2_000 }] as const) {
+    let refunds = 0;
+    const redis = answeringRedis((script) => {
+      if (script !== 'refund') return replies[script as keyof typeof replies];
+      if (++refunds <= 3) throw new Error(replied[0]);
+      return [1];
+    });
+    const limit = slidingWindow({ permits: 5, interval: 1_000 });
+    const limiter = new RateLimiter({ name: 'moving', limit, redis, ...options });
+    await (await limiter.acquire()).refund();
+    assert.is(refunds, 4);
+    await limiter.close();
+  }
+});
+
 test('repeats it no longer than the timeout of the call', async () => {
   for (const options of [{ storeTimeout: 300 }, { fallback: { mode: 'reject', timeout: 300 } }] as const) {
     const { limiter, calls } = limiterOf(Infinity, options);

@@ -134,20 +134,41 @@ test('ours: the seal of `value` names its rate, and any change of `value` remove
   const limiter = ours();
   const client = jvm();
   const seal = async () => Number(await redis.call('PEXPIRETIME', redissonKeys(api).value));
+  /** Milliseconds that stand for one permit of the rate. */
+  const step = 60_000;
   await limiter.setRate(RateType.OVERALL, rate, interval);
   await limiter.acquire();
   const sealed = await seal();
   assert.ok(sealed > Date.now());
   await limiter.updateRate(RateType.OVERALL, rate + 7, interval, { keepState: true });
-  assert.is(await seal(), sealed + 7);
+  assert.is(await seal(), sealed + 7 * step);
   await client.acquire();
   await limiter.acquire();
   await limiter.release(1);
-  assert.is(await seal(), sealed + 7);
+  assert.is(await seal(), sealed + 7 * step);
   await client.release(1);
   assert.is(await seal(), -1);
   await limiter.acquire();
-  assert.is(await seal(), sealed + 7);
+  assert.is(await seal(), sealed + 7 * step);
+});
+
+test('ours: a `value` whose expiry a cluster has shifted as it moved the key is counted again', async ({
+  ours,
+  redis,
+}) => {
+  const limiter = ours();
+  const { value } = redissonKeys(api);
+  await limiter.setRate(RateType.OVERALL, rate, interval);
+  await limiter.acquire();
+  for (const shift of [1, 40, -1, -50]) {
+    // As MIGRATE does, to a node whose clock differs.
+    const [data, life] = [await redis.dumpBuffer(value), await redis.pttl(value)];
+    await redis.restore(value, life + shift, data, 'REPLACE');
+    assert.is(await limiter.availablePermits(), rate - 1, `after ${shift} ms`);
+    assert.ok(await limiter.tryAcquire());
+    assert.is(await limiter.availablePermits(), rate - 2);
+    await limiter.release(1);
+  }
 });
 
 test('ours: with a config that expires, a known `value` is recorded, and nothing outlives the config', async ({

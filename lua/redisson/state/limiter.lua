@@ -97,7 +97,7 @@ local function openLimiter(always, config)
   end
   local text, expiry = redis.call('GET', valueKey), expiryOf(valueKey) or -1
   local known = text and string.find(text, '^%-?%d+$') and text + 0
-  local sealed = expiry > SEALED and expiry - SEALED
+  local sealed = expiry > SEALED and (expiry - SEALED) % SEAL_STEP == 0 and (expiry - SEALED) / SEAL_STEP
   local raised = sealed and rate - sealed or config.raised or 0
   limiter.size = redis.call('ZCARD', log)
   -- Each entry holds at least one permit.

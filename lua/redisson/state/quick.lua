@@ -28,7 +28,7 @@ do
     local ends, expiry = try('PEXPIRETIME', KEYS[1]), try('PEXPIRETIME', valueKey)
     local tidy, more, open, close = us % TIDIED == 0, 0, nil, nil
     local sure = us % CHECKED > 0 and permits <= 4294967295 and call('ZCOUNT', log, '(' .. moment, '+inf') == 0
-    if ends ~= -1 or expiry ~= SEALED + limit then
+    if ends ~= -1 or expiry ~= SEALED + limit * SEAL_STEP then
       open, close = unsealedCalls()
       sure = sure and open({
         rate = rate, interval = interval, valueKey = valueKey, log = log, mark = own and KEYS[7] or KEYS[6],

@@ -55,8 +55,8 @@ local function writeEnds(limiter)
   if limiter.ends == -1 then
     redis.call('PERSIST', limiter.log)
     -- No seal for a limiter with a keep-alive whose config does not expire: its next use has to set an expiry.
-    if limiter.trusted and limiter.keepAlive == 0 and limiter.rate < SEALED then
-      redis.call('PEXPIREAT', limiter.valueKey, SEALED + limiter.rate)
+    if limiter.trusted and limiter.keepAlive == 0 and limiter.rate * SEAL_STEP < SEALED then
+      redis.call('PEXPIREAT', limiter.valueKey, SEALED + limiter.rate * SEAL_STEP)
     end
     return
   end

@@ -79,8 +79,8 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
       if (!added) queue.add(this.#outage ? refunds : refunds.filter(mayRunLate));
       reply(error, restored);
     };
-    // Without retries here, as the refund queue sends refunds again by itself.
-    this.timed(add, ended, undefined, false);
+    // With an outage, the refund queue sends refunds again by itself.
+    this.timed(add, ended, undefined, !this.#outage);
   }
 
   /**
