@@ -1,5 +1,5 @@
 import type { Carried } from './carried.ts';
-import { overAnyRestarts, overAnyWindows, overSliding, type PermitsAt } from './oracle.ts';
+import { overAnyRestarts, overAnyWindows, overGrid, overSliding, type PermitsAt } from './oracle.ts';
 import type { LimitSpec } from './specs.ts';
 
 /**
@@ -34,8 +34,9 @@ export function overWith(
     const end = i === 0 ? next.t : Math.min(next.t, endOf(before));
     const own = granted.filter(({ t }) => t >= before.t && t < end);
     const total = own.reduce((total, { n }) => total + n, before.n);
-    if (own.length > 0 && total > permits)
-      return `${total} permits of ${permits} before the window at ${next.t}`;
+    // Before the first of them, there may be several windows of the grid.
+    const isOver = i === 0 && align === 'epoch' ? overGrid(limit, own) !== undefined : total > permits;
+    if (own.length > 0 && isOver) return `${total} permits of ${permits} before the window at ${next.t}`;
     const between = granted.filter(({ t }) => t >= end && t < next.t);
     // None of them overlaps the next one, which counts as full for that.
     const over = overAnyWindows(limit, [...between, { t: next.t, n: permits }], end);
