@@ -45,15 +45,15 @@ do
     end
     ledger.tickets = tickets
     -- Its request does not fit yet. It may be overtaken again, so that free permits are in use.
-    local severalLimits, overtaken = #ledger.limits > 1, math.huge
+    local areSeveral, overtaken = #ledger.limits > 1, math.huge
     if first then
-      local hold = severalLimits and math.min(MOST_OF_SEVERAL, first.stride) or math.max(LEAST_HOLD, first.stride)
-      local most = severalLimits and hold * DELAYS_OF_SEVERAL or MOST_DELAY
+      local hold = areSeveral and math.min(MOST_OF_SEVERAL, first.stride) or math.max(LEAST_HOLD, first.stride)
+      local most = areSeveral and hold * DELAYS_OF_SEVERAL or MOST_DELAY
       if first.due + most + hold <= now then first.due = now end
       overtaken = first.due + most
     end
     -- A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.
     local isFirst = delay == 0 or own and own.stride > 0 and own.due <= now and own.due < overtaken
-    return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now and (severalLimits or areRare(ledger))
+    return delay, expected, isFirst, mayBar and not isFirst and overtaken <= now and (areSeveral or areRare(ledger))
   end
 end

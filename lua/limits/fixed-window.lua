@@ -30,7 +30,13 @@ local function fixedWindow()
   -- Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants
   -- that were made under another limit are put into its first window, whatever their moments.
   local function hasRoom(state, past, t, start)
-    return past.newest > 0 and startAt(state, t) + state.interval <= start
+    local own = startAt(state, t)
+    return past.newest > 0 and own >= past.stop and own + state.interval <= start
+  end
+
+  -- Whether two windows start on the grid, if there is one. After a step of the clock or a change of the grid, one may be off it.
+  local function areOnGrid(state, one, other)
+    return startAt(state, one.start) == one.start and startAt(state, other.start) == other.start
   end
 
   -- The place of the last of the earlier windows that starts at `t` or before, and the window after it.
@@ -146,12 +152,9 @@ local function fixedWindow()
     local place, after = placeOf(state, now)
     local window = state.earlier[place]
     if not window then return false end
-    -- After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
-    if state.epoch == 1
-      and (alignDown(state, window.start) ~= window.start or alignDown(state, after.start) ~= after.start) then
-      return false
-    end
-    if window.stop <= now then return startAt(state, at) >= window.stop and hasRoom(state, window, at, after.start) end
+    -- Off the grid, both may be in one window of it.
+    if not areOnGrid(state, window, after) then return false end
+    if window.stop <= now then return hasRoom(state, window, at, after.start) end
     -- After the interval was made longer, windows with reservations overlap. Until the next one starts, this one is shorter than
     -- the interval, so all permits of both would be too many.
     local stop = window.stop
@@ -166,16 +169,14 @@ local function fixedWindow()
     if held > most or #earlier >= MOST_EARLIER or #earlier == 0 then return math.huge end
     local free = math.max(t, earlier[#earlier].start)
     for i = #earlier, 1, -1 do
-      local window, start = earlier[i], (earlier[i - 1] or state).start
-      if start > free then
-        -- After a step of the clock, or a change of the limit, they may be off the grid, or overlap.
-        if window.stop > start or startAt(state, window.start) ~= window.start or startAt(state, start) ~= start then
-          return math.huge
-        end
+      local window, after = earlier[i], earlier[i - 1] or state
+      if after.start > free then
+        -- After a change of the limit, they may overlap.
+        if window.stop > after.start or not areOnGrid(state, window, after) then return math.huge end
         if free < window.stop and window.used + n <= state.permits then return free end
         free = math.max(free, window.stop)
-        if startAt(state, free) >= window.stop and hasRoom(state, window, free, start) then return free end
-        free = start
+        if hasRoom(state, window, free, after.start) then return free end
+        free = after.start
       end
     end
     return math.huge

@@ -4,6 +4,7 @@ import type { FixedWindow } from './limit.ts';
 import {
   alignDown,
   alignUp,
+  areOnGrid,
   close,
   type FixedWindowState,
   freeBefore,
@@ -11,7 +12,6 @@ import {
   hasRoom,
   open,
   roll,
-  startAt,
   toGrid,
   type Window,
   windowAfter,
@@ -53,15 +53,15 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   hasGap(state, now, at, n, before) {
-    const { permits, start, end, used, align } = state;
+    const { permits, start, end, used } = state;
     if (used === 0 && now >= end) return true;
     if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
     const next = windowAfter(state, now);
     const window = next?.earlier;
     if (!window) return false;
-    // After a step of the clock or a change of the grid, one of them may be off the grid, and both in one window of the grid.
-    if (align === 'epoch' && [window.start, next.start].some((t) => alignDown(state, t) !== t)) return false;
-    if (window.end <= now) return startAt(state, at) >= window.end && hasRoom(state, window, at, next.start);
+    // Off the grid, both may be in one window of it.
+    if (!areOnGrid(state, window, next)) return false;
+    if (window.end <= now) return hasRoom(state, window, at, next.start);
     // After the interval was made longer, windows with reservations overlap. Until the next one starts, this one is shorter than the
     // interval, so all permits of both would be too many.
     const stop = window.end;

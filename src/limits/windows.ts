@@ -154,23 +154,31 @@ export function windowBefore(state: FixedWindowState, now: number, t: number): W
  * between two. Infinity if none is known, or if more than `most` permits would be taken.
  */
 export function freeBefore(state: FixedWindowState, t: number, n: number, most: number): number {
-  const windows: Window[] = [];
-  for (let window: Window | undefined = state; window; window = window.earlier) windows.unshift(window);
-  const held = windows.reduce((sum, { used }) => sum + used, n);
-  if (held > most || windows.length > mostEarlier) return Infinity;
-  let free = Math.max(t, windows[0].start);
-  for (let i = 1; i < windows.length; i++) {
-    const { end, used, start } = windows[i - 1];
-    const next = windows[i].start;
-    if (next <= free) continue;
-    // After a step of the clock, or a change of the limit, they may be off the grid, or overlap.
-    if (end > next || startAt(state, start) !== start || startAt(state, next) !== next) return Infinity;
-    if (free < end && used + n <= state.permits) return free;
-    free = Math.max(free, end);
-    if (startAt(state, free) >= end && hasRoom(state, windows[i - 1], free, next)) return free;
-    free = next;
+  let held = n;
+  let count = 0;
+  let first: Window = state;
+  for (let window: Window | undefined = state; window; window = window.earlier) {
+    held += window.used;
+    count++;
+    first = window;
+  }
+  if (held > most || count > mostEarlier) return Infinity;
+  let free = Math.max(t, first.start);
+  for (let next = windowAfter(state, free); next; next = windowAfter(state, free)) {
+    const window = next.earlier!;
+    // After a change of the limit, they may overlap.
+    if (window.end > next.start || !areOnGrid(state, window, next)) return Infinity;
+    if (free < window.end && window.used + n <= state.permits) return free;
+    free = Math.max(free, window.end);
+    if (hasRoom(state, window, free, next.start)) return free;
+    free = next.start;
   }
   return Infinity;
+}
+
+/** Whether two windows start on the grid, if there is one. After a step of the clock or a change of the grid, one may be off it. */
+export function areOnGrid(state: FixedWindowState, one: Window, other: Window): boolean {
+  return startAt(state, one.start) === one.start && startAt(state, other.start) === other.start;
 }
 
 /**
@@ -178,7 +186,8 @@ export function freeBefore(state: FixedWindowState, t: number, n: number, most: 
  * that were made under another limit are put into its first window, whatever their moments.
  */
 export function hasRoom(state: FixedWindowState, past: Window, t: number, start: number): boolean {
-  return past.newest > 0 && startAt(state, t) + state.interval <= start;
+  const own = startAt(state, t);
+  return past.newest > 0 && own >= past.end && own + state.interval <= start;
 }
 
 /**

@@ -1299,7 +1299,7 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/tickets.lua',
-        find: '(severalLimits or areRare(ledger))',
+        find: '(areSeveral or areRare(ledger))',
         replace: 'areRare(ledger)',
       },
     ],
