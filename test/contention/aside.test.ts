@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'uvu';
 import { capacityOf, fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { jain } from '../fleet/measures.ts';
-import { overAnyWindows, overBucket, overGrid, overSliding, type PermitsAt } from '../properties/oracle.ts';
+import { overLimit } from '../properties/oracle.ts';
 import { runsOf } from '../support/campaign.ts';
 import { randomFrom, seed } from '../support/seed.mjs';
+import { choicesBy } from './choices.ts';
 import { contend, type Habits, waits } from './contend.ts';
 
 const fast = { permits: 20, interval: 1000 };
@@ -39,18 +40,10 @@ for (const [[title, first], of, number] of all)
     assert.ok(calls <= 1.6 * granted, `${calls} calls for ${granted} grants`);
   });
 
-/** How a limit of a clock that begins at `origin` is exceeded, if it is. */
-function overOf(limit: Limit, grants: readonly PermitsAt[]): string | undefined {
-  if (limit.kind === 'slidingWindow') return overSliding(limit, grants);
-  if (limit.kind === 'tokenBucket') return overBucket(limit, grants);
-  return limit.align === 'epoch' ? overGrid(limit, grants) : overAnyWindows(limit, grants);
-}
-
 /** Two or three limits, of which one is slow, and clients that need any of them. */
 function mixedFleet(which: number): { limits: Limit[]; clients: Habits[] } {
   const random = randomFrom(which);
-  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)];
-  const between = (least: number, most: number) => Math.round(least * (most / least) ** random());
+  const { pick, between } = choicesBy(random);
   const limitOf = (interval: number): Limit => {
     const spec = { permits: between(3, 40), interval };
     return pick([
@@ -91,7 +84,7 @@ test('no limit of a record is exceeded, whichever of its limits clients need', (
       const grants = standing
         .filter(({ cost }) => cost[at] > 0)
         .map(({ moment, cost }) => ({ t: moment, n: cost[at] }));
-      const over = overOf(limit, grants);
+      const over = overLimit(limit, grants);
       assert.equal(over, undefined, `${over}, SLUICE_SEED=${which} SLUICE_RUNS=1: ${JSON.stringify(limit)}`);
     });
   }

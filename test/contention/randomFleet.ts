@@ -1,5 +1,6 @@
 import { capacityOf, fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { randomFrom } from '../support/seed.mjs';
+import { choicesBy } from './choices.ts';
 import { type Habits, half, waits } from './contend.ts';
 import { wordsOf } from './limitWords.ts';
 
@@ -14,7 +15,7 @@ export interface RandomFleet {
 /** All clients are alike, or every second one keeps what it takes. One fleet in three has two limits. */
 export function randomFleet(seed: number): RandomFleet {
   const random = randomFrom(seed);
-  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)];
+  const { pick } = choicesBy(random);
 
   function limitOf(): Limit {
     const spec = { permits: pick([1, 2, 5, 10, 20, 50, 100, 300, 1000]), interval: pick(intervals) };

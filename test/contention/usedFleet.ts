@@ -2,6 +2,7 @@ import { capacityOf, fixedWindow, type Limit, slidingWindow, tokenBucket } from 
 import { loadOf } from '../../src/limits/load.ts';
 import { randomFrom } from '../support/seed.mjs';
 import { type Comparison, fleetAgainstIdeal } from './againstIdeal.ts';
+import { choicesBy } from './choices.ts';
 import { type Habits, waits } from './contend.ts';
 import { wordsOf } from './limitWords.ts';
 
@@ -17,9 +18,7 @@ export interface UsedFleet {
 /** One fleet in three has two limits. Of a bucket that holds few requests, what comes back overflows, so a burst is whole. */
 export function usedFleet(seed: number): UsedFleet {
   const random = randomFrom(seed);
-  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)];
-  /** As many small numbers as large ones: their logarithms are uniform. */
-  const between = (least: number, most: number) => Math.round(least * (most / least) ** random());
+  const { pick, between } = choicesBy(random);
 
   function limitOf(): Limit {
     const interval = between(100, 5000);

@@ -1,4 +1,4 @@
-import { overAnyWindows, overBucket, overGrid, overSliding, type PermitsAt } from '../properties/oracle.ts';
+import { overLimit, type PermitsAt } from '../properties/oracle.ts';
 import type { LimitSpec } from '../properties/specs.ts';
 import type { Called } from './events.ts';
 import type { Histories, ProcessHistory, RequestHistory } from './histories.ts';
@@ -233,17 +233,11 @@ function overInParts(limit: LimitSpec, standing: readonly PermitsAt[]): string |
       part.push(line[i]);
       if (next === line.length && line[i].t >= from + half) next = i;
     }
-    const breach = over(limit, part);
+    const breach = overLimit(limit, part);
     if (breach) return breach;
     first = next < line.length ? next : first + part.length;
   }
   return undefined;
-}
-
-function over(limit: LimitSpec, standing: readonly PermitsAt[]): string | undefined {
-  if (limit.kind === 'slidingWindow') return overSliding(limit, standing);
-  if (limit.kind === 'tokenBucket') return overBucket(limit, standing);
-  return limit.align === 'epoch' ? overGrid(limit, standing) : overAnyWindows(limit, standing);
 }
 
 function groupsOf<K, T>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {

@@ -13,6 +13,13 @@ type Spec<K extends LimitSpec['kind']> = Extract<LimitSpec, { kind: K }>;
  * the breach, or undefined.
  */
 
+/** How grants exceed a limit that never changed, if they do, by moments whose zero is on the grid. */
+export function overLimit(limit: LimitSpec, grants: readonly PermitsAt[]): string | undefined {
+  if (limit.kind === 'slidingWindow') return overSliding(limit, grants);
+  if (limit.kind === 'tokenBucket') return overBucket(limit, grants);
+  return limit.align === 'epoch' ? overGrid(limit, grants) : overAnyWindows(limit, grants);
+}
+
 /**
  * Checks every window that starts or ends with a grant: no other window can contain more. Only windows with a grant of `latest`
  * count: earlier grants alone may exceed a limit that was stored after them.
