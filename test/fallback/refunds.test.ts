@@ -220,6 +220,72 @@ timed('sends the refunds of an idle limiter when another limiter finds Redis ava
   );
 });
 
+timed(
+  'sends the refunds of an idle limiter when the connection is ready and the cooldown is over',
+  (clock) => {
+    for (const away of [300, 5000]) {
+      const all = setUp();
+      goAway(all, clock);
+      all.redis.become('close');
+      refunding(all, toRedis(1));
+      clock.tick(away);
+      all.redis.become('ready');
+      if (away < 1000) clock.tick(999 - away);
+      assert.is(all.remote.all('peek').length, 0);
+      clock.tick(1);
+      all.remote.answerProbe();
+      assert.equal(all.remote.last.args, [[toRedis(1)], 1]);
+      all.remote.last.reply(null);
+      clock.tick(10_000);
+      assert.is(all.remote.all('peek').length, 1, 'nothing waits any more');
+      assert.is(all.redis.listening, 0);
+    }
+  },
+);
+
+timed('probes again a cooldown later as long as an idle limiter has refunds', (clock) => {
+  const all = setUp();
+  refunding(all, toRedis(1));
+  all.remote.last.reply(lost);
+  for (const probes of [1, 2, 3]) {
+    clock.tick(1000);
+    assert.is(all.remote.all('peek').length, probes);
+    all.remote.last.reply(new StoreUnavailableError('api', new Error('LOADING')));
+  }
+  all.redis.become('close');
+  clock.tick(10_000);
+  assert.is(all.remote.all('peek').length, 3, 'it is not ready');
+  all.redis.become('ready');
+  clock.tick(0);
+  all.remote.answerProbe();
+  assert.is(all.remote.all('refund').length, 2);
+});
+
+timed('probes by itself at most every 100 ms, whatever the cooldown is', (clock) => {
+  const all = setUp({ cooldown: 0 });
+  refunding(all, toRedis(1));
+  all.remote.last.reply(lost);
+  clock.tick(99);
+  assert.is(all.remote.all('peek').length, 0);
+  clock.tick(1);
+  assert.is(all.remote.all('peek').length, 1);
+});
+
+timed('sends a refund again while its slot moves, and does not fall back', (clock) => {
+  const all = setUp();
+  const moving = new StoreUnavailableError('api', new Error('TRYAGAIN Multiple keys request'));
+  const answer = refunding(all, toRedis(1));
+  all.remote.last.reply(moving);
+  assert.is(answer.error, null);
+  clock.tick(1000);
+  assert.is(all.remote.all('refund').length, 2);
+  all.remote.last.reply(moving);
+  clock.tick(1000);
+  const [first, ...again] = all.remote.all('refund').map(({ args }) => args);
+  assert.equal(again, [first, first]);
+  assert.equal(all.changes, []);
+});
+
 timed('keeps a bounded number of refunds, and completes those it drops', (clock) => {
   const all = setUp();
   goAway(all, clock);

@@ -100,6 +100,23 @@ timed('keeps a refund whose call is the first to find Redis unavailable', () => 
   assert.is(all.remote.all('refund').length, 1);
 });
 
+timed('sends a pause of an idle limiter when Redis is available again, until Redis has it', (clock) => {
+  const all = setUp();
+  become(all, 'end');
+  pausing(all, 9000);
+  become(all, 'ready');
+  clock.tick(1000);
+  all.remote.answerProbe();
+  assert.equal(all.remote.last.args, [8000]);
+  all.remote.last.reply(new StoreUnavailableError('api', new Error('LOADING')));
+  clock.tick(1000);
+  all.remote.answerProbe();
+  assert.equal(all.remote.last.args, [7000]);
+  all.remote.last.reply(null, 7000);
+  clock.tick(1000);
+  assert.is(all.remote.all('pause').length, 2);
+});
+
 timed('does not send a pause that is over', (clock) => {
   const all = setUp({ cooldown: 0 });
   become(all, 'end');

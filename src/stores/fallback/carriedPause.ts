@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Reply } from '../store.ts';
 
-/** The ledger in Redis, or the standby. */
+/** A limiter, or its standby. */
 interface Pausable {
   pause(ms: number, reply: Reply<number>): void;
 }
@@ -35,9 +35,9 @@ export class CarriedPause {
     if (this.#left > 0) standby.pause(this.#left, () => {});
   }
 
-  /** Passes the pause on to Redis, if it began in the standby. */
-  toRedis(redis: Pausable): void {
-    if (this.#isLocal && this.#left > 0) redis.pause(this.#left, () => {});
+  /** Passes the pause on to the limiter, whose calls Redis serves again, if it began in the standby. */
+  toRedis(limiter: Pausable): void {
+    if (this.#isLocal && this.#left > 0) limiter.pause(this.#left, () => {});
   }
 
   get #left(): number {

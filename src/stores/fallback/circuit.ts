@@ -51,6 +51,11 @@ export class Circuit {
     this.#probeAt = now + this.#cooldown;
   }
 
+  /** Whether there is work for when it closes. */
+  get isAwaited(): boolean {
+    return this.#onClosed.size > 0;
+  }
+
   /** Calls back once, when the circuit closes next. */
   onClosed(work: () => void): void {
     this.#onClosed.add(work);

@@ -7,6 +7,7 @@ import type { TimedControlledLedger } from '../redis/timedLedger.ts';
 import type { Ledger, LedgerConfig, LimitControl, PermitSource, Reply } from '../store.ts';
 import type { CarriedPause } from './carriedPause.ts';
 import type { Circuit } from './circuit.ts';
+import type { Recovery } from './recovery.ts';
 
 /** Grants in this process while Redis is unavailable. It replies before a call returns. */
 export type Standby = Pick<Ledger, 'unlimited' | 'reserve' | 'refund' | 'decide' | 'peek'> &
@@ -19,6 +20,7 @@ export interface FallbackParts {
   /** Without a standby, every call is rejected while Redis is unavailable. */
   standby: Standby | undefined;
   circuit: Circuit;
+  recovery: Recovery;
   connection: Connection;
   /** Runs the calls to the standbys of all limiters of the store. */
   works: WorkQueue;
@@ -57,9 +59,7 @@ export class FallbackCalls {
   }
 
   #askRedis<T>(call: FallbackCall<T>, reply: Reply<T>): void {
-    const { redis, circuit, connection } = this.#parts;
-    // The connection keeps the order: Redis receives the pause first.
-    if (this.#isAway && connection.ready) this.#pause.toRedis(redis);
+    const { circuit } = this.#parts;
     call.redis((error, value) => {
       if (error instanceof StoreUnavailableError) {
         circuit.failed('call', error.cause, this.#parts.config.clock.now());
@@ -73,17 +73,11 @@ export class FallbackCalls {
     });
   }
 
-  /** Probes Redis with a call that charges nothing, since it may be carried out late, or more than once. */
   #probe<T>(call: FallbackCall<T>, reply: Reply<T>): void {
-    const { redis, circuit } = this.#parts;
-    redis.peek((error) => {
-      if (error instanceof StoreUnavailableError) {
-        circuit.failed('probe', error.cause, this.#parts.config.clock.now());
-        this.#askStandby(call, reply);
-      } else {
-        circuit.close();
-        this.#askRedis(call, reply);
-      }
+    const { redis, recovery } = this.#parts;
+    recovery.probe(redis, (isAvailable) => {
+      if (isAvailable) this.#askRedis(call, reply);
+      else this.#askStandby(call, reply);
     });
   }
 

@@ -130,7 +130,10 @@ export class FallbackLedger implements ControlledLedger {
       redis: (done) => this.#parts.redis.pause(ms, done),
       standby: (standby, done) =>
         standby.pause(ms, (error, lasts = 0) => {
-          if (!error) this.#pause.set(lasts, 'standby');
+          if (!error) {
+            this.#pause.set(lasts, 'standby');
+            this.#parts.recovery.await(this.#sendPause);
+          }
           done(error, lasts);
         }),
       answered: (lasts) => this.#pause.set(lasts, 'redis'),
@@ -145,6 +148,8 @@ export class FallbackLedger implements ControlledLedger {
     };
     this.#calls.make(call, reply);
   }
+
+  readonly #sendPause = (): void => this.#pause.toRedis(this);
 
   /** Follows a reply from Redis. */
   #follow(reply: ReserveReply): void {

@@ -11,6 +11,7 @@ import type { Standby } from './fallbackCalls.ts';
 import { FallbackLedger } from './fallbackLedger.ts';
 import type { Fallback } from './fallbackOptions.ts';
 import { Local } from './local.ts';
+import { Recovery } from './recovery.ts';
 
 /** A store over Redis with a fallback. Its limiters share the circuit; each has a standby of its own. */
 export function fallbackStore(remote: Store, redis: RedisConnection, options: Fallback): Store {
@@ -23,10 +24,11 @@ export function fallbackStore(remote: Store, redis: RedisConnection, options: Fa
     get isOver() {
       return connection.ready;
     },
-    onRecovery: (work: () => void) => circuit.onClosed(work),
+    onRecovery: (work: () => void) => recovery?.await(work),
     kept: 0,
   };
   let calls: TimedCalls | undefined;
+  let recovery: Recovery | undefined;
 
   function standbyOf(config: LedgerConfig, inForce: () => readonly Limit[]): Standby | undefined {
     if (mode === 'local') return new Local(config, circuit, memory, inForce, ratio);
@@ -38,8 +40,9 @@ export function fallbackStore(remote: Store, redis: RedisConnection, options: Fa
     open(config) {
       calls ??= new TimedCalls({ clock: config.clock, connection, timeout, failsFast: true });
       const ledger = new TimedControlledLedger(config.name, remote.open(config), calls, outage);
+      recovery ??= new Recovery({ clock: config.clock, circuit, connection, cooldown, redis: ledger });
       const standby = standbyOf(config, () => ledger.limits);
-      return new FallbackLedger({ config, redis: ledger, standby, circuit, connection, works });
+      return new FallbackLedger({ config, redis: ledger, standby, circuit, recovery, connection, works });
     },
   };
 }

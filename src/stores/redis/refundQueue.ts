@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../errors.ts';
 import type { Ledger, Refund, RefundReply, Reply } from '../store.ts';
+import { isMoving } from './errors.ts';
 
 /** The most refunds that are kept while Redis is unavailable, of all limiters of a store. */
 const mostKept = 8192;
@@ -79,7 +80,8 @@ export class RefundQueue {
       }
       // Refunds that the reply adds are sent at once: a call that it makes after them must not overtake them.
       this.#isSending = isKept;
-      batch.reply(error, reply);
+      // Other slots of the cluster are still available.
+      batch.reply(isKept && isMoving(error) ? null : error, reply);
       if (isKept) this.#isSending = false;
       else this.#send();
     });

@@ -1,0 +1,84 @@
+import type { Clock } from '../../clock.ts';
+import { StoreUnavailableError } from '../../errors.ts';
+import type { Connection, Watcher } from '../redis/connection.ts';
+import type { Ledger } from '../store.ts';
+import type { Circuit } from './circuit.ts';
+
+/** The fewest milliseconds between two probes that no call needs, whatever the cooldown is. */
+const leastBetween = 100;
+
+/** What the limiters of a store share to notice that Redis is available again. */
+export interface RecoveryParts {
+  clock: Clock;
+  circuit: Circuit;
+  connection: Connection;
+  /** Milliseconds after a failure before the next probe. */
+  cooldown: number;
+  /** Any ledger of the store. */
+  redis: Pick<Ledger, 'peek'>;
+}
+
+/** Work that waits until Redis is available, such as refunds. While there is any, Redis is probed also if no limiter makes a call. */
+export class Recovery implements Watcher {
+  readonly #parts: RecoveryParts;
+  #hasTimer = false;
+
+  constructor(parts: RecoveryParts) {
+    this.#parts = parts;
+  }
+
+  /** Calls back once, when the circuit closes next, or after the cooldown if it is closed. */
+  await(work: () => void): void {
+    this.#parts.circuit.onClosed(work);
+    this.#lookLater(this.#between);
+  }
+
+  /**
+   * Probes Redis with a call that charges nothing, since it may be carried out late, or more than once. The circuit closes if
+   * Redis replies, before `done` is called.
+   */
+  probe(redis: Pick<Ledger, 'peek'>, done: (isAvailable: boolean) => void): void {
+    const { clock, circuit } = this.#parts;
+    redis.peek((error) => {
+      const isAvailable = !(error instanceof StoreUnavailableError);
+      if (isAvailable) circuit.close();
+      else circuit.failed('probe', error.cause, clock.now());
+      done(isAvailable);
+    });
+  }
+
+  /** The connection is ready: Redis may be probed when the cooldown is over. */
+  ready(): void {
+    const { clock, circuit, connection } = this.#parts;
+    connection.unwatch(this);
+    this.#lookLater(circuit.untilProbe(clock.now()));
+  }
+
+  lost(): void {}
+
+  get #between(): number {
+    return Math.max(leastBetween, this.#parts.cooldown);
+  }
+
+  #lookLater(ms: number): void {
+    const { clock, circuit, connection } = this.#parts;
+    if (this.#hasTimer || !circuit.isAwaited) return;
+    if (connection.ready) {
+      this.#hasTimer = true;
+      clock.after(ms, this.#look, false);
+    } else connection.watch(this);
+  }
+
+  readonly #look = (): void => {
+    const { clock, circuit, connection, redis } = this.#parts;
+    const again = () => this.#lookLater(this.#between);
+    this.#hasTimer = false;
+    if (!circuit.isAwaited) return;
+    const permitted = connection.ready ? circuit.permits(clock.now(), true) : 'nothing';
+    if (permitted === 'probe') this.probe(redis, again);
+    else {
+      if (permitted === 'call') circuit.close();
+      again();
+    }
+  };
+}
