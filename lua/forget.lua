@@ -12,6 +12,10 @@
 
 -- @include "ledger/state"
 
+-- How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
+-- calls of a client with reservations behind the pause, slow calls included.
+local LIFT_NOTICE = 5000
+
 local now = math.floor(serverTime(ARGV[2]) / 1000)
 local whole, control = pcall(openControl, KEYS[3])
 if not whole then

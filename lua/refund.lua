@@ -18,6 +18,7 @@
 
 -- @include "ledger/state"
 -- @include "ledger/add-hole"
+-- @include "ledger/debts"
 -- @include "ledger/move-up"
 -- @include "ledger/order"
 
@@ -28,10 +29,6 @@ local LEAST_BACK = 0.2
 -- be too short: a repeated release takes from newer grants, a bucket that has not been full since restores a grant
 -- of any age, and a longer interval may have been stored in the meantime.
 local RESENT = 60000
--- The largest debt that is charged, in windows or bursts.
-local MOST_DEBT = 1000
--- The number of parts that a debt is split into, unless a part would exceed a window or a burst.
-local DEBT_PARTS = 100
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
@@ -108,36 +105,12 @@ local function giveBack(moment, epoch, cost, requests)
   return back > 0 and 1 or 0
 end
 
--- Charges the free permits now, and the rest in parts, each at the first moment at which it is free.
-local function chargeLimit(state, permits)
-  local algebra, now, at, most = algebraOf(state.kind), instant.now, instant.at, state.burst or state.permits
-  -- Of no more permits than 2^52 in all, sums stay exact.
-  local left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))
-  local part, free = math.min(most, math.ceil(left / DEBT_PARTS)), math.min(left, algebra.available(state, now, at))
-  if free > 0 then algebra.commit(state, now, at, free) end
-  left = left - free
-  local again = false
-  while left > 0 do
-    local least = math.min(left, part)
-    local t = math.max(at, algebra.earliest(state, now, at, least))
-    local n = math.min(left, algebra.fit(state, now, t, 1))
-    if inRange(t, t) and n >= least then
-      algebra.commit(state, now, t, n)
-      left = left - n
-    elseif again then
-      refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free')
-    else
-      -- Once, the list of a log may turn out to be another one.
-      again = true
-    end
-  end
-end
-
--- Charges permits that were used without a grant. No request is waiting for them.
+-- Charges permits that were used without a grant.
 local function charge(cost, requests)
-  for i, state in ipairs(ledger.limits) do
-    chargeLimit(state, cost[i] * requests)
+  for i = 1, #logs do
+    if cost[i] > 0 then ledger.debts[#ledger.debts + 1] = { limit = i, till = 0, permits = cost[i] * requests } end
   end
+  chargeDebts(ledger, instant)
   return 0
 end
 
@@ -156,7 +129,7 @@ if fresh then
   -- repeated call restores nothing.
   writeLater('SET', KEYS[2], struct.pack('<dd', sequence, till), 'PX', string.format('%.0f', till - instant.now))
   -- Now, not at the next call: by then, reservations that are more than the notice period ahead would be too near to move.
-  moveUp(ledger, instant.now, serverUs)
+  moveUp(ledger, instant, serverUs)
 end
 saveLedger(KEYS[1], ledger, instant)
 return restored

@@ -7,9 +7,6 @@
 local CONTROL_VERSION = 2
 local CONTROL = '<ddddddIc0'
 local CONTROL_SAYS = 'control of version ' .. CONTROL_VERSION
--- How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
--- calls of a client with reservations behind the pause, slow calls included.
-local LIFT_NOTICE = 5000
 
 local function newControl()
   return { pausedSince = 0, pausedUntil = 0, liftedUntil = 0, forgotten = 0, changed = 0, spec = '' }
@@ -40,7 +37,7 @@ local function endCalm(key)
   if isSmall then writeLater('SETRANGE', ledger, CALM_AT, ('\255'):rep(6)) end
 end
 
--- A stored rate has no expiry. A pause alone expires when it ends, or LIFT_NOTICE milliseconds after it was lifted.
+-- A stored rate has no expiry. A pause alone expires when it ends, or some time after it was lifted: see forget.lua.
 local function saveControl(key, control, now)
   endCalm(key)
   local data = struct.pack(CONTROL, CONTROL_VERSION, control.pausedSince, control.pausedUntil, control.liftedUntil,

@@ -43,7 +43,7 @@ do
   local function isPlain(ledger, now, calm)
     return calm <= now and ledger.born == ledger.epoch and ledger.refundable == ledger.epoch and frontierOf(ledger) <= now
       and ledger.granted == 0 and ledger.freed == 0 and ledger.movedAt == 0 and ledger.lateAt == 0 and ledger.credit == 0
-      and #ledger.voids == 0 and ledger.largestUntil <= now and ledger.farthestUntil <= now
+      and #ledger.voids == 0 and #ledger.debts == 0 and ledger.largestUntil <= now and ledger.farthestUntil <= now
   end
 
   function packLedger(ledger, now, small)
@@ -102,7 +102,7 @@ do
       pausedUntil = 0, soleUntil = 0, crowdUntil = 0, frontiers = {}, pacedUntil = 0, granted = 0, returned = 0, freed = 0,
       movedAt = 0, lateAt = 0, credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '',
       limits = { state },
-      voids = {}, holes = {}, tickets = {}, spec = limitsIn(text), checked = expected,
+      voids = {}, holes = {}, tickets = {}, debts = {}, spec = limitsIn(text), checked = expected,
     }
     if position <= #data then position = algebra.unpackRare(state, data, position) end
     if position <= #data then position = unpackRare(ledger, data, position) end

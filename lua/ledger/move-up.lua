@@ -1,5 +1,6 @@
 -- @include "ledger/newest"
 -- @include "ledger/pace"
+-- @include "ledger/debts"
 
 -- Moves reservations to earlier moments after refunds. The twin of src/stores/memory/moveUp.ts.
 
@@ -23,7 +24,8 @@ do
 
   -- If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
   -- these clients then reserve again, for earlier moments.
-  function moveUp(ledger, now, serverUs)
+  function moveUp(ledger, instant, serverUs)
+    local now = instant.now
     if ledger.freed == 0 or now < ledger.movedAt + LEAST_PAUSE then return end
     -- Void are the reservations behind the slot of the last valid moment: a log keeps a whole slot, with all that is in it.
     local noticeUntil = now + NOTICE_PERIOD
@@ -44,9 +46,9 @@ do
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
     voidReservations(ledger, now, after, serverUs, kept)
     -- Permits that are free need not wait for the end of a long slot.
-    if after > slotEnd then return end
-    for _, state in ipairs(ledger.limits) do
+    for _, state in ipairs(after <= slotEnd and ledger.limits or {}) do
       if state.coarsest then state.newest = math.min(state.newest, noticeUntil) end
     end
+    chargeDebts(ledger, instant)
   end
 end

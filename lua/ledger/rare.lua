@@ -11,8 +11,8 @@ local MOST_TICKETS = 64
 do
   -- The rare fields: born, refundable, shift, pausedUntil, soleUntil, crowdUntil, pacedUntil,
   -- granted, returned, freed, movedAt, lateAt, credit, largest, largestUntil, farthest, farthestUntil, the numbers of
-  -- voids, of holes and of tickets, and the name of the sole contender. Voids, holes and tickets follow, and a frontier for each
-  -- limit.
+  -- voids, of holes and of tickets, and the name of the sole contender. Voids, holes and tickets follow, a frontier for each limit,
+  -- and the debts.
   local RARE = '<ddddddddddddddddddddIc0'
   local TICKET = '<ddddIc0'
 
@@ -30,6 +30,7 @@ do
       parts[#parts + 1] = struct.pack(TICKET, ticket.due, ticket.till, ticket.stride, ticket.taken, #ticket.client, ticket.client)
     end
     for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', ledger.frontiers[i] or 0) end
+    for _, debt in ipairs(ledger.debts) do parts[#parts + 1] = struct.pack('<ddd', debt.limit, debt.till, debt.permits) end
     return table.concat(parts)
   end
 
@@ -77,6 +78,17 @@ do
     return tickets, position
   end
 
+  -- Reads the debts of a ledger with so many limits, which end its data.
+  local function unpackDebts(data, position, limits)
+    local debts, numbers = {}, nil
+    for i = 1, math.min((#data + 1 - position) / 24, MOST_DEBTS * limits) do
+      numbers, position = unpackNumbers(data, position, 3)
+      if numbers[1] < 1 or numbers[1] > limits or numbers[1] % 1 > 0 then error('a number that is out of range', 0) end
+      debts[i] = { limit = numbers[1], till = numbers[2], permits = numbers[3] }
+    end
+    return debts, position
+  end
+
   -- Reads the rare fields of a ledger into it. Returns the position after them.
   function unpackRare(ledger, data, position)
     local voidCount, holeCount, ticketCount
@@ -95,6 +107,7 @@ do
     ledger.voids, ledger.holes, position = unpackChanges(data, position, voidCount, holeCount, ledger.limits)
     ledger.tickets, position = unpackTickets(data, position, ticketCount)
     ledger.frontiers, position = unpackNumbers(data, position, #ledger.limits)
+    ledger.debts, position = unpackDebts(data, position, #ledger.limits)
     return position
   end
 end

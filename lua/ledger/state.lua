@@ -4,6 +4,7 @@
 -- @include "ledger/epochs"
 -- @include "ledger/holes"
 -- @include "ledger/format"
+-- @include "ledger/debts"
 
 -- The ledger of one limiter. A script opens it at the server's time under the limits in force, and saves it
 -- once at the end. It is one string, except for long logs, so that a call reads and writes it with one command
@@ -17,7 +18,7 @@ local function createLedger(spec, logs, epoch, serverUs)
     epoch = epoch, born = epoch, refundable = epoch, shift = 0, seen = math.floor(serverUs / 1000), expires = 0, pausedUntil = 0,
     soleUntil = 0, crowdUntil = 0, frontiers = {}, pacedUntil = 0, granted = 0, returned = 0, freed = 0, movedAt = 0, lateAt = 0,
     credit = 0, largest = 0, largestUntil = 0, farthest = 0, farthestUntil = 0, sole = '', spec = spec, limits = {}, voids = {},
-    holes = {}, tickets = {}, kept = 0,
+    holes = {}, tickets = {}, debts = {}, kept = 0,
   }
   for i, limit in ipairs(cjson.decode(spec)) do ledger.limits[i] = algebraOf(limit[2]).create(limit, logs[i]) end
   return ledger
@@ -56,16 +57,17 @@ end
 
 -- Converts the ledger to other limits. The permits taken carry over.
 local function convert(ledger, spec, logs, now)
-  local before, permits, newest = {}, 0, 0
+  local before, places, permits, newest = {}, {}, 0, 0
   for i, limit in ipairs(cjson.decode(ledger.spec)) do
     local state = ledger.limits[i]
     local p, t = algebraOf(state.kind).taken(state)
-    before[limit[1]] = { spec = limit, state = state }
+    before[limit[1]] = { spec = limit, state = state, place = i }
     permits, newest = math.max(permits, p), math.max(newest, t)
   end
   local limits = {}
   for i, limit in ipairs(cjson.decode(spec)) do
     local old = before[limit[1]]
+    if old then places[old.place] = i end
     if old and old.state.kind == limit[2] then
       local same = old.spec[3] == limit[3] and old.spec[4] == limit[4] and old.spec[5] == limit[5]
       limits[i] = old.state
@@ -79,6 +81,12 @@ local function convert(ledger, spec, logs, now)
       limits[i] = startWith(limit, logs[i], p, t, now, ledger.shift)
     end
   end
+  local debts = {}
+  for _, debt in ipairs(ledger.debts) do
+    debt.limit = places[debt.limit]
+    if debt.limit then debts[#debts + 1] = debt end
+  end
+  ledger.debts = debts
   ledger.limits, ledger.spec, ledger.checked, ledger.holes, ledger.frontiers, ledger.largestUntil = limits, spec, nil, {}, {}, 0
 end
 
@@ -110,6 +118,7 @@ local function openLedger(keys, spec, origin, logs, serverUs, control)
   end
   local serverMs = math.floor(serverUs / 1000)
   local now = serverMs + ledger.shift
+  local instant = { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
   if followPause(control, serverMs) then saveControl(keys[3], control, serverMs) end
   for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
   closeHoles(ledger, now, now)
@@ -118,6 +127,7 @@ local function openLedger(keys, spec, origin, logs, serverUs, control)
     -- Another client has lifted the pause. The reservations behind it become void, and their clients receive
     -- the change in time.
     voidReservations(ledger, now, now + NOTICE_PERIOD, serverUs)
+    chargeDebts(ledger, instant)
   end
   ledger.pausedUntil = pausedUntil
   if ledger.spec ~= spec then
@@ -128,8 +138,9 @@ local function openLedger(keys, spec, origin, logs, serverUs, control)
       changeEpoch(ledger, serverUs)
     end
     convert(ledger, spec, logs, now)
+    chargeDebts(ledger, instant)
   end
-  return ledger, { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
+  return ledger, instant
 end
 
 -- The moment at which all permits will be free again.

@@ -237,19 +237,25 @@ local function fixedWindow()
 
   -- Forgets the windows that start after a moment.
   function algebra.cut(state, now, after)
-    while state.used > 0 and state.start > after do close(state, now) end
+    local back = 0
+    while state.used > 0 and state.start > after do
+      back = back + state.used
+      close(state, now)
+    end
     -- Later reservations are void, but they still count in a window that began before `after`.
     state.newest = math.min(state.newest, after)
     local edge = edgeOf(state)
-    if edge <= after then return end
+    if edge <= after then return back end
     -- The window before the forgotten ones counts as full, since how much of it is used is not known. After a lower limit,
     -- it may hold more.
-    state.start = edge - math.ceil((edge - after) / state.interval) * state.interval
+    local forgotten = math.ceil((edge - after) / state.interval)
+    state.start = edge - forgotten * state.interval
     -- The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
     state.stop = state.epoch == 1 and alignUp(state, state.start + state.interval) or math.min(edge, after + state.interval)
     state.used = math.max(state.permits, state.most)
     state.newest, state.reserved = after, state.used
     state.earlier = { fullBefore(state) }
+    return back + (forgotten - 1) * state.permits
   end
 
   function algebra.available(state, _now, at)

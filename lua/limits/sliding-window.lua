@@ -150,16 +150,18 @@ local function slidingWindow()
 
   -- Forgets the slots that hold only reservations later than `after`.
   function algebra.cut(state, now, after)
-    local isCut = false
+    local total, isCut = state.total, false
     -- Later reservations are void, but their slot may have to stay.
     state.newest = math.min(state.newest, after)
     for _ = 1, CUT_LIMIT do
       if state.openTime == 0 or state.openTime - state.coarsest < after then break end
       local count = state.openCount
-      if not pop(state) then return end
+      if not pop(state) then break end
       state.total, isCut = state.total - count, true
     end
+    local back = total - state.total
     if isCut and state.openTime == 0 then clear(state) end
+    return back
   end
 
   function algebra.available(state, now, at)

@@ -113,14 +113,17 @@ local function tokenBucket()
 
   -- Forgets reservations later than a moment.
   function algebra.cut(state, now, after)
+    local taken = algebra.taken(state)
     -- A grant made now is recorded at `now` rounded up.
     local last = math.max(after, now + 1)
     -- Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
     local sure = math.max(last, state.unsureUntil)
     while state.steps[1] and state.steps[1].since > sure do algebra.refund(state, now, state.steps[1].since, state.steps[1].held) end
-    if newestIn(state) <= after then return end
-    raiseLevel(state, now, after)
-    cutHistory(state, last)
+    if newestIn(state) > after then
+      raiseLevel(state, now, after)
+      cutHistory(state, last)
+    end
+    return math.max(0, taken - algebra.taken(state))
   end
 
   function algebra.available(state, now)

@@ -54,16 +54,23 @@ do
     return true
   end
 
+  -- Milliseconds of load that came back and may be granted ahead of the reservations. Without contention, only that for which
+  -- reservations became void: of a coarse slot of a log only its end is known, so a valid reservation might still be in it. Before
+  -- a debt, all that came back to a fixed window.
+  local function freedOf(ledger, isPaced)
+    if isPaced then return ledger.freed end
+    return hasKind(ledger, 'f') and not hasKind(ledger, 's') and math.max(ledger.freed, ledger.credit) or ledger.credit
+  end
+
   -- Grants a request now, ahead of all reservations, if refunded permits are free that no reservation needs;
   -- otherwise they would stay unused until the last reservation is due. If there is no room, refunding a hole
   -- further ahead may make room: behind a hole far ahead, permits may have been free for as long as its
   -- reservation waited for more. Reservations keep their moments. Returns whether the request was granted.
-  -- Without contention, only the permits for which reservations became void, or before holes far ahead, are granted: of
-  -- a coarse slot only its end is known, so a valid reservation might still be in it.
+  -- Without contention, only those of `freedOf`, or before holes far ahead, are granted.
   function takeGap(ledger, instant, cost, hole)
     local now, load = instant.now, loadOf(ledger, cost)
     local isPaced = now < ledger.pacedUntil
-    local isFreed = (isPaced and ledger.freed or ledger.credit) >= load
+    local isFreed = freedOf(ledger, isPaced) >= load
     local isFar = hole and hole.moment > now + NOTICE_PERIOD
     if not (isPaced or isFreed or isFar) or ledger.pausedUntil > now then return false end
     local isFree = (isPaced or isFreed) and hasGap(ledger, instant, cost, math.huge, isFreed)

@@ -19,7 +19,7 @@ local serverUs = serverTime(ARGV[position])
 local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now
-moveUp(ledger, now, serverUs)
+moveUp(ledger, instant, serverUs)
 local others = countOthers(ledger, KEYS[2], client, now)
 local contenders = math.max(1, waits and others + 1 or others)
 local paced = contenders > 1 or now < ledger.pacedUntil
@@ -59,8 +59,6 @@ taken = math.max(taken, least)
 -- Requests of one client keep their order.
 local last, stays = lastOf(ledger, now, lastMoment, lastEpoch, known), held > 0
 local after = last
--- Whether no reservation stands, neither of this client nor of another one.
-local isClear = others == 0 and last == 0
 if earlier then held, after = 0, 0 end
 local function answer(count, delay)
   reply[#reply + 1] = count

@@ -75,7 +75,8 @@ if not earlier then
     local callsAgain = turns and MOST_TURN or NEXT_CALL
     local hasQuota = sharesFree and stride == 0 and run.maxWait >= callsAgain * 1000
     while remaining > 0 do
-      local t, wait = offer(ledger, instant, cost, stride, after, isClear)
+      -- Without others, and with no reservation of this client, none stands.
+      local t, wait = offer(ledger, instant, cost, stride, after, others == 0 and last == 0)
       local ahead, soonest
       if paced and #ledger.limits > 1 and t > now + NOTICE_PERIOD then
         ahead, soonest = offerAhead(ledger, instant, cost, stride, after, t)

@@ -97,15 +97,20 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
   },
 
   cut(state, now, after) {
-    while (state.used > 0 && state.start > after) close(state, now);
+    let back = 0;
+    while (state.used > 0 && state.start > after) {
+      back += state.used;
+      close(state, now);
+    }
     // Later reservations are void, but they still count in a window that began before `after`.
     state.newest = Math.min(state.newest, after);
     const edge = edgeOf(state);
-    if (edge <= after) return;
+    if (edge <= after) return back;
     // The window before the forgotten ones counts as full, since how much of it is used is not known. After a lower limit,
     // it may hold more.
     const used = Math.max(state.permits, state.most);
-    state.start = edge - Math.ceil((edge - after) / state.interval) * state.interval;
+    const forgotten = Math.ceil((edge - after) / state.interval);
+    state.start = edge - forgotten * state.interval;
     // The forgotten ones may have been off the grid, or apart: a pause or another limit delays windows.
     state.end =
       state.align === 'epoch'
@@ -115,6 +120,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     state.newest = after;
     state.reserved = used;
     state.earlier = fullBefore(state);
+    return back + (forgotten - 1) * state.permits;
   },
 
   available(state, _now, at) {

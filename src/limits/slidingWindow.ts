@@ -126,20 +126,21 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   cut(state, _now, after) {
-    const { log, head, coarsest } = state;
+    const { log, head, coarsest, total } = state;
+    const { length } = log;
     // Later reservations are void, but their slot may have to stay.
     state.newest = Math.min(state.newest, after);
-    let cut = false;
     // Removes only slots that cannot hold an earlier grant.
     for (let i = 0; i < cutLimit && log.length > head; i++) {
       if (lastTime(state) - coarsest < after) break;
       state.total -= log.pop()!;
       log.pop();
-      cut = true;
     }
-    if (!cut) return;
+    if (log.length === length) return 0;
+    const back = total - state.total;
     if (log.length === head) clear(state);
     else state.newest = Math.min(state.newest, lastTime(state));
+    return back;
   },
 
   available(state, now, at) {

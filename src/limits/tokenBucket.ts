@@ -111,14 +111,18 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   cut(state, now, after) {
+    const { taken } = tokenBucketAlgebra;
+    const { permits } = taken(state);
     // A grant made now is recorded at `now` rounded up.
     const last = Math.max(after, now + 1);
     // Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
     const sure = Math.max(last, state.unsureUntil);
     while (state.since > sure) tokenBucketAlgebra.refund(state, now, state.since, state.held);
-    if (newestIn(state) <= after) return;
-    raiseLevel(state, now, after);
-    cut(state, last);
+    if (newestIn(state) > after) {
+      raiseLevel(state, now, after);
+      cut(state, last);
+    }
+    return Math.max(0, permits - taken(state).permits);
   },
 
   available(state, now) {

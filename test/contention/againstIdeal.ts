@@ -88,9 +88,11 @@ type Totals = Pick<Outcome, 'longest' | 'granted' | 'calls'>;
 
 /** The chance that a granted permit is kept, if it is the same for all: a refunded part is rounded up to whole permits. */
 function keptChance(clients: readonly Habits[]): number | undefined {
-  const [{ refund, part, costs }] = clients;
+  const [{ refund, part, costs, excess }] = clients;
   const areAlike = clients.every((habits) => habits === clients[0]);
-  return areAlike && costs.flat().every((n) => Number.isInteger(n * part)) ? 1 - refund * part : undefined;
+  return areAlike && !excess && costs.flat().every((n) => Number.isInteger(n * part))
+    ? 1 - refund * part
+    : undefined;
 }
 
 /** The permits of one history that were granted, and those that were kept. */

@@ -25,6 +25,8 @@ export interface Habits {
   refundWithin: number;
   /** The refunded part of its permits. */
   part: number;
+  /** The chance that the other granted requests use as many permits again as they cost, which is known as late: 0 by default. */
+  excess?: number;
   /** Its event loop is blocked for the last `blocked` of every `period` milliseconds: never by default. */
   blocked?: number;
   period?: number;
@@ -206,7 +208,12 @@ export function contend(contention: Contention, onCall?: (call: ContendedCall) =
     function keep(grant: Grant): void {
       const kept = { client, grant, cost: [...grant.cost] };
       standing.push(kept);
-      if (random() >= habits.refund) return;
+      if (random() >= habits.refund) {
+        if (habits.excess === undefined || random() >= habits.excess) return;
+        kept.cost = kept.cost.map((n) => 2 * n);
+        after(random() * habits.refundWithin, () => line.charge(grant, () => {}));
+        return;
+      }
       after(random() * habits.refundWithin, () => {
         const cost = grant.cost.map((n) => Math.ceil(n * habits.part));
         kept.cost = kept.cost.map((n, i) => n - cost[i]);

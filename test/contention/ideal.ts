@@ -32,6 +32,8 @@ export function ideal(contention: Contention, calls = { every: 1, most: Infinity
   const { limits, clients, roundTrip, jitter = 0, warmUp, span, fade = 0, seed } = contention;
   const random = randomFrom(seed);
   const rules = limits.map(ruleOf);
+  /** Permits that were used without a grant: they are taken before any request is granted. */
+  const owed = limits.map(() => 0);
   const queue: Asked[] = [];
   const held: Held[] = [];
   const later = new Map<number, (() => void)[]>();
@@ -70,7 +72,16 @@ export function ideal(contention: Contention, calls = { every: 1, most: Infinity
     // As a round trip takes in `contend`, on average, although time passes in whole milliseconds here.
     const trip = roundTrip * (1 + jitter / 2);
     after(jitter > 0 ? Math.floor(trip + random()) : trip, () => ask(habits));
-    if (random() >= habits.refund) return;
+    if (random() >= habits.refund) {
+      if (habits.excess === undefined || random() >= habits.excess) return;
+      kept.cost = cost.map((n) => 2 * n);
+      after(roundTrip + random() * habits.refundWithin, () => {
+        cost.forEach((n, i) => {
+          owed[i] += n;
+        });
+      });
+      return;
+    }
     after(roundTrip + random() * habits.refundWithin, () => {
       cost.forEach((n, i) => {
         const back = Math.ceil(n * habits.part);
@@ -84,6 +95,11 @@ export function ideal(contention: Contention, calls = { every: 1, most: Infinity
   for (; now < warmUp + span + fade; now++) {
     for (const work of later.get(now) ?? []) work();
     later.delete(now);
+    rules.forEach((rule, i) => {
+      const n = Math.min(owed[i], Math.max(0, rule.free(now)));
+      if (n > 0) rule.take(now, n);
+      owed[i] -= n;
+    });
     if (now % calls.every > 0) continue;
     for (
       let served = 0;

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { StoreError } from '../../src/index.ts';
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
+import { debt } from '../../src/stores/store.ts';
 import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import { rejection } from '../support/badInput.ts';
 import { openRedisLedger } from '../support/redisLedger.ts';
@@ -162,7 +163,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 19: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 20: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -190,7 +191,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 19: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 20: found an invalid limit; reset() deletes it`,
       );
     }
   });
@@ -210,6 +211,32 @@ for (const kind of Object.keys(kinds) as Kind[])
         assert.ok((await redis.strlen(key)) > 0);
         assert.is((await ledger.decide([1])).granted, false);
       });
+
+for (const isSmall of [true, false])
+  test(`a debt refuses each invalid number, ${isSmall ? 'in a small ledger' : 'in any other ledger'}`, async ({
+    redis,
+  }) => {
+    const ledger = await taken(redis, 'slidingWindow', isSmall);
+    await ledger.refund([{ moment: debt, epoch: 0, source: 'redis', cost: [1], count: 1 }], 1);
+    const original = (await redis.getBuffer(key))!;
+    const invalid = [NaN, Infinity, -Infinity, -1, 2 ** 61];
+    for (const [i, numbers] of [[...invalid, 0, 0.5, 2], invalid, invalid].entries())
+      for (const number of numbers) {
+        const held = Buffer.from(original);
+        held.writeDoubleLE(number, original.length - 24 + 8 * i);
+        await redis.set(key, held);
+        const { message } = await rejection(ledger.peek());
+        assert.match(message, `the key ${key} holds no ledger of version 20: found`);
+      }
+    const debts = original.subarray(-24);
+    for (const held of [original.subarray(0, -8), Buffer.concat([original, ...Array(8).fill(debts)])]) {
+      await redis.set(key, held);
+      const { message } = await rejection(ledger.peek());
+      assert.match(message, 'of another length');
+    }
+    await redis.set(key, Buffer.concat([original, ...Array(7).fill(debts)]));
+    assert.equal(await ledger.peek(), [0]);
+  });
 
 test('a log or a history of an invalid length is refused', async ({ redis }) => {
   /** The place of the length, that of the open entry, and invalid lengths. */

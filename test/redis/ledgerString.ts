@@ -64,7 +64,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 19) throw new Error(`a ledger of version ${version}`);
+  if (version !== 20) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -211,7 +211,17 @@ function nothingRare(epoch: number): Rare {
     farthest: 0,
     farthestUntil: 0,
   };
-  return { born: epoch, refundable: epoch, ...none, ...counts, sole: '', voids: [], holes: [], tickets: [] };
+  return {
+    born: epoch,
+    refundable: epoch,
+    ...none,
+    ...counts,
+    sole: '',
+    voids: [],
+    holes: [],
+    tickets: [],
+    debts: [],
+  };
 }
 
 function readRare(reader: Reader, limits: number): Rare {
@@ -231,6 +241,11 @@ function readRare(reader: Reader, limits: number): Rare {
     return { client: reader.text(), due, until, stride, taken };
   });
   const frontiers = reader.doubles(limits);
+  const debts: Rare['debts'] = [];
+  while (!reader.isAtEnd) {
+    const [limit, until, permits] = reader.doubles(3);
+    debts.push({ limit: limit - 1, until, permits });
+  }
   return {
     ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontiers, pacedUntil },
     ...{
@@ -248,6 +263,7 @@ function readRare(reader: Reader, limits: number): Rare {
       voids,
       holes,
       tickets,
+      debts,
     },
   };
 }

@@ -24,6 +24,9 @@ const window = 'each round passes a window: MOST_EARLIER and the last one at mos
 /** Why each loop ends, by its file and its condition, in the order of the file. */
 const loops: Record<string, [condition: string, why: string][]> = {
   'ledger/add-hole.lua': [['holes[place] and holes[place].moment <= moment', hole]],
+  'ledger/debts.lua': [
+    ['left > 0', 'each round but one charges a part: DEBT_PARTS or MOST_DEBT at most; else it is an error'],
+  ],
   'ledger/epochs.lua': [
     [
       '#voids > 1 and voids[1].from + NOTICE_PERIOD <= now',
@@ -78,7 +81,6 @@ const loops: Record<string, [condition: string, why: string][]> = {
   ],
   'refund.lua': [
     ['#holes > 0 and holes[#holes].moment >= newestOf(ledger, holes[#holes].cost, false)', hole],
-    ['left > 0', 'each round but one charges a part: DEBT_PARTS or MOST_DEBT at most; else it is an error'],
   ],
   'reserve/asked.lua': [['ARGV[position + 1]', 'each round passes arguments']],
   'reserve/earlier.lua': [
@@ -157,7 +159,7 @@ for (const isSmall of [true, false])
     assert.instance(error, StoreError);
     assert.match(
       error.message,
-      'the key {p:n} holds no ledger of version 19: found a count below zero; reset()',
+      'the key {p:n} holds no ledger of version 20: found a count below zero; reset()',
     );
   });
 

@@ -1,7 +1,7 @@
 import type { Limit } from '../../src/limits/limit.ts';
 import type { LimitState } from '../../src/limits/states.ts';
 import type { FixedWindowState } from '../../src/limits/windows.ts';
-import type { Hole, LedgerState, Ticket, Void } from '../../src/stores/memory/ledgerState.ts';
+import type { Debt, Hole, LedgerState, Ticket, Void } from '../../src/stores/memory/ledgerState.ts';
 import { specOf } from '../../src/stores/redis/spec.ts';
 import { stepsOf } from '../support/bucketSteps.ts';
 
@@ -40,6 +40,7 @@ export interface Picture {
   voids: Void[];
   holes: Hole[];
   tickets: Ticket[];
+  debts: Debt[];
   pausedUntil: number;
   spec: string;
   limits: LimitPicture[];
@@ -64,6 +65,7 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
   const voids = ledger.voids.map((one) => ({ ...one }));
   const holes = ledger.holes.map(({ moment, cost, count }) => ({ moment, cost: [...cost], count }));
   const tickets = ledger.tickets.map((one) => ({ ...one }));
+  const debts = ledger.debts.map((one) => ({ ...one }));
   const { soleUntil, sole, crowdUntil, crowd } = contenders;
   // A state contains the options of its limit.
   const spec = specOf(names, limits as unknown as readonly Limit[]);
@@ -95,6 +97,7 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
       voids,
       holes,
       tickets,
+      debts,
       pausedUntil,
       spec,
     },
@@ -174,6 +177,7 @@ export function withoutPast(picture: Picture): Picture {
     ...{ farthest: farthestUntil > now ? farthest : 0, farthestUntil: ahead(farthestUntil) },
     crowd: crowdUntil > now ? crowd : [],
     tickets: picture.tickets.filter(({ until }) => until > now),
+    debts: picture.debts.filter(({ until }) => until > now),
     limits: limits.map((limit) => withoutExpired(limit, now)),
   };
 }

@@ -115,7 +115,16 @@ const ofTwins = [
 const ofBuckets = ['mostPast', 'keptPast', 'mergedPart', 'mostAhead', 'leastWait'];
 const ofAll = ['leastPause', 'lateParts'];
 
-for (const name of [...ofTwins, 'mostDebt', 'debtParts', 'resent', ...ofBuckets, ...ofAll, 'noticePeriod'])
+for (const name of [
+  ...ofTwins,
+  'mostDebt',
+  'debtParts',
+  'mostDebts',
+  'resent',
+  ...ofBuckets,
+  ...ofAll,
+  'noticePeriod',
+])
   test(`${name} is the same in all files`, () => {
     const values = valuesOf(name);
     const places = [...values.keys()];
@@ -138,6 +147,7 @@ const stated = {
     mostDelay: 1000,
     mostBeside: 4000,
     leastLife: 1000,
+    mostDebts: 8,
     mostInOrder: 0.9,
     mostInTurns: 0.7,
     leastInSliding: 15,

@@ -46,7 +46,7 @@ export interface TimedFleet {
   /** Takes a permit if one is free now, and returns whether it did. */
   decide(at: number, client: number): Promise<boolean>;
   /** Charges permits used beyond the granted ones. */
-  owe(at: number, client: number, permits: number): Promise<void>;
+  owe(at: number, client: number, permits: number, sequence?: number): Promise<void>;
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
   setRate(at: number, client: number, limit: LimitSpec, keepState?: boolean): Promise<void>;
   pause(at: number, client: number, ms: number): Promise<void>;
@@ -113,9 +113,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     async decide(at, client) {
       return ((await replyTo(at, client, { kind: 'decide', cost: [1] })) as DecideReply).granted;
     },
-    async owe(at, client, permits) {
+    async owe(at, client, permits, sequence = 1) {
       const refunds = [{ moment: debt, epoch: 0, source: 'memory' as const, cost: [1], count: permits }];
-      await replyTo(at, client, { kind: 'refund', refunds, sequence: 1 });
+      await replyTo(at, client, { kind: 'refund', refunds, sequence });
     },
     async release(at, client, permits, sequence = 1) {
       const refunds = [

@@ -199,7 +199,7 @@ export const known = [
     tests: constants,
     changes: [
       {
-        file: 'lua/ledger/control.lua',
+        file: 'lua/forget.lua',
         find: 'local LIFT_NOTICE = 5000',
         replace: 'local LIFT_NOTICE = 1000',
       },
@@ -608,9 +608,9 @@ export const known = [
     tests: ['test/redis/coarseSlots'],
     changes: [
       {
-        file: 'lua/reserve/opened.lua',
-        find: 'isClear = others == 0 and last == 0',
-        replace: 'isClear = false',
+        file: 'lua/reserve/serve.lua',
+        find: 'after, others == 0 and last == 0)',
+        replace: 'after, false)',
       },
       { file: memory('reserve'), find: 'isClear: others === 0 && last === 0', replace: 'isClear: false' },
     ],
@@ -621,9 +621,9 @@ export const known = [
     tests: ['test/redis/coarseSlots'],
     changes: [
       {
-        file: 'lua/reserve/opened.lua',
-        find: 'isClear = others == 0 and last == 0',
-        replace: 'isClear = last == 0',
+        file: 'lua/reserve/serve.lua',
+        find: 'after, others == 0 and last == 0)',
+        replace: 'after, last == 0)',
       },
       {
         file: memory('reserve'),
@@ -646,8 +646,8 @@ export const known = [
     title: 'a debt is charged in parts of a whole window, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: 'lua/refund.lua', find: 'DEBT_PARTS = 100', replace: 'DEBT_PARTS = 1' },
-      { file: memory('refund'), find: 'debtParts = 100', replace: 'debtParts = 1' },
+      { file: 'lua/ledger/debts.lua', find: 'DEBT_PARTS = 100', replace: 'DEBT_PARTS = 1' },
+      { file: memory('debts'), find: 'debtParts = 100', replace: 'debtParts = 1' },
     ],
   },
   {
@@ -656,12 +656,12 @@ export const known = [
     tests: ['test/redis/debts'],
     changes: [
       {
-        file: 'lua/refund.lua',
+        file: 'lua/ledger/debts.lua',
         find: 'left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))',
         replace: 'left = 0',
       },
       {
-        file: memory('refund'),
+        file: memory('debts'),
         find: 'left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits))',
         replace: 'left = 0',
       },
@@ -669,11 +669,77 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'a debt is void with the reservations, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: epochs, find: 'owed > 0', replace: 'owed < 0' },
+      { file: memory('epochs'), find: 'permits > 0', replace: 'permits < 0' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a debt that is charged again counts all that is void, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: epochs, find: 'math.min(left, cut(', replace: 'math.max(left, cut(' },
+      { file: memory('debts'), find: 'Math.min(left, cut(', replace: 'Math.max(left, cut(' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a reservation behind a debt counts as one, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: epochs, find: '      cut(state, now, debts[i].till)\n', replace: '' },
+      { file: memory('debts'), find: '    cut(state, now, until);\n', replace: '' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a debt within the notice period is charged twice, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      {
+        file: 'lua/ledger/debts.lua',
+        find: 'if t > now + NOTICE_PERIOD then ahead',
+        replace: 'if t > 0 then ahead',
+      },
+      { file: memory('debts'), find: 't <= now + noticePeriod', replace: 't <= 0' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'of many debts, the last one is forgotten, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      {
+        file: 'lua/ledger/debts.lua',
+        find: 'last.till, last.permits = till, last.permits + permits',
+        replace: '',
+      },
+      { file: memory('debts'), find: 'permits: last.permits + permits', replace: 'permits: last.permits' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'permits that come back to a fixed window before a debt are not granted, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      {
+        file: 'lua/reserve/gaps.lua',
+        find: 'math.max(ledger.freed, ledger.credit) or',
+        replace: 'ledger.credit or',
+      },
+      { file: memory('pace'), find: 'Math.max(freed, credit)', replace: 'credit' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'a debt is charged up to a hundred windows, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: 'lua/refund.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 100' },
-      { file: memory('refund'), find: 'mostDebt = 1000', replace: 'mostDebt = 100' },
+      { file: 'lua/ledger/debts.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 100' },
+      { file: memory('debts'), find: 'mostDebt = 1000', replace: 'mostDebt = 100' },
     ],
   },
   {
@@ -780,8 +846,8 @@ export const known = [
     title: 'a debt may be ten times as large, in both twins',
     tests: debts,
     changes: [
-      { file: 'lua/refund.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 10000' },
-      { file: memory('refund'), find: 'mostDebt = 1000', replace: 'mostDebt = 10_000' },
+      { file: 'lua/ledger/debts.lua', find: 'MOST_DEBT = 1000', replace: 'MOST_DEBT = 10000' },
+      { file: memory('debts'), find: 'mostDebt = 1000', replace: 'mostDebt = 10_000' },
     ],
   },
   {
@@ -789,8 +855,8 @@ export const known = [
     title: 'a debt is charged in ten parts, in both twins',
     tests: debts,
     changes: [
-      { file: 'lua/refund.lua', find: 'DEBT_PARTS = 100', replace: 'DEBT_PARTS = 10' },
-      { file: memory('refund'), find: 'debtParts = 100', replace: 'debtParts = 10' },
+      { file: 'lua/ledger/debts.lua', find: 'DEBT_PARTS = 100', replace: 'DEBT_PARTS = 10' },
+      { file: memory('debts'), find: 'debtParts = 100', replace: 'debtParts = 10' },
     ],
   },
   {

@@ -29,6 +29,7 @@ class Untouched {
   farthest = 0;
   farthestUntil = 0;
   tickets = none;
+  debts = none;
   pausedUntil = 0;
   sequences = undefined;
   sole = undefined;

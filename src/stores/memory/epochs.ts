@@ -1,6 +1,6 @@
-import { algebraOf } from '../../limits/states.ts';
 import { type LastMoment, noticePeriod } from '../store.ts';
 import { none } from './createLedger.ts';
+import { cutLimit } from './debts.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 
@@ -13,7 +13,7 @@ export function changeEpoch(ledger: LedgerState, serverUs: number): void {
 
 /**
  * Voids the reservations for `after` or later: their clients call again before that moment. Changes the
- * epoch. The limits may keep those up to `kept`.
+ * epoch. The limits may keep those up to `kept`. The debts among them are to be charged again.
  */
 export function voidReservations(
   ledger: LedgerState,
@@ -24,7 +24,13 @@ export function voidReservations(
 ): void {
   ledger.frontiers = none;
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
-  for (const state of ledger.limits) algebraOf(state).cut(state, now, kept);
+  const owed = ledger.limits.map((_, limit) => ({
+    ...{ limit, until: 0, permits: cutLimit(ledger, now, limit, kept) },
+  }));
+  ledger.debts = [
+    ...ledger.debts.filter(({ until }) => until <= kept),
+    ...owed.filter(({ permits }) => permits > 0),
+  ];
   changeEpoch(ledger, serverUs);
   const voids = [...ledger.voids];
   while (voids.length > 1 && voids[0].from + noticePeriod <= now) voids.shift();

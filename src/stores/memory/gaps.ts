@@ -5,7 +5,7 @@ import { noticePeriod } from '../store.ts';
 import { commitAll } from './grant.ts';
 import { bringForward } from './holes.ts';
 import type { Hole, Instant, LedgerState } from './ledgerState.ts';
-import { noteGranted, noteTaken } from './pace.ts';
+import { freedOf, noteGranted, noteTaken } from './pace.ts';
 
 /** The most requests that a call grants in this way, so that it takes little of the server. */
 export const mostGaps = 64;
@@ -16,14 +16,13 @@ export const mostGaps = 64;
  * further ahead may make room: behind a hole far ahead, permits may have been free for as long as its
  * reservation waited for more. Reservations keep their moments. Returns whether the request was granted.
  *
- * Without contention, only the permits for which reservations became void, or before holes far ahead, are granted: of a coarse
- * slot only its end is known, so a valid reservation might still be in it. The twin of `lua/reserve/gaps.lua`.
+ * Without contention, only those of `freedOf`, or before holes far ahead, are granted. The twin of `lua/reserve/gaps.lua`.
  */
 export function takeGap(ledger: LedgerState, instant: Instant, cost: Cost, hole: Hole | undefined): boolean {
   const { now, at } = instant;
   const load = loadOf(ledger, cost);
   const isPaced = now < ledger.pacedUntil;
-  const isFreed = (isPaced ? ledger.freed : ledger.credit) >= load;
+  const isFreed = freedOf(ledger, now) >= load;
   const isFar = hole !== undefined && hole.moment > now + noticePeriod;
   if (!(isPaced || isFreed || isFar) || ledger.pausedUntil > now) return false;
   const isFree = (isPaced || isFreed) && hasGap(ledger, instant, cost, Infinity, isFreed);

@@ -62,6 +62,8 @@ export interface LedgerState {
   farthestUntil: number;
   /** The clients that wait for rare permits or for their turn, in order. */
   tickets: readonly Ticket[];
+  /** The debts that were charged ahead of the notice period, those of each limit in the order of their moments. */
+  debts: readonly Debt[];
   /** The end of the pause in the limiter's control. */
   pausedUntil: number;
   names: readonly string[];
@@ -104,6 +106,18 @@ export interface Ticket {
   stride: number;
   /** Milliseconds of load that the client has taken in its turns: see `takenBy`. */
   taken: number;
+}
+
+/**
+ * Permits of a limit that were used without a grant. They are charged ahead as reservations are, but are not void when those are.
+ */
+export interface Debt {
+  /** The index of the limit. */
+  limit: number;
+  /** The last moment at which some of them were charged: milliseconds; 0 if they are not charged yet, or no more. */
+  until: number;
+  /** Those that were charged ahead of the notice period. */
+  permits: number;
 }
 
 /** The server's time by the ledger's clock. */

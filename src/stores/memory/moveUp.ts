@@ -1,5 +1,6 @@
 import { cutFrom } from '../../limits/windows.ts';
 import { noticePeriod } from '../store.ts';
+import { chargeDebts } from './debts.ts';
 import { voidReservations } from './epochs.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
@@ -12,7 +13,8 @@ const leastPause = 100;
  * If permits were refunded, voids the reservations so far ahead that their clients call again in time. All of
  * these clients then reserve again, for earlier moments.
  */
-export function moveUp(ledger: LedgerState, { now, us }: Instant): void {
+export function moveUp(ledger: LedgerState, instant: Instant): void {
+  const { now, us } = instant;
   const { limits, freed, movedAt, shift } = ledger;
   if (freed === 0 || now < movedAt + leastPause) return;
   // Clients that wait for a bucket take refunded permits ahead of the reservations, unless its permits are rare.
@@ -34,7 +36,8 @@ export function moveUp(ledger: LedgerState, { now, us }: Instant): void {
   ledger.movedAt = now;
   voidReservations(ledger, now, after, us - shift * 1000, kept);
   // Permits that are free need not wait for the end of a long slot.
-  if (after > slotEnd) return;
-  for (const state of limits)
-    if (state.kind === 'slidingWindow') state.newest = Math.min(state.newest, noticeUntil);
+  if (after <= slotEnd)
+    for (const state of limits)
+      if (state.kind === 'slidingWindow') state.newest = Math.min(state.newest, noticeUntil);
+  chargeDebts(ledger, instant);
 }

@@ -4,6 +4,7 @@ import { small } from '../../small.ts';
 import { noticePeriod } from '../store.ts';
 import { type Control, followPause } from './control.ts';
 import { createLedger, expand, none, stateOf } from './createLedger.ts';
+import { chargeDebts } from './debts.ts';
 import { changeEpoch, noticeEnd, validUntil, voidReservations } from './epochs.ts';
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -34,13 +35,14 @@ export function openLedger(
   followPause(control, serverMs);
   for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
   closeHoles(ledger, now, now);
-  followLifted(ledger, control, now, serverUs);
+  followLifted(ledger, control, instant, serverUs);
   if (!isUnder(ledger, names, limits)) {
     // With the scope `client`, a ledger may be opened some time after the change.
     const changed = Math.min(control.changed, serverMs) + shift;
     if (control.limits) voidReservations(ledger, now, Math.max(now, changed + noticePeriod), serverUs);
     else changeEpoch(ledger, serverUs);
     convert(ledger, names, limits, now);
+    chargeDebts(ledger, instant);
   }
   return { ledger, instant };
 }
@@ -92,11 +94,13 @@ function followClock(kept: LedgerState, serverUs: number): LedgerState {
  * If another client has lifted the pause, voids the reservations behind it. Their clients receive the change
  * in time.
  */
-function followLifted(ledger: LedgerState, control: Control, now: number, serverUs: number): void {
+function followLifted(ledger: LedgerState, control: Control, instant: Instant, serverUs: number): void {
+  const { now } = instant;
   const pausedUntil = pauseEnd(ledger, control);
   const isLifted = control.liftedUntil > Math.floor(serverUs / 1000);
   if (ledger.pausedUntil > now && pausedUntil < ledger.pausedUntil && isLifted) {
     voidReservations(ledger, now, now + noticePeriod, serverUs);
+    chargeDebts(ledger, instant);
   }
   ledger.pausedUntil = pausedUntil;
 }
@@ -138,6 +142,9 @@ function convert(ledger: LedgerState, names: readonly string[], limits: readonly
     ledger.refundable = ledger.epoch;
     return startWith(limit, taken, newest, now, ledger.shift);
   });
+  ledger.debts = ledger.debts
+    .map((debt) => ({ ...debt, limit: names.indexOf(ledger.names[debt.limit]) }))
+    .filter(({ limit }) => limit >= 0);
   ledger.names = names;
   ledger.under = limits;
   ledger.holes = none;

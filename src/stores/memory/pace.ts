@@ -55,6 +55,19 @@ export function hasWindow(ledger: LedgerState): boolean {
   return hasKind(ledger, 'fixedWindow') || hasKind(ledger, 'slidingWindow');
 }
 
+/**
+ * Milliseconds of load that came back and may be granted ahead of the reservations. Without contention, only that for which
+ * reservations became void: of a coarse slot of a log only its end is known, so a valid reservation might still be in it. Before a
+ * debt, all that came back to a fixed window.
+ */
+export function freedOf(ledger: LedgerState, now: number): number {
+  const { freed, credit, pacedUntil } = ledger;
+  if (now < pacedUntil) return freed;
+  return hasKind(ledger, 'fixedWindow') && !hasKind(ledger, 'slidingWindow')
+    ? Math.max(freed, credit)
+    : credit;
+}
+
 /** The part of the permits granted lately that was not refunded. */
 export function keptPart({ granted, returned }: LedgerState): number {
   return granted > 0 ? 1 - returned / granted : 1;

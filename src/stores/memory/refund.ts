@@ -1,9 +1,9 @@
 import type { Cost } from '../../limits/cost.ts';
-import { capacityOf } from '../../limits/limit.ts';
 import { loadOf, longestInterval } from '../../limits/load.ts';
-import { algebraOf, type LimitState } from '../../limits/states.ts';
+import { algebraOf } from '../../limits/states.ts';
 import { small } from '../../small.ts';
 import { debt, newestGrants, type Refund, type RefundReply } from '../store.ts';
+import { chargeDebts } from './debts.ts';
 import { validUntil } from './epochs.ts';
 import { addHole, closeEnd, closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
@@ -11,11 +11,6 @@ import { moveUp } from './moveUp.ts';
 import { newestOf } from './offer.ts';
 import { goOnInTurns } from './order.ts';
 import { areRare, noteCancelled, noteFreed, noteReturned } from './pace.ts';
-
-/** The largest debt that is charged, in windows or bursts. */
-const mostDebt = 1000;
-/** The number of parts that a debt is split into, unless a part would exceed a window or a burst. */
-const debtParts = 100;
 
 /** Refunds grants and reservations, once per sequence number of a limiter object. The twin of `lua/refund.lua`. */
 export function refund(
@@ -82,31 +77,12 @@ function hasWaitedForMore({ limits }: LedgerState, now: number, at: number, cost
   return cost.some((n, i) => n > 1 && isFree(1, i) && !isFree(n, i));
 }
 
-/** Charges permits that were used without a grant. No request is waiting for them. */
-function charge({ limits }: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
-  cost.forEach((permits, i) => {
-    chargeLimit(limits[i], instant, small(permits * count));
-  });
+/** Charges permits that were used without a grant. */
+function charge(ledger: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
+  const owed = cost.map((permits, limit) => ({ limit, until: 0, permits: small(permits * count) }));
+  ledger.debts = [...ledger.debts, ...owed.filter(({ permits }) => permits > 0)];
+  chargeDebts(ledger, instant);
   return false;
-}
-
-/** Charges the free permits now, and the rest in parts, each at the first moment at which it is free. */
-function chargeLimit(state: LimitState, { now, at }: Instant, permits: number): void {
-  const { available, commit, earliest, fit, taken } = algebraOf(state);
-  const most = capacityOf(state);
-  // Of no more permits than 2^52 in all, sums stay exact.
-  let left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits));
-  const part = Math.min(most, Math.ceil(left / debtParts));
-  const free = Math.min(left, available(state, now, at));
-  if (free > 0) commit(state, now, at, free);
-  for (left -= free; left > 0; ) {
-    const least = Math.min(left, part);
-    const t = Math.max(at, earliest(state, now, at, least));
-    const n = Math.min(left, fit(state, now, t, 1));
-    if (!(n >= least)) throw new Error('the limits do not agree with what they offer');
-    commit(state, now, t, n);
-    left -= n;
-  }
 }
 
 /**
