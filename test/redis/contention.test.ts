@@ -46,6 +46,16 @@ const besideSlow: Habits[] = Array.from({ length: 6 }, (_, i) =>
       },
 );
 
+const settles: Habits = {
+  ...late,
+  waiting: 20,
+  costs: [[2]],
+  refund: 0.5,
+  part: 0.5,
+  excess: 0.5,
+  refundWithin: 100,
+};
+
 const alike = (habits: Habits, clients: number): Habits[] => Array(clients).fill(habits);
 
 const sliding = (permits: number, interval: number) => slidingWindow({ permits, interval });
@@ -53,7 +63,7 @@ const fixed = (permits: number, interval: number) => fixedWindow({ permits, inte
 const bucket = (permits: number, interval: number) => tokenBucket({ permits, interval });
 
 /** Of more calls, the test would take longer than it tells. */
-const mostCalls = triesAll ? 1_500 : 600;
+const mostCalls = triesAll ? 1_500 : 450;
 
 /** With seconds of virtual time. */
 const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number][] = [
@@ -134,6 +144,9 @@ const cases: [title: string, limits: Limit[], clients: Habits[], seconds: number
     besideSlow,
     20,
   ],
+  ['a client settles in windows of five seconds', [fixed(100, 5_000)], alike(settles, 1), 40],
+  ['8 clients settle in windows of five seconds', [sliding(100, 5_000)], alike(settles, 8), 15],
+  ['3 clients settle on a bucket of five seconds', [bucket(100, 5_000)], alike(settles, 3), 30],
   ['8 clients refund late in a long window', [sliding(50, 12_000)], alike(some, 8), 40],
   [
     'clients of several limits refund late',
