@@ -2,9 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { runsOf } from '../support/campaign.ts';
 import { cases } from '../support/cases.ts';
+import { randomFrom, seed } from '../support/seed.mjs';
 import { againstIdeal, manyWindows } from './againstIdeal.ts';
 import { waits } from './contend.ts';
+import { usedBy, usedFleet } from './usedFleet.ts';
 
 const kinds: Record<string, typeof slidingWindow | typeof fixedWindow | typeof tokenBucket> = {
   'a fixed window': fixedWindow,
@@ -46,5 +49,19 @@ for (const [kind, [permits, interval]] of cases(Object.keys(kinds), rates))
         assert.ok(jain >= 0.97, `Jain's index is ${jain} ${which}`);
       }
   });
+
+test('whatever is used beyond estimates, cancelled and refunded, limits are used, and not beyond what they allow', () => {
+  for (let i = 0; i < runsOf(60); i++) {
+    const fleet = usedFleet(seed() + i);
+    const random = randomFrom(seed() + i + 77);
+    fleet.habits = { ...fleet.habits, excess: random() };
+    const { part, used, most } = usedBy(fleet);
+    const which = `SLUICE_SEED=${seed() + i} SLUICE_RUNS=1: ${fleet.name}`;
+    // Single fleets differ by chance, and records keep least.
+    const least = fleet.limits.length > 1 ? 0.7 : 0.85;
+    assert.ok(part >= least, `${part} of what one queue would keep, ${which}`);
+    assert.ok(used <= most, `${used} of a limit, ${which}`);
+  }
+});
 
 test.run();
