@@ -5,6 +5,13 @@ import type { Limiter } from '../port/line.ts';
 import { lineOf } from '../port/lineOf.ts';
 import type { Permit } from '../port/permit.ts';
 
+/** A request whose grant runs code of the user. */
+class EmittedAcquisition<P> extends CancellableAcquisition<P> {
+  override get isPassive(): boolean {
+    return false;
+  }
+}
+
 /**
  * Emits one permit at its granted moment, then completes. Each subscription acquires its own permit.
  *
@@ -37,7 +44,7 @@ export function permits$<P>(
       subscriber.next(permit);
       subscriber.complete();
     };
-    const request = new CancellableAcquisition(
+    const request = new EmittedAcquisition(
       line,
       permits,
       line.costOf(permits),

@@ -50,6 +50,7 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
   /** Whether the current value has kept its permit waiting: its wait does not measure the rate of the permits. */
   #isSlow = false;
   #cancelTimer: CancelTimer | undefined;
+  #isClosed = false;
 
   /**
    * `onPermit` is called after each grant, and `onError` with an error after which there are no more grants. Both may be
@@ -113,6 +114,7 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
 
   /** Refunds and cancels all permits, and leaves no timer. */
   close(): void {
+    this.#isClosed = true;
     this.#keep(0);
     this.stopTimer();
   }
@@ -142,6 +144,11 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
   };
 
   granted(grant: Grant, request: PrefetchedPermit<P>): void {
+    // The event of this grant has ended the subscription.
+    if (this.#isClosed) {
+      this.#line.refund(grant);
+      return;
+    }
     this.#requested--;
     request.permit = this.#line.permitOf(grant, this.#plan.permits, request.requestedAt);
     // A permit behind others of this subscription ages from the time when it was due. The first one ages from now, so that a

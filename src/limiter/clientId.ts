@@ -4,7 +4,9 @@ const ids = new WeakMap<object, string>();
 export function clientIdOf(connection: object): string {
   let id = ids.get(connection);
   if (id === undefined) {
-    id = globalThis.crypto.randomUUID();
+    // `randomUUID` is missing in pages without https.
+    const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+    id = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     ids.set(connection, id);
   }
   return id;

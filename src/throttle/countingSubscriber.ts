@@ -31,7 +31,12 @@ export class CountingSubscriber<T, P> extends ThrottleSubscriber<T, T> implement
     this.#line.count(this, this.#cost);
   }
 
-  granted(_grant: Grant): void {
+  granted(grant: Grant): void {
+    // The event of this grant has ended the subscription.
+    if (this.output.closed) {
+      this.#line.refund(grant);
+      return;
+    }
     this.waiting--;
     this.output.next(this.#values.shift());
     this.completeIfDone();
