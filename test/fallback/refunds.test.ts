@@ -10,7 +10,7 @@ import {
   type ReserveReply,
 } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
-import { answerOf, asking, givenUp, setUp } from './fakes.ts';
+import { answerOf, asking, givenUp, granting, setUp } from './fakes.ts';
 
 const lost = new StoreUnavailableError('api', new Error('the connection is closed'));
 
@@ -284,6 +284,56 @@ timed('sends a refund again while its slot moves, and does not fall back', (cloc
   const [first, ...again] = all.remote.all('refund').map(({ args }) => args);
   assert.equal(again, [first, first]);
   assert.equal(all.changes, []);
+});
+
+timed('the probes of an idle limiter do not delay those of calls', (clock) => {
+  const all = setUp();
+  const other = all.open('other');
+  goAway(all, clock);
+  refunding(all, toRedis(1));
+  all.remote.lastOf('refund').reply(lost);
+  clock.tick(1000);
+  assert.is(all.remote.all('peek').length, 1, 'it has no reply');
+  const answer = answerOf<ReserveReply>((reply) => other.reserve(asking(), reply));
+  assert.is(all.remote.last.ledger, 'other');
+  all.remote.answerProbe();
+  all.remote.lastOf('reserve').reply(null, granting(asking()));
+  assert.is(answer.error, null);
+  assert.is(other.source, 'redis');
+});
+
+timed('leaves no listener on a connection that makes no further attempt', (clock) => {
+  const all = setUp();
+  goAway(all, clock);
+  all.redis.become('close');
+  refunding(all, toRedis(1));
+  assert.ok(all.redis.listening > 0);
+  all.redis.become('end');
+  assert.is(all.redis.listening, 0);
+  refunding(all, toRedis(2));
+  assert.is(all.redis.listening, 0);
+  all.redis.become('ready');
+  comeBack(all, clock);
+  all.remote.lastOf('refund').reply(null);
+  assert.is(all.remote.all('refund').length, 2);
+});
+
+timed('sends the next refunds if the client drops calls of a lost connection', (clock) => {
+  const all = setUp();
+  Object.assign(all.redis, { options: { autoResendUnfulfilledCommands: false } });
+  const answer = refunding(all, toRedis(1));
+  all.redis.become('close');
+  assert.is(answer.error, null);
+  const dropped = all.remote.lastOf('refund');
+  all.redis.become('ready');
+  comeBack(all, clock);
+  const again = all.remote.lastOf('refund');
+  assert.equal(again.args, dropped.args);
+  dropped.reply(null);
+  refunding(all, toRedis(2));
+  assert.is(all.remote.all('refund').length, 2, 'the first one is on its way');
+  again.reply(null);
+  assert.equal(all.remote.lastOf('refund').args, [[toRedis(2)], 2]);
 });
 
 timed('keeps a bounded number of refunds, and completes those it drops', (clock) => {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { StoreUnavailableError } from '../../src/errors.ts';
 import type { ReserveReply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
-import { answerOf, asking, granting, setUp } from './fakes.ts';
+import { answerOf, asking, givenUp, granting, setUp } from './fakes.ts';
 
 type All = ReturnType<typeof setUp>;
 
@@ -16,7 +16,7 @@ function pausing({ ledger }: All, ms: number) {
 }
 
 /** Breaks or restores the connection. */
-function become({ redis }: All, status: 'end' | 'ready'): void {
+function become({ redis }: All, status: 'close' | 'end' | 'ready'): void {
   redis.become(status);
 }
 
@@ -102,7 +102,8 @@ timed('keeps a refund whose call is the first to find Redis unavailable', () => 
 
 timed('sends a pause of an idle limiter when Redis is available again, until Redis has it', (clock) => {
   const all = setUp();
-  become(all, 'end');
+  become(all, 'close');
+  all.redis.status = 'reconnecting';
   pausing(all, 9000);
   become(all, 'ready');
   clock.tick(1000);
@@ -110,12 +111,55 @@ timed('sends a pause of an idle limiter when Redis is available again, until Red
   assert.equal(all.remote.last.args, [8000]);
   all.remote.last.reply(new StoreUnavailableError('api', new Error('LOADING')));
   clock.tick(1000);
-  all.remote.answerProbe();
   assert.equal(all.remote.last.args, [7000]);
   all.remote.last.reply(null, 7000);
   clock.tick(1000);
   assert.is(all.remote.all('pause').length, 2);
 });
+
+timed('a pause whose call has no reply is not lengthened, and does not end the service of Redis', (clock) => {
+  const all = setUp();
+  become(all, 'close');
+  all.redis.status = 'reconnecting';
+  pausing(all, 9000);
+  become(all, 'ready');
+  clock.tick(1000);
+  all.remote.answerProbe();
+  clock.tick(givenUp);
+  const answer = reserving(all);
+  assert.is(all.remote.last.operation, 'reserve');
+  all.remote.last.reply(null, granting(asking()));
+  assert.is(answer.value?.paused, 9000 - 1000 - givenUp);
+});
+
+timed('does not probe for a pause that is over', (clock) => {
+  const all = setUp();
+  become(all, 'close');
+  all.redis.status = 'reconnecting';
+  pausing(all, 2500);
+  become(all, 'ready');
+  for (let i = 0; i < 10; i++) {
+    clock.tick(1000);
+    if (all.remote.last?.operation === 'peek')
+      all.remote.last.reply(new StoreUnavailableError('api', new Error('LOADING')));
+  }
+  assert.is(all.remote.all('peek').length, 2);
+});
+
+for (const mode of ['local', 'allow'] as const)
+  timed(`a pause that Redis has lifted since does not apply in the next outage: ${mode}`, (clock) => {
+    const all = setUp({ mode });
+    become(all, 'end');
+    pausing(all, 60_000);
+    assert.is(reserving(all, 0).value?.segments[0].delay, -3);
+    become(all, 'ready');
+    clock.tick(1000);
+    all.ledger.forget({ rate: false }, () => {});
+    all.remote.answerProbe();
+    all.remote.lastOf('forget').reply(null);
+    become(all, 'end');
+    assert.is(reserving(all, 0).value?.segments[0].delay, 0);
+  });
 
 timed('does not send a pause that is over', (clock) => {
   const all = setUp({ cooldown: 0 });

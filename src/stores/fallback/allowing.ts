@@ -55,6 +55,10 @@ export class Allowing implements Standby {
     reply(null, this.#paused);
   }
 
+  lift(): void {
+    this.#pausedUntil = 0;
+  }
+
   get #paused(): number {
     return Math.max(0, this.#pausedUntil - this.#clock.now());
   }

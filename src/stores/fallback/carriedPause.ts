@@ -1,15 +1,18 @@
 import type { Clock } from '../../clock.ts';
 import type { Reply } from '../store.ts';
 
-/** A limiter, or its standby. */
+/** A standby. */
 interface Pausable {
   pause(ms: number, reply: Reply<number>): void;
+  lift(): void;
 }
 
 /** A pause of one limiter that passes from Redis to the standby, and back. */
 export class CarriedPause {
   readonly #clock: Clock;
   #until = 0;
+  /** The end of the last pause of the standby. */
+  #standbyUntil = 0;
   /** Whether Redis has not received it. */
   #isLocal = false;
 
@@ -21,26 +24,30 @@ export class CarriedPause {
   set(ms: number, by: 'redis' | 'standby'): void {
     this.#until = this.#clock.now() + ms;
     this.#isLocal = by === 'standby';
+    if (this.#isLocal) this.#standbyUntil = this.#until;
   }
 
   /** Records the pause in a reply from Redis, 0 for none. Returns the milliseconds left of the pause in force. */
   after(ms: number): number {
-    const longest = this.#isLocal ? Math.max(ms, this.#left) : ms;
+    const longest = this.#isLocal ? Math.max(ms, this.left) : ms;
     this.set(longest, 'redis');
     return longest;
   }
 
-  /** Passes the pause on to the standby. */
+  /** Passes the pause on to the standby, and lifts one that Redis has lifted since. */
   toStandby(standby: Pausable): void {
-    if (this.#left > 0) standby.pause(this.#left, () => {});
+    if (this.#standbyUntil > Math.max(this.#until, this.#clock.now())) standby.lift();
+    this.#standbyUntil = this.#until;
+    if (this.left > 0) standby.pause(this.left, () => {});
   }
 
-  /** Passes the pause on to the limiter, whose calls Redis serves again, if it began in the standby. */
-  toRedis(limiter: Pausable): void {
-    if (this.#isLocal && this.#left > 0) limiter.pause(this.#left, () => {});
+  /** Whether Redis has not received the pause, and it lasts. */
+  get isToBeSent(): boolean {
+    return this.#isLocal && this.left > 0;
   }
 
-  get #left(): number {
+  /** The milliseconds left. */
+  get left(): number {
     return Math.max(0, this.#until - this.#clock.now());
   }
 }

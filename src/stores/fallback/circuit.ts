@@ -6,7 +6,8 @@
  */
 export class Circuit {
   readonly #cooldown: number;
-  readonly #onClosed = new Set<() => void>();
+  /** What waits until it closes, and whether that is still needed. */
+  readonly #onClosed = new Map<() => void, () => boolean>();
   #probing = false;
   #probeAt = 0;
   /** Whether Redis is taken to be unavailable. */
@@ -36,7 +37,7 @@ export class Circuit {
   close(): void {
     this.#probing = false;
     this.isOpen = false;
-    const works = [...this.#onClosed];
+    const works = [...this.#onClosed.keys()];
     this.#onClosed.clear();
     for (const work of works) work();
   }
@@ -53,11 +54,15 @@ export class Circuit {
 
   /** Whether there is work for when it closes. */
   get isAwaited(): boolean {
-    return this.#onClosed.size > 0;
+    for (const [work, isNeeded] of this.#onClosed) {
+      if (isNeeded()) return true;
+      this.#onClosed.delete(work);
+    }
+    return false;
   }
 
-  /** Calls back once, when the circuit closes next. */
-  onClosed(work: () => void): void {
-    this.#onClosed.add(work);
+  /** Calls back once, when the circuit closes next, unless that is not needed any more. */
+  onClosed(work: () => void, isNeeded = () => true): void {
+    this.#onClosed.set(work, isNeeded);
   }
 }

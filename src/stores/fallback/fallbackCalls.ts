@@ -11,7 +11,10 @@ import type { Recovery } from './recovery.ts';
 
 /** Grants in this process while Redis is unavailable. It replies before a call returns. */
 export type Standby = Pick<Ledger, 'unlimited' | 'reserve' | 'refund' | 'decide' | 'peek'> &
-  Pick<LimitControl, 'pause'>;
+  Pick<LimitControl, 'pause'> & {
+    /** Lifts a pause. Grants of an earlier outage may be forgotten with it. */
+    lift(): void;
+  };
 
 /** The parts of the ledger of one limiter. */
 export interface FallbackParts {

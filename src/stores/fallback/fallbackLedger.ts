@@ -132,7 +132,7 @@ export class FallbackLedger implements ControlledLedger {
         standby.pause(ms, (error, lasts = 0) => {
           if (!error) {
             this.#pause.set(lasts, 'standby');
-            this.#parts.recovery.await(this.#sendPause);
+            this.#awaitRedis();
           }
           done(error, lasts);
         }),
@@ -149,7 +149,18 @@ export class FallbackLedger implements ControlledLedger {
     this.#calls.make(call, reply);
   }
 
-  readonly #sendPause = (): void => this.#pause.toRedis(this);
+  /** Sends the pause to Redis when that is available again. */
+  #awaitRedis(): void {
+    this.#parts.recovery.await(this.#sendPause, () => this.#pause.isToBeSent);
+  }
+
+  readonly #sendPause = (): void => {
+    if (!this.#pause.isToBeSent) return;
+    this.#parts.redis.pause(this.#pause.left, (error, lasts = 0) => {
+      if (!error) this.#pause.set(lasts, 'redis');
+      else if (error instanceof StoreUnavailableError) this.#awaitRedis();
+    });
+  };
 
   /** Follows a reply from Redis. */
   #follow(reply: ReserveReply): void {

@@ -100,6 +100,10 @@ export class Local implements Standby {
     this.#scaled.ledger.pause(ms, reply);
   }
 
+  lift(): void {
+    this.#scaled.ledger.forget({ rate: false }, () => {});
+  }
+
   /** The ledger under the scaled limits that are in force now. */
   get #scaled(): Scaled {
     const inForce = this.#inForce();

@@ -27,9 +27,9 @@ export class Recovery implements Watcher {
     this.#parts = parts;
   }
 
-  /** Calls back once, when the circuit closes next, or after the cooldown if it is closed. */
-  await(work: () => void): void {
-    this.#parts.circuit.onClosed(work);
+  /** Calls back once, when the circuit closes next, or after the cooldown if it is closed, unless that is not needed any more. */
+  await(work: () => void, isNeeded?: () => boolean): void {
+    this.#parts.circuit.onClosed(work, isNeeded);
     this.#lookLater(this.#between);
   }
 
@@ -54,7 +54,10 @@ export class Recovery implements Watcher {
     this.#lookLater(circuit.untilProbe(clock.now()));
   }
 
-  lost(): void {}
+  lost(): void {
+    // A client that makes no further attempt may be connected again, and then has calls that find Redis available.
+    if (this.#parts.connection.hasEnded) this.#parts.connection.unwatch(this);
+  }
 
   get #between(): number {
     return Math.max(leastBetween, this.#parts.cooldown);
@@ -66,19 +69,27 @@ export class Recovery implements Watcher {
     if (connection.ready) {
       this.#hasTimer = true;
       clock.after(ms, this.#look, false);
-    } else connection.watch(this);
+    } else if (!connection.hasEnded) connection.watch(this);
   }
 
   readonly #look = (): void => {
-    const { clock, circuit, connection, redis } = this.#parts;
-    const again = () => this.#lookLater(this.#between);
+    const { circuit, connection, redis } = this.#parts;
     this.#hasTimer = false;
     if (!circuit.isAwaited) return;
-    const permitted = connection.ready ? circuit.permits(clock.now(), true) : 'nothing';
-    if (permitted === 'probe') this.probe(redis, again);
-    else {
-      if (permitted === 'call') circuit.close();
-      again();
+    if (!connection.ready) {
+      this.#lookLater(0);
+      return;
     }
+    const again = () => this.#lookLater(this.#between);
+    if (!circuit.isOpen) {
+      circuit.close();
+      again();
+      return;
+    }
+    // A failure does not delay the probes that calls make: of a cluster, another node may be available.
+    redis.peek((error) => {
+      if (!(error instanceof StoreUnavailableError)) circuit.close();
+      again();
+    });
   };
 }

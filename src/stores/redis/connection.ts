@@ -47,6 +47,11 @@ export class Connection {
     return !this.#wasReady && ['wait', 'connecting', 'connect'].includes(this.#redis.status);
   }
 
+  /** Whether the client makes no further attempt to connect. */
+  get hasEnded(): boolean {
+    return this.#redis.status === 'end';
+  }
+
   /** Whether the client, while the connection is not ready, queues a call rather than rejecting it at once. */
   get queues(): boolean {
     return this.#options.enableOfflineQueue !== false && opening.includes(this.#redis.status);

@@ -36,6 +36,8 @@ export class RefundQueue {
   #sequence: number;
   readonly #step: number;
   #isSending = false;
+  /** Receives the reply to the call in flight. */
+  #answer: Reply<RefundReply> | undefined;
 
   constructor(ledger: Ledger, outage?: Outage, remainder = 0) {
     this.#ledger = ledger;
@@ -61,6 +63,11 @@ export class RefundQueue {
     this.#send();
   }
 
+  /** The call in flight, if there is one, has no reply, or will have none: its connection is lost. */
+  drop(error: Error): void {
+    this.#answer?.(error);
+  }
+
   readonly #send = (): void => {
     const [batch] = this.#batches;
     if (!batch || this.#isSending) return;
@@ -71,7 +78,9 @@ export class RefundQueue {
       return;
     }
     this.#isSending = true;
-    this.#ledger.refund(batch.refunds, batch.sequence, (error, reply) => {
+    const answer: Reply<RefundReply> = (error, reply) => {
+      if (this.#answer !== answer) return;
+      this.#answer = undefined;
       const isKept = outage !== undefined && error instanceof StoreUnavailableError;
       if (isKept) outage.onRecovery(this.#send);
       else {
@@ -84,6 +93,8 @@ export class RefundQueue {
       batch.reply(isKept && isMoving(error) ? null : error, reply);
       if (isKept) this.#isSending = false;
       else this.#send();
-    });
+    };
+    this.#answer = answer;
+    this.#ledger.refund(batch.refunds, batch.sequence, answer);
   };
 }

@@ -56,6 +56,11 @@ export class TimedCalls implements Watcher, PendingCalls {
     this.#watches = options.failsFast || options.connection.dropsCalls;
   }
 
+  /** Whether the client drops calls without an error when the connection is lost. */
+  get loses(): boolean {
+    return this.#options.connection.dropsCalls;
+  }
+
   /**
    * Makes a call of a limiter. `send` is called at once, or when the connection is ready, or never. A call that `retries` is
    * sent again while its slot moves from one node of a cluster to another: the script has not run then.

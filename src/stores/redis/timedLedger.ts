@@ -77,6 +77,7 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
     const ended: Reply<RefundReply> = (error, restored) => {
       // They could not be sent without a connection.
       if (!added) queue.add(this.#outage ? refunds : refunds.filter(mayRunLate));
+      else if (error && this.#calls.loses) queue.drop(error);
       reply(error, restored);
     };
     // With an outage, the refund queue sends refunds again by itself.
