@@ -108,7 +108,7 @@ end
 -- Charges permits that were used without a grant.
 local function charge(cost, requests)
   for i = 1, #logs do
-    if cost[i] > 0 then ledger.debts[#ledger.debts + 1] = { limit = i, till = 0, permits = cost[i] * requests } end
+    if cost[i] > 0 then ledger.debts[#ledger.debts + 1] = { limit = i, till = 0, permits = cost[i] * requests, tail = 0 } end
   end
   chargeDebts(ledger, instant)
   return 0

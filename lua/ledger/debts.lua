@@ -11,19 +11,20 @@ do
   -- The number of parts that a debt is split into, unless a part would exceed a window or a burst.
   local DEBT_PARTS = 100
 
-  -- Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them.
-  local function remember(ledger, now, limit, till, permits)
+  -- Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. Nothing
+  -- was reserved later than `newest` before.
+  local function remember(ledger, now, debt, newest)
     local debts, own, last = {}, 0, nil
-    for _, debt in ipairs(ledger.debts) do
-      if debt.till > now + NOTICE_PERIOD then
-        debts[#debts + 1] = debt
-        if debt.limit == limit then own, last = own + 1, debt end
+    for _, one in ipairs(ledger.debts) do
+      if one.till > now + NOTICE_PERIOD then
+        debts[#debts + 1] = one
+        if one.limit == debt.limit then own, last = own + 1, #debts end
       end
     end
-    if own < MOST_DEBTS and not (last and last.till == till) then
-      debts[#debts + 1] = { limit = limit, till = till, permits = permits }
+    if last and (own >= MOST_DEBTS or debts[last].till >= newest) then
+      debts[last] = joined(debts[last], debt)
     else
-      last.till, last.permits = till, last.permits + permits
+      debts[#debts + 1] = debt
     end
     ledger.debts = debts
   end
@@ -33,12 +34,13 @@ do
   local function chargeDebt(ledger, instant, limit, permits)
     local state, now, at = ledger.limits[limit], instant.now, instant.at
     local algebra, most = algebraOf(state.kind), state.burst or state.permits
+    local taken, newest = algebra.taken(state)
     -- Of no more permits than 2^52 in all, sums stay exact.
-    local left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))
+    local left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - taken))
     local part, free = math.min(most, math.ceil(left / DEBT_PARTS)), math.min(left, algebra.available(state, now, at))
     if free > 0 then algebra.commit(state, now, at, free) end
     left = left - free
-    local ahead, till, again = 0, 0, false
+    local ahead, again = { limit = limit, till = 0, permits = 0, tail = 0 }, false
     while left > 0 do
       local least = math.min(left, part)
       local t = math.max(at, algebra.earliest(state, now, at, least))
@@ -46,7 +48,7 @@ do
       if inRange(t, t) and n >= least then
         algebra.commit(state, now, t, n)
         left = left - n
-        if t > now + NOTICE_PERIOD then ahead, till = ahead + n, t end
+        ahead.permits, ahead.tail, ahead.till = ahead.permits + n, n + (t == ahead.till and ahead.tail or 0), t
       elseif again then
         refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free')
       else
@@ -54,7 +56,7 @@ do
         again = true
       end
     end
-    if ahead > 0 then remember(ledger, now, limit, till, ahead) end
+    if ahead.till > now + NOTICE_PERIOD then remember(ledger, now, ahead, newest) end
   end
 
   -- Charges the debts that are not charged yet, or no more, since they were charged among reservations that are void.

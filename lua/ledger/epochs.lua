@@ -10,33 +10,53 @@ local NOTICE_PERIOD = 2000
 -- The most changes that are kept. If there are more, the two oldest are merged.
 local MOST_VOIDS = 8
 
--- The most debts of one limit that are remembered. The last two of more are merged, as are those with the same last moment.
-local MOST_DEBTS = 8
+-- The most debts of one limit that are remembered apart. The last two of more are merged.
+local MOST_DEBTS = 32
 
 local function changeEpoch(ledger, serverUs)
   ledger.epoch = math.max(ledger.epoch + 1, serverUs)
 end
 
-local voidReservations
+local joined, voidReservations
 
 do
-  -- Forgets the reservations of a limit later than `after`. Returns how many permits of its debts were charged there.
+  -- The most entries of a log that are forgotten at once.
+  local MOST_CUT = 2048
+
+  -- A debt and the next one as one.
+  function joined(one, following)
+    local till = math.max(one.till, following.till)
+    local tail = (one.till == till and one.tail or 0) + (following.till == till and following.tail or 0)
+    return { limit = one.limit, till = till, permits = one.permits + following.permits, tail = tail }
+  end
+
+  -- Forgets the reservations of a limit later than `after`. Returns its debts, of which those that were charged there are to be
+  -- charged again.
   local function cutLimit(ledger, now, limit, after)
-    -- Several may be in one window or slot, which is forgotten as a whole: `left` are those of which it is not yet.
-    local state, debts, owed, left = ledger.limits[limit], {}, 0, 0
+    local state, debts, owed, room = ledger.limits[limit], {}, 0, { entries = MOST_CUT }
     local cut = algebraOf(state.kind).cut
     for _, debt in ipairs(ledger.debts) do
-      if debt.limit == limit and debt.till > after then debts[#debts + 1] = debt end
+      if debt.limit == limit then debts[#debts + 1] = debt end
     end
-    for i = #debts, 1, -1 do
-      -- A debt takes all permits up to its last one: those later than that are of reservations.
-      cut(state, now, debts[i].till)
-      left = left + debts[i].permits
-      local back = math.min(left, cut(state, now, i > 1 and debts[i - 1].till or after))
-      owed, left = owed + back, left - back
+    for _ = 1, #debts do
+      local debt = debts[#debts]
+      if debt.till <= after or room.entries <= 0 then break end
+      debts[#debts] = nil
+      local before = math.max(after, debts[1] and debts[#debts].till or 0)
+      -- A debt takes all permits up to its last moment: those later than that are of reservations, and perhaps some of that moment.
+      local back = math.min(debt.tail, cut(state, now, math.max(before, debt.tail > 0 and debt.till - 1 or debt.till), room))
+      back = back + math.min(debt.permits - back, cut(state, now, before, room))
+      owed = owed + back
+      if back < debt.permits then
+        -- Those that are not forgotten yet are in the slot of the debt before, or stay charged.
+        local rest = { limit = limit, till = room.entries > 0 and before or debt.till, permits = debt.permits - back, tail = 0 }
+        local joins = debts[1] and before > after and room.entries > 0
+        debts[joins and #debts or #debts + 1] = joins and joined(debts[#debts], rest) or rest
+      end
     end
-    cut(state, now, after)
-    return owed
+    if room.entries > 0 then cut(state, now, after, room) end
+    if owed > 0 then debts[#debts + 1] = { limit = limit, till = 0, permits = owed, tail = 0 } end
+    return debts
   end
 
   -- Voids the reservations for `after` or later: their clients call again before that moment. Changes the
@@ -49,12 +69,8 @@ do
     end
     ledger.holes = holes
     local debts = {}
-    for _, debt in ipairs(ledger.debts) do
-      if debt.till <= (kept or after) then debts[#debts + 1] = debt end
-    end
-    for i = 1, #ledger.limits do
-      local owed = cutLimit(ledger, now, i, kept or after)
-      if owed > 0 then debts[#debts + 1] = { limit = i, till = 0, permits = owed } end
+    for limit = 1, #ledger.limits do
+      for _, debt in ipairs(cutLimit(ledger, now, limit, kept or after)) do debts[#debts + 1] = debt end
     end
     ledger.debts = debts
     changeEpoch(ledger, serverUs)

@@ -30,7 +30,7 @@ do
       parts[#parts + 1] = struct.pack(TICKET, ticket.due, ticket.till, ticket.stride, ticket.taken, #ticket.client, ticket.client)
     end
     for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', ledger.frontiers[i] or 0) end
-    for _, debt in ipairs(ledger.debts) do parts[#parts + 1] = struct.pack('<ddd', debt.limit, debt.till, debt.permits) end
+    for _, debt in ipairs(ledger.debts) do parts[#parts + 1] = struct.pack('<dddd', debt.limit, debt.till, debt.permits, debt.tail) end
     return table.concat(parts)
   end
 
@@ -81,10 +81,10 @@ do
   -- Reads the debts of a ledger with so many limits, which end its data.
   local function unpackDebts(data, position, limits)
     local debts, numbers = {}, nil
-    for i = 1, math.min((#data + 1 - position) / 24, MOST_DEBTS * limits) do
-      numbers, position = unpackNumbers(data, position, 3)
+    for i = 1, math.min((#data + 1 - position) / 32, MOST_DEBTS * limits) do
+      numbers, position = unpackNumbers(data, position, 4)
       if numbers[1] < 1 or numbers[1] > limits or numbers[1] % 1 > 0 then error('a number that is out of range', 0) end
-      debts[i] = { limit = numbers[1], till = numbers[2], permits = numbers[3] }
+      debts[i] = { limit = numbers[1], till = numbers[2], permits = numbers[3], tail = numbers[4] }
     end
     return debts, position
   end

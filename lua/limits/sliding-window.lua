@@ -12,7 +12,7 @@ local function slidingWindow()
   local PURGE_LIMIT = 1024
   local POP_LIMIT = 64
   local RELEASE_LIMIT = 1024
-  local CUT_LIMIT = 2048
+  local MOST_CUT = 2048
   -- More changed entries than this are written as new ones, not one by one.
   local MOST_CHANGED = 32
 
@@ -149,12 +149,14 @@ local function slidingWindow()
   end
 
   -- Forgets the slots that hold only reservations later than `after`.
-  function algebra.cut(state, now, after)
+  function algebra.cut(state, now, after, room)
     local total, isCut = state.total, false
+    room = room or { entries = MOST_CUT }
     -- Later reservations are void, but their slot may have to stay.
     state.newest = math.min(state.newest, after)
-    for _ = 1, CUT_LIMIT do
+    for _ = 1, room.entries do
       if state.openTime == 0 or state.openTime - state.coarsest < after then break end
+      room.entries = room.entries - 1
       local count = state.openCount
       if not pop(state) then break end
       state.total, isCut = state.total - count, true

@@ -1,12 +1,16 @@
+-- @include "ledger/state"
+
 -- What the arguments of reserve.lua ask for: the client, what it has reserved, and its runs.
 
 local logs = {}
 for i = 4, #KEYS do logs[i - 3] = KEYS[i] end
 local client, known, horizon = ARGV[2]:sub(2), tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local position, held, lastMoment, lastEpoch, runs, waits = 6, 0, 0, 0, {}, false
+local held, lastMoment, lastEpoch, runs, waits = 0, 0, 0, {}, false
 local earlier = ARGV[7] and ARGV[5] == '4'
+local serverUs
 do
+  local position = 6
   local function addRun(count, maxWait, cost)
     if not (count >= 1 and count < 2 ^ 53) then error('requests that are no number of them', 0) end
     if maxWait < 0 then maxWait = math.huge end
@@ -27,4 +31,5 @@ do
     addRun(tonumber(ARGV[position]), tonumber(ARGV[position + 1]), cost)
     position = position + 2 + #logs
   end
+  serverUs = serverTime(ARGV[position])
 end

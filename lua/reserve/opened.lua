@@ -15,7 +15,6 @@ local CONTENDER_PERIOD = 2000
 -- No client reserves further ahead than this many milliseconds of load.
 local LONGEST_HORIZON = 1000
 
-local serverUs = serverTime(ARGV[position])
 local ledger, instant = openLedger(KEYS, limitsIn(ARGV[1]), ARGV[2], logs, serverUs)
 if not ledger then return instant end
 local now = instant.now

@@ -61,9 +61,10 @@ export interface Algebra<L extends Limit, S> {
   release(state: S, now: number, at: number, n: number): number;
   /**
    * Forgets reservations later than `after`, a moment not before `now`. It may keep some that the state does
-   * not tell apart from earlier ones. Returns how many permits no longer count, rounded down.
+   * not tell apart from earlier ones. Returns how many permits no longer count, rounded down. Of a log, it forgets at most
+   * `room.entries`, and lowers that number by those.
    */
-  cut(state: S, now: number, after: number): number;
+  cut(state: S, now: number, after: number, room?: { entries: number }): number;
   /** The permits that are free now. Changes nothing. */
   available(state: S, now: number, at: number): number;
   /** The moment at which all permits will be free again. */

@@ -32,7 +32,7 @@ const popLimit = 64;
 /** The most entries that one release examines. */
 const releaseLimit = 1024;
 /** The most entries that one call removes at the end when reservations become void. */
-const cutLimit = 2048;
+export const mostCut = 2048;
 /** From this many entries on, a log gets new ones only a thousandth of the interval apart. */
 const mostEntries = 2048;
 
@@ -125,13 +125,13 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     return n - left;
   },
 
-  cut(state, _now, after) {
+  cut(state, _now, after, room = { entries: mostCut }) {
     const { log, head, coarsest, total } = state;
     const { length } = log;
     // Later reservations are void, but their slot may have to stay.
     state.newest = Math.min(state.newest, after);
     // Removes only slots that cannot hold an earlier grant.
-    for (let i = 0; i < cutLimit && log.length > head; i++) {
+    for (; room.entries > 0 && log.length > head; room.entries--) {
       if (lastTime(state) - coarsest < after) break;
       state.total -= log.pop()!;
       log.pop();

@@ -220,21 +220,21 @@ for (const isSmall of [true, false])
     await ledger.refund([{ moment: debt, epoch: 0, source: 'redis', cost: [1], count: 1 }], 1);
     const original = (await redis.getBuffer(key))!;
     const invalid = [NaN, Infinity, -Infinity, -1, 2 ** 61];
-    for (const [i, numbers] of [[...invalid, 0, 0.5, 2], invalid, invalid].entries())
+    for (const [i, numbers] of [[...invalid, 0, 0.5, 2], invalid, invalid, invalid].entries())
       for (const number of numbers) {
         const held = Buffer.from(original);
-        held.writeDoubleLE(number, original.length - 24 + 8 * i);
+        held.writeDoubleLE(number, original.length - 32 + 8 * i);
         await redis.set(key, held);
         const { message } = await rejection(ledger.peek());
         assert.match(message, `the key ${key} holds no ledger of version 20: found`);
       }
-    const debts = original.subarray(-24);
-    for (const held of [original.subarray(0, -8), Buffer.concat([original, ...Array(8).fill(debts)])]) {
+    const debts = original.subarray(-32);
+    for (const held of [original.subarray(0, -8), Buffer.concat([original, ...Array(32).fill(debts)])]) {
       await redis.set(key, held);
       const { message } = await rejection(ledger.peek());
       assert.match(message, 'of another length');
     }
-    await redis.set(key, Buffer.concat([original, ...Array(7).fill(debts)]));
+    await redis.set(key, Buffer.concat([original, ...Array(31).fill(debts)]));
     assert.equal(await ledger.peek(), [0]);
   });
 

@@ -145,6 +145,71 @@ inEachTwin('debts', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(100, 1, { count: 18 })).slice(-3), [60_009, 60_100, 120_000]);
   });
 
+  for (const [kind, limit] of Object.entries({ 'a sliding window': sliding, 'a fixed window': fixed }))
+    test(`reservations at the last moment of a debt that is partly due do not count as debt: ${kind}`, async () => {
+      const clients = await fleet({ ...limit, permits: 20, interval: 5000 });
+      // 20 at 0, 20 at 5000, and 15 at 10000, where 5 are reserved.
+      await clients.owe(0, 1, 55);
+      assert.equal(moments(await clients.reserve(2500, 1, { count: 5 })), new Array(5).fill(10_000));
+      await clients.setRate(3001, 1, { ...limit, permits: 20, interval: 5001 });
+      const taken = moments(await clients.reserve(3002, 1, { count: 6 }));
+      assert.equal(taken, [...new Array(5).fill(10_001), 15_002]);
+    });
+
+  test('of many debts among reservations, those that are due do not count', async () => {
+    const clients = await fleet({ ...sliding, permits: 20, interval: 5000 });
+    await clients.reserve(0, 1, { count: 20 });
+    for (let i = 0; i < 12; i++) {
+      await clients.owe(1, 1, 20, i + 1);
+      await clients.reserve(2, 1, { count: 20 });
+    }
+    // 20 at 95000, and two debts of 20 behind that: instead of those at 105000 and 115000.
+    await clients.setRate(97_000, 1, { ...sliding, permits: 20, interval: 5001 });
+    assert.equal(moments(await clients.reserve(97_001, 1)), [109_992]);
+  });
+
+  for (const behind of [0, 1])
+    test(`a debt of a bucket stands, although another one is charged before it, with ${behind} reservations behind it`, async () => {
+      const of200 = { ...bucket, permits: 200, interval: 5000, burst: 200 };
+      const clients = await fleet(of200);
+      const { epoch } = await clients.reserve(0, 1, { count: 200 });
+      await clients.reserve(1, 2);
+      await clients.reserve(1, 1, { epoch });
+      await clients.owe(2, 1, 2000);
+      if (behind > 0) await clients.reserve(3, 2, { count: behind });
+      for (let i = 0; i < 4; i++) await clients.refund(10, 1, { moment: 0, epoch, count: 50 }, 2 + i);
+      await clients.owe(11, 1, 1, 9);
+      await clients.setRate(100, 1, { ...of200, interval: 5001 });
+      const [moment] = moments(await clients.reserve(101, 1));
+      // 2001 permits and two requests, each 25 ms, from which 4 s were refunded.
+      assert.ok(moment > 46_000, `${moment}`);
+    });
+
+  test('of a debt in a record, what stays charged for the sake of another limit is remembered', async () => {
+    const slower: LimitSpec = { ...fixed, interval: 30_000 };
+    const clients = await fleet([sliding, slower]);
+    const { epoch } = await clients.reserve(0, 1, { count: 5 });
+    await clients.owe(1, 1, 100, 1, true);
+    await clients.reserve(2, 1);
+    await clients.owe(3, 1, 400, 2, true);
+    await clients.refund(110, 1, { moment: 0, epoch, count: 1 }, 3);
+    await clients.setRate(200, 1, [sliding, { ...slower, permits: 11 }]);
+    assert.is(await clients.keptUntil(201), 51_000);
+  });
+
+  test('a log of many debts is charged again, and a rate stored, with no more steps than a call may take', async () => {
+    const limit = { ...sliding, permits: 1000, interval: 60_000, resolution: 60 };
+    const clients = await fleet(limit);
+    let epoch = 0;
+    for (let i = 0; i < 100; i++) ({ epoch } = await clients.reserve(600 * i, 1, { count: 10 }));
+    for (let i = 0; i < 60; i++) await clients.owe(59_900 + i, 1, 500, i + 1);
+    const before = await clients.keptUntil(60_000);
+    assert.ok(await clients.refund(60_100, 1, { moment: 600, epoch, count: 1 }, 100));
+    await clients.setRate(61_000, 1, { ...limit, interval: 60_001 });
+    const after = await clients.keptUntil(61_001);
+    assert.ok(after >= before - 60_000, `${after - before}`);
+  });
+
   test('permits that come back to a fixed window are granted before a debt of the next one', async () => {
     const clients = await fleet(fixed);
     const { epoch } = await clients.reserve(0, 1, { count: 10 });

@@ -243,8 +243,8 @@ function readRare(reader: Reader, limits: number): Rare {
   const frontiers = reader.doubles(limits);
   const debts: Rare['debts'] = [];
   while (!reader.isAtEnd) {
-    const [limit, until, permits] = reader.doubles(3);
-    debts.push({ limit: limit - 1, until, permits });
+    const [limit, until, permits, tail] = reader.doubles(4);
+    debts.push({ limit: limit - 1, until, permits, tail });
   }
   return {
     ...{ born, refundable, shift, pausedUntil, soleUntil, crowdUntil, frontiers, pacedUntil },

@@ -45,10 +45,10 @@ export interface TimedFleet {
   ): Promise<boolean>;
   /** Takes a permit if one is free now, and returns whether it did. */
   decide(at: number, client: number): Promise<boolean>;
-  /** Charges permits used beyond the granted ones. */
-  owe(at: number, client: number, permits: number, sequence?: number): Promise<void>;
+  /** Charges permits used beyond the granted ones: of the first limit alone, if `ofFirst`. */
+  owe(at: number, client: number, permits: number, sequence?: number, ofFirst?: boolean): Promise<void>;
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
-  setRate(at: number, client: number, limit: LimitSpec, keepState?: boolean): Promise<void>;
+  setRate(at: number, client: number, limit: LimitSpec | LimitSpec[], keepState?: boolean): Promise<void>;
   pause(at: number, client: number, ms: number): Promise<void>;
   forget(at: number, client: number): Promise<void>;
   peek(at: number): Promise<number[]>;
@@ -113,8 +113,9 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     async decide(at, client) {
       return ((await replyTo(at, client, { kind: 'decide', cost: [1] })) as DecideReply).granted;
     },
-    async owe(at, client, permits, sequence = 1) {
-      const refunds = [{ moment: debt, epoch: 0, source: 'memory' as const, cost: [1], count: permits }];
+    async owe(at, client, permits, sequence = 1, ofFirst = false) {
+      const cost = config.names.map((_, i) => (ofFirst && i > 0 ? 0 : 1));
+      const refunds = [{ moment: debt, epoch: 0, source: 'memory' as const, cost, count: permits }];
       await replyTo(at, client, { kind: 'refund', refunds, sequence });
     },
     async release(at, client, permits, sequence = 1) {
@@ -124,7 +125,7 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       await replyTo(at, client, { kind: 'refund', refunds, sequence });
     },
     async setRate(at, client, limit, keepState = true) {
-      const change = { limits: [limit], ifAbsent: false, keepState };
+      const change = { limits: [limit].flat(), ifAbsent: false, keepState };
       await replyTo(at, client, { kind: 'setRate', change });
     },
     async pause(at, client, ms) {

@@ -33,7 +33,7 @@ export const equivalent = [
     why: 'the list is cut to the length that it has',
   },
   {
-    mutant: /reserve\/asked\.lua local position, held, lastMoment, .* 6, 0, «0 → 1», 0, /,
+    mutant: /reserve\/asked\.lua local held, lastMoment, .* = 0, «0 → 1», 0, /,
     why: 'a moment is 0, which means none, or one of the present time',
   },
   {

@@ -657,12 +657,12 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/debts.lua',
-        find: 'left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))',
+        find: 'left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - taken))',
         replace: 'left = 0',
       },
       {
         file: memory('debts'),
-        find: 'left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits))',
+        find: 'left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - before.permits))',
         replace: 'left = 0',
       },
     ],
@@ -672,39 +672,26 @@ export const known = [
     title: 'a debt is void with the reservations, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: epochs, find: 'owed > 0', replace: 'owed < 0' },
-      { file: memory('epochs'), find: 'permits > 0', replace: 'permits < 0' },
+      { file: epochs, find: 'if owed > 0', replace: 'if owed < 0' },
+      { file: memory('debts'), find: 'owed > 0', replace: 'owed < 0' },
     ],
   },
   {
     area: 'scripts',
-    title: 'a debt that is charged again counts all that is void, in both twins',
+    title: 'a reservation of the last moment of a debt counts as one, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: epochs, find: 'math.min(left, cut(', replace: 'math.max(left, cut(' },
-      { file: memory('debts'), find: 'Math.min(left, cut(', replace: 'Math.max(left, cut(' },
+      { file: epochs, find: 'debt.tail > 0 and debt.till - 1 or', replace: '' },
+      { file: memory('debts'), find: 'tail > 0 ? until - 1 : until', replace: 'until' },
     ],
   },
   {
     area: 'scripts',
-    title: 'a reservation behind a debt counts as one, in both twins',
+    title: 'of a debt that a void moment divides, what stays charged is forgotten, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: epochs, find: '      cut(state, now, debts[i].till)\n', replace: '' },
-      { file: memory('debts'), find: '    cut(state, now, until);\n', replace: '' },
-    ],
-  },
-  {
-    area: 'scripts',
-    title: 'a debt within the notice period is charged twice, in both twins',
-    tests: ['test/redis/debts'],
-    changes: [
-      {
-        file: 'lua/ledger/debts.lua',
-        find: 'if t > now + NOTICE_PERIOD then ahead',
-        replace: 'if t > 0 then ahead',
-      },
-      { file: memory('debts'), find: 't <= now + noticePeriod', replace: 't <= 0' },
+      { file: epochs, find: 'if back < debt.permits', replace: 'if false' },
+      { file: memory('debts'), find: 'permits === back', replace: 'permits >= back' },
     ],
   },
   {
@@ -712,12 +699,17 @@ export const known = [
     title: 'of many debts, the last one is forgotten, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      {
-        file: 'lua/ledger/debts.lua',
-        find: 'last.till, last.permits = till, last.permits + permits',
-        replace: '',
-      },
-      { file: memory('debts'), find: 'permits: last.permits + permits', replace: 'permits: last.permits' },
+      { file: 'lua/ledger/debts.lua', find: 'joined(debts[last], debt)', replace: 'debts[last]' },
+      { file: memory('debts'), find: 'joined(last, debt)', replace: 'last' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'each cut beside debts forgets as many entries, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: 'lua/limits/sliding-window.lua', find: 'room.entries = room.entries - 1', replace: '' },
+      { file: 'src/limits/slidingWindow.ts', find: 'room.entries--', replace: '' },
     ],
   },
   {

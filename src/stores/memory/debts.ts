@@ -1,14 +1,15 @@
 import { capacityOf } from '../../limits/limit.ts';
+import { mostCut } from '../../limits/slidingWindow.ts';
 import { algebraOf } from '../../limits/states.ts';
 import { noticePeriod } from '../store.ts';
-import type { Instant, LedgerState } from './ledgerState.ts';
+import type { Debt, Instant, LedgerState } from './ledgerState.ts';
 
 /** The largest debt that is charged, in windows or bursts. */
 const mostDebt = 1000;
 /** The number of parts that a debt is split into, unless a part would exceed a window or a burst. */
 const debtParts = 100;
-/** The most debts of one limit that are remembered. The last two of more are merged, as are those with the same last moment. */
-const mostDebts = 8;
+/** The most debts of one limit that are remembered apart. The last two of more are merged. */
+const mostDebts = 32;
 
 /**
  * Charges permits that were used without a grant: the free ones now, and the rest in parts, each at the first moment at which it is
@@ -18,12 +19,12 @@ function chargeDebt(ledger: LedgerState, { now, at }: Instant, limit: number, pe
   const state = ledger.limits[limit];
   const { available, commit, earliest, fit, taken } = algebraOf(state);
   const most = capacityOf(state);
+  const before = taken(state);
   // Of no more permits than 2^52 in all, sums stay exact.
-  let left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits));
+  let left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - before.permits));
   const part = Math.min(most, Math.ceil(left / debtParts));
   const free = Math.min(left, available(state, now, at));
-  let ahead = 0;
-  let until = 0;
+  const ahead: Debt = { limit, until: 0, permits: 0, tail: 0 };
   if (free > 0) commit(state, now, at, free);
   for (left -= free; left > 0; ) {
     const least = Math.min(left, part);
@@ -32,42 +33,55 @@ function chargeDebt(ledger: LedgerState, { now, at }: Instant, limit: number, pe
     if (!(n >= least)) throw new Error('the limits do not agree with what they offer');
     commit(state, now, t, n);
     left -= n;
-    if (t <= now + noticePeriod) continue;
-    ahead += n;
-    until = t;
+    ahead.permits += n;
+    ahead.tail = n + (t === ahead.until ? ahead.tail : 0);
+    ahead.until = t;
   }
-  if (ahead > 0) remember(ledger, now, limit, until, ahead);
+  if (ahead.until > now + noticePeriod) remember(ledger, now, ahead, before.newest);
 }
 
-/** Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. */
-function remember(ledger: LedgerState, now: number, limit: number, until: number, permits: number): void {
-  const debts = ledger.debts.filter((debt) => debt.until > now + noticePeriod);
-  const own = debts.filter((debt) => debt.limit === limit);
+/**
+ * Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. Nothing
+ * was reserved later than `newest` before.
+ */
+function remember(ledger: LedgerState, now: number, debt: Debt, newest: number): void {
+  const debts = ledger.debts.filter(({ until }) => until > now + noticePeriod);
+  const own = debts.filter(({ limit }) => limit === debt.limit);
   const last = own[own.length - 1];
-  if (own.length < mostDebts && last?.until !== until) debts.push({ limit, until, permits });
-  else debts[debts.indexOf(last)] = { limit, until, permits: last.permits + permits };
+  const joins = last && (own.length >= mostDebts || last.until >= newest);
+  if (joins) debts[debts.indexOf(last)] = joined(last, debt);
+  else debts.push(debt);
   ledger.debts = debts;
 }
 
-/** Forgets the reservations of a limit later than `after`. Returns how many permits of its debts were charged there. */
-export function cutLimit(ledger: LedgerState, now: number, limit: number, after: number): number {
+/** A debt and the next one as one. */
+function joined(one: Debt, next: Debt): Debt {
+  const until = Math.max(one.until, next.until);
+  const tail = (one.until === until ? one.tail : 0) + (next.until === until ? next.tail : 0);
+  return { limit: one.limit, until, permits: one.permits + next.permits, tail };
+}
+
+/** Forgets the reservations of a limit later than `after`. Returns its debts, of which those that were charged there are to be charged again. */
+export function cutLimit(ledger: LedgerState, now: number, limit: number, after: number): Debt[] {
   const state = ledger.limits[limit];
   const { cut } = algebraOf(state);
-  const debts = ledger.debts.filter((debt) => debt.limit === limit && debt.until > after);
+  const debts = ledger.debts.filter((debt) => debt.limit === limit);
+  const room = { entries: mostCut };
   let owed = 0;
-  // Several may be in one window or slot, which is forgotten as a whole.
-  let left = 0;
-  for (let i = debts.length - 1; i >= 0; i--) {
-    const { until, permits } = debts[i];
-    // A debt takes all permits up to its last one: those later than that are of reservations.
-    cut(state, now, until);
-    left += permits;
-    const back = Math.min(left, cut(state, now, i > 0 ? debts[i - 1].until : after));
+  while (debts.length > 0 && debts[debts.length - 1].until > after && room.entries > 0) {
+    const { until, permits, tail } = debts.pop()!;
+    const next = Math.max(after, debts[debts.length - 1]?.until ?? 0);
+    // A debt takes all permits up to its last moment: those later than that are of reservations, and perhaps some of that moment.
+    let back = Math.min(tail, cut(state, now, Math.max(next, tail > 0 ? until - 1 : until), room));
+    back += Math.min(permits - back, cut(state, now, next, room));
     owed += back;
-    left -= back;
+    if (permits === back) continue;
+    // Those that are not forgotten yet are in the slot of the debt before, or stay charged.
+    const rest = { limit, until: room.entries > 0 ? next : until, permits: permits - back, tail: 0 };
+    debts.push(debts.length > 0 && next > after && room.entries > 0 ? joined(debts.pop()!, rest) : rest);
   }
-  cut(state, now, after);
-  return owed;
+  if (room.entries > 0) cut(state, now, after, room);
+  return owed > 0 ? [...debts, { limit, until: 0, permits: owed, tail: 0 }] : debts;
 }
 
 /** Charges the debts that are not charged yet, or no more, since they were charged among reservations that are void. */

@@ -24,13 +24,7 @@ export function voidReservations(
 ): void {
   ledger.frontiers = none;
   ledger.holes = ledger.holes.filter(({ moment }) => moment < after);
-  const owed = ledger.limits.map((_, limit) => ({
-    ...{ limit, until: 0, permits: cutLimit(ledger, now, limit, kept) },
-  }));
-  ledger.debts = [
-    ...ledger.debts.filter(({ until }) => until <= kept),
-    ...owed.filter(({ permits }) => permits > 0),
-  ];
+  ledger.debts = ledger.limits.flatMap((_, limit) => cutLimit(ledger, now, limit, kept));
   changeEpoch(ledger, serverUs);
   const voids = [...ledger.voids];
   while (voids.length > 1 && voids[0].from + noticePeriod <= now) voids.shift();

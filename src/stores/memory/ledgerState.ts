@@ -116,8 +116,10 @@ export interface Debt {
   limit: number;
   /** The last moment at which some of them were charged: milliseconds; 0 if they are not charged yet, or no more. */
   until: number;
-  /** Those that were charged ahead of the notice period. */
+  /** Those that were charged ahead. */
   permits: number;
+  /** Those of them that were charged at the last moment. */
+  tail: number;
 }
 
 /** The server's time by the ledger's clock. */

@@ -79,7 +79,7 @@ function hasWaitedForMore({ limits }: LedgerState, now: number, at: number, cost
 
 /** Charges permits that were used without a grant. */
 function charge(ledger: LedgerState, instant: Instant, { cost, count }: Refund): boolean {
-  const owed = cost.map((permits, limit) => ({ limit, until: 0, permits: small(permits * count) }));
+  const owed = cost.map((permits, limit) => ({ limit, until: 0, permits: small(permits * count), tail: 0 }));
   ledger.debts = [...ledger.debts, ...owed.filter(({ permits }) => permits > 0)];
   chargeDebts(ledger, instant);
   return false;
