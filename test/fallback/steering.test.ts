@@ -20,6 +20,16 @@ function become({ redis }: All, status: 'close' | 'end' | 'ready'): void {
   redis.become(status);
 }
 
+/** A fallback whose connection is ready again, and that has paused before. */
+function pausedWhileAway(ms: number): All {
+  const all = setUp();
+  become(all, 'close');
+  all.redis.status = 'reconnecting';
+  pausing(all, ms);
+  become(all, 'ready');
+  return all;
+}
+
 timed('changes the rate and the pause in Redis while Redis answers', () => {
   const all = setUp();
   const { ledger, remote } = all;
@@ -101,11 +111,7 @@ timed('keeps a refund whose call is the first to find Redis unavailable', () => 
 });
 
 timed('sends a pause of an idle limiter when Redis is available again, until Redis has it', (clock) => {
-  const all = setUp();
-  become(all, 'close');
-  all.redis.status = 'reconnecting';
-  pausing(all, 9000);
-  become(all, 'ready');
+  const all = pausedWhileAway(9000);
   clock.tick(1000);
   all.remote.answerProbe();
   assert.equal(all.remote.last.args, [8000]);
@@ -118,11 +124,7 @@ timed('sends a pause of an idle limiter when Redis is available again, until Red
 });
 
 timed('a pause whose call has no reply is not lengthened, and does not end the service of Redis', (clock) => {
-  const all = setUp();
-  become(all, 'close');
-  all.redis.status = 'reconnecting';
-  pausing(all, 9000);
-  become(all, 'ready');
+  const all = pausedWhileAway(9000);
   clock.tick(1000);
   all.remote.answerProbe();
   clock.tick(givenUp);
@@ -133,11 +135,7 @@ timed('a pause whose call has no reply is not lengthened, and does not end the s
 });
 
 timed('does not probe for a pause that is over', (clock) => {
-  const all = setUp();
-  become(all, 'close');
-  all.redis.status = 'reconnecting';
-  pausing(all, 2500);
-  become(all, 'ready');
+  const all = pausedWhileAway(2500);
   for (let i = 0; i < 10; i++) {
     clock.tick(1000);
     if (all.remote.last?.operation === 'peek')
