@@ -91,6 +91,7 @@ timed('sends a local pause to Redis on its return, for the time that remains', (
   );
   // The grants of this very reply wait as well.
   assert.is(back.value?.paused, 200);
+  pause.reply(null, 200);
   const next = reserving(all);
   all.remote.last.reply(null, granting(asking()));
   assert.is(next.value?.paused, undefined);
@@ -132,6 +133,13 @@ timed('a pause whose call has no reply is not lengthened, and does not end the s
   assert.is(all.remote.last.operation, 'reserve');
   all.remote.last.reply(null, granting(asking()));
   assert.is(answer.value?.paused, 9000 - 1000 - givenUp);
+  clock.tick(1000);
+  assert.is(all.remote.all('pause').length, 2);
+  all.remote.last.reply(null, 9000 - 2000 - givenUp);
+  reserving(all);
+  all.remote.last.reply(null, granting(asking()));
+  clock.tick(5000);
+  assert.is(all.remote.all('pause').length, 2);
 });
 
 timed('does not probe for a pause that is over', (clock) => {

@@ -29,9 +29,10 @@ export class CarriedPause {
 
   /** Records the pause in a reply from Redis, 0 for none. Returns the milliseconds left of the pause in force. */
   after(ms: number): number {
-    const longest = this.#isLocal ? Math.max(ms, this.left) : ms;
-    this.set(longest, 'redis');
-    return longest;
+    // Redis receives it later.
+    if (this.#isLocal && this.left > ms) return this.left;
+    this.set(ms, 'redis');
+    return ms;
   }
 
   /** Passes the pause on to the standby, and lifts one that Redis has lifted since. */
