@@ -11,9 +11,8 @@ do
   -- The number of parts that a debt is split into, unless a part would exceed a window or a burst.
   local DEBT_PARTS = 100
 
-  -- Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. Nothing
-  -- was reserved later than `newest` before.
-  local function remember(ledger, now, debt, newest)
+  -- Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them.
+  local function remember(ledger, now, debt)
     local debts, own, last = {}, 0, nil
     for _, one in ipairs(ledger.debts) do
       if one.till > now + NOTICE_PERIOD then
@@ -21,8 +20,8 @@ do
         if one.limit == debt.limit then own, last = own + 1, #debts end
       end
     end
-    if last and (own >= MOST_DEBTS or debts[last].till >= newest) then
-      debts[last] = joined(debts[last], debt)
+    if own >= MOST_DEBTS then
+      debts[last] = ofDebts.joined(debts[last], debt)
     else
       debts[#debts + 1] = debt
     end
@@ -34,9 +33,8 @@ do
   local function chargeDebt(ledger, instant, limit, permits)
     local state, now, at = ledger.limits[limit], instant.now, instant.at
     local algebra, most = algebraOf(state.kind), state.burst or state.permits
-    local taken, newest = algebra.taken(state)
     -- Of no more permits than 2^52 in all, sums stay exact.
-    local left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - taken))
+    local left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))
     local part, free = math.min(most, math.ceil(left / DEBT_PARTS)), math.min(left, algebra.available(state, now, at))
     if free > 0 then algebra.commit(state, now, at, free) end
     left = left - free
@@ -48,7 +46,8 @@ do
       if inRange(t, t) and n >= least then
         algebra.commit(state, now, t, n)
         left = left - n
-        ahead.permits, ahead.tail, ahead.till = ahead.permits + n, n + (t == ahead.till and ahead.tail or 0), t
+        local isSame = ofDebts.slotStart(state, t) == ofDebts.slotStart(state, ahead.till)
+        ahead.permits, ahead.tail, ahead.till = ahead.permits + n, n + (isSame and ahead.tail or 0), t
       elseif again then
         refuseKey(KEYS[1], LEDGER_SAYS, 'a limit that grants nothing when it is free')
       else
@@ -56,7 +55,7 @@ do
         again = true
       end
     end
-    if ahead.till > now + NOTICE_PERIOD then remember(ledger, now, ahead, newest) end
+    if ahead.till > now + NOTICE_PERIOD then remember(ledger, now, ahead) end
   end
 
   -- Charges the debts that are not charged yet, or no more, since they were charged among reservations that are void.

@@ -17,17 +17,25 @@ local function changeEpoch(ledger, serverUs)
   ledger.epoch = math.max(ledger.epoch + 1, serverUs)
 end
 
-local joined, voidReservations
+-- Functions of debts, in one local variable: a script may have 200.
+local ofDebts = {}
+local voidReservations
 
 do
   -- The most entries of a log that are forgotten at once.
   local MOST_CUT = 2048
 
   -- A debt and the next one as one.
-  function joined(one, following)
+  function ofDebts.joined(one, following)
     local till = math.max(one.till, following.till)
     local tail = (one.till == till and one.tail or 0) + (following.till == till and following.tail or 0)
     return { limit = one.limit, till = till, permits = one.permits + following.permits, tail = tail }
+  end
+
+  -- The last moment before the slot of a moment, or before the moment: what is later is forgotten with it.
+  function ofDebts.slotStart(state, t)
+    if not state.coarsest then return t - 1 end
+    return math.ceil(t / state.resolution) * state.resolution - state.coarsest
   end
 
   -- Forgets the reservations of a limit later than `after`. Returns its debts, of which those that were charged there are to be
@@ -44,14 +52,16 @@ do
       debts[#debts] = nil
       local before = math.max(after, debts[1] and debts[#debts].till or 0)
       -- A debt takes all permits up to its last moment: those later than that are of reservations, and perhaps some of that moment.
-      local back = math.min(debt.tail, cut(state, now, math.max(before, debt.tail > 0 and debt.till - 1 or debt.till), room))
+      local start = debt.tail > 0 and ofDebts.slotStart(state, debt.till) or debt.till
+      local back = math.min(debt.tail, cut(state, now, math.max(before, start), room))
       back = back + math.min(debt.permits - back, cut(state, now, before, room))
       owed = owed + back
-      if back < debt.permits then
-        -- Those that are not forgotten yet are in the slot of the debt before, or stay charged.
-        local rest = { limit = limit, till = room.entries > 0 and before or debt.till, permits = debt.permits - back, tail = 0 }
-        local joins = debts[1] and before > after and room.entries > 0
-        debts[joins and #debts or #debts + 1] = joins and joined(debts[#debts], rest) or rest
+      local left = debt.permits - back
+      -- Those that are not forgotten yet are in the slot of the debt before, or stay charged.
+      if left > 0 and before > after and room.entries > 0 then
+        debts[#debts] = ofDebts.joined(debts[#debts], { limit = limit, till = before, permits = left, tail = left })
+      elseif left > 0 then
+        debts[#debts + 1] = { limit = limit, till = room.entries > 0 and before or debt.till, permits = left, tail = 0 }
       end
     end
     if room.entries > 0 then cut(state, now, after, room) end

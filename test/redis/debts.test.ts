@@ -145,16 +145,50 @@ inEachTwin('debts', (test, { fleet }) => {
     assert.equal(moments(await clients.reserve(100, 1, { count: 18 })).slice(-3), [60_009, 60_100, 120_000]);
   });
 
-  for (const [kind, limit] of Object.entries({ 'a sliding window': sliding, 'a fixed window': fixed }))
+  const shared: Record<string, LimitSpec> = {
+    'a sliding window': sliding,
+    'a sliding window of coarse slots': { ...sliding, resolution: 5 },
+    'a fixed window': fixed,
+  };
+  for (const [kind, limit] of Object.entries(shared))
     test(`reservations at the last moment of a debt that is partly due do not count as debt: ${kind}`, async () => {
+      const step = limit.kind === 'slidingWindow' ? limit.resolution : 1;
       const clients = await fleet({ ...limit, permits: 20, interval: 5000 });
       // 20 at 0, 20 at 5000, and 15 at 10000, where 5 are reserved.
       await clients.owe(0, 1, 55);
       assert.equal(moments(await clients.reserve(2500, 1, { count: 5 })), new Array(5).fill(10_000));
-      await clients.setRate(3001, 1, { ...limit, permits: 20, interval: 5001 });
+      await clients.setRate(3001, 1, { ...limit, permits: 20, interval: 5000 + step });
       const taken = moments(await clients.reserve(3002, 1, { count: 6 }));
-      assert.equal(taken, [...new Array(5).fill(10_001), 15_002]);
+      assert.equal(taken, [...new Array(5).fill(10_000 + step), 15_000 + 2 * step]);
     });
+
+  for (const [kind, limit] of Object.entries({ 'a sliding window': sliding, 'a fixed window': fixed }))
+    test(`reservations between two debts of one moment are not charged again: ${kind}`, async () => {
+      const clients = await fleet({ ...limit, permits: 20, interval: 5000 });
+      await clients.reserve(0, 1, { count: 20 });
+      await clients.owe(2, 1, 30);
+      // At 10000, beside 10 of the debt.
+      await clients.reserve(4, 1, { count: 5 });
+      await clients.owe(5, 1, 25, 3);
+      await clients.setRate(5100, 1, { ...limit, permits: 20, interval: 5005 });
+      const taken = moments(await clients.reserve(5101, 1, { count: 25 }));
+      // Of the 55, 20 are due at 5000: 35 stand in the two windows from 10000 on.
+      assert.equal([taken[0], taken[24]], [15_010, 20_015]);
+    });
+
+  test('a debt that begins in the window in which another one ends is charged again with it', async () => {
+    const of20 = { ...fixed, permits: 20, interval: 5000 };
+    const clients = await fleet(of20);
+    await clients.reserve(0, 1, { count: 20 });
+    await clients.owe(1, 1, 25);
+    await clients.pause(20, 1, 10_280);
+    await clients.reserve(21, 1, { count: 3 });
+    await clients.owe(22, 1, 10, 2);
+    await clients.setRate(100, 1, { ...of20, interval: 5005 });
+    const taken = moments(await clients.reserve(10_310, 1, { count: 30 }));
+    // 35 are charged before.
+    assert.is(taken.filter((moment) => moment < 15_010).length, 5);
+  });
 
   test('of many debts among reservations, those that are due do not count', async () => {
     const clients = await fleet({ ...sliding, permits: 20, interval: 5000 });
@@ -202,7 +236,7 @@ inEachTwin('debts', (test, { fleet }) => {
     const clients = await fleet(limit);
     let epoch = 0;
     for (let i = 0; i < 100; i++) ({ epoch } = await clients.reserve(600 * i, 1, { count: 10 }));
-    for (let i = 0; i < 60; i++) await clients.owe(59_900 + i, 1, 500, i + 1);
+    for (let i = 0; i < 90; i++) await clients.owe(59_900 + i, 1, 500, i + 1);
     const before = await clients.keptUntil(60_000);
     assert.ok(await clients.refund(60_100, 1, { moment: 600, epoch, count: 1 }, 100));
     await clients.setRate(61_000, 1, { ...limit, interval: 60_001 });

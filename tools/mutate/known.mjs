@@ -657,12 +657,12 @@ export const known = [
     changes: [
       {
         file: 'lua/ledger/debts.lua',
-        find: 'left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - taken))',
+        find: 'left = math.min(permits, MOST_DEBT * most, math.max(0, 2 ^ 52 - algebra.taken(state)))',
         replace: 'left = 0',
       },
       {
         file: memory('debts'),
-        find: 'left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - before.permits))',
+        find: 'left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits))',
         replace: 'left = 0',
       },
     ],
@@ -681,8 +681,26 @@ export const known = [
     title: 'a reservation of the last moment of a debt counts as one, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: epochs, find: 'debt.tail > 0 and debt.till - 1 or', replace: '' },
-      { file: memory('debts'), find: 'tail > 0 ? until - 1 : until', replace: 'until' },
+      { file: epochs, find: 'debt.tail > 0 and ofDebts.slotStart(state, debt.till) or', replace: '' },
+      { file: memory('debts'), find: 'tail > 0 ? slotStart(state, until) : until', replace: 'until' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a coarse slot holds but one moment of a debt, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: epochs, find: 'if not state.coarsest then', replace: 'if true then' },
+      { file: memory('debts'), find: "state.kind !== 'slidingWindow'", replace: 'state' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'of debts in one window, the first one keeps its tail, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: epochs, find: 'tail = left })', replace: 'tail = 0 })' },
+      { file: memory('debts'), find: 'tail: left }', replace: 'tail: 0 }' },
     ],
   },
   {
@@ -690,8 +708,8 @@ export const known = [
     title: 'of a debt that a void moment divides, what stays charged is forgotten, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: epochs, find: 'if back < debt.permits', replace: 'if false' },
-      { file: memory('debts'), find: 'permits === back', replace: 'permits >= back' },
+      { file: epochs, find: 'elseif left > 0 then', replace: 'elseif false then' },
+      { file: memory('debts'), find: 'else debts.push({', replace: 'else void ({' },
     ],
   },
   {
@@ -699,7 +717,7 @@ export const known = [
     title: 'of many debts, the last one is forgotten, in both twins',
     tests: ['test/redis/debts'],
     changes: [
-      { file: 'lua/ledger/debts.lua', find: 'joined(debts[last], debt)', replace: 'debts[last]' },
+      { file: 'lua/ledger/debts.lua', find: 'ofDebts.joined(debts[last], debt)', replace: 'debts[last]' },
       { file: memory('debts'), find: 'joined(last, debt)', replace: 'last' },
     ],
   },

@@ -1,6 +1,6 @@
 import { capacityOf } from '../../limits/limit.ts';
 import { mostCut } from '../../limits/slidingWindow.ts';
-import { algebraOf } from '../../limits/states.ts';
+import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { noticePeriod } from '../store.ts';
 import type { Debt, Instant, LedgerState } from './ledgerState.ts';
 
@@ -19,9 +19,8 @@ function chargeDebt(ledger: LedgerState, { now, at }: Instant, limit: number, pe
   const state = ledger.limits[limit];
   const { available, commit, earliest, fit, taken } = algebraOf(state);
   const most = capacityOf(state);
-  const before = taken(state);
   // Of no more permits than 2^52 in all, sums stay exact.
-  let left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - before.permits));
+  let left = Math.min(permits, mostDebt * most, Math.max(0, 2 ** 52 - taken(state).permits));
   const part = Math.min(most, Math.ceil(left / debtParts));
   const free = Math.min(left, available(state, now, at));
   const ahead: Debt = { limit, until: 0, permits: 0, tail: 0 };
@@ -34,22 +33,24 @@ function chargeDebt(ledger: LedgerState, { now, at }: Instant, limit: number, pe
     commit(state, now, t, n);
     left -= n;
     ahead.permits += n;
-    ahead.tail = n + (t === ahead.until ? ahead.tail : 0);
+    ahead.tail = n + (slotStart(state, t) === slotStart(state, ahead.until) ? ahead.tail : 0);
     ahead.until = t;
   }
-  if (ahead.until > now + noticePeriod) remember(ledger, now, ahead, before.newest);
+  if (ahead.until > now + noticePeriod) remember(ledger, now, ahead);
 }
 
-/**
- * Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. Nothing
- * was reserved later than `newest` before.
- */
-function remember(ledger: LedgerState, now: number, debt: Debt, newest: number): void {
+/** The last moment before the slot of a moment, or before the moment: what is later is forgotten with it. */
+function slotStart(state: LimitState, t: number): number {
+  if (state.kind !== 'slidingWindow') return t - 1;
+  return Math.ceil(t / state.resolution) * state.resolution - state.coarsest;
+}
+
+/** Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. */
+function remember(ledger: LedgerState, now: number, debt: Debt): void {
   const debts = ledger.debts.filter(({ until }) => until > now + noticePeriod);
   const own = debts.filter(({ limit }) => limit === debt.limit);
   const last = own[own.length - 1];
-  const joins = last && (own.length >= mostDebts || last.until >= newest);
-  if (joins) debts[debts.indexOf(last)] = joined(last, debt);
+  if (own.length >= mostDebts) debts[debts.indexOf(last)] = joined(last, debt);
   else debts.push(debt);
   ledger.debts = debts;
 }
@@ -72,13 +73,16 @@ export function cutLimit(ledger: LedgerState, now: number, limit: number, after:
     const { until, permits, tail } = debts.pop()!;
     const next = Math.max(after, debts[debts.length - 1]?.until ?? 0);
     // A debt takes all permits up to its last moment: those later than that are of reservations, and perhaps some of that moment.
-    let back = Math.min(tail, cut(state, now, Math.max(next, tail > 0 ? until - 1 : until), room));
+    const start = tail > 0 ? slotStart(state, until) : until;
+    let back = Math.min(tail, cut(state, now, Math.max(next, start), room));
     back += Math.min(permits - back, cut(state, now, next, room));
     owed += back;
     if (permits === back) continue;
     // Those that are not forgotten yet are in the slot of the debt before, or stay charged.
-    const rest = { limit, until: room.entries > 0 ? next : until, permits: permits - back, tail: 0 };
-    debts.push(debts.length > 0 && next > after && room.entries > 0 ? joined(debts.pop()!, rest) : rest);
+    const left = permits - back;
+    if (next > after && room.entries > 0)
+      debts.push(joined(debts.pop()!, { limit, until: next, permits: left, tail: left }));
+    else debts.push({ limit, until: room.entries > 0 ? next : until, permits: left, tail: 0 });
   }
   if (room.entries > 0) cut(state, now, after, room);
   return owed > 0 ? [...debts, { limit, until: 0, permits: owed, tail: 0 }] : debts;

@@ -118,7 +118,7 @@ export interface Debt {
   until: number;
   /** Those that were charged ahead. */
   permits: number;
-  /** Those of them that were charged at the last moment. */
+  /** Those of them that were charged in the slot of the last moment. */
   tail: number;
 }
 
