@@ -16,7 +16,7 @@ local function slidingWindow()
   -- More changed entries than this are written as new ones, not one by one.
   local MOST_CHANGED = 32
 
-  local attach, clear, entry, lessen, lengthOf, pop, reopen, save = slidingLog()
+  local attach, clear, entry, lessen, lengthOf, pop, reopen, save, slotUnder = slidingLog()
   local algebra = slidingFormat(attach)
   algebra.earliest, algebra.fit, algebra.hasGap, algebra.freeBefore = slidingSearch(entry, lengthOf)
   algebra.save = save
@@ -31,6 +31,7 @@ local function slidingWindow()
   end
 
   function algebra.roll(state, now)
+    if state.under > 0 and slotUnder(state) <= now then state.under = 0 end
     local gone = now - state.interval
     if state.openTime > 0 and state.openTime <= gone then
       state.purged = state.openTime
@@ -63,12 +64,12 @@ local function slidingWindow()
   -- Removes the entries after a slot, so that the open entry is the one of the slot or an earlier one.
   -- Returns the removed entries, the last first.
   local function openBefore(state, slot)
-    local behind, newest = {}, state.newest
+    local behind, newest, under = {}, state.newest, state.under
     while state.openTime > slot do
       behind[#behind + 1] = { state.openTime, state.openCount }
       if not pop(state) then break end
     end
-    state.newest = newest
+    state.newest, state.under = newest, under
     return behind
   end
 
@@ -88,7 +89,13 @@ local function slidingWindow()
 
   function algebra.commit(state, now, t, n)
     local behind, slot = {}, slotOf(state, t)
-    if t < state.newest then behind = openBefore(state, slot) end
+    if t < state.newest and slot < state.openTime then
+      behind = openBefore(state, slot)
+      if slot == slotUnder(state) then state.under = math.max(state.under, t) end
+    elseif t > now + 1 and state.openTime > 0 and slot > state.openTime and state.openTime - state.coarsest < now then
+      -- Only a reservation may be refunded before its moment.
+      state.under = state.newest
+    end
     -- After a change of resolution, the last slot may be later than this one.
     commitLast(state, math.max(slot, state.openTime), n)
     for i = #behind, 1, -1 do commitLast(state, behind[i][1], behind[i][2]) end
@@ -179,6 +186,7 @@ local function slidingWindow()
   function algebra.adopt(state, spec)
     state.permits, state.interval, state.resolution = spec[3], spec[4], spec[5]
     state.coarsest = math.max(state.coarsest, state.resolution)
+    state.under = 0
   end
 
   function algebra.taken(state)

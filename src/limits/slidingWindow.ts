@@ -15,6 +15,11 @@ export interface SlidingWindowState {
   total: number;
   /** The newest moment granted or reserved, not rounded. */
   newest: number;
+  /**
+   * The newest moment of the slot of the present time when a later slot was opened for a reservation, or 0: once that one is empty,
+   * it is the newest one again. Of any other slot, only the end is known.
+   */
+  under: number;
   /** The newest time of any entry that was removed from the log. */
   purged: number;
   /** From `head` on, the slots in order of time: of each, its time and its count. One array, since a key has one log. */
@@ -52,6 +57,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     coarsest: small(resolution),
     total: 0,
     newest: 0,
+    under: 0,
     purged: -1,
     log: [],
     head: 0,
@@ -79,14 +85,18 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
 
   freeBefore,
 
-  commit(state, _now, t, n) {
+  commit(state, now, t, n) {
     const last = state.log.length - 2;
     const own = slotOf(state, t);
     state.total += n;
     if (t < state.newest && own < state.log[last]) {
       insert(state, own, n);
+      if (own === slotUnder(state)) state.under = Math.max(state.under, t);
       return;
     }
+    // Only a reservation may be refunded before its moment.
+    if (t > now + 1 && last >= state.head && own > state.log[last] && state.log[last] - state.coarsest < now)
+      state.under = state.newest;
     // After a change of resolution, the last slot may be later than this one.
     const slot = last < state.head ? own : Math.max(own, state.log[last]);
     if (last >= state.head && state.log[last] === slot) state.log[last + 1] += n;
@@ -139,7 +149,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     if (log.length === length) return 0;
     const back = total - state.total;
     if (log.length === head) clear(state);
-    else state.newest = Math.min(state.newest, lastTime(state));
+    else lowerNewest(state);
     return back;
   },
 
@@ -152,6 +162,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
   },
 
   roll(state, now) {
+    if (state.under > 0 && slotUnder(state) <= now) state.under = 0;
     const gone = now - state.interval;
     const last = state.log.length - 2;
     if (last >= state.head && state.log[last] <= gone) {
@@ -176,6 +187,7 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     state.interval = small(interval);
     state.resolution = small(resolution);
     state.coarsest = Math.max(state.coarsest, resolution);
+    state.under = 0;
   },
 
   taken: ({ total, newest }) => ({ permits: total, newest }),
@@ -224,14 +236,29 @@ function dropEmptyEnd(state: SlidingWindowState): void {
   const { log, head } = state;
   for (let i = 0; i < popLimit && log.length > head && log[log.length - 1] === 0; i++) {
     log.length -= 2;
-    state.newest = log.length > head ? Math.min(state.newest, lastTime(state)) : 0;
+    if (log.length > head) lowerNewest(state);
+    else state.newest = 0;
   }
+}
+
+/** The slot of the moment `under`. */
+function slotUnder({ under, resolution }: SlidingWindowState): number {
+  return Math.ceil(under / resolution) * resolution;
+}
+
+/** The last entry was removed: the newest moment is in the one before it, perhaps at its end. */
+function lowerNewest(state: SlidingWindowState): void {
+  const last = lastTime(state);
+  const isKnown = slotUnder(state) === last;
+  state.newest = Math.min(state.newest, isKnown ? state.under : last);
+  if (isKnown) state.under = 0;
 }
 
 function clear(state: SlidingWindowState): void {
   state.coarsest = state.resolution;
   state.total = 0;
   state.newest = 0;
+  state.under = 0;
   state.log = [];
   state.head = 0;
 }

@@ -23,6 +23,33 @@ inEachTwin('coarse slots', (test, { fleet }) => {
       return { clients, epoch };
     };
 
+    test(`a cancelled reservation leaves the permits free that are: ${resolution} ms`, async () => {
+      const clients = await fleet(limit);
+      const { epoch } = await clients.reserve(5000, 1, { count: 7 });
+      assert.equal(moments(await clients.reserve(5500, 1, { permits: 5 })), [70_000]);
+      await clients.refund(6000, 1, { moment: 70_000, epoch, count: 1, permits: 5 });
+      assert.equal(await clients.peek(6000), [3]);
+      assert.equal(moments(await clients.reserve(6000, 2)), [6000]);
+      assert.is(await clients.decide(6000, 3), true);
+      await clients.release(6100, 1, 8, 2);
+      assert.equal(await clients.peek(6100), [9]);
+    });
+
+    test(`a permit that was granted meanwhile stays the newest: ${resolution} ms`, async () => {
+      const clients = await fleet(limit);
+      const { epoch } = await clients.reserve(5000, 1, { count: 5 });
+      // Both wait for the end of the slot, and the second one is before the first one's.
+      assert.equal(moments(await clients.reserve(5500, 1, { permits: 6 })), [70_000]);
+      assert.equal(moments(await clients.reserve(5600, 2)), [70_000]);
+      await clients.refund(5700, 1, { moment: 5000, epoch, count: 2 }, 2);
+      const [gap] = moments(await clients.reserve(5800, 3));
+      assert.is(gap, 5800);
+      await clients.refund(6000, 1, { moment: 70_000, epoch, count: 1, permits: 6 }, 3);
+      await clients.refund(6000, 2, { moment: 70_000, epoch, count: 1 });
+      // 3 of 5000, and 1 of 5800.
+      assert.equal(await clients.peek(6000), [6]);
+    });
+
     test(`after a cancelled reservation, nobody waits for the end of a slot of ${resolution} ms`, async () => {
       const { clients, epoch } = await cancelled();
       assert.equal(moments(await clients.reserve(6000, 1, { epoch, count: 3 })), [6000, 6000, 6000]);

@@ -53,7 +53,7 @@ const changes = [
 const earlier = ['windows', 'most', 'start0', 'stop0', 'used0', 'newest0', 'reserved0'];
 /** The fields in this form that are doubles, after the limit's text, and the bytes in between. */
 const small: Record<Kind, [bytes: number, fields: string[]]> = {
-  slidingWindow: [10, ['coarsest']],
+  slidingWindow: [10, ['coarsest', 'under']],
   fixedWindow: [0, earlier],
   tokenBucket: [18, changes],
 };
@@ -68,7 +68,9 @@ const textOf = (kind: Kind) =>
 
 /** The same in the form of all other ledgers. */
 const whole: Record<Kind, string[]> = {
-  slidingWindow: [...['coarsest', 'total', 'newest', 'purged', 'oldest', 'length', 'openTime', 'openCount']],
+  slidingWindow: [
+    ...['coarsest', 'total', 'newest', 'purged', 'oldest', 'length', 'openTime', 'openCount', 'under'],
+  ],
   fixedWindow: ['start', 'stop', 'used', 'newest', 'reserved', 'gridShift', ...earlier],
   tokenBucket: [
     ...['units', 'ts', 'lastAt', 'steps', ...changes],

@@ -53,7 +53,7 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
   // After the texts of the limits and their states follow the remaining fields of all ledgers.
   const texts = 30 + 4 + original.readUInt32LE(30) + 4 + 2;
   // Of a sliding window, a bucket, and the steps of the bucket.
-  const rest = texts + (11 + 14) * 8 + original.readDoubleLE(texts + (11 + 6) * 8) * 24;
+  const rest = texts + (12 + 14) * 8 + original.readDoubleLE(texts + (12 + 6) * 8) * 24;
   const offsets = [2, 10, 18, ...Array.from({ length: 15 }, (_, i) => rest + i * 8)];
   for (const at of offsets)
     for (const number of wrong) {
@@ -120,7 +120,7 @@ test('numbers of several limits that differ from their text are refused', async 
   await ofTwo.decide([1, 1]);
   const original = (await redis.getBuffer(ledger))!;
   const states = 30 + 4 + original.readUInt32LE(30) + 4 + 2;
-  for (const at of [0, 8, 16, 88, 96, 104].map((offset) => states + offset)) {
+  for (const at of [0, 8, 16, 96, 104, 112].map((offset) => states + offset)) {
     const held = Buffer.from(original);
     held.writeDoubleLE(original.readDoubleLE(at) * 2, at);
     await redis.set(ledger, held);

@@ -116,7 +116,7 @@ export function calmOf({
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const sizes: Record<string, number> = { s: 11, f: 9, t: 14 };
+  const sizes: Record<string, number> = { s: 12, f: 9, t: 14 };
   const spec = reader.text();
   const limits = [...reader.text()].map((kind, i) => {
     const numbers = reader.doubles(sizes[kind]);
@@ -184,11 +184,11 @@ function readSmall(
     reader.integer(6),
     reader.integer(4),
   ]);
-  const [coarsest] = rareOf(1) ?? [limit[2]];
+  const [coarsest, under] = rareOf(2) ?? [limit[2], 0];
   const [oldest, length] = count === 255 ? pairs[0] : [0, 0];
   const entries = count === 255 ? listOf(log, oldest, length) : pairs;
   if (openTime > 0) entries.push([openTime, openCount]);
-  return picture(limit, [coarsest, total, newest, purged - 1], entries);
+  return picture(limit, [coarsest, total, newest, purged - 1, under], entries);
 }
 
 /** The most permits of a forgotten window, and the windows before the last. */
@@ -271,10 +271,10 @@ function readRare(reader: Reader, limits: number): Rare {
 /** A sliding window keeps its newest entry in the string, and the earlier ones in the list. */
 function limitOf(kind: string, numbers: number[], list: Buffer[]): LimitPicture {
   if (kind !== 's') return { kind, numbers, log: [] };
-  const [oldest, length, openTime, openCount] = numbers.slice(7);
+  const [oldest, length, openTime, openCount, under] = numbers.slice(7);
   const log = length > 0 ? listOf(list, oldest, length) : [];
   if (openTime > 0) log.push([openTime, openCount]);
-  return { kind, numbers: numbers.slice(0, 7), log };
+  return { kind, numbers: [...numbers.slice(0, 7), under], log };
 }
 
 function listOf(list: Buffer[], oldest: number, length: number): [number, number][] {

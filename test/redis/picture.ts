@@ -109,10 +109,10 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
 function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
   const { permits, interval } = state;
   if (state.kind === 'slidingWindow') {
-    const { resolution, coarsest, total, newest, purged, head } = state;
+    const { resolution, coarsest, total, newest, under, purged, head } = state;
     const log: [number, number][] = [];
     for (let i = head; i < state.log.length; i += 2) log.push([state.log[i], state.log[i + 1]]);
-    const numbers = [permits, interval, resolution, coarsest, total, newest, purged];
+    const numbers = [permits, interval, resolution, coarsest, total, newest, purged, under];
     return { kind: 's', numbers: numbers.map(unsigned), log };
   }
   if (state.kind === 'fixedWindow') {
@@ -184,10 +184,12 @@ export function withoutPast(picture: Picture): Picture {
 
 function withoutExpired({ kind, numbers, log }: LimitPicture, now: number): LimitPicture {
   if (kind === 's') {
-    const [, interval, , , total, , purged] = numbers;
+    const [, interval, resolution, , total, , purged, under] = numbers;
     const past = log.filter(([time], i) => time <= now - interval && i < log.length - 1);
     const expired = past.reduce((sum, [, count]) => sum + count, 0);
     const kept = [...numbers.slice(0, 4), total - expired, numbers[5], past.at(-1)?.[0] ?? purged];
+    // It counts until the end of its slot.
+    kept.push(Math.ceil(under / resolution) * resolution > now ? under : 0);
     return { kind, numbers: kept, log: log.slice(past.length) };
   }
   if (kind === 'f') {

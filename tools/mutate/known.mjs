@@ -604,6 +604,23 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'of the slot below a cancelled reservation, only the end is known, in both twins',
+    tests: ['test/redis/coarseSlots'],
+    changes: [
+      {
+        file: 'lua/limits/sliding-window/log.lua',
+        find: 'slotUnder(state) == time',
+        replace: 'slotUnder(state) == -1',
+      },
+      {
+        file: 'src/limits/slidingWindow.ts',
+        find: 'slotUnder(state) === last',
+        replace: 'slotUnder(state) === -1',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'in a coarse slot, a request waits for a refunded reservation, in both twins',
     tests: ['test/redis/coarseSlots'],
     changes: [

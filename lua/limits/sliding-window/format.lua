@@ -10,28 +10,28 @@ local function slidingFormat(attach)
     -- A list that exists already belongs to another ledger.
     return attach({
       kind = 's', permits = spec[3], interval = spec[4], resolution = spec[5], coarsest = spec[5], total = 0, newest = 0,
-      purged = -1, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
+      under = 0, purged = -1, oldest = 0, len = 0, openTime = 0, openCount = 0, foreign = true,
     }, log)
   end
 
   function format.decode(data, position, log)
-    local permits, interval, resolution, coarsest, total, newest, purged, oldest, len, openTime, openCount, after =
-      struct.unpack('<ddddddddddd', data, position)
+    local permits, interval, resolution, coarsest, total, newest, purged, oldest, len, openTime, openCount, under, after =
+      struct.unpack('<dddddddddddd', data, position)
     checkFinite(permits + interval + resolution + coarsest + total + newest + purged + oldest + len + openTime
-      + openCount)
+      + openCount + under)
     checkRate(permits, interval, resolution - 1)
     checkCounts(total, openCount, len)
     if len ~= math.floor(len) or len >= COUNT_BOUND or len > 0 and openTime <= 0 then error('an invalid log', 0) end
     return attach({
       kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = coarsest, total = total,
-      newest = newest, purged = purged, oldest = oldest, len = len, openTime = openTime,
+      newest = newest, under = under, purged = purged, oldest = oldest, len = len, openTime = openTime,
       openCount = openCount,
     }, log), after
   end
 
   function format.encode(state)
-    return struct.pack('<ddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
-      state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount)
+    return struct.pack('<dddddddddddd', state.permits, state.interval, state.resolution, state.coarsest, state.total,
+      state.newest, state.purged, state.oldest, state.len, state.openTime, state.openCount, state.under)
   end
 
   -- Whether the state fits into the format of lua/heads.
@@ -64,7 +64,7 @@ local function slidingFormat(attach)
     end
     return {
       kind = 's', permits = permits, interval = interval, resolution = resolution, coarsest = resolution, total = total,
-      newest = newest, purged = purged - 1, oldest = openTime, len = 0, openTime = openTime, openCount = openCount,
+      newest = newest, under = 0, purged = purged - 1, oldest = openTime, len = 0, openTime = openTime, openCount = openCount,
       log = log, entries = entries,
     }, position
   end
@@ -86,14 +86,14 @@ local function slidingFormat(attach)
     return position
   end
 
-  -- The coarsest resolution, if it differs from the present one.
+  -- The coarsest resolution, if it differs from the present one, and the moment `under`.
   function format.packRare(state)
-    return struct.pack('<d', state.coarsest), state.coarsest ~= state.resolution
+    return struct.pack('<dd', state.coarsest, state.under), state.coarsest ~= state.resolution or state.under > 0
   end
 
   function format.unpackRare(state, data, position)
-    state.coarsest, position = struct.unpack('<d', data, position)
-    checkFinite(state.coarsest)
+    state.coarsest, state.under, position = struct.unpack('<dd', data, position)
+    checkFinite(state.coarsest + state.under)
     return position
   end
 

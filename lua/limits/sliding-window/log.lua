@@ -45,7 +45,7 @@ local function slidingLog()
   local function clear(state)
     dropList(state)
     state.coarsest = state.resolution
-    state.total, state.newest, state.oldest, state.openTime, state.openCount = 0, 0, 0, 0, 0
+    state.total, state.newest, state.under, state.oldest, state.openTime, state.openCount = 0, 0, 0, 0, 0, 0
   end
 
   -- The list is not the one of this state. All of its permits now count until the newest entry expires.
@@ -107,6 +107,11 @@ local function slidingLog()
     return state.len + #state.pushed + (state.openTime > 0 and 1 or 0)
   end
 
+  -- The slot of the moment `under`.
+  local function slotUnder(state)
+    return math.ceil(state.under / state.resolution) * state.resolution
+  end
+
   -- Removes the newest entry. Returns whether the list was the one of this state.
   local function pop(state)
     local before = lengthOf(state) - 2
@@ -119,7 +124,9 @@ local function slidingLog()
     if not time then return false end
     if #state.pushed > 0 then state.pushed[#state.pushed] = nil else state.len = state.len - 1 end
     state.openTime, state.openCount = time, count
-    state.newest = math.min(state.newest, time)
+    local isKnown = slotUnder(state) == time
+    state.newest = math.min(state.newest, isKnown and state.under or time)
+    if isKnown then state.under = 0 end
     return true
   end
 
@@ -171,5 +178,5 @@ local function slidingLog()
     if begins or lives and state.len > 0 then redis.call('PEXPIRE', log, left) end
   end
 
-  return attach, clear, entry, lessen, lengthOf, pop, reopen, save
+  return attach, clear, entry, lessen, lengthOf, pop, reopen, save, slotUnder
 end
