@@ -162,7 +162,11 @@ end
 local function saveLedger(key, ledger, instant)
   local now, last = instant.now, ledger.voids[#ledger.voids]
   local noticed = last and last.from + NOTICE_PERIOD or 0
-  ledger.expires = math.max(now + LEAST_LIFE, fullAt(ledger, now), noticed, #ledger.tickets > 0 and ledger.pacedUntil or 0)
+  local used, isAligned = fullAt(ledger, now), false
+  for i = 1, #ledger.limits do isAligned = isAligned or ledger.limits[i].epoch == 1 end
+  -- After a step back of the clock, a window on it may be the present one again.
+  if isAligned then used = used + LEAST_LIFE end
+  ledger.expires = math.max(now + LEAST_LIFE, used, noticed, #ledger.tickets > 0 and ledger.pacedUntil or 0)
   if not inRange(ledger.expires, ledger.expires) then refuseKey(key, LEDGER_SAYS, 'a limit that is never free') end
   local need, left, lives = ledger.expires - now, ledger.kept - now, nil
   if need > left or left > 4 * need then

@@ -306,7 +306,7 @@ export const equivalent = [
     why: 'a text becomes a number in either way',
   },
   {
-    mutant: /^lua\/quick\/\S+ .*(newest = at «> → >=» newest and|till = full «> → >=» expires and)/,
+    mutant: /^lua\/quick\/\S+ .*(newest = at «> → >=» newest and|if till «< → <=» expires then)/,
     why: 'both are the same then',
   },
   {

@@ -604,6 +604,23 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'a window on the clock is forgotten as it ends, in both twins',
+    tests: ['test/redis/alignedSteps'],
+    changes: [
+      { file: 'lua/ledger/state.lua', find: 'if isAligned then', replace: 'if false then' },
+      { file: memory('openLedger'), find: 'isAligned(ledger) ? full + leastLife : full', replace: 'full' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'the fast path forgets a window on the clock as it ends',
+    tests: ['test/redis/alignedSteps'],
+    changes: [
+      { file: 'lua/quick/renew.lua', find: 'till = till + LEAST_LIFE end', replace: 'till = till + 0 end' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'of the slot below a cancelled reservation, only the end is known, in both twins',
     tests: ['test/redis/coarseSlots'],
     changes: [

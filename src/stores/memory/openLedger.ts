@@ -9,7 +9,10 @@ import { changeEpoch, noticeEnd, validUntil, voidReservations } from './epochs.t
 import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
-/** The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call. */
+/**
+ * The fewest milliseconds that a ledger is kept: a limiter in use keeps its epoch even if it is full again before each call. One with
+ * a window on the clock is kept for as long after its end.
+ */
 const leastLife = 1000;
 
 /**
@@ -193,6 +196,16 @@ function fullAt(ledger: LedgerState, now: number): number {
 export function closeLedger(ledger: LedgerState, { now }: Instant): number {
   const full = fullAt(ledger, now);
   const orderedUntil = ledger.tickets.length > 0 ? ledger.pacedUntil : 0;
-  ledger.expires = Math.max(now + leastLife, full, noticeEnd(ledger), orderedUntil);
+  const usedUntil = isAligned(ledger) ? full + leastLife : full;
+  ledger.expires = Math.max(now + leastLife, usedUntil, noticeEnd(ledger), orderedUntil);
   return full;
+}
+
+/** Whether it has a window on the clock: after a step back, that window may be the present one again. */
+function isAligned(ledger: LedgerState): boolean {
+  for (let i = 0; i < ledger.under.length; i++) {
+    const state = stateOf(ledger, i);
+    if (state.kind === 'fixedWindow' && state.align === 'epoch') return true;
+  }
+  return false;
 }
