@@ -15,6 +15,7 @@ import { byCall, firstRuns } from './callBatches.ts';
 import type { RedissonKeys } from './keys.ts';
 import { limitOf, unknownLimit } from './limitOf.ts';
 import { bytesOf, entryOf } from './logEntry.ts';
+import { RefundNumbers } from './refundNumbers.ts';
 import { failureOf, numbersOf } from './replies.ts';
 import type { RedissonScripts } from './scripts.ts';
 
@@ -22,8 +23,6 @@ import type { RedissonScripts } from './scripts.ts';
 const head = 6;
 /** A segment of one request, without its delay. */
 const one = { count: 1, retryAfter: 0 };
-/** The number of a refund is a byte of an entry, in which 0 stands for none. */
-const mostRefundNumbers = 255;
 
 /** Whether a reply to acquire begins with a time, and none of the numbers before the pairs is negative. */
 function isReply(numbers: readonly number[]): boolean {
@@ -50,6 +49,7 @@ export function openRedissonLedger(
   let limits = [unknownLimit];
   let calls = Math.floor(Math.random() * 2 ** 32);
   let releases = 0;
+  const refundNumbers = new RefundNumbers();
 
   function learn(rate: number, interval: number): void {
     limits = [limitOf(rate, interval)];
@@ -104,7 +104,8 @@ export function openRedissonLedger(
   async function refund(refunds: readonly Refund[], sequence: number): Promise<RefundReply> {
     const granted = byCall(refunds.filter(({ moment }) => moment >= 0));
     if (granted.length > 0) {
-      const args: (string | number)[] = [(sequence % mostRefundNumbers) + 1];
+      const calls = granted.map(({ call }) => call);
+      const args: (string | number)[] = [refundNumbers.next(calls, sequence)];
       for (const { call, moment, permits } of granted) args.push(bytesOf(line, call), moment, permits);
       await scripts.refund(keys.all, args);
     }
