@@ -25,18 +25,25 @@ export async function run(options: Arguments): Promise<Outcome> {
     return { code: 0 };
   }
 
-  const outcome = await Promise.race([
-    work().catch(outcomeOf),
-    output.failed.catch(outcomeOf),
-    signalled('SIGINT', 130),
-    signalled('SIGTERM', 143),
-  ]);
+  const outcome = await Promise.race([work().catch(outcomeOf), output.failed.catch(outcomeOf), signalled()]);
   progress?.end();
   await gate?.close();
   return outcome;
 }
 
-/** Resolves at the first signal; a second one ends the process at once. */
-function signalled(signal: NodeJS.Signals, code: number): Promise<Outcome> {
-  return new Promise((resolve) => process.once(signal, () => resolve({ code })));
+/** The signals that end the command, and the exit codes for them. */
+const signals = { SIGINT: 130, SIGTERM: 143 };
+
+/** Resolves at the first signal; a second one, of whatever kind, ends the process at once. */
+function signalled(): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const listeners = Object.entries(signals).map(([signal, code]) => {
+      const end = () => {
+        for (const [other, listener] of listeners) process.off(other, listener);
+        resolve({ code });
+      };
+      process.on(signal, end);
+      return [signal, end] as const;
+    });
+  });
 }

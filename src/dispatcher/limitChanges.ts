@@ -7,6 +7,8 @@ import type { ReserveCalls } from './reserveCalls.ts';
 
 /** Pauses that end within so many milliseconds of each other are the same: each reply gives the end anew. */
 const samePause = 200;
+/** Of a pause that has ended, a reply tells no more than so many milliseconds. */
+const leastPause = 50;
 
 /** Changes of the limit for the whole fleet: made here, or known from replies. Each is reported once as an event. */
 export class LimitChanges {
@@ -112,7 +114,10 @@ export class LimitChanges {
 
   #reportPause(ms: number, now: number): void {
     const end = now + ms;
-    if (Math.abs(end - this.#pausedUntil) > samePause) this.#parts.reporter.paused(ms);
+    // A late reply may tell of the last milliseconds of a pause that has ended here.
+    const isOver = now >= this.#pausedUntil && ms >= leastPause;
+    if (!isOver && Math.abs(end - this.#pausedUntil) <= samePause) return;
+    this.#parts.reporter.paused(ms);
     this.#pausedUntil = end;
   }
 }

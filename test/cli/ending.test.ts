@@ -43,6 +43,19 @@ test('a closed output ends it with 0', async () => {
   assert.is(text.stderr, '');
 });
 
+test('a closed output or error stream changes no exit code', async () => {
+  for (const [args, closed, code] of [
+    [['--help'], 'stdout', 0],
+    [['--version'], 'stdout', 0],
+    [['--limit', 'x'], 'stderr', 2],
+  ] as const) {
+    const { child, ended, text } = start(args);
+    child[closed].destroy();
+    assert.is((await ended).code, code, `${args}`);
+    assert.is(text.stderr, '');
+  }
+});
+
 test('a line that cannot pass within --timeout ends it with 1 and one line', async () => {
   const { code, stdout, stderr } = await sluice(
     ['--limit', '2', '--interval', '60000', '--timeout', '50'],

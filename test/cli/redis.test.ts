@@ -49,6 +49,22 @@ test('SIGINT refunds reservations', async () => {
   redis.disconnect();
 });
 
+test('a second signal of another kind ends it at once, although Redis does not reply', async () => {
+  const frozen = await startRedis();
+  const { child, ended, wrote } = start(['--limit=5', '--interval=60000', `--redis=${frozen.url}`]);
+  child.stdin.write(numbered(10));
+  await wrote(5);
+  frozen.freeze();
+  child.kill('SIGINT');
+  await sleep(100);
+  const sent = performance.now();
+  child.kill('SIGTERM');
+  await ended;
+  // Closing waits for a second.
+  assert.ok(performance.now() - sent < 500, `${performance.now() - sent} ms`);
+  await frozen.stop();
+});
+
 test('a key of the wrong type ends it with 1 and one line', async () => {
   await server.command('RPUSH', '{sluice:wrong}', 'x');
   const { code, stdout, stderr } = await sluice(['--limit=5', '--name=wrong'], 'a\n', {

@@ -194,6 +194,25 @@ timed('a pause that ends within 200 ms of the last one is the same pause', async
   }
 });
 
+timed(
+  'each of several pauses is reported that follow each other, or end much later together',
+  async (clock) => {
+    const { limiter, newEvents } = watched();
+    for (let i = 0; i < 10; i++) {
+      await limiter.pauseFor(100);
+      await clock.tickAsync(120);
+    }
+    assert.is(newEvents('paused').length, 10);
+    await clock.tickAsync(1000);
+    for (let i = 0; i < 20; i++) {
+      await limiter.pauseFor(500);
+      await clock.tickAsync(100);
+    }
+    // One for each 300 ms by which the end has moved.
+    assert.is(newEvents('paused').length, 7);
+  },
+);
+
 timed('the same rate, stored or read again, is not reported', async () => {
   const { limiter, newEvents } = watched();
   for (let i = 0; i < 3; i++) {
