@@ -1,10 +1,16 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
 /** Prepares some work of a size, and returns the function to be timed. */
 type Prepare = (size: number) => () => void;
 
 /**
  * The factor in processor time between the two sizes, each the best of three tries; of twenty if it is more than expected, by
- * default far from the factor of the sizes, since the garbage of earlier work is sometimes collected in each of three, and a busy
- * machine makes some of them slow.
+ * default far from the factor of the sizes, since a busy machine makes some of them slow. The garbage of earlier work is collected
+ * before each.
  */
 export function growth(
   sizes: readonly [small: number, large: number],
@@ -21,6 +27,7 @@ export function growth(
 }
 
 function costOf(work: () => void): number {
+  collectGarbage();
   // Fake timers do not replace it, and other load of the machine is not counted.
   const before = process.cpuUsage();
   work();
