@@ -49,7 +49,9 @@ do
     if first then
       local hold = areSeveral and math.min(MOST_OF_SEVERAL, first.stride) or math.max(LEAST_HOLD, first.stride)
       local most = areSeveral and hold * DELAYS_OF_SEVERAL or MOST_DELAY
-      if first.due + most + hold <= now then first.due = now end
+      -- In whole periods: whoever looks, and whenever, finds the same.
+      local periods = math.floor((now - first.due) / (most + hold))
+      if periods > 0 then first.due = first.due + periods * (most + hold) end
       overtaken = first.due + most
     end
     -- A waiting client whose turn has passed counts as the first, unless its turn came when the first had been overtaken.

@@ -325,6 +325,31 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.ok(Math.abs(waits[1] + horizon / 2 - (waits[0] + horizon / 2) / 2) < 1, waits.join(', '));
     });
 
+  test('a denied decision leaves the time as it is in which the first client is not overtaken', async () => {
+    const several: LimitSpec[] = [
+      { kind: 'slidingWindow', permits: 1, interval: 1, resolution: 1 },
+      { kind: 'tokenBucket', permits: 1, interval: 1, burst: 1 },
+      { kind: 'tokenBucket', permits: 4, interval: 4, burst: 4 },
+    ];
+    /** Whether another client is granted a permit, after some decisions. */
+    const overtakes = async (at: number, looks: readonly number[]): Promise<boolean> => {
+      const clients = await fleet(several);
+      const { epoch } = await clients.reserve(0, 1, { count: 2, cost: [0, 1, 0], horizon: 0 });
+      await clients.reserve(0, 2, { cost: [0, 1, 0], horizon: 0 });
+      await clients.refund(0, 1, { moment: 0, epoch, count: 1 });
+      await clients.reserve(0, 2, { cost: [1, 1, 4], maxWait: 3, horizon: 0 });
+      for (const look of looks) assert.is(await clients.decide(look, 9, [1, 0, 0]), false);
+      return moments(await clients.reserve(at, 3, { cost: [1, 0, 0], horizon: 0 })).length > 0;
+    };
+    const times = Array.from({ length: 16 }, (_, i) => 112 + i);
+    const found = [];
+    for (const at of times) found.push(await overtakes(at, []));
+    // Its request takes 4 ms of the limits: it is overtaken for 12 of each 16.
+    assert.is(found.filter(Boolean).length, 12);
+    for (const [i, at] of times.entries())
+      for (const look of [100, 107]) assert.is(await overtakes(at, [look]), found[i], `${look}, ${at}`);
+  });
+
   test('a request that may not wait is refused behind a queued one, although its permit is free', async () => {
     const clients = await fleet({ kind: 'tokenBucket', ...rate, burst: 5 });
     const { epoch } = await clients.reserve(0, 1, { count: 6 });

@@ -19,6 +19,8 @@ interface ReserveOptions {
   count?: number;
   /** The permits of each request, of each limit. */
   permits?: number;
+  /** The same of each limit by itself. */
+  cost?: readonly number[];
   maxWait?: number;
   /** Further requests of one permit that may not wait. */
   hasty?: number;
@@ -44,7 +46,7 @@ export interface TimedFleet {
     sequence?: number,
   ): Promise<boolean>;
   /** Takes a permit if one is free now, and returns whether it did. */
-  decide(at: number, client: number): Promise<boolean>;
+  decide(at: number, client: number, cost?: readonly number[]): Promise<boolean>;
   /** Charges permits used beyond the granted ones: of the first limit alone, if `ofFirst`. */
   owe(at: number, client: number, permits: number, sequence?: number, ofFirst?: boolean): Promise<void>;
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
@@ -73,6 +75,7 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     {
       count = 1,
       permits = 1,
+      cost = costOf(permits),
       maxWait = Infinity,
       hasty = 0,
       held = 0,
@@ -83,7 +86,7 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     } = {},
   ) => {
     const runs = [
-      { count, cost: costOf(permits), maxWait },
+      { count, cost, maxWait },
       { count: hasty, cost: costOf(1), maxWait: 0 },
     ].filter(({ count }) => count > 0);
     const reply = (await replyTo(at, client, {
@@ -110,8 +113,8 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
       const reply = (await replyTo(at, client, { kind: 'refund', refunds, sequence })) as RefundReply;
       return reply.restored?.[0] ?? false;
     },
-    async decide(at, client) {
-      return ((await replyTo(at, client, { kind: 'decide', cost: [1] })) as DecideReply).granted;
+    async decide(at, client, cost = [1]) {
+      return ((await replyTo(at, client, { kind: 'decide', cost })) as DecideReply).granted;
     },
     async owe(at, client, permits, sequence = 1, ofFirst = false) {
       const cost = config.names.map((_, i) => (ofFirst && i > 0 ? 0 : 1));

@@ -604,6 +604,19 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'any call begins the time anew in which the first client is overtaken, in both twins',
+    tests: ['test/redis/tickets'],
+    changes: [
+      {
+        file: 'lua/ledger/tickets.lua',
+        find: 'first.due = first.due + periods * (most + hold)',
+        replace: 'first.due = now',
+      },
+      { file: memory('tickets'), find: 'first.due += periods * (most + hold)', replace: 'first.due = now' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'a window on the clock is forgotten as it ends, in both twins',
     tests: ['test/redis/alignedSteps'],
     changes: [

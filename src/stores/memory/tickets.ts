@@ -45,7 +45,9 @@ export function turnOf(ledger: LedgerState, client: string, now: number, mayBar 
   if (first) {
     const hold = areSeveral ? Math.min(mostOfSeveral, first.stride) : Math.max(leastHold, first.stride);
     const most = areSeveral ? hold * delaysOfSeveral : mostDelay;
-    if (first.due + most + hold <= now) first.due = now;
+    // In whole periods: whoever looks, and whenever, finds the same.
+    const periods = Math.floor((now - first.due) / (most + hold));
+    if (periods > 0) first.due += periods * (most + hold);
     overtaken = first.due + most;
   }
   for (const { client: other, due, stride } of ledger.tickets) {
