@@ -22,9 +22,6 @@ local ofDebts = {}
 local voidReservations
 
 do
-  -- The most entries of a log that are forgotten at once.
-  local MOST_CUT = 2048
-
   -- A debt and the next one as one.
   function ofDebts.joined(one, following)
     local till = math.max(one.till, following.till)
@@ -41,14 +38,14 @@ do
   -- Forgets the reservations of a limit later than `after`. Returns its debts, of which those that were charged there are to be
   -- charged again.
   local function cutLimit(ledger, now, limit, after)
-    local state, debts, owed, room = ledger.limits[limit], {}, 0, { entries = MOST_CUT }
+    local state, debts, owed, room = ledger.limits[limit], {}, 0, {}
     local cut = algebraOf(state.kind).cut
     for _, debt in ipairs(ledger.debts) do
       if debt.limit == limit then debts[#debts + 1] = debt end
     end
     for _ = 1, #debts do
       local debt = debts[#debts]
-      if debt.till <= after or room.entries <= 0 then break end
+      if debt.till <= after or room.entries == 0 then break end
       debts[#debts] = nil
       local before = math.max(after, debts[1] and debts[#debts].till or 0)
       -- A debt takes all permits up to its last moment: those later than that are of reservations, and perhaps some of that moment.
@@ -58,13 +55,13 @@ do
       owed = owed + back
       local left = debt.permits - back
       -- Those that are not forgotten yet are in the slot of the debt before, or stay charged.
-      if left > 0 and before > after and room.entries > 0 then
+      if left > 0 and before > after and room.entries ~= 0 then
         debts[#debts] = ofDebts.joined(debts[#debts], { limit = limit, till = before, permits = left, tail = left })
       elseif left > 0 then
-        debts[#debts + 1] = { limit = limit, till = room.entries > 0 and before or debt.till, permits = left, tail = 0 }
+        debts[#debts + 1] = { limit = limit, till = room.entries ~= 0 and before or debt.till, permits = left, tail = 0 }
       end
     end
-    if room.entries > 0 then cut(state, now, after, room) end
+    if room.entries ~= 0 then cut(state, now, after, room) end
     if owed > 0 then debts[#debts + 1] = { limit = limit, till = 0, permits = owed, tail = 0 } end
     return debts
   end

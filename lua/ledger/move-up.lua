@@ -46,8 +46,10 @@ do
     ledger.credit, ledger.freed, ledger.movedAt = ledger.freed, 0, now
     voidReservations(ledger, now, after, serverUs, kept)
     -- Permits that are free need not wait for the end of a long slot.
-    for _, state in ipairs(after <= slotEnd and ledger.limits or {}) do
-      if state.coarsest then state.newest = math.min(state.newest, noticeUntil) end
+    if after <= slotEnd then
+      for _, state in ipairs(ledger.limits) do
+        if state.coarsest then state.newest = math.min(state.newest, noticeUntil) end
+      end
     end
     chargeDebts(ledger, instant)
   end

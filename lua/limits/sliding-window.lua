@@ -158,7 +158,8 @@ local function slidingWindow()
   -- Forgets the slots that hold only reservations later than `after`.
   function algebra.cut(state, now, after, room)
     local total, isCut = state.total, false
-    room = room or { entries = MOST_CUT }
+    room = room or {}
+    room.entries = room.entries or MOST_CUT
     -- Later reservations are void, but their slot may have to stay.
     state.newest = math.min(state.newest, after)
     for _ = 1, room.entries do

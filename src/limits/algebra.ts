@@ -8,6 +8,11 @@ export interface Taken {
   newest: number;
 }
 
+/** How many entries of a log may still be forgotten; undefined before the first cut, and of other kinds of limit. */
+export interface Room {
+  entries?: number;
+}
+
 /**
  * A kind of limit: functions of a state and a time.
  *
@@ -61,10 +66,10 @@ export interface Algebra<L extends Limit, S> {
   release(state: S, now: number, at: number, n: number): number;
   /**
    * Forgets reservations later than `after`, a moment not before `now`. It may keep some that the state does
-   * not tell apart from earlier ones. Returns how many permits no longer count, rounded down. Of a log, it forgets at most
-   * `room.entries`, and lowers that number by those.
+   * not tell apart from earlier ones. Returns how many permits no longer count, rounded down. Several cuts with
+   * one `room` forget no more entries of a log than a single one may.
    */
-  cut(state: S, now: number, after: number, room?: { entries: number }): number;
+  cut(state: S, now: number, after: number, room?: Room): number;
   /** The permits that are free now. Changes nothing. */
   available(state: S, now: number, at: number): number;
   /** The moment at which all permits will be free again. */

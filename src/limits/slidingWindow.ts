@@ -37,7 +37,7 @@ const popLimit = 64;
 /** The most entries that one release examines. */
 const releaseLimit = 1024;
 /** The most entries that one call removes at the end when reservations become void. */
-export const mostCut = 2048;
+const mostCut = 2048;
 /** From this many entries on, a log gets new ones only a thousandth of the interval apart. */
 const mostEntries = 2048;
 
@@ -135,7 +135,8 @@ export const slidingWindowAlgebra: Algebra<SlidingWindow, SlidingWindowState> = 
     return n - left;
   },
 
-  cut(state, _now, after, room = { entries: mostCut }) {
+  cut(state, _now, after, room = {}) {
+    room.entries ??= mostCut;
     const { log, head, coarsest, total } = state;
     const { length } = log;
     // Later reservations are void, but their slot may have to stay.

@@ -76,11 +76,17 @@ export class FallbackCalls {
     });
   }
 
+  /** Probes Redis with a call that charges nothing, since it may be carried out late, or more than once. */
   #probe<T>(call: FallbackCall<T>, reply: Reply<T>): void {
-    const { redis, recovery } = this.#parts;
-    recovery.probe(redis, (isAvailable) => {
-      if (isAvailable) this.#askRedis(call, reply);
-      else this.#askStandby(call, reply);
+    const { redis, circuit } = this.#parts;
+    redis.peek((error) => {
+      if (error instanceof StoreUnavailableError) {
+        circuit.failed('probe', error.cause, this.#parts.config.clock.now());
+        this.#askStandby(call, reply);
+      } else {
+        circuit.close();
+        this.#askRedis(call, reply);
+      }
     });
   }
 

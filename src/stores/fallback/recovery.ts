@@ -18,7 +18,9 @@ export interface RecoveryParts {
   redis: Pick<Ledger, 'peek'>;
 }
 
-/** Work that waits until Redis is available, such as refunds. While there is any, Redis is probed also if no limiter makes a call. */
+/**
+ * Work that waits until Redis is available, such as refunds. While there is any, Redis is probed also if no limiter makes a call.
+ */
 export class Recovery implements Watcher {
   readonly #parts: RecoveryParts;
   #hasTimer = false;
@@ -27,24 +29,12 @@ export class Recovery implements Watcher {
     this.#parts = parts;
   }
 
-  /** Calls back once, when the circuit closes next, or after the cooldown if it is closed, unless that is not needed any more. */
+  /**
+   * Calls back once, when the circuit closes next, or after the cooldown if it is closed, unless that is not needed any more.
+   */
   await(work: () => void, isNeeded?: () => boolean): void {
     this.#parts.circuit.onClosed(work, isNeeded);
     this.#lookLater(this.#between);
-  }
-
-  /**
-   * Probes Redis with a call that charges nothing, since it may be carried out late, or more than once. The circuit closes if
-   * Redis replies, before `done` is called.
-   */
-  probe(redis: Pick<Ledger, 'peek'>, done: (isAvailable: boolean) => void): void {
-    const { clock, circuit } = this.#parts;
-    redis.peek((error) => {
-      const isAvailable = !(error instanceof StoreUnavailableError);
-      if (isAvailable) circuit.close();
-      else circuit.failed('probe', error.cause, clock.now());
-      done(isAvailable);
-    });
   }
 
   /** The connection is ready: Redis may be probed when the cooldown is over. */

@@ -1,5 +1,5 @@
+import type { Room } from '../../limits/algebra.ts';
 import { capacityOf } from '../../limits/limit.ts';
-import { mostCut } from '../../limits/slidingWindow.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import { noticePeriod } from '../store.ts';
 import type { Debt, Instant, LedgerState } from './ledgerState.ts';
@@ -62,14 +62,17 @@ function joined(one: Debt, next: Debt): Debt {
   return { limit: one.limit, until, permits: one.permits + next.permits, tail };
 }
 
-/** Forgets the reservations of a limit later than `after`. Returns its debts, of which those that were charged there are to be charged again. */
+/**
+ * Forgets the reservations of a limit later than `after`. Returns its debts, of which those that were charged there are to be
+ * charged again.
+ */
 export function cutLimit(ledger: LedgerState, now: number, limit: number, after: number): Debt[] {
   const state = ledger.limits[limit];
   const { cut } = algebraOf(state);
   const debts = ledger.debts.filter((debt) => debt.limit === limit);
-  const room = { entries: mostCut };
+  const room: Room = {};
   let owed = 0;
-  while (debts.length > 0 && debts[debts.length - 1].until > after && room.entries > 0) {
+  while (debts.length > 0 && debts[debts.length - 1].until > after && room.entries !== 0) {
     const { until, permits, tail } = debts.pop()!;
     const next = Math.max(after, debts[debts.length - 1]?.until ?? 0);
     // A debt takes all permits up to its last moment: those later than that are of reservations, and perhaps some of that moment.
@@ -80,11 +83,11 @@ export function cutLimit(ledger: LedgerState, now: number, limit: number, after:
     if (permits === back) continue;
     // Those that are not forgotten yet are in the slot of the debt before, or stay charged.
     const left = permits - back;
-    if (next > after && room.entries > 0)
+    if (next > after && room.entries !== 0)
       debts.push(joined(debts.pop()!, { limit, until: next, permits: left, tail: left }));
-    else debts.push({ limit, until: room.entries > 0 ? next : until, permits: left, tail: 0 });
+    else debts.push({ limit, until: room.entries !== 0 ? next : until, permits: left, tail: 0 });
   }
-  if (room.entries > 0) cut(state, now, after, room);
+  if (room.entries !== 0) cut(state, now, after, room);
   return owed > 0 ? [...debts, { limit, until: 0, permits: owed, tail: 0 }] : debts;
 }
 
