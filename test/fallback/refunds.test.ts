@@ -328,6 +328,7 @@ timed('sends the next refunds if the client drops calls of a lost connection', (
   all.redis.become('ready');
   comeBack(all, clock);
   const again = all.remote.lastOf('refund');
+  assert.is(all.remote.all('refund').length, 2, 'it is sent again');
   assert.equal(again.args, dropped.args);
   dropped.reply(null);
   refunding(all, toRedis(2));

@@ -92,6 +92,16 @@ timed('an invalid number of permits is refused, after which a valid one still co
   assert.equal(await limiter.availablePermits({ detail: true }), { requests: 9, tokens: 10 });
 });
 
+timed('what comes back in front of a debt is in time for a request with a timeout', async (clock) => {
+  const limiter = new RateLimiter({ name: 'api', limit: fixedWindow({ permits: 10, interval: 1000 }) });
+  const [permit, other] = [await limiter.acquire(4), await limiter.acquire(6)];
+  await permit.settle(9);
+  await other.refund(4);
+  const fates = [1, 2].map((permits) => fateOf(limiter.acquire(permits, { timeout: 100 })));
+  await clock.tickAsync(10);
+  for (const { value } of fates) assert.is(value?.waited, 0);
+});
+
 timed('a debt of more than a thousand windows is one of a thousand', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: fixedWindow({ permits: 1, interval: 10 }) });
   const permit = await limiter.acquire();
