@@ -14,6 +14,9 @@ import * as bounds from './waitBounds.ts';
 /** What matters of a request, whether it has joined or not. */
 export type Timed = Pick<Request, 'cost' | 'deadline'>;
 
+/** Of the start of a window, at which all of its permits are free. */
+const atOnce: bounds.UntilFree = () => 0;
+
 const isBucket = ({ kind }: Limit): boolean => kind === 'tokenBucket';
 
 /** Bounds of the moments at which queued requests are granted: by the reservations, and by the state of a store in this process. */
@@ -24,6 +27,7 @@ export class GrantBounds {
   readonly #refunds: Refunds;
   readonly #fairShare: FairShare;
   readonly #untilFree: bounds.UntilFree;
+  readonly #mostUntilFree: bounds.UntilFree;
   /** The limits that have been in force from the beginning. */
   readonly #limits: readonly Limit[];
   /** The last reservation, if a single limit alone decided its moment; and the version of the refunds then. */
@@ -36,6 +40,10 @@ export class GrantBounds {
   #calmFrom = 0;
   /** Whether permits were refunded since reservations were last moved: they tell nothing then of the requests behind them. */
   mayMove = false;
+  /** Permits of each limit. The same arrays serve for all requests: new ones would be most of what a request allocates. */
+  readonly #asked: number[] = [];
+  readonly #most: number[] = [];
+  readonly #granted: number[] = [];
 
   constructor(
     ledger: Ledger,
@@ -50,7 +58,8 @@ export class GrantBounds {
     this.#refunds = refunds;
     this.#fairShare = fairShare;
     this.#limits = this.#present = ledger.limits;
-    this.#untilFree = (permits) => ledger.untilFree?.(permits);
+    this.#untilFree = (permits) => Math.max(...(ledger.untilFree?.(permits) ?? [Infinity]));
+    this.#mostUntilFree = (permits) => bounds.mostUntilFree(ledger.limits, permits);
   }
 
   /** A reply was received at `now`. */
@@ -112,7 +121,8 @@ export class GrantBounds {
     if (unlimited) return 0;
     const { permits } = this.#queue;
     const requests = count + permits.peersOf(cost, deadline);
-    const asked = permits.certain.map((n, i) => n + cost[i] * requests);
+    const asked = this.#asked;
+    for (let i = 0; i < cost.length; i++) asked[i] = permits.certain[i] + cost[i] * requests;
     const isOwn = limits === this.#present && now >= this.#othersUntil && !this.mayMove;
     const last = isOwn ? this.lastReserved(now) : undefined;
     const reserved = last ? this.#permitsAt(last) : granted;
@@ -131,21 +141,21 @@ export class GrantBounds {
   isCertain(request: Timed, count: number, now: number): boolean {
     if (!this.#canTell(request)) return false;
     const { limits, sync } = this.#ledger;
-    const isWithin = (from: number, untilFree: bounds.UntilFree, before?: readonly number[]) =>
-      this.#isWithin(request, count, from, untilFree, before);
-    const untilFree: bounds.UntilFree = (n) => bounds.mostUntilFree(limits, n);
+    const untilFree = this.#mostUntilFree;
     const from = now + (sync ? 0 : this.#fairShare.fillTime);
     const last = this.lastReserved(now);
     if (last && this.#isDecided) {
       const { kind } = limits[0];
-      if (kind === 'tokenBucket' && isWithin(last.due, untilFree)) return true;
-      if (kind === 'fixedWindow' && isWithin(last.due + from - now, () => [0], this.#permitsAt(last)))
+      if (kind === 'tokenBucket' && this.#isWithin(request, count, last.due, untilFree)) return true;
+      const start = last.due + from - now;
+      if (kind === 'fixedWindow' && this.#isWithin(request, count, start, atOnce, this.#permitsAt(last)))
         return true;
     }
     // Nothing but this client's reservations is ahead, and every window has ended an interval later. Only a bucket may owe
     // permits that were taken under another limit.
     const isKnown = now >= this.#calmFrom && (limits === this.#limits || !limits.some(isBucket));
-    if (isKnown && isWithin(from, untilFree, this.#reservations.moments.permits)) return true;
+    const { permits } = this.#reservations.moments;
+    if (isKnown && this.#isWithin(request, count, from, untilFree, permits)) return true;
     return this.isFree(request, count, now);
   }
 
@@ -176,8 +186,12 @@ export class GrantBounds {
     before?: readonly number[],
   ): boolean {
     const { permits, size } = this.#queue;
-    const most = permits.most.map((n, i) => Math.max(n, cost[i]));
-    const asked = permits.all.map((n, i) => n + cost[i] * count + (before?.[i] ?? 0));
+    const asked = this.#asked;
+    const most = this.#most;
+    for (let i = 0; i < cost.length; i++) {
+      asked[i] = permits.all[i] + cost[i] * count + (before?.[i] ?? 0);
+      most[i] = Math.max(permits.most[i], cost[i]);
+    }
     return from + bounds.mostWait(untilFree, this.#ledger.limits, asked, most, size + 1) <= deadline;
   }
 
@@ -196,7 +210,8 @@ export class GrantBounds {
   /** The permits of each limit that are granted at the moment of the last reservation. */
   #permitsAt(last: Reservation): number[] {
     const { moment } = last.grant;
-    const permits = this.#ledger.limits.map(() => 0);
+    const permits = this.#granted;
+    for (let i = 0; i < last.grant.cost.length; i++) permits[i] = 0;
     for (let one: Reservation | undefined = last; one?.grant.moment === moment; one = one.previous)
       for (let i = 0; i < permits.length; i++) permits[i] += one.grant.cost[i] * one.count;
     return permits;

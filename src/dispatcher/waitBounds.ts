@@ -4,8 +4,8 @@ import { capacityOf, type Limit, type SlidingWindow, type TokenBucket } from '..
 /** A log of so many entries gets new ones at a coarser resolution. */
 const mostEntries = 2048;
 
-/** Milliseconds until so many permits of each limit are free; see `Ledger.untilFree`. */
-export type UntilFree = (permits: readonly number[]) => readonly number[] | undefined;
+/** Milliseconds until so many permits of each limit are free, Infinity if that is not known; see `Ledger.untilFree`. */
+export type UntilFree = (permits: readonly number[]) => number;
 
 /**
  * The least milliseconds after the last reservation until a limit has granted `asked` permits, whatever other clients do, if it
@@ -54,18 +54,19 @@ export function mostWait(
   requests: number,
 ): number {
   let further = 0;
-  const first = limits.map((limit, i) => {
+  const first = new Array<number>(limits.length);
+  for (let i = 0; i < limits.length; i++) {
+    const limit = limits[i];
     // In each interval, a window grants all its permits but those that are too few for the next request.
     const unused = Math.max(0, Math.min(most[i], limit.permits) - 1);
     const part = firstOf(limit, asked[i], unused);
     if (part < asked[i])
       further += limits.length > 1 ? Infinity : furtherWait(limit, asked[i] - part, unused);
     if (limit.kind === 'tokenBucket') further += requests * rounding(limit, most[i]);
-    return part;
-  });
+    first[i] = part;
+  }
   if (further === Infinity) return Infinity;
-  const free = untilFree(first);
-  return free ? Math.max(...free) + further : Infinity;
+  return untilFree(first) + further;
 }
 
 /** The part of the permits that can be free at once: whole intervals later, a window has granted the rest. */
@@ -98,11 +99,15 @@ function rounding({ permits, interval, burst }: TokenBucket, most: number): numb
  * The most milliseconds until so many permits of each limit are free, if nothing is known but that no other client has
  * reservations.
  */
-export function mostUntilFree(limits: readonly Limit[], permits: readonly number[]): number[] {
-  return limits.map((limit, i) => {
-    const { interval } = limit;
-    if (permits[i] === 0) return 0;
-    if (limit.kind === 'tokenBucket') return Math.ceil((permits[i] * interval) / limit.permits);
-    return interval + (limit.kind === 'slidingWindow' ? roundedUp(limit, 1) : 0);
-  });
+export function mostUntilFree(limits: readonly Limit[], permits: readonly number[]): number {
+  let most = 0;
+  for (let i = 0; i < limits.length; i++)
+    if (permits[i] > 0) most = Math.max(most, timeFor(limits[i], permits[i]));
+  return most;
+}
+
+function timeFor(limit: Limit, permits: number): number {
+  const { interval } = limit;
+  if (limit.kind === 'tokenBucket') return Math.ceil((permits * interval) / limit.permits);
+  return interval + (limit.kind === 'slidingWindow' ? roundedUp(limit, 1) : 0);
 }
