@@ -22,7 +22,7 @@ do
   -- If at most this part is kept, so many requests are few, however few contenders there are: each is likely to be refunded and
   -- granted again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket,
   -- for as many contenders, only while permits come back late, as little is lost otherwise, or if one is for several permits.
-  local KEPT_OF_FEW = 0.5
+  local KEPT_OF_FEW = 0.6
   local FEW_FOR_ANY = 16
   -- They also wait in order for a bucket that holds fewer of the largest requests than this, and no more than contenders. For one
   -- that holds a single permit, only if requests are slow, at most this part is kept, and what comes back is not late: that takes

@@ -161,7 +161,7 @@ const stated = {
     mostLoad: 200,
     leastInFixed: 9,
     mostReserved: 0.45,
-    keptOfFew: 0.5,
+    keptOfFew: 0.6,
     fewForAny: 16,
     sooner: 0.5,
     leastLate: 500,

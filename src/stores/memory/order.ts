@@ -38,7 +38,7 @@ const mostReserved = 0.45;
  * granted again. Not slow ones of a window, of which a client that refunds would get more than others; and those of a bucket, for as
  * many contenders, only while permits come back late, as little is lost otherwise, or if one is for several permits.
  */
-const keptOfFew = 0.5;
+const keptOfFew = 0.6;
 const fewForAny = 16;
 /** The most tickets. A client without one is behind all of them. */
 export const mostTickets = 64;
