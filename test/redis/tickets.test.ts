@@ -132,9 +132,10 @@ inEachTwin('tickets', (test, { fleet }) => {
       const few = isBucket ? 15 : 35;
       assert.is(await isFew(few, 300, 1, 5), true);
       assert.is(await isFew(few + 1, 300, 1, 5), false);
-      // Half of them are kept, or more.
+      // At most 0.6 of them are kept. Of a window, they also have to take more than the kept part.
       assert.is(await isFew(few, 300, 0.5, 11), true);
-      assert.is(await isFew(few, 300, 0.4, 11), false);
+      assert.is(await isFew(isBucket ? few : 26, 300, 0.4, 11), true);
+      assert.is(await isFew(few, 300, isBucket ? 0.3 : 0.4, 11), false);
       // Requests of 40 ms are slow, and not few of a window.
       assert.is(await isFew(12, 479, 1, 5), true);
       assert.is(await isFew(12, 480, 1, 5), false);
@@ -150,8 +151,8 @@ inEachTwin('tickets', (test, { fleet }) => {
       assert.is(await isFewLate(1, 16), true);
       assert.is(await isFewLate(1, 17), false);
       assert.is(await isFewLate(1, 16, 600), false);
-      assert.is(await isFewLate(0.5, 11), true);
-      assert.is(await isFewLate(0.4, 11), false);
+      assert.is(await isFewLate(0.4, 11), true);
+      assert.is(await isFewLate(0.3, 11), false);
     });
 
   /** Limits of a kind, for which clients 3 and 4 have been granted a permit each in their turns: the latter at 3600. */
