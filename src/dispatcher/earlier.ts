@@ -23,7 +23,7 @@ export function earlierRun(
   const { first, firstAlike } = reservations.moments;
   if (!first || (first.due <= far && fairShare.hasWindow)) return undefined;
   if (fairShare.takesTurns || first.grant.source !== ledger.source) return undefined;
-  const gain = Math.max(leastGain, shortestInterval(ledger) * leastPart, leastTrips * fairShare.roundTrip);
+  const gain = Math.max(leastGain, shortestInterval(ledger) * leastPart, leastTrips * fairShare.usualTrip);
   const maxWait = Math.floor(first.due - now - gain);
   return maxWait > 0 ? { count: firstAlike, cost: first.grant.cost, maxWait } : undefined;
 }

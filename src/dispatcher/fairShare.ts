@@ -11,7 +11,13 @@ const tripsAhead = 4;
 const longestHorizon = 1_000;
 /** The horizon depends on the median of so many round trips, so that a single one with a blocked event loop has no effect. */
 const medianOf = 5;
-/** The part of an interval's permits, or of a larger burst, that a client without contenders may always ask for in one call. */
+/** The usual round trip is no longer than so many times that median. */
+const mostOfMedian = 2;
+/**
+ * The part of an interval's permits, or of a larger burst, that a client without contenders may always ask for in one call, so that
+ * clients that start together share them. Once it was granted as much at once, it may ask for all of them for requests with a
+ * timeout: these would be refused although all permits are free, as a burst takes 16 calls.
+ */
 const batchFraction = 0.0625;
 /**
  * Beside clients with large requests or long horizons, a client may reserve further ahead than its part of its own. This applies
@@ -24,6 +30,8 @@ const mostReserved = 4096;
 const mostInTurn = 4096;
 /** Requests that cost at least this part of a limit are large: few of them fit. */
 const largePart = 0.125;
+/** Requests by which a sum of fractions may be rounded. */
+const tolerance = 1e-6;
 /** The weight of the previous mean in the mean round trip. */
 const memory = 0.8;
 
@@ -43,8 +51,12 @@ export class FairShare {
   raised = 0;
   /** Whether the contenders take turns to share the permits that come back, by the last reply. Each calls rarely then. */
   takesTurns = false;
+  /** Whether the last call was granted all that it asked for at once, a moment ago, and no other client contends. */
+  isFree = false;
   /** The mean round trip: milliseconds. */
   roundTrip = 0;
+  /** The same, but no more than twice the median of the last ones: one that was delayed for seconds does not count. */
+  usualTrip = 0;
   /** How far ahead a client without contenders reserves: milliseconds. */
   horizon = leastHorizon;
   /** The last round trips, the newest last. */
@@ -93,18 +105,22 @@ export class FairShare {
     );
   }
 
-  /** How many more requests of a cost fit in a call of this load and fraction; 0 if it is full. */
-  room(cost: Cost, load: number, part: number): number {
+  /**
+   * How many more requests of a cost fit in a call of this load and fraction; 0 if it is full. `isFree` tells whether it may ask for
+   * a whole interval's permits.
+   */
+  room(cost: Cost, load: number, part: number, isFree = false): number {
     const own = this.loadOf(cost);
     const most = Math.max((2 * this.horizon) / this.contenders, Math.min(this.raised, mostAtOnce * own));
     const byTime = (most - load) / own;
     const fraction = this.fractionOf(cost);
-    const batch = batchFraction / this.contenders;
+    const batch = isFree ? 1 : batchFraction / this.contenders;
     const mostPart = this.takesTurns
       ? Math.max(batch, Math.min(1 / this.contenders, mostInTurn * fraction))
       : batch;
     const byPart = (mostPart - part) / fraction;
-    return Math.max(0, Math.ceil(byTime), Math.ceil(byPart));
+    // A sum of many fractions is rounded.
+    return Math.max(0, Math.ceil(byTime), Math.ceil(byPart - tolerance));
   }
 
   /** Milliseconds in which a client's calls take all permits of a window, once they are free. */
@@ -116,7 +132,9 @@ export class FairShare {
     this.roundTrip = this.roundTrip === 0 ? roundTrip : memory * this.roundTrip + (1 - memory) * roundTrip;
     this.#recent.push(roundTrip);
     if (this.#recent.length > medianOf) this.#recent.shift();
-    this.horizon = Math.min(longestHorizon, Math.max(leastHorizon, tripsAhead * this.#median));
+    const median = this.#median;
+    this.usualTrip = Math.min(this.roundTrip, mostOfMedian * median);
+    this.horizon = Math.min(longestHorizon, Math.max(leastHorizon, tripsAhead * median));
   }
 
   get #median(): number {

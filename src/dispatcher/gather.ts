@@ -41,7 +41,7 @@ export function gather(queue: Queue, share: FairShare, now: number, exact: boole
   let next: Request | undefined;
   for (let waiting = queue.firstUnreserved; waiting; waiting = next) {
     next = waiting.next;
-    const room = share.room(waiting.cost, load, fraction);
+    const room = share.room(waiting.cost, load, fraction, share.isFree && waiting.timeout < Infinity);
     if (room === 0) break;
     const run = runFor(runs, waiting.cost, maxWaitOf(waiting, now, exact));
     if (!run) break;

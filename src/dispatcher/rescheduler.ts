@@ -111,7 +111,7 @@ export class Rescheduler {
       limit.kind === 'tokenBucket' ? (limit.burst * limit.interval) / limit.permits : Infinity,
     );
     const time = Math.max(...times);
-    return time < tripsUntilFull * fairShare.roundTrip ? Infinity : time;
+    return time < tripsUntilFull * fairShare.usualTrip ? Infinity : time;
   }
 
   /** Whether reservations may be moved behind some that are due too soon. Of other buckets, contenders would get most of the gain. */
@@ -157,7 +157,7 @@ export class Rescheduler {
     const now = clock.now();
     if (now < this.#movedAt + this.#pause) return;
     bounds.mayMove = false;
-    const far = now + Math.max(leastGain, tripsGained * fairShare.roundTrip);
+    const far = now + Math.max(leastGain, tripsGained * fairShare.usualTrip);
     const kept = moments.countDue(far);
     const due = moments.dueAfter(kept);
     if (due !== undefined && this.#moves && (kept === 0 || this.#movesBehind)) {

@@ -42,6 +42,8 @@ export class ReserveCalls {
   #heartbeatAt = Infinity;
   /** When the last call that has a reply was sent. */
   #repliedTo = -Infinity;
+  /** Whether the last reply to a call of requests granted all of them at once. */
+  #grantedAll = false;
 
   constructor(parts: Parts, replies: Replies) {
     this.#parts = parts;
@@ -51,7 +53,7 @@ export class ReserveCalls {
 
   /** Milliseconds that the store is given to reply. */
   get replyAllowance(): number {
-    return Math.max(leastAllowance, allowanceTrips * this.#parts.fairShare.roundTrip);
+    return Math.max(leastAllowance, allowanceTrips * this.#parts.fairShare.usualTrip);
   }
 
   /** Whether the store takes longer to reply than it is given. */
@@ -97,6 +99,7 @@ export class ReserveCalls {
     const next = queue.firstUnreserved;
     const wanted = next !== undefined && fairShare.isLow(held, count, fairShare.loadOf(next.cost));
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
+    fairShare.isFree = this.#grantedAll && fairShare.contenders === 1 && sent < this.#repliedTo + heartbeat;
     const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
     const earlier = wanted ? undefined : earlierRun(this.#parts, sent + heartbeat, sent);
     const prefetched = this.#replies.prefetch.sizeFor(runs);
@@ -140,12 +143,13 @@ export class ReserveCalls {
     const { queue, ledger, fairShare, refunds, reservations, notice } = this.#parts;
     const { waitEstimate, hopeless, clockOffset } = this.#parts;
     const { now, epoch, retryAfter } = answer;
-    if (!ledger.sync) fairShare.measure(received - call.sent);
+    if (!ledger.sync && !answer.hasWaited) fairShare.measure(received - call.sent);
     fairShare.contenders = answer.contenders;
     fairShare.raised = answer.share ?? 0;
     fairShare.takesTurns = answer.inTurn ?? false;
     this.#epoch = epoch;
     this.#repliedTo = call.sent;
+    if (call.runs.length > 0) this.#grantedAll = answer.segments.every(({ delay }) => delay === 0);
     if (notice.isLost(answer, received)) reservations.requeueFrom((one) => !notice.covers(one));
     notice.replied(answer, call.sent);
     const { earlier } = call;

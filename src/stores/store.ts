@@ -110,6 +110,8 @@ export interface ReserveReply {
    * them hold.
    */
   voidAfter?: number | undefined;
+  /** Whether the call waited before it was sent, as for a connection: it does not tell what a round trip takes. */
+  hasWaited?: boolean | undefined;
 }
 
 /** A {@link Refund.moment}: the refund is taken from the newest grants up to now. */

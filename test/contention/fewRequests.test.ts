@@ -65,7 +65,7 @@ const fleets: [limit: Limit, clients: number, habits: Partial<Habits>, least: nu
     fixedWindow({ permits: 12, interval: 145, align: 'epoch' }),
     3,
     { costs: [[2], [1], [1]], refund: 0.78, refundWithin: 152 },
-    0.95,
+    0.94,
   ],
   [
     slidingWindow({ permits: 9, interval: 275 }),

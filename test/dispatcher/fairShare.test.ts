@@ -1,11 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FairShare } from '../../src/dispatcher/fairShare.ts';
-import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { memoryStore } from '../../src/stores/memory/memoryStore.ts';
 import { outcome } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
-import { openLine, recorder } from '../support/lines.ts';
+import { openLedger, openLine, recorder } from '../support/lines.ts';
 import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
+import { slowLedger } from '../support/slowLedger.ts';
 
 /** The load of a permit is one millisecond of the rate. */
 const thousand = slidingWindow({ permits: 1000, interval: 1000 });
@@ -70,11 +72,73 @@ timed('one long round trip does not move the horizon, and no horizon is longer t
   assert.equal(horizons, [40, 40, 40, 40, 40, 1_000]);
 });
 
+timed('a call that had to wait for the connection does not count as a round trip', (clock) => {
+  const { line, last } = open(1);
+  clock.tick(4_000);
+  last().reply(null, replyTo(last().request, [0], { hasWaited: true }));
+  assert.is(line.stats.roundTrip, 0);
+});
+
 timed('a client without contenders requests a sixteenth of the permits at once', (clock) => {
   const { sent } = open(1000);
   clock.tick(0);
   assert.is(sent(), Math.ceil(1000 / 16));
 });
+
+timed(
+  'after a call that is granted at once, a client without contenders requests all permits for requests with a timeout',
+  (clock) => {
+    /** What the next call asks for, so many milliseconds after a reply. */
+    const nextAfter = (delay: number, contenders = 1, wait = 0, timeout = 60_000) => {
+      const { last, sent, line } = open(10);
+      clock.tick(0);
+      const { request, reply } = last();
+      reply(null, replyTo(request, [delay], { contenders }));
+      clock.tick(wait);
+      for (let i = 0; i < 2000; i++) line.ask(recorder<number>(), [1], timeout, i);
+      clock.tick(0);
+      return sent();
+    };
+    assert.is(nextAfter(0), 1000);
+    assert.is(nextAfter(0, 1, 1499), 1000);
+    // Others may have come since, or the permits may be gone.
+    assert.is(nextAfter(0, 1, 1500), 63);
+    assert.is(nextAfter(0, 2), 32);
+    assert.is(nextAfter(1), 63);
+    // The others lose nothing by waiting for their share.
+    assert.is(nextAfter(0, 1, 0, Infinity), 63);
+  },
+);
+
+timed('a call that asks for nothing does not tell whether permits are free', (clock) => {
+  const { last, sent, line } = open(1);
+  clock.tick(0);
+  last().reply(null, replyTo(last().request, [2_000]));
+  clock.tick(1_500);
+  assert.equal(last().request.runs, []);
+  last().reply(null, replyTo(last().request, []));
+  for (let i = 0; i < 2000; i++) line.ask(recorder<number>(), [1], 60_000, i);
+  clock.tick(500);
+  assert.is(sent(), 63);
+});
+
+timed(
+  'a burst of requests with a timeout takes two calls on a free limit, however long a round trip is',
+  (clock) => {
+    for (const limit of [slidingWindow, fixedWindow, tokenBucket].map((kind) =>
+      kind({ permits: 20, interval: 30_000 }),
+    )) {
+      const ledger = slowLedger(openLedger(memoryStore(), limit, 'one'), { there: 50, back: 50 });
+      const line = openLine(limit, ledger);
+      const recorded = recorder<number>();
+      for (let i = 0; i < 20; i++) line.ask(recorded, [1], 500, i);
+      clock.tick(200);
+      assert.is(recorded.all('granted').length, 20, limit.kind);
+      assert.is(ledger.reserves.length, 2);
+      void line.close();
+    }
+  },
+);
 
 timed('a client requests a sixteenth of a burst at once, or of the permits if these are more', (clock) => {
   for (const [permits, burst, least] of [

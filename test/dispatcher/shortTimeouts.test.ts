@@ -91,6 +91,18 @@ timed('without a reply, a request is denied after 100 ms or four mean round trip
   assert.equal(ends()[1], ['then', 'denied', 500]);
 });
 
+timed('a reply that once took seconds does not delay denials', (clock) => {
+  const { line, recorded, answer, ends } = open();
+  for (const trip of [1, 1, 1, 5_000]) {
+    line.ask(recorded, [1], Infinity, 'first');
+    clock.tick(trip);
+    answer(0);
+  }
+  line.ask(recorded, [1], 5, 'short');
+  clock.tick(100);
+  assert.equal(ends().at(-1), ['short', 'denied', 5_103]);
+});
+
 timed('behind waiting requests, the deadline counts at once', (clock) => {
   const { line, recorded, answer, ends } = open();
   line.ask(recorded, [1], Infinity, 'first');

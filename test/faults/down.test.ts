@@ -252,6 +252,7 @@ for (const options of [{ lazyConnect: true }, {}])
       assert.is(permit.source, 'redis');
       assert.is(decision.remaining, 98);
       assert.ok(await set);
+      assert.is(limiter.stats().roundTrip, 0, 'the time to connect is no round trip');
       await Promise.all([limiter.close(), redisson.close()]);
       for (const event of ['ready', 'close', 'end'])
         assert.ok(redis.listenerCount(event) <= 1, `listeners of ${event} are left`);

@@ -60,11 +60,18 @@ export class TimedLedger<L extends Ledger = Ledger> implements Ledger {
   }
 
   reserve(request: ReserveRequest, reply: Reply<ReserveReply>): void {
-    this.timed(
-      (done) => this.ledger.reserve(request.isObsolete?.() ? { ...request, runs: [] } : request, done),
-      reply,
-      (value) => this.refundQueue(0).add(refundsOf(request.runs, value)),
-    );
+    let hasReturned = false;
+    let hasWaited = false;
+    const send = (done: Reply<ReserveReply>) => {
+      hasWaited = hasReturned;
+      this.ledger.reserve(request.isObsolete?.() ? { ...request, runs: [] } : request, done);
+    };
+    const ended: Reply<ReserveReply> = (error, value) => {
+      if (value && hasWaited) value.hasWaited = true;
+      reply(error, value);
+    };
+    this.timed(send, ended, (value) => this.refundQueue(0).add(refundsOf(request.runs, value)));
+    hasReturned = true;
   }
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
