@@ -98,6 +98,10 @@ local function giveBack(moment, epoch, cost, requests)
     local function isFree(n) return hasGap(state, now, instant.at, n, math.huge, true, 0) end
     mayMoveUp = mayMoveUp or (cost[i] > 1 and isFree(1) and not isFree(cost[i]))
   end
+  -- No client asks for an earlier moment for a debt that is charged later.
+  for _, debt in ipairs(isAhead and back > 0 and ledger.debts or {}) do
+    mayMoveUp = mayMoveUp or (cost[debt.limit] > 0 and debt.till > t)
+  end
   if mayMoveUp and isAwaited then
     noteFreed(ledger, cost, requests)
     if now < ledger.pacedUntil then goOnInTurns(ledger, now, moment == NEWEST and 0 or now - t, loadOf(ledger, cost)) end

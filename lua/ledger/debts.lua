@@ -11,18 +11,19 @@ do
   -- The number of parts that a debt is split into, unless a part would exceed a window or a burst.
   local DEBT_PARTS = 100
 
-  -- Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them.
+  -- Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. If none
+  -- of the limit is, the last one that is nearer: permits that are cancelled before it may be granted.
   local function remember(ledger, now, debt)
-    local debts, own, last = {}, 0, nil
+    local debts, own, last, far = {}, 0, nil, now + NOTICE_PERIOD
     for _, one in ipairs(ledger.debts) do
-      if one.till > now + NOTICE_PERIOD then
+      if one.till > (one.limit == debt.limit and far or now) then
         debts[#debts + 1] = one
         if one.limit == debt.limit then own, last = own + 1, #debts end
       end
     end
     if own >= MOST_DEBTS then
       debts[last] = ofDebts.joined(debts[last], debt)
-    else
+    elseif debt.till > far or not last then
       debts[#debts + 1] = debt
     end
     ledger.debts = debts
@@ -55,7 +56,7 @@ do
         again = true
       end
     end
-    if ahead.till > now + NOTICE_PERIOD then remember(ledger, now, ahead) end
+    if ahead.till > now then remember(ledger, now, ahead) end
   end
 
   -- Charges the debts that are not charged yet, or no more, since they were charged among reservations that are void.

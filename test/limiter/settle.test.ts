@@ -102,6 +102,34 @@ timed('what comes back in front of a debt is in time for a request with a timeou
   for (const { value } of fates) assert.is(value?.waited, 0);
 });
 
+for (const [kind, limitOf] of Object.entries({
+  'a sliding window': slidingWindow,
+  'a fixed window': fixedWindow,
+}))
+  timed(
+    `a request that is cancelled in front of a debt leaves its interval to others: ${kind}`,
+    async (clock) => {
+      const limit = limitOf({ permits: 10, interval: 8000 });
+      const limiter = new RateLimiter({ name: 'api', limit });
+      const permit = await limiter.acquire(10);
+      const abort = new AbortController();
+      const cancelled = rejection(limiter.acquire(10, { signal: abort.signal }));
+      await clock.tickAsync(50);
+      await permit.settle(11);
+      await clock.tickAsync(50);
+      abort.abort();
+      await cancelled;
+      const start = performance.now();
+      const fate = fateOf(limiter.acquire());
+      await clock.tickAsync(8000);
+      assert.is(fate.at! - start, 7900);
+      assert.is(await limiter.availablePermits(), 8);
+      assert.ok(await limiter.tryAcquire(8));
+      assert.not(await limiter.tryAcquire());
+      assert.ok(limiter.stats().calls < 20, `${limiter.stats().calls} calls`);
+    },
+  );
+
 timed('a debt of more than a thousand windows is one of a thousand', async (clock) => {
   const limiter = new RateLimiter({ name: 'api', limit: fixedWindow({ permits: 1, interval: 10 }) });
   const permit = await limiter.acquire();

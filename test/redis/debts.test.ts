@@ -244,6 +244,51 @@ inEachTwin('debts', (test, { fleet }) => {
     assert.ok(after >= before - 60_000, `${after - before}`);
   });
 
+  const ahead: Record<string, LimitSpec> = {
+    'a sliding window': { ...sliding, ...slow },
+    'a fixed window': { ...fixed, ...slow },
+    'a fixed window on the clock': { ...fixed, ...slow, align: 'epoch' },
+  };
+  for (const [kind, limit] of Object.entries(ahead)) {
+    // Of the test's time, a window on the clock of six seconds ends here.
+    const end = limit.kind === 'fixedWindow' && limit.align === 'epoch' ? 4000 : 6000;
+
+    test(`a debt behind a reservation that is cancelled is charged again, so that it blocks no interval: ${kind}`, async () => {
+      const clients = await fleet(limit);
+      const { epoch } = await clients.reserve(0, 1, { count: 10 });
+      assert.is(moments(await clients.reserve(10, 1, { count: 10 }))[9], end);
+      await clients.owe(50, 1, 1);
+      await clients.refund(100, 1, { moment: end, epoch, count: 10 }, 2);
+      await clients.finish(105, 1);
+      assert.equal(moments(await clients.reserve(110, 2)), [end]);
+      assert.equal(await clients.peek(end), [8]);
+      assert.equal(
+        moments(await clients.reserve(end, 1, { count: 9 })).map((moment) => moment > end),
+        [...new Array(8).fill(false), true],
+      );
+    });
+
+    test(`a debt is charged again for what is refunded in the millisecond of its grant: ${kind}`, async () => {
+      const clients = await fleet(limit);
+      const { epoch } = await clients.reserve(0.25, 1, { count: 10 });
+      await clients.owe(0.5, 1, 1);
+      await clients.refund(0.75, 1, { moment: 1, epoch, count: 5 }, 2);
+      assert.equal(await clients.peek(1), [4]);
+    });
+  }
+
+  test('permits that are cancelled before a debt of a fixed window within two seconds are granted before it', async () => {
+    const clients = await fleet(fixed);
+    const { epoch } = await clients.reserve(0, 1, { count: 10 });
+    await clients.reserve(10, 1, { count: 10 });
+    await clients.owe(50, 1, 1);
+    await clients.owe(300, 1, 1, 2);
+    await clients.refund(400, 1, { moment: 1000, epoch, count: 10 }, 3);
+    // No more than were refunded.
+    const taken = moments(await clients.reserve(1100, 1, { count: 11 }));
+    assert.equal(taken, [...new Array(10).fill(1100), 2000]);
+  });
+
   test('permits that come back to a fixed window are granted before a debt of the next one', async () => {
     const clients = await fleet(fixed);
     const { epoch } = await clients.reserve(0, 1, { count: 10 });

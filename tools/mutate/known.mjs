@@ -779,6 +779,24 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'a debt behind a reservation that is cancelled keeps its moments, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: 'lua/refund.lua', find: 'debt.till > t)', replace: 'false)' },
+      { file: memory('refund'), find: '> 0 && until > t)', replace: '> 0 && until < 0)' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a debt within the notice period is not remembered, in both twins',
+    tests: ['test/redis/debts'],
+    changes: [
+      { file: 'lua/ledger/debts.lua', find: 'or not last then', replace: 'then' },
+      { file: memory('debts'), find: 'debt.until > far || !last', replace: 'debt.until > far' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'permits that come back to a fixed window before a debt are not granted, in both twins',
     tests: ['test/redis/debts'],
     changes: [

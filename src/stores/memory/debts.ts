@@ -36,7 +36,7 @@ function chargeDebt(ledger: LedgerState, { now, at }: Instant, limit: number, pe
     ahead.tail = n + (slotStart(state, t) === slotStart(state, ahead.until) ? ahead.tail : 0);
     ahead.until = t;
   }
-  if (ahead.until > now + noticePeriod) remember(ledger, now, ahead);
+  if (ahead.until > now) remember(ledger, now, ahead);
 }
 
 /** The last moment before the slot of a moment, or before the moment: what is later is forgotten with it. */
@@ -45,13 +45,17 @@ function slotStart(state: LimitState, t: number): number {
   return Math.ceil(t / state.resolution) * state.resolution - state.coarsest;
 }
 
-/** Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. */
+/**
+ * Remembers a debt that is charged ahead of the notice period: reservations that become void must not take it with them. If none of
+ * the limit is, the last one that is nearer: permits that are cancelled before it may be granted.
+ */
 function remember(ledger: LedgerState, now: number, debt: Debt): void {
-  const debts = ledger.debts.filter(({ until }) => until > now + noticePeriod);
+  const far = now + noticePeriod;
+  const debts = ledger.debts.filter(({ limit, until }) => until > (limit === debt.limit ? far : now));
   const own = debts.filter(({ limit }) => limit === debt.limit);
   const last = own[own.length - 1];
   if (own.length >= mostDebts) debts[debts.indexOf(last)] = joined(last, debt);
-  else debts.push(debt);
+  else if (debt.until > far || !last) debts.push(debt);
   ledger.debts = debts;
 }
 

@@ -62,7 +62,7 @@ export interface LedgerState {
   farthestUntil: number;
   /** The clients that wait for rare permits or for their turn, in order. */
   tickets: readonly Ticket[];
-  /** The debts that were charged ahead of the notice period, those of each limit in the order of their moments. */
+  /** The debts that were charged ahead, those of each limit in the order of their moments: see `remember` in debts.ts. */
   debts: readonly Debt[];
   /** The end of the pause in the limiter's control. */
   pausedUntil: number;

@@ -63,12 +63,19 @@ function giveBack(
   closeEnd(ledger, now);
   // Without a reservation ahead, nothing can move up.
   const isAwaited = now < ledger.pacedUntil || newestOf(ledger, cost, false) > at;
-  const mayMoveUp = isAhead ? hasWaitedForMore(ledger, now, at, cost) : back > 0 || areRare(ledger);
+  const mayMoveUp = isAhead
+    ? (back > 0 && isBeforeDebt(ledger, t, cost)) || hasWaitedForMore(ledger, now, at, cost)
+    : back > 0 || areRare(ledger);
   if (mayMoveUp && isAwaited) {
     noteFreed(ledger, cost, count);
     if (now < ledger.pacedUntil) goOnInTurns(ledger, now, isNewest ? 0 : now - t, loadOf(ledger, cost));
   }
   return back > 0;
+}
+
+/** Whether a debt is charged later than `t`, of a limit that the cost is charged to: no client asks for an earlier moment for it. */
+function isBeforeDebt({ debts }: LedgerState, t: number, cost: Cost): boolean {
+  return debts.some(({ limit, until }) => cost[limit] > 0 && until > t);
 }
 
 /** Whether permits are free, but fewer than a request asked for: those behind it may have waited for it alone. */
