@@ -12,10 +12,6 @@
 
 -- @include "ledger/state"
 
--- How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
--- calls of a client with reservations behind the pause, slow calls included.
-local LIFT_NOTICE = 5000
-
 local now = math.floor(serverTime(ARGV[2]) / 1000)
 local whole, control = pcall(openControl, KEYS[3])
 if not whole then
@@ -23,7 +19,8 @@ if not whole then
   if ARGV[1] ~= '1' or not tostring(control):find('holds no', 1, true) then error(control, 0) end
   control = newControl()
 end
-if control.pausedUntil > now then control.liftedUntil = now + LIFT_NOTICE end
+-- A client may be away for as long as it has reservations behind the pause, and its requests would wait for them.
+control.liftedUntil = math.max(control.liftedUntil, control.pausedUntil)
 control.pausedSince, control.pausedUntil = 0, 0
 if ARGV[1] == '1' then control.spec, control.forgotten, control.changed = '', 0, 0 end
 saveControl(KEYS[3], control, now)

@@ -37,7 +37,7 @@ local function endCalm(key)
   if isSmall then writeLater('SETRANGE', ledger, CALM_AT, ('\255'):rep(6)) end
 end
 
--- A stored rate has no expiry. A pause alone expires when it ends, or some time after it was lifted: see forget.lua.
+-- A stored rate has no expiry. A pause alone expires when it ends, or would have ended if it was lifted.
 local function saveControl(key, control, now)
   endCalm(key)
   local data = struct.pack(CONTROL, CONTROL_VERSION, control.pausedSince, control.pausedUntil, control.liftedUntil,

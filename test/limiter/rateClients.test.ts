@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { ask, sharing } from './sharing.ts';
 
@@ -8,8 +8,8 @@ const hour = 3_600_000;
 const five = slidingWindow({ permits: 5, interval: hour });
 
 /** Two clients of one name, each of which has a limit for itself. */
-function clients() {
-  const [a, b] = ['a', 'b'].map((clientId) => ({ limit: five, scope: 'client' as const, clientId }));
+function clients(limit: Limit = five) {
+  const [a, b] = ['a', 'b'].map((clientId) => ({ limit, scope: 'client' as const, clientId }));
   return sharing(a, b);
 }
 
@@ -59,6 +59,19 @@ timed('a raised rate reaches waiting requests of another client within two secon
   await clock.tickAsync(2100);
   assert.ok(waits.value);
 });
+
+for (const away of [0, 6000, 20_000])
+  timed(`a client that was away for ${away} ms learns that a pause was lifted meanwhile`, async (clock) => {
+    const [a, b] = clients(tokenBucket({ permits: 5, interval: 1000 }));
+    await a.pauseFor(30_000);
+    const waits = ask(b, 3);
+    await clock.tickAsync(1000);
+    await a.reset();
+    // As after a blocked event loop, each timer that is due meanwhile runs once.
+    clock.jump(away);
+    await clock.tickAsync(2100);
+    assert.ok(waits.every(({ value }) => value));
+  });
 
 timed("a pause that is lifted during another client's call grants nothing twice", async (clock) => {
   const [a, b] = clients();

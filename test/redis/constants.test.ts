@@ -303,19 +303,32 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is(await clients.keptUntil(500), 4500);
   });
 
-  test('for five seconds a reply reports that another client has lifted a pause, and reservations for the next two stay valid', async () => {
+  test('for as long as a pause would have lasted, a reply reports that another client has lifted it, and reservations for the next two seconds stay valid', async () => {
     for (const [at, valid] of [
-      [5990, 2000],
-      [6010, undefined],
+      [1500, 2000],
+      [59_900, 2000],
+      [60_100, undefined],
     ]) {
       // Each client has its own ledger: changes by the other client arrive through the control only.
       const clients = await fleet(slow, 'client');
       await clients.pause(0, 1, 60_000);
-      const { epoch } = await clients.reserve(0, 1, { count: 2 });
+      const { epoch } = await clients.reserve(0, 1, { count: 5 });
       await clients.forget(1000, 2);
       const reply = await clients.reserve(at as number, 1, { count: 0, epoch, held: 1 });
       assert.is(reply.voidAfter, valid, `at ${at}`);
     }
+  });
+
+  test('a shorter pause does not hide that a longer one was lifted, nor does its end, or the end of the next one', async () => {
+    const clients = await fleet(slow, 'client');
+    await clients.pause(0, 1, 60_000);
+    const { epoch } = await clients.reserve(0, 1, { count: 5 });
+    await clients.forget(1000, 2);
+    await clients.pause(2000, 2, 20_000);
+    await clients.forget(3000, 2);
+    await clients.forget(4000, 2);
+    const reply = await clients.reserve(50_000, 1, { count: 0, epoch, held: 1 });
+    assert.is(reply.voidAfter, 2000);
   });
 
   test('a pause that ends earlier after a step of the clock is not lifted', async () => {

@@ -93,6 +93,14 @@ test('a stored rate stays, and a pause expires without removing it', async ({ re
   await until('the pause is forgotten', async () => (await redis.exists(control)) === 0);
 });
 
+test('the record of a lifted pause lives for as long as the pause would have lasted', async ({ redis }) => {
+  const limiter = open(redis);
+  await limiter.pauseFor(60_000);
+  await limiter.reset();
+  const left = await redis.pttl(control);
+  assert.ok(left > 30_000 && left <= 60_001, `${left} ms`);
+});
+
 test('a pause changes nothing of a small ledger but the moment from which it is calm', async ({ redis }) => {
   const limiter = open(redis);
   await limiter.acquire();

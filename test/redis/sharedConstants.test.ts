@@ -36,7 +36,6 @@ function valuesOf(name: string): Map<string, number> {
 }
 
 const ofTwins = [
-  'liftNotice',
   'pacing',
   'latePacing',
   'strideParts',

@@ -195,15 +195,36 @@ export const known = [
   },
   {
     area: 'scripts',
-    title: 'a lifted pause is reported for one second, in both twins',
+    title: 'a lifted pause is reported for five seconds, in both twins',
     tests: constants,
     changes: [
       {
         file: 'lua/forget.lua',
-        find: 'local LIFT_NOTICE = 5000',
-        replace: 'local LIFT_NOTICE = 1000',
+        find: 'math.max(control.liftedUntil, control.pausedUntil)',
+        replace: 'math.min(now + 5000, control.pausedUntil)',
       },
-      { file: memory('control'), find: 'const liftNotice = 5000', replace: 'const liftNotice = 1000' },
+      {
+        file: memory('control'),
+        find: 'Math.max(control.liftedUntil, control.pausedUntil)',
+        replace: 'Math.min(now + 5000, control.pausedUntil)',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a shorter pause hides that a longer one was lifted, in both twins',
+    tests: constants,
+    changes: [
+      {
+        file: 'lua/forget.lua',
+        find: 'math.max(control.liftedUntil, control.pausedUntil)',
+        replace: 'control.pausedUntil',
+      },
+      {
+        file: memory('control'),
+        find: 'Math.max(control.liftedUntil, control.pausedUntil)',
+        replace: 'control.pausedUntil',
+      },
     ],
   },
   {

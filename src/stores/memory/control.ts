@@ -1,12 +1,6 @@
 import type { Limit } from '../../limits/limit.ts';
 
 /**
- * How long clients are notified that a pause was lifted, in milliseconds: longer than the time between two
- * calls of a client with reservations behind the pause, slow calls included.
- */
-const liftNotice = 5000;
-
-/**
  * The state that applies to all clients of a limiter: the stored rate, if there is one, and a pause. Its times
  * are the server's, without a ledger's shift. The twin of `lua/ledger/control.lua`.
  */
@@ -18,7 +12,7 @@ export interface Control {
   /** The pause, in milliseconds. */
   pausedSince: number;
   pausedUntil: number;
-  /** Until when clients are notified that a pause was lifted. */
+  /** Until when clients are notified that a pause was lifted: the latest end of those that were. */
   liftedUntil: number;
   /** Grants in ledgers of an older epoch are forgotten. */
   forgotten: number;
@@ -88,7 +82,8 @@ export function pause(control: Control, ms: number, serverUs: number): number {
  */
 export function lift(control: Control, rate: boolean, serverUs: number): void {
   const now = Math.floor(serverUs / 1000);
-  if (control.pausedUntil > now) control.liftedUntil = now + liftNotice;
+  // A client may be away for as long as it has reservations behind the pause, and its requests would wait for them.
+  control.liftedUntil = Math.max(control.liftedUntil, control.pausedUntil);
   control.pausedSince = 0;
   control.pausedUntil = 0;
   if (rate) {
