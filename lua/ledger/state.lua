@@ -131,9 +131,12 @@ local function openLedger(keys, spec, origin, logs, serverUs, control)
   end
   ledger.pausedUntil = pausedUntil
   if ledger.spec ~= spec then
-    -- With the scope `client`, a ledger may be opened some time after the change.
-    if rules then
-      voidReservations(ledger, now, math.max(now, math.min(control.changed, serverMs) + ledger.shift + NOTICE_PERIOD), serverUs)
+    -- With the scope `client`, a ledger may be opened some time after the change; and a stored rate that is deleted leaves the
+    -- ledgers of the other clients, whose keys are longer than that of the control. In a ledger of several clients with limits of
+    -- their own, each keeps its reservations.
+    if rules or #keys[1] > #keys[3] then
+      local changed = math.min(rules and control.changed or serverMs, serverMs)
+      voidReservations(ledger, now, math.max(now, changed + ledger.shift + NOTICE_PERIOD), serverUs)
     else
       changeEpoch(ledger, serverUs)
     end

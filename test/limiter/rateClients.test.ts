@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
+import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { timed } from '../support/fakeTime.ts';
 import { ask, sharing } from './sharing.ts';
 
@@ -59,6 +59,23 @@ timed('a raised rate reaches waiting requests of another client within two secon
   await clock.tickAsync(2100);
   assert.ok(waits.value);
 });
+
+for (const ofOwn of [fixedWindow, slidingWindow, tokenBucket])
+  for (const ofStored of [fixedWindow, slidingWindow, tokenBucket])
+    timed(
+      `waiting requests continue within two seconds after another client's delete(): from ${ofStored.name} to ${ofOwn.name}`,
+      async (clock) => {
+        const [a, b] = clients(ofOwn({ permits: 10, interval: 1000 }));
+        await a.setRate(ofStored({ permits: 1, interval: hour }));
+        await b.acquire(1);
+        const waits = ask(b, 3);
+        await clock.tickAsync(2300);
+        await a.delete();
+        await clock.tickAsync(2600);
+        assert.ok(waits.every(({ value }) => value));
+        assert.is(b.stats().reserved, 0);
+      },
+    );
 
 for (const away of [0, 6000, 20_000])
   timed(`a client that was away for ${away} ms learns that a pause was lifted meanwhile`, async (clock) => {

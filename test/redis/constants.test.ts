@@ -331,6 +331,32 @@ inEachTwin('constants', (test, { fleet }) => {
     assert.is(reply.voidAfter, 2000);
   });
 
+  test('a reply reports that another client has deleted the stored rate, and reservations for the next two seconds stay valid', async () => {
+    const hourly: LimitSpec = { ...long, permits: 1, interval: 3_600_000 };
+    const clients = await fleet(long, 'client');
+    await clients.setRate(0, 2, hourly);
+    // At once, in an hour, and in two.
+    const { epoch } = await clients.reserve(0, 1, { count: 3 });
+    await clients.forget(1000, 2, true);
+    const reply = await clients.reserve(2500, 1, { count: 11, epoch, held: 2 });
+    assert.is(reply.voidAfter, 2000);
+    // Under its own limit, only the grant counts.
+    assert.equal(moments(reply), [...Array(9).fill(2500), 10_000, 12_500]);
+    assert.is((await clients.reserve(4000, 1, { count: 0, epoch, held: 2 })).voidAfter, 500);
+  });
+
+  test('a limit of its own that has changed voids the reservations of a ledger of one client, and not of one of several clients', async () => {
+    for (const [scope, valid] of [
+      ['client', 2000],
+      ['fleet', undefined],
+    ] as const) {
+      const clients = await fleet(long, scope);
+      const { epoch } = await clients.reserve(0, 1, { count: 15 });
+      const changed = clients.under({ ...long, permits: 20 });
+      assert.is((await changed.reserve(1000, 1, { count: 0, epoch, held: 5 })).voidAfter, valid, scope);
+    }
+  });
+
   test('a pause that ends earlier after a step of the clock is not lifted', async () => {
     const clients = await fleet(slow, 'client');
     await clients.pause(0, 1, 60_000);

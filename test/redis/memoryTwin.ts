@@ -62,7 +62,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       taken();
       return quick;
     }
-    const { ledger, instant } = openLedger(kept, names, limits, serverUs, control);
+    const { ledger, instant } = openLedger(kept, names, limits, serverUs, control, 0, 0, scope === 'client');
     ledgers.set(whose, ledger);
     const answer = (): CallReply => {
       if (call.kind === 'setRate') return true;

@@ -31,15 +31,17 @@ export function redisTwin(
 ): (config: Config, call: Call) => Promise<WatchedOutcome> {
   let serverUs = 0;
   const watch = watchOf(redis, way);
-  const ledgers = new Map<number, ControlledLedger>();
+  /** By the number of a client and its limits. */
+  const ledgers = new Map<string, ControlledLedger>();
   /** When the ledgers' keys would have expired, of the fleet or of each client. */
   const ends = new Map<number, number>();
 
   function ledgerOf(config: Config, client: number): ControlledLedger {
     const name = { name: 'n', prefix: 'p', scope, clientId: `client ${client}` };
+    const place = `${client} ${JSON.stringify(config)}`;
     const ledger =
-      ledgers.get(client) ?? openRedisLedger({ ...name, ...config }, watch.scripts, () => serverUs);
-    ledgers.set(client, ledger);
+      ledgers.get(place) ?? openRedisLedger({ ...name, ...config }, watch.scripts, () => serverUs);
+    ledgers.set(place, ledger);
     return ledger;
   }
 

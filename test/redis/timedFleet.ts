@@ -6,7 +6,7 @@ import {
   type ReserveReply,
 } from '../../src/stores/store.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
-import type { LimitSpec } from '../properties/specs.ts';
+import { type LimitSpec, limitOf } from '../properties/specs.ts';
 import type { Outcome } from './memoryTwin.ts';
 import type { Config } from './twins.ts';
 
@@ -52,8 +52,10 @@ export interface TimedFleet {
   release(at: number, client: number, permits: number, sequence?: number): Promise<void>;
   setRate(at: number, client: number, limit: LimitSpec | LimitSpec[], keepState?: boolean): Promise<void>;
   pause(at: number, client: number, ms: number): Promise<void>;
-  forget(at: number, client: number): Promise<void>;
+  forget(at: number, client: number, rate?: boolean): Promise<void>;
   peek(at: number): Promise<number[]>;
+  /** The same clients, with another limit of their own. */
+  under(spec: LimitSpec): TimedFleet;
   /** The time when the ledger expires without further calls. */
   keptUntil(at: number): Promise<number>;
 }
@@ -134,12 +136,13 @@ export function fleetOf(twin: Twin, config: Config): TimedFleet {
     async pause(at, client, ms) {
       await replyTo(at, client, { kind: 'pause', ms });
     },
-    async forget(at, client) {
-      await replyTo(at, client, { kind: 'forget', rate: false });
+    async forget(at, client, rate = false) {
+      await replyTo(at, client, { kind: 'forget', rate });
     },
     async peek(at) {
       return (await replyTo(at, 99, { kind: 'peek' })) as number[];
     },
+    under: (spec) => fleetOf(twin, { ...config, limits: [limitOf(spec)] }),
     async keptUntil(at) {
       return (await outcomeOf(at, 99, { kind: 'peek' })).state!.expires - start;
     },

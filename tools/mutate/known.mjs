@@ -148,6 +148,24 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'a deleted rate leaves the reservations of other clients, in both twins',
+    tests: constants,
+    changes: [
+      { file: 'lua/ledger/state.lua', find: 'rules or #keys[1] > #keys[3]', replace: 'rules' },
+      { file: memory('openLedger'), find: 'control.limits || isOwn', replace: 'control.limits' },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'clients with unlike limits void the reservations of each other, in both twins',
+    tests: constants,
+    changes: [
+      { file: 'lua/ledger/state.lua', find: 'rules or #keys[1] > #keys[3]', replace: 'true' },
+      { file: memory('openLedger'), find: 'control.limits || isOwn', replace: 'true' },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'reservations are void at once when a pause is lifted, in both twins',
     tests: constants,
     changes: [

@@ -203,6 +203,7 @@ export class MemoryLedger extends Place implements ControlledLedger {
       control,
       places.lastEpoch,
       places.late,
+      this.#setting.own !== undefined,
     );
     place.ledger = ledger;
     const answer = work(ledger, instant, us);

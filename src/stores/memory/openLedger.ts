@@ -18,7 +18,7 @@ const leastLife = 1000;
 /**
  * Opens the ledger at the server's time, in whole microseconds, under the limits in force. A new ledger has a
  * later epoch than the one it replaces, or than `after` if that one was dropped, and a clock that is `late` milliseconds behind
- * the server's. The twin of `lua/ledger/state.lua`.
+ * the server's. `isOwn` is set for the ledger of one client. The twin of `lua/ledger/state.lua`.
  */
 export function openLedger(
   kept: LedgerState | undefined,
@@ -28,6 +28,7 @@ export function openLedger(
   control: Control,
   after = 0,
   late = 0,
+  isOwn = false,
 ): { ledger: LedgerState; instant: Instant } {
   const limits = control.limits ?? own;
   const ledger = expand(renew(kept, names, limits, serverUs, control, after, late));
@@ -40,9 +41,11 @@ export function openLedger(
   closeHoles(ledger, now, now);
   followLifted(ledger, control, instant, serverUs);
   if (!isUnder(ledger, names, limits)) {
-    // With the scope `client`, a ledger may be opened some time after the change.
-    const changed = Math.min(control.changed, serverMs) + shift;
-    if (control.limits) voidReservations(ledger, now, Math.max(now, changed + noticePeriod), serverUs);
+    // With the scope `client`, a ledger may be opened some time after the change; and a stored rate that is deleted leaves the
+    // ledgers of the other clients. In a ledger of several clients with limits of their own, each keeps its reservations.
+    const changed = Math.min(control.limits ? control.changed : serverMs, serverMs) + shift;
+    if (control.limits || isOwn)
+      voidReservations(ledger, now, Math.max(now, changed + noticePeriod), serverUs);
     else changeEpoch(ledger, serverUs);
     convert(ledger, names, limits, now);
     chargeDebts(ledger, instant);
