@@ -64,12 +64,12 @@ export interface FromThrottledByKeyOptions<P = Permits, T = unknown, R = T>
 }
 
 // The overloads of a limiter come last: the compiler's messages about wrong options are about the last one.
-export function fromThrottled<T, P>(
+export function fromThrottled<T, P = Permits>(
   input: PulledInput<T>,
   group: LimiterGroup<P>,
   options: FromThrottledByKeyOptions<P, T> & { project?: undefined },
 ): Observable<T>;
-export function fromThrottled<T, P, R>(
+export function fromThrottled<T, P = Permits, R = T>(
   input: PulledInput<T>,
   group: LimiterGroup<P>,
   options: FromThrottledByKeyOptions<P, T, R>,
@@ -124,12 +124,12 @@ export function fromThrottled<T, P, R>(
  *   .pipe(mergeMap((url) => fetch(url)))
  *   .subscribe(save);
  */
-export function fromThrottled<T, P>(
+export function fromThrottled<T, P = Permits>(
   input: PulledInput<T>,
   limiter: Limiter<P>,
   options?: FromThrottledOptions<P, T> & { project?: undefined },
 ): Observable<T>;
-export function fromThrottled<T, P, R>(
+export function fromThrottled<T, P = Permits, R = T>(
   input: PulledInput<T>,
   limiter: Limiter<P>,
   options: FromThrottledOptions<P, T, R>,

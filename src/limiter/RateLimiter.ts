@@ -289,7 +289,8 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
   /**
    * Returns a function that acquires permits before each call of `fn`, in the order of the calls.
    *
-   * A call that fails keeps its permits, since it was made.
+   * A call that fails keeps its permits, since it was made. In TypeScript, declare the types of parameters that have a default,
+   * such as `(page: number = 1) => …`: they are `unknown` otherwise.
    *
    * @param fn the function to call, with the same `this` and arguments
    * @param options `permits` (1 by default; or a function of the arguments and `this`), `strategy` ('wait' by default, 'error'

@@ -1,6 +1,7 @@
 import { type MonoTypeOperatorFunction, switchMap } from 'rxjs';
 import { permits$ } from '../creation/permits.ts';
 import type { AcquireOptions } from '../limiter/acquireOptions.ts';
+import type { Permits } from '../limits/cost.ts';
 import type { Limiter } from '../port/line.ts';
 
 /**
@@ -25,7 +26,7 @@ import type { Limiter } from '../port/line.ts';
  * @example
  * defer(() => callApi(x)).pipe(acquirePermits(limiter), retry(3));
  */
-export function acquirePermits<T, P>(
+export function acquirePermits<T, P = Permits>(
   limiter: Limiter<P>,
   permits: P = 1 as P,
   options?: AcquireOptions,

@@ -1,4 +1,5 @@
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction, type Subscriber } from 'rxjs';
+import type { Permits } from '../limits/cost.ts';
 import type { Limiter, LimiterGroup } from '../port/line.ts';
 import { CountingSubscriber } from '../throttle/countingSubscriber.ts';
 import { RequestingSubscriber } from '../throttle/requestingSubscriber.ts';
@@ -9,11 +10,11 @@ import {
 } from '../throttle/throttleOptions.ts';
 
 // The overloads of a limiter come last: the compiler's messages about wrong options are about the last one.
-export function throttleDistributed<T, P>(
+export function throttleDistributed<T, P = Permits>(
   group: LimiterGroup<P>,
   options: ThrottleDistributedByKeyOptions<T, P> & { project?: undefined },
 ): MonoTypeOperatorFunction<T>;
-export function throttleDistributed<T, P, R>(
+export function throttleDistributed<T, P = Permits, R = T>(
   group: LimiterGroup<P>,
   options: ThrottleDistributedByKeyOptions<T, P, R>,
 ): OperatorFunction<T, R>;
@@ -48,11 +49,11 @@ export function throttleDistributed<T, P, R>(
  * @example
  * urls$.pipe(throttleDistributed(group, { key: (url) => new URL(url).host }));
  */
-export function throttleDistributed<T, P>(
+export function throttleDistributed<T, P = Permits>(
   limiter: Limiter<P>,
   options?: ThrottleDistributedOptions<T, P> & { project?: undefined },
 ): MonoTypeOperatorFunction<T>;
-export function throttleDistributed<T, P, R>(
+export function throttleDistributed<T, P = Permits, R = T>(
   limiter: Limiter<P>,
   options: ThrottleDistributedOptions<T, P, R>,
 ): OperatorFunction<T, R>;

@@ -1,6 +1,12 @@
 // Checked by `npm run types` only: what the public types accept and return.
 import { Cluster, Redis } from 'ioredis';
-import { asyncScheduler, type Observable, of } from 'rxjs';
+import {
+  asyncScheduler,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  type OperatorFunction,
+  of,
+} from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import {
   acquirePermits,
@@ -351,3 +357,16 @@ redisson.setRate(2, 1, 1);
 redisson.acquire({ tokens: 1 });
 // @ts-expect-error it cannot be paused
 redisson.pause(1);
+
+// Only the type of the values is named.
+assert<MonoTypeOperatorFunction<string>>()(acquirePermits<string>(one));
+assert<MonoTypeOperatorFunction<string>>()(acquirePermits<string>(two, { tokens: 2 }));
+assert<MonoTypeOperatorFunction<string>>()(acquirePermits<string>(redisson));
+assert<MonoTypeOperatorFunction<string>>()(
+  throttleDistributed<string>(two, { permits: ({ length }) => length }),
+);
+assert<MonoTypeOperatorFunction<string>>()(throttleDistributed<string>(groupOfOne, { key: (text) => text }));
+assert<OperatorFunction<string, string>>()(throttleDistributed<string>(one, { project: (text) => text }));
+assert<Observable<string>>()(fromThrottled<string>(['a'], one));
+assert<Observable<string>>()(fromThrottled<string>(['a'], groupOfTwo, { key: (text) => text }));
+assert<Observable<string>>()(fromThrottled<string>(['a'], one, { project: (text) => text }));
