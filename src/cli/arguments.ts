@@ -69,7 +69,14 @@ export function parseArguments(argv: readonly string[]): Arguments | string {
     if (error.exitCode === 0) return text;
     throw new UsageError(error.message.replace(/^error: /, ''));
   }
-  return checked(command.opts<Options>());
+  const options = command.opts<Options>();
+  // As of an unset variable in `--redis "$URL"`: the fleet would exceed a limit that each process holds.
+  if (options.redis === '' && command.getOptionValueSource('redis') === 'cli')
+    throw new UsageError(
+      '--redis: expected a URL such as redis://localhost:6379, got none; ' +
+        'leave it out, and REDIS_URL empty, for a limit of this process alone',
+    );
+  return checked(options);
 }
 
 function declared(): Command {

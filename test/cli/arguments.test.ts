@@ -59,7 +59,8 @@ test('REDIS_URL is the default of --redis', () => {
   process.env.REDIS_URL = 'rediss://user:secret@h:1/2';
   assert.is(parsed('--limit', '5').redis, 'rediss://user:secret@h:1/2');
   assert.is(parsed('--limit', '5', '--redis', 'redis://other').redis, 'redis://other');
-  assert.is(parsed('--limit', '5', '--redis', '').redis, undefined);
+  process.env.REDIS_URL = '';
+  assert.is(parsed('--limit', '5').redis, undefined);
 });
 
 test('with --redisson the stored rate may be used', () => {
@@ -89,6 +90,12 @@ const bad: [args: string[], says: RegExp][] = [
   [['--limit', '5', '--permits', '2', '--algorithm', 'leaky-bucket'], /--permits: .*at most 1.*got 2/],
   [['--limit', '5', '--timeout', '-1'], /--timeout: .*got -1/],
   [['--limit', '5', '--timeout', 'soon'], /--timeout .*'soon'/],
+  [
+    ['--limit', '5', '--redis', ''],
+    /--redis: expected a URL such as redis:\/\/localhost:6379, got none; leave it out, and REDIS_URL empty, for/,
+  ],
+  [['--limit', '5', '--redis='], /--redis: .*got none/],
+  [['--redisson', '--redis='], /--redis: .*got none/],
   [['--limit', '5', '--redis', 'localhost'], /--redis .*redis:\/\//],
   [['--limit', '5', '--redis', 'http://u:secret@h'], /^(?!.*secret).*--redis .*redis:\/\//],
   [['--limit', '5', '--redis', 'redis://u:secret@h/jobs'], /^(?!.*secret).*--redis .*database number/],

@@ -42,12 +42,23 @@ test('a line costs --permits, of the limit of --algorithm and --burst', async ()
   assert.ok(third - first >= 999, 'then two permits take two intervals');
 });
 
-test('an empty REDIS_URL or --redis counts as absent', async () => {
-  const runs = await Promise.all([
-    sluice(['--limit', '10'], 'a\n', { REDIS_URL: '' }),
-    sluice(['--limit', '10', '--redis', ''], 'a\n', { REDIS_URL: 'redis://127.0.0.1:1' }),
-  ]);
-  for (const run of runs) assert.equal(run, { code: 0, stdout: 'a\n', stderr: '' });
+test('an empty REDIS_URL counts as none', async () => {
+  assert.equal(await sluice(['--limit', '10'], 'a\n', { REDIS_URL: '' }), {
+    code: 0,
+    stdout: 'a\n',
+    stderr: '',
+  });
+});
+
+test('an empty --redis passes no line, whatever REDIS_URL is', async () => {
+  const args = ['--limit', '10', '--redis', ''];
+  const runs = await Promise.all(
+    ['', 'redis://127.0.0.1:1'].map((REDIS_URL) => sluice(args, 'a\n', { REDIS_URL })),
+  );
+  for (const { code, stdout, stderr } of runs) {
+    assert.equal([code, stdout], [2, '']);
+    assert.match(stderr, /^sluice: --redis: expected .* got none; .*\n$/);
+  }
 });
 
 test.run();
