@@ -124,15 +124,22 @@ export class QueueOverflowError extends SluiceError {
   }
 }
 
-/** Redis cannot be reached, or has not replied in time. `cause` is the reason, such as the error of the connection. */
+/**
+ * Redis cannot be reached, has not replied in time, or refuses calls for now: it is loading, a replica, or busy. `cause` is the
+ * reason, such as the error of the connection.
+ */
 export class StoreUnavailableError extends SluiceError {
   override readonly name = 'StoreUnavailableError';
   readonly code = 'ERR_SLUICE_UNAVAILABLE';
 
   /** The message suggests a fallback unless there is one. */
   constructor(limiter: string, cause: unknown, hasFallback = false) {
+    const isReply = cause instanceof Error && cause.name === 'ReplyError';
+    const [state, checked] = isReply
+      ? ['refuses calls for now', 'server']
+      : ['cannot be reached', 'connection'];
     super(
-      `limiter ${JSON.stringify(limiter)}: Redis cannot be reached: ${messageOf(cause)}; check the connection` +
+      `limiter ${JSON.stringify(limiter)}: Redis ${state}: ${withoutScript(messageOf(cause))}; check the ${checked}` +
         (hasFallback ? '' : ', or use a fallback'),
       { cause },
     );
@@ -155,9 +162,9 @@ export class StoreError extends SluiceError {
   }
 }
 
-/** Leaves out what Redis adds to an error of a script: its hash and a line, which follow the advice. */
+/** Leaves out what Redis adds to an error of a script, its hash and a line, and a full stop: text of the limiter may follow. */
 function withoutScript(message: string): string {
-  return message.replace(/ script: \w+, on @user_script:\d+\.$/, '');
+  return message.replace(/\.?( script: \w+, on @user_script:\d+\.)?$/, '');
 }
 
 /** Says how to find a permission that the Redis user lacks: the error of a script may not name the denied command. */

@@ -161,6 +161,8 @@ for (const kind of Object.values(kinds)) {
       assert.match(error.message, reply);
       assert.instance(error.cause, Error);
       assert.instance(errorOf('api', error), type);
+      assert.match(errorOf('api', error).message, `: ${reply}`);
+      assert.not.match(errorOf('api', error).message, /script|cannot be reached/);
     }
   });
 

@@ -164,6 +164,25 @@ withOptions(test, givesUp)('a missing server is reported as unavailable', async 
   await server.start();
 });
 
+test('a server that refuses writes for now is unavailable, and was reached', async ({
+  redis,
+  server,
+  afterwards,
+}) => {
+  afterwards(() => server.command('CONFIG', 'SET', 'min-replicas-to-write', '0'));
+  await server.command('CONFIG', 'SET', 'min-replicas-to-write', '1');
+  const error = await ledgerOf(redis, { '': limit })
+    .reserve([1])
+    .catch((reason) => reason);
+  assert.instance(error, StoreUnavailableError);
+  assert.is(error.code, 'ERR_SLUICE_UNAVAILABLE');
+  assert.match(
+    error.message,
+    /^limiter "n": Redis refuses calls for now: NOREPLICAS [\w ]+; check the server, or use a fallback$/,
+  );
+  assert.match(error.cause.message, 'NOREPLICAS');
+});
+
 test('a flush of all scripts has no visible effect', async ({ redis, server }) => {
   const ledger = ledgerOf(redis, { '': slidingWindow({ permits: 100, interval: 60_000 }) });
   let granted = 0;
