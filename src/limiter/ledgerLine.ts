@@ -288,6 +288,7 @@ export class LedgerLine<P, Options extends LineOptions = LineOptions> implements
   lookUp<T>(call: (done: Reply<T>, last?: Grant) => void, reply: Reply<T>): void {
     const done: Reply<T> = (error, result) => {
       this.#lookups--;
+      if (error) this.#rare.events?.emitError(error);
       reply(error, result);
       this.#rare.created?.reportIdle();
     };

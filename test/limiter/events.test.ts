@@ -18,6 +18,8 @@ import { ledgerWith } from '../support/ledgerWith.ts';
 const limit = slidingWindow({ permits: 2, interval: 1000, resolution: 1 });
 const start = 1_700_000_000_000;
 
+type Fail = (error: Error) => void;
+
 /** A limiter, and its events from now on, without the field `limiter`. */
 function watched(options: Partial<RateLimiterOptions> = {}) {
   const limiter = new RateLimiter({ name: 'api', limit, ...options });
@@ -238,6 +240,24 @@ timed('an error is reported once, though it fails many requests', async (clock) 
   await clock.tickAsync(10);
   assert.equal(newEvents('error'), [{ type: 'error', error: failure }]);
 });
+
+for (const [call, lookUp] of Object.entries({
+  decide: (limiter: RateLimiter) => limiter.decide(),
+  availablePermits: (limiter: RateLimiter) => limiter.availablePermits(),
+  getRate: (limiter: RateLimiter) => limiter.getRate(),
+}))
+  timed(`a failed ${call} is reported once`, async () => {
+    const failure = new Error('away');
+    const inner = memoryStore();
+    const fail = (...args: unknown[]) => (args.find((arg) => typeof arg === 'function') as Fail)(failure);
+    const store = {
+      open: (config: Parameters<typeof inner.open>[0]) =>
+        ledgerWith(inner.open(config), { sync: false, decide: fail, peek: fail, getRate: fail }),
+    };
+    const { limiter, newEvents } = watched({ store });
+    assert.is(await lookUp(limiter).catch((error) => error), failure);
+    assert.equal(newEvents(), [{ type: 'error', error: failure }]);
+  });
 
 timed('the events end when the limiter is closed, after what that cancels', async () => {
   const { limiter, newEvents } = watched();

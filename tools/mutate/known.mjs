@@ -1644,4 +1644,16 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'dispatcher',
+    title: 'a failed lookup emits no event',
+    tests: ['test/limiter/events'],
+    changes: [
+      {
+        file: 'src/limiter/ledgerLine.ts',
+        find: 'if (error) this.#rare.events?.emitError(error);',
+        replace: '',
+      },
+    ],
+  },
 ];
