@@ -34,6 +34,8 @@ type ControlledLine<P> = LedgerLine<P> & { readonly ledger: ControlledLedger };
  *
  * A request does not poll: one call to the store reserves its moment. Cancelled requests and reservations are refunded.
  *
+ * Make one for each name in a process: another one of that name shares the limit as another process does.
+ *
  * @example
  * const limiter = new RateLimiter({
  *   name: 'stripe',
@@ -243,7 +245,7 @@ export class RateLimiter<Name extends string = string> implements Limiter<Permit
    * reservations too. Other clients with waiting requests receive it within two seconds. Reservations within the pause are
    * made again after it, in the same order.
    *
-   * @param ms milliseconds from now, from 0 to about a century
+   * @param ms milliseconds from now, from 0 to 4398046511103 (139 years)
    * @returns a promise that resolves when the store has recorded the pause
    * @throws StoreUnavailableError, StoreError, LimiterClosedError like `acquire`
    * @throws TypeError, RangeError for an invalid number of milliseconds

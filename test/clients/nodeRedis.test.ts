@@ -1,6 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { createClient, createCluster, RESP_TYPES } from 'redis';
-import { createClient as createClient5, createCluster as createCluster5 } from 'redis5';
+import { createClient, createClientPool, createCluster, RESP_TYPES } from 'redis';
+import {
+  createClient as createClient5,
+  createClientPool as createClientPool5,
+  createCluster as createCluster5,
+} from 'redis5';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -69,6 +73,34 @@ test('the status is that of the client', () => {
   after({ isOpen: false }, 'end');
   assert.equal(statuses, ['connecting', 'connecting', 'reconnecting', 'ready', 'reconnecting', 'end']);
 });
+
+for (const [version, createPool] of [
+  [6, createClientPool],
+  [5, createClientPool5 as never as typeof createClientPool],
+] as const)
+  test(`a pool of node-redis ${version} grants, takes refunds in any order, and recovers`, async () => {
+    const server = await startRedis();
+    const pool = createPool({ url: server.url, socket: { reconnectStrategy: () => 20 } });
+    pool.on('error', () => {});
+    await pool.connect();
+    const large = slidingWindow({ permits: 200, interval: 60_000 });
+    const limiter = new RateLimiter({ name: 'api', limit: large, redis: nodeRedis(pool) });
+    const permits = await Promise.all(Array.from({ length: 200 }, () => limiter.acquire()));
+    assert.is(await limiter.tryAcquire(), false);
+    await Promise.all(
+      permits.map(async (permit, i) => {
+        for (let turn = 0; turn < i % 7; turn++) await new Promise(setImmediate);
+        await permit.refund();
+      }),
+    );
+    assert.is(await limiter.availablePermits(), 200);
+    await server.kill();
+    await server.start();
+    await until('it grants again', () => limiter.tryAcquire().catch(() => false));
+    await limiter.close();
+    pool.destroy();
+    await server.stop();
+  });
 
 test('a request waits for a client that is connecting, and fails over if it cannot connect', async () => {
   const server = await startRedis();

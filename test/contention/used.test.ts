@@ -372,6 +372,14 @@ for (const [kind, permits, roundTrips] of cases(Object.keys(all) as (keyof typeo
     assert.ok(jain(kept) >= 0.95, `${kept} permits`);
   });
 
+for (const [kind, permits] of cases(Object.keys(all) as (keyof typeof all)[], [100, 1000]))
+  test(`clients with round trips of half a second each use ${kind} of ${permits}`, () => {
+    const clients = Array.from({ length: 3 }, () => ({ ...waits, waiting: permits / 2 }));
+    const kept = keptBy(contend({ limits: [all[kind](permits)], clients, ...measured, roundTrip: 500 }));
+    assert.ok(sum(kept) >= 0.95 * permits * seconds, `${sum(kept)} of ${permits * seconds} permits`);
+    assert.ok(jain(kept) >= 0.95, `${kept} permits`);
+  });
+
 for (const [kind, number, least] of [
   ['a sliding window', 2, 0.9],
   ['a fixed window', 8, 0.95],

@@ -16,8 +16,9 @@ export interface FallbackOptions {
    */
   mode?: 'local' | 'reject' | 'allow' | undefined;
   /**
-   * The part of each limit that this process grants by itself: above 0, at most 1. With one divided by the number of processes,
-   * all processes together grant at most one limit, in addition to the permits that Redis has granted or still grants.
+   * The part of each limit that this limiter object grants by itself: above 0, at most 1. With one divided by the number of
+   * objects of the name in all processes, these together grant at most one limit, in addition to the permits that Redis has
+   * granted or still grants.
    *
    * @default 0.5
    */
