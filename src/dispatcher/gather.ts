@@ -51,6 +51,8 @@ export function gather(queue: Queue, share: FairShare, now: number, exact: boole
     run.count += request.count;
     load += share.loadOf(request.cost) * request.count;
     fraction += share.fractionOf(request.cost) * request.count;
+    // The rest of it comes before those behind it.
+    if (request !== waiting) break;
   }
   return runs;
 }

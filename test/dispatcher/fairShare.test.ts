@@ -110,6 +110,20 @@ timed(
   },
 );
 
+timed('requests with a timeout do not overtake requests without one', (clock) => {
+  const { last, line } = open(1);
+  clock.tick(0);
+  last().reply(null, replyTo(last().request, [0]));
+  const waiter = recorder<number>();
+  for (let i = 0; i < 100; i++) line.count(waiter, [1], i, Infinity);
+  line.count(waiter, [1], 100, 60_000);
+  clock.tick(0);
+  assert.equal(
+    last().request.runs.map(({ count }) => count),
+    [63],
+  );
+});
+
 timed('a call that asks for nothing does not tell whether permits are free', (clock) => {
   const { last, sent, line } = open(1);
   clock.tick(0);

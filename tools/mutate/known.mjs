@@ -1272,6 +1272,37 @@ export const known = [
   },
   {
     area: 'dispatcher',
+    title: 'a call asks for all permits for requests without a timeout, too',
+    tests: ['test/dispatcher/fairShare\\.'],
+    changes: [
+      {
+        file: 'src/dispatcher/gather.ts',
+        find: 'share.isFree && waiting.timeout < Infinity',
+        replace: 'share.isFree',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title:
+      'a call asks for all permits although some were not free, or others contend, or long after the last one',
+    tests: ['test/dispatcher/fairShare\\.'],
+    changes: [
+      {
+        file: 'src/dispatcher/reserveCalls.ts',
+        find: 'this.#grantedAll && fairShare.contenders === 1 && sent < this.#repliedTo + heartbeat',
+        replace: 'true',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'the wait for a connection counts as a round trip',
+    tests: ['test/dispatcher/fairShare\\.'],
+    changes: [{ file: 'src/dispatcher/reserveCalls.ts', find: ' && !answer.hasWaited', replace: '' }],
+  },
+  {
+    area: 'dispatcher',
     title: 'a bucket counts as empty at the end of a pause',
     tests: ['test/limiter/pause\\.'],
     changes: [
