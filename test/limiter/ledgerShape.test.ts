@@ -18,7 +18,7 @@ test('all ledgers with waiting requests have one shape, so that V8 reads their f
   // So many that V8 has counted the calls of the function.
   const ledgers = Array.from({ length: 30 }, (_, i) => {
     const [names, of] = i % 3 === 0 ? [['a', 'b'], limits] : [[''], [limits[i % 2]]];
-    return expand(createLedger(names, of, 1.5e15, 1.5e12, undefined, 0));
+    return expand(createLedger(names, of, 1.5e15, 1.5e12, 0));
   });
   for (const ledger of ledgers) assert.ok(haveSameShape(ledger, ledgers[0]));
 });

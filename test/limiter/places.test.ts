@@ -2,9 +2,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixedWindow } from '../../src/limits/limit.ts';
+import { algebraOf } from '../../src/limits/states.ts';
 import { noControl, storeRate } from '../../src/stores/memory/control.ts';
 import { closeLedger, openLedger } from '../../src/stores/memory/openLedger.ts';
 import { Place, Places } from '../../src/stores/memory/places.ts';
+import { refund } from '../../src/stores/memory/refund.ts';
 import { Setting } from '../../src/stores/memory/setting.ts';
 
 const test = suite('places of keys');
@@ -26,6 +28,14 @@ function keysInUse(isIndexed = true) {
       place.ledger = ledger;
       return place;
     },
+    /** Refunds the permit of a key that was just used. */
+    refund({ ledger }: Place) {
+      const { instant } = openLedger(ledger, names, limits, ms * 1000, noControl());
+      algebraOf(ledger!.limits[0]).commit(ledger!.limits[0], instant.now, instant.at, 1);
+      const one = { moment: ms, epoch: ledger!.epoch, source: 'memory', cost: [1], count: 1 } as const;
+      assert.equal(refund(ledger!, instant, { last: 0, until: 0 }, [one], 1), { restored: [true] });
+      closeLedger(ledger!, instant);
+    },
     kept: () => all.filter(({ family }) => family !== undefined).length,
     sleep(length: number) {
       ms += length;
@@ -45,6 +55,14 @@ for (const isIndexed of [true, false])
     // A key is in use for a second.
     assert.ok(most >= 1_000 && most <= 4_000, `${most} kept`);
   });
+
+test('a key whose permits were refunded is kept for no longer than others', () => {
+  const { use, refund, kept, sleep } = keysInUse();
+  for (let i = 0; i < 500; i++) refund(use(`key ${i}`));
+  sleep(3_000);
+  for (let i = 0; i < 501 * 4 + 64; i++) use('last');
+  assert.is(kept(), 1);
+});
 
 test('an index has the places that it was made for, and all later ones', () => {
   const places = new Places(false);

@@ -4,7 +4,7 @@ import { decide, decideReopened } from '../../src/stores/memory/decide.ts';
 import type { LedgerState } from '../../src/stores/memory/ledgerState.ts';
 import { moveUp } from '../../src/stores/memory/moveUp.ts';
 import { closeLedger, instantOf, openLedger } from '../../src/stores/memory/openLedger.ts';
-import { refund } from '../../src/stores/memory/refund.ts';
+import { type LastRefunds, refund } from '../../src/stores/memory/refund.ts';
 import { reserve } from '../../src/stores/memory/reserve.ts';
 import { reopen, takeNow } from '../../src/stores/memory/take.ts';
 import type { Call, CallReply } from '../properties/calls.ts';
@@ -30,13 +30,13 @@ export interface Outcome {
 export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, call: Call) => Outcome {
   const ledgers = new Map<number | undefined, LedgerState>();
   const control = noControl();
-  /** The limiter objects of the clients. */
-  const limiters = new Map<number, object>();
+  /** Of the limiter objects of the clients. */
+  const refunds = new Map<number, LastRefunds>();
 
-  function limiterOf(client: number): object {
-    const limiter = limiters.get(client) ?? {};
-    limiters.set(client, limiter);
-    return limiter;
+  function refundsOf(client: number): LastRefunds {
+    const known = refunds.get(client) ?? { last: 0, until: 0 };
+    refunds.set(client, known);
+    return known;
   }
 
   function replyTo({ names, limits }: Config, call: Call, whose: number | undefined): CallReply {
@@ -79,7 +79,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
           names.map(() => 0),
           undefined,
         ).available;
-      return refund(ledger, instant, limiterOf(call.client), call.refunds, call.sequence);
+      return refund(ledger, instant, refundsOf(call.client), call.refunds, call.sequence);
     };
     const reply = answer();
     closeLedger(ledger, instant);
@@ -114,7 +114,7 @@ export function memoryTwin(scope: Scope, taken?: () => void): (config: Config, c
       reply,
       state: isThere ? pictureOf(expand(ledger), now) : undefined,
       control: controlPicture(control),
-      sequence: call.kind === 'refund' ? ledger?.sequences?.of.get(limiterOf(call.client)) : undefined,
+      sequence: call.kind === 'refund' ? { ...refundsOf(call.client) } : undefined,
     };
   };
 }

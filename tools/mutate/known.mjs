@@ -279,8 +279,8 @@ export const known = [
       { file: 'lua/refund.lua', find: 'ledger.expires + longestInterval(ledger)', replace: '0' },
       {
         file: memory('refund'),
-        find: 'Math.max(now + resent, ledger.expires + longestInterval(ledger))',
-        replace: 'now + resent + 0 * longestInterval(ledger)',
+        find: 'Math.max(instant.now + resent, ledger.expires + longestInterval(ledger))',
+        replace: 'instant.now + resent + 0 * longestInterval(ledger)',
       },
     ],
   },

@@ -31,7 +31,6 @@ class Untouched {
   tickets = none;
   debts = none;
   pausedUntil = 0;
-  sequences = undefined;
   sole = undefined;
 }
 
@@ -83,13 +82,12 @@ export function latenessFrom(origin: number): number {
   return lateness < origin && origin < lateness + 4 * day ? lateness : 0;
 }
 
-/** A new ledger for the fast path. Of the ledger that it replaces, it keeps the sequence numbers. */
+/** A new ledger for the fast path. */
 export function createLedger(
   names: readonly string[],
   limits: readonly Limit[],
   epoch: number,
   serverMs: number,
-  sequences: LedgerState['sequences'],
   late: number,
 ): LedgerState {
   const now = small(serverMs - late);
@@ -101,15 +99,14 @@ export function createLedger(
     const value = limits.map((limit) => startState(limit, now, shift));
     Object.defineProperty(ledger, 'limits', { value, writable: true, enumerable: true });
   }
-  if (sequences) ledger.sequences = sequences;
   return ledger;
 }
 
 /** The ledger with fields of its own, which other than the fast path may change. */
 export function expand(ledger: LedgerState): LedgerState {
   if (!(ledger instanceof SmallLedger)) return ledger;
-  const { epoch, seen, expires, shift, pausedUntil, names, under, limits, sequences } = ledger as LedgerState;
-  const changed = { seen, expires, shift, pausedUntil, names, under, limits, sequences };
+  const { epoch, seen, expires, shift, pausedUntil, names, under, limits } = ledger as LedgerState;
+  const changed = { seen, expires, shift, pausedUntil, names, under, limits };
   return Object.assign(new Untouched(), { epoch, born: epoch, refundable: epoch }, changed);
 }
 

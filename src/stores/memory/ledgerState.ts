@@ -72,11 +72,6 @@ export interface LedgerState {
   sole: LimitState | undefined;
   /** The limits whose states these are. */
   under: readonly Limit[];
-  /**
-   * The last sequence number of refunds of each limiter, and until when it is remembered; undefined before the first. Those of
-   * limiters that are gone are collected as garbage.
-   */
-  sequences: { of: WeakMap<object, { last: number; until: number }>; until: number } | undefined;
 }
 
 /**

@@ -87,7 +87,10 @@ export class MemoryLedger extends Place implements ControlledLedger {
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     // Each limiter object counts its sequence from 1, so two of the same client differ here.
-    this.onLedger(reply, (ledger, instant) => refund(ledger, instant, this, refunds, sequence));
+    const { refunds: known } = this.#setting.places;
+    const last = known.get(this) ?? { last: 0, until: 0 };
+    known.set(this, last);
+    this.onLedger(reply, (ledger, instant) => refund(ledger, instant, last, refunds, sequence));
   }
 
   untilFree(permits: readonly number[]): number[] | undefined {

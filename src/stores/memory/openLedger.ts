@@ -69,7 +69,7 @@ export function renew(
   if (ledger && ledger.expires > ledger.seen && !isForgotten) return ledger;
   // Later than the epoch of an expired ledger, even if the clock has stepped back since.
   const epoch = Math.max((ledger?.epoch ?? after) + 1, control.forgotten, serverUs);
-  return createLedger(names, limits, epoch, Math.floor(serverUs / 1000), ledger?.sequences, late);
+  return createLedger(names, limits, epoch, Math.floor(serverUs / 1000), late);
 }
 
 /** The server's time by the clock of an open ledger. */

@@ -1,5 +1,6 @@
 import { type Control, isIdle } from './control.ts';
 import type { LedgerState } from './ledgerState.ts';
+import type { LastRefunds } from './refund.ts';
 import type { Repeats } from './repeats.ts';
 
 /** The state of a limiter, or of one of its clients with the scope `client`. */
@@ -42,6 +43,8 @@ export class Places {
   late = 0;
   /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
+  /** Of each limiter object. Those of objects that are gone are collected as garbage. */
+  readonly refunds = new WeakMap<object, LastRefunds>();
   /** The last grant, as far as it can be repeated. */
   repeats: Repeats | undefined;
 
@@ -109,6 +112,5 @@ export class Places {
 function isOver({ ledger, control }: Place, serverMs: number): boolean {
   if (control && !isIdle(control, serverMs)) return false;
   if (!ledger) return true;
-  const now = serverMs + ledger.shift;
-  return Math.max(ledger.expires, ledger.sequences?.until ?? 0) <= now;
+  return ledger.expires <= serverMs + ledger.shift;
 }

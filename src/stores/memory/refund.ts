@@ -12,20 +12,34 @@ import { newestOf } from './offer.ts';
 import { goOnInTurns } from './order.ts';
 import { areRare, noteCancelled, noteFreed, noteReturned } from './pace.ts';
 
+/**
+ * A sequence number is remembered for as long as a repeated call could restore anything: until all earlier grants have expired, and
+ * one interval more, since a window that this call emptied may have started again. For at least this many milliseconds, since that
+ * may be too short: a repeated release takes from newer grants, a bucket that has not been full since restores a grant of any age,
+ * and a longer interval may have been stored in the meantime.
+ */
+const resent = 60_000;
+
+/** The last refunds of a limiter object: their sequence number, and until when that is remembered. */
+export interface LastRefunds {
+  last: number;
+  until: number;
+}
+
 /** Refunds grants and reservations, once per sequence number of a limiter object. The twin of `lua/refund.lua`. */
 export function refund(
   ledger: LedgerState,
   instant: Instant,
-  limiter: object,
+  known: LastRefunds,
   refunds: readonly Refund[],
   sequence: number,
 ): RefundReply {
-  const known = ledger.sequences?.of.get(limiter);
-  if (known && known.until > instant.now && sequence <= known.last) return {};
+  if (known.until > instant.now && sequence <= known.last) return {};
   const restored = refunds.map((one) =>
     one.moment === debt ? charge(ledger, instant, one) : giveBack(ledger, instant, one),
   );
-  rememberSequence(ledger, instant, limiter, sequence);
+  known.last = sequence;
+  known.until = Math.max(instant.now + resent, ledger.expires + longestInterval(ledger));
   // Now, not at the next call: by then, reservations that are more than the notice period ahead would be too near to move.
   moveUp(ledger, instant);
   return { restored };
@@ -90,23 +104,4 @@ function charge(ledger: LedgerState, instant: Instant, { cost, count }: Refund):
   ledger.debts = [...ledger.debts, ...owed.filter(({ permits }) => permits > 0)];
   chargeDebts(ledger, instant);
   return false;
-}
-
-/**
- * A sequence number is remembered for at least this many milliseconds. The time until the earlier grants expire may
- * be too short: a repeated release takes from newer grants, a bucket that has not been full since restores a grant
- * of any age, and a longer interval may have been stored in the meantime.
- */
-const resent = 60_000;
-
-/**
- * Remembers the sequence number for as long as a repeated call could restore anything: until all earlier
- * grants have expired, and one interval more, since a window that this call emptied may have started again.
- */
-function rememberSequence(ledger: LedgerState, { now }: Instant, limiter: object, sequence: number): void {
-  ledger.sequences ??= { of: new WeakMap(), until: 0 };
-  const { sequences } = ledger;
-  const until = Math.max(now + resent, ledger.expires + longestInterval(ledger));
-  sequences.of.set(limiter, { last: sequence, until });
-  sequences.until = Math.max(sequences.until, until);
 }
