@@ -99,8 +99,10 @@ local function giveBack(moment, epoch, cost, requests)
     mayMoveUp = mayMoveUp or (cost[i] > 1 and isFree(1) and not isFree(cost[i]))
   end
   -- No client asks for an earlier moment for a debt that is charged later.
-  for _, debt in ipairs(isAhead and back > 0 and ledger.debts or {}) do
-    mayMoveUp = mayMoveUp or (cost[debt.limit] > 0 and debt.till > t)
+  if isAhead and back > 0 then
+    for _, debt in ipairs(ledger.debts) do
+      mayMoveUp = mayMoveUp or (cost[debt.limit] > 0 and debt.till > t)
+    end
   end
   if mayMoveUp and isAwaited then
     noteFreed(ledger, cost, requests)

@@ -51,8 +51,6 @@ export class FairShare {
   raised = 0;
   /** Whether the contenders take turns to share the permits that come back, by the last reply. Each calls rarely then. */
   takesTurns = false;
-  /** Whether the last call was granted all that it asked for at once, a moment ago, and no other client contends. */
-  isFree = false;
   /** The mean round trip: milliseconds. */
   roundTrip = 0;
   /** The same, but no more than twice the median of the last ones: one that was delayed for seconds does not count. */

@@ -31,9 +31,15 @@ const mostRuns = 1024;
 
 /**
  * Collects the requests of the next call, starting with the first that has no reservation, and marks them as sent. With
- * `exact`, the longest waits are not rounded.
+ * `exact`, the longest waits are not rounded. With `isFree`, requests with a timeout may take a whole interval's permits.
  */
-export function gather(queue: Queue, share: FairShare, now: number, exact: boolean): SentRun[] {
+export function gather(
+  queue: Queue,
+  share: FairShare,
+  now: number,
+  exact: boolean,
+  isFree: boolean,
+): SentRun[] {
   const runs: SentRun[] = [];
   let load = 0;
   let fraction = 0;
@@ -41,7 +47,7 @@ export function gather(queue: Queue, share: FairShare, now: number, exact: boole
   let next: Request | undefined;
   for (let waiting = queue.firstUnreserved; waiting; waiting = next) {
     next = waiting.next;
-    const room = share.room(waiting.cost, load, fraction, share.isFree && waiting.timeout < Infinity);
+    const room = share.room(waiting.cost, load, fraction, isFree && waiting.timeout < Infinity);
     if (room === 0) break;
     const run = runFor(runs, waiting.cost, maxWaitOf(waiting, now, exact));
     if (!run) break;

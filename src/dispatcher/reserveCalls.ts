@@ -67,6 +67,11 @@ export class ReserveCalls {
     return ledger.sync || (queue.first !== undefined && clock.now() < this.#repliedTo + heartbeat);
   }
 
+  /** Whether the last call was granted all that it asked for at once, a moment ago, and no other client contends. */
+  #isFree(now: number): boolean {
+    return this.#grantedAll && this.#parts.fairShare.contenders === 1 && now < this.#repliedTo + heartbeat;
+  }
+
   /** When the next call is to be sent although nothing happens until then. */
   get next(): number {
     const { clock, queue, waitEstimate } = this.#parts;
@@ -99,8 +104,7 @@ export class ReserveCalls {
     const next = queue.firstUnreserved;
     const wanted = next !== undefined && fairShare.isLow(held, count, fairShare.loadOf(next.cost));
     if (sent < this.#heartbeatAt && (!wanted || sent < waitEstimate.retryAt)) return;
-    fairShare.isFree = this.#grantedAll && fairShare.contenders === 1 && sent < this.#repliedTo + heartbeat;
-    const runs = wanted ? gather(queue, fairShare, sent, ledger.sync) : [];
+    const runs = wanted ? gather(queue, fairShare, sent, ledger.sync, this.#isFree(sent)) : [];
     const earlier = wanted ? undefined : earlierRun(this.#parts, sent + heartbeat, sent);
     const prefetched = this.#replies.prefetch.sizeFor(runs);
     if (prefetched > 0) runs.at(-1)!.count += prefetched;

@@ -1277,8 +1277,8 @@ export const known = [
     changes: [
       {
         file: 'src/dispatcher/gather.ts',
-        find: 'share.isFree && waiting.timeout < Infinity',
-        replace: 'share.isFree',
+        find: 'isFree && waiting.timeout < Infinity',
+        replace: 'isFree',
       },
     ],
   },
@@ -1290,7 +1290,7 @@ export const known = [
     changes: [
       {
         file: 'src/dispatcher/reserveCalls.ts',
-        find: 'this.#grantedAll && fairShare.contenders === 1 && sent < this.#repliedTo + heartbeat',
+        find: 'this.#grantedAll && this.#parts.fairShare.contenders === 1 && now < this.#repliedTo + heartbeat',
         replace: 'true',
       },
     ],

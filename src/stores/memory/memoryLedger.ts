@@ -87,10 +87,8 @@ export class MemoryLedger extends Place implements ControlledLedger {
 
   refund(refunds: readonly Refund[], sequence: number, reply: Reply<RefundReply>): void {
     // Each limiter object counts its sequence from 1, so two of the same client differ here.
-    const { refunds: known } = this.#setting.places;
-    const last = known.get(this) ?? { last: 0, until: 0 };
-    known.set(this, last);
-    this.onLedger(reply, (ledger, instant) => refund(ledger, instant, last, refunds, sequence));
+    const known = this.#setting.places.refundsOf(this);
+    this.onLedger(reply, (ledger, instant) => refund(ledger, instant, known, refunds, sequence));
   }
 
   untilFree(permits: readonly number[]): number[] | undefined {

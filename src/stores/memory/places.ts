@@ -44,7 +44,7 @@ export class Places {
   /** The latest epoch of any dropped ledger. */
   lastEpoch = 0;
   /** Of each limiter object. Those of objects that are gone are collected as garbage. */
-  readonly refunds = new WeakMap<object, LastRefunds>();
+  readonly #refunds = new WeakMap<object, LastRefunds>();
   /** The last grant, as far as it can be repeated. */
   repeats: Repeats | undefined;
 
@@ -75,6 +75,13 @@ export class Places {
     const places = this.#families.get(family) ?? new Map<string, Place>();
     if (places.size === 0) this.#families.set(family, places);
     places.set(place.key, place);
+  }
+
+  /** The last refunds of a limiter object. */
+  refundsOf(limiter: object): LastRefunds {
+    const known = this.#refunds.get(limiter) ?? { last: 0, until: 0 };
+    if (known.until === 0) this.#refunds.set(limiter, known);
+    return known;
   }
 
   /** Counts a call made at `serverMs`, and brings the states up to date for it. */
