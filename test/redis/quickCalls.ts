@@ -45,10 +45,11 @@ export function mustBeQuick(
   if (!asked || asked.permits === 0 || limits.length > 1 || name !== '') return false;
   const { now, at } = asked;
   const { pausedSince, pausedUntil, liftedUntil, forgotten } = control;
-  const noticed = Math.max(pausedSince, pausedUntil, liftedUntil);
+  const paused = Math.max(pausedSince, pausedUntil);
   // The control is read for a new ledger, and for that of one client. A pause without a stored rate expires with its key, which
   // the twins keep.
-  if ((!before || scope === 'client') && noticed > (control.spec === '' ? 0 : now)) return false;
+  const isIdle = control.spec === '' ? Math.max(paused, liftedUntil) === 0 : paused <= now;
+  if ((!before || scope === 'client') && !isIdle) return false;
   const isOnGrid = kind !== 'f' || extra === 0 || Math.floor(at / interval) * interval <= now;
   const isNew =
     isOnGrid &&

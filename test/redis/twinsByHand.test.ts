@@ -354,4 +354,16 @@ test('cancelled reservations leave no more refunded at the pace than was granted
   await sameInBoth(redis, { startUs: 1_000_000, limits: [limit], steps }, [versionOf(limit)]);
 });
 
+test('after a pause that was lifted, calls of limiters for each client take the fast path', async ({
+  redis,
+}) => {
+  const limits: LimitSpec[] = [{ kind: 'slidingWindow', permits: 9, interval: 1000, resolution: 1 }];
+  const rate: Step = { kind: 'setRate', client: 0, limits, ifAbsent: false, keepState: true };
+  const lift: Step = { kind: 'forget', client: 0, rate: false };
+  const steps = [rate, { kind: 'pause', client: 0, ms: 60_000 } as Step, lift, wait(10), take(1), take(1)];
+  const history = { startUs: 1_000_000, limits, steps };
+  const { quick } = await sameInBoth(redis, history, [versionOf(limits[0])], 'client');
+  assert.is(quick, 2);
+});
+
 test.run();
