@@ -27,11 +27,19 @@ local function fixedWindow()
     return state.epoch == 1 and alignDown(state, t) or t
   end
 
-  -- Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants
-  -- that were made under another limit are put into its first window, whatever their moments.
-  local function hasRoom(state, past, t, start)
-    local own = startAt(state, t)
-    return past.newest > 0 and own >= past.stop and own + state.interval <= start
+  -- Whether `n` permits are free at `t` after the earlier window at a place, which is past, and before the next one: in a window of
+  -- their own, or, off the grid, in the next one if that starts at `t` instead, as long as its reservations are less than an
+  -- interval ahead. A new state has no past window: grants that were made under another limit are put into its first one, whatever
+  -- their moments.
+  local function hasRoomBetween(state, place, t, n)
+    local earlier, start = state.earlier, startAt(state, t)
+    local past, after, stop = earlier[place], earlier[place - 1] or state, start + state.interval
+    if past.newest == 0 or start < past.stop then return false end
+    if stop <= after.start then return true end
+    -- After the interval was made longer, windows may overlap.
+    local later = earlier[place - 2] or state
+    local isLast = place == 1 or stop <= later.start
+    return state.epoch == 0 and isLast and after.newest < stop and after.used + n <= state.permits
   end
 
   -- Whether two windows start on the grid, if there is one. After a step of the clock or a change of the grid, one may be off it.
@@ -53,23 +61,24 @@ local function fixedWindow()
     for i = #state.earlier, place, -1 do state.earlier[i] = nil end
   end
 
-  -- Forgets the past windows, except the last of them if another one, opened now, fits after it. After a step of the clock, one that
-  -- has ended may overlap the present window of the grid, and is not past.
-  local function forgetPast(state, now, mayFit)
+  -- Forgets the past windows, except the last of them if more may be granted between it and the next. After a step of the clock, one
+  -- that has ended may overlap the present window of the grid, and is not past.
+  local function forgetPast(state, now)
     local place, after, present = 1, state, startAt(state, now)
     while state.earlier[place] and present < state.earlier[place].stop do
       place, after = place + 1, state.earlier[place]
     end
     local past = state.earlier[place]
     if past then state.most = 0 end
-    if past and mayFit and hasRoom(state, past, now, after.start) then place = place + 1 end
+    -- What is granted in this millisecond may be recorded at its end.
+    if past and startAt(state, now + 1) < after.start then place = place + 1 end
     forgetFrom(state, place)
   end
 
   function algebra.roll(state, now, shift)
     state.shift = shift
     toGrid(state)
-    forgetPast(state, now, true)
+    forgetPast(state, now)
     if now >= state.stop then
       -- After a later step of the clock, no window may start before this one has ended.
       if state.epoch == 1 and state.used > 0 then state.start = state.stop end
@@ -116,8 +125,7 @@ local function fixedWindow()
     })
     state.start, state.used, state.reserved = startAt(state, t), 0, 0
     state.stop = state.start + state.interval
-    -- Later grants do not come before one that is made now.
-    forgetPast(state, now, state.start > now + 1)
+    forgetPast(state, now)
     forgetMany(state)
   end
 
@@ -154,7 +162,7 @@ local function fixedWindow()
     if not window then return false end
     -- Off the grid, both may be in one window of it.
     if not areOnGrid(state, window, after) then return false end
-    if window.stop <= now then return hasRoom(state, window, at, after.start) end
+    if window.stop <= now then return hasRoomBetween(state, place, at, n) end
     -- After the interval was made longer, windows with reservations overlap. Until the next one starts, this one is shorter than
     -- the interval, so all permits of both would be too many.
     local stop = window.stop
@@ -175,18 +183,24 @@ local function fixedWindow()
         if window.stop > after.start or not areOnGrid(state, window, after) then return math.huge end
         if free < window.stop and window.used + n <= state.permits then return free end
         free = math.max(free, window.stop)
-        if hasRoom(state, window, free, after.start) then return free end
+        if hasRoomBetween(state, i, free, n) then return free end
         free = after.start
       end
     end
     return math.huge
   end
 
-  -- The window of a grant at `t`, before the last one: it may be opened between two others, of which the first one is past at `t`.
+  -- The window of a grant at `t`, before the last one. Between two others, of which the first one is past at `t`, one is opened, or
+  -- if there is no room for it, the second one starts at `t`.
   local function windowBefore(state, now, t)
-    local place = math.min((placeOf(state, t)), #state.earlier)
+    local place, after = placeOf(state, t)
+    place = math.min(place, #state.earlier)
     if t >= state.earlier[place].stop then
       local start = startAt(state, t)
+      if start + state.interval > after.start and state.epoch == 0 then
+        after.start, after.stop = start, start + state.interval
+        return after
+      end
       if state.earlier[place].stop <= now then forgetFrom(state, place) end
       table.insert(state.earlier, place, {
         start = start, stop = start + state.interval, used = 0, newest = 0, reserved = 0,

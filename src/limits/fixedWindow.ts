@@ -9,7 +9,7 @@ import {
   type FixedWindowState,
   freeBefore,
   fullBefore,
-  hasRoom,
+  hasRoomBetween,
   open,
   roll,
   toGrid,
@@ -61,7 +61,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     if (!window) return false;
     // Off the grid, both may be in one window of it.
     if (!areOnGrid(state, window, next)) return false;
-    if (window.end <= now) return hasRoom(state, window, at, next.start);
+    if (window.end <= now) return hasRoomBetween(state, window, next, at, n);
     // After the interval was made longer, windows with reservations overlap. Until the next one starts, this one is shorter than the
     // interval, so all permits of both would be too many.
     const stop = window.end;

@@ -25,7 +25,7 @@ export interface Window {
 }
 
 /**
- * The last window in use, and those before it: each that is not past, and one past one if another window fits after it. Of more
+ * The last window in use, and those before it: each that is not past, and one past one if more may be granted after it. Of more
  * than {@link mostEarlier}, the earliest ones are forgotten: they count as full.
  */
 export interface FixedWindowState extends Window {
@@ -46,7 +46,7 @@ const mostEarlier = 16;
 export function roll(state: FixedWindowState, now: number, shift: number): void {
   const isAligned = state.align === 'epoch';
   if (isAligned) toGrid(state, shift);
-  forgetPast(state, now, true);
+  forgetPast(state, now);
   if (now >= state.end) {
     // After a later step of the clock, no window may start before this one has ended.
     if (isAligned && state.used > 0) state.start = state.end;
@@ -65,8 +65,7 @@ export function open(state: FixedWindowState, now: number, t: number): void {
   state.end = state.start + state.interval;
   state.used = 0;
   state.reserved = 0;
-  // Later grants do not come before one that is made now.
-  forgetPast(state, now, state.start > now + 1);
+  forgetPast(state, now);
   forgetMany(state);
 }
 
@@ -83,16 +82,17 @@ export function close(state: FixedWindowState, now: number): void {
 }
 
 /**
- * Forgets the past windows, except the last of them if another one, opened now, fits after it. After a step of the clock, one that
- * has ended may overlap the present window of the grid, and is not past.
+ * Forgets the past windows, except the last of them if more may be granted between it and the next. After a step of the clock, one
+ * that has ended may overlap the present window of the grid, and is not past.
  */
-function forgetPast(state: FixedWindowState, now: number, mayFit: boolean): void {
+function forgetPast(state: FixedWindowState, now: number): void {
   for (let next: Window = state; next.earlier; next = next.earlier) {
     const past = next.earlier;
     if (startAt(state, now) < past.end) continue;
     past.earlier = undefined;
     state.most = 0;
-    if (!mayFit || !hasRoom(state, past, now, next.start)) next.earlier = undefined;
+    // What is granted in this millisecond may be recorded at its end.
+    if (startAt(state, now + 1) >= next.start) next.earlier = undefined;
     return;
   }
 }
@@ -138,14 +138,19 @@ export function cutFrom(state: FixedWindowState, t: number): number {
   return isFast ? window.end : t;
 }
 
-/** The window of a grant at `t`, before the last one: it may be opened between two others, of which the first one is past at `t`. */
+/**
+ * The window of a grant at `t`, before the last one. Between two others, of which the first one is past at `t`, one is opened, or if
+ * there is no room for it, the second one starts at `t`.
+ */
 export function windowBefore(state: FixedWindowState, now: number, t: number): Window {
   const after = windowAfter(state, t)!;
   const window = after.earlier ?? after;
   if (t < window.end) return window;
   const start = startAt(state, t);
+  const end = start + state.interval;
+  if (end > after.start && state.align === 'first') return Object.assign(after, { start, end });
   const earlier = window.end > now ? window : undefined;
-  after.earlier = { start, end: start + state.interval, used: 0, newest: 0, reserved: 0, earlier };
+  after.earlier = { start, end, used: 0, newest: 0, reserved: 0, earlier };
   return after.earlier;
 }
 
@@ -170,7 +175,7 @@ export function freeBefore(state: FixedWindowState, t: number, n: number, most: 
     if (window.end > next.start || !areOnGrid(state, window, next)) return Infinity;
     if (free < window.end && window.used + n <= state.permits) return free;
     free = Math.max(free, window.end);
-    if (hasRoom(state, window, free, next.start)) return free;
+    if (hasRoomBetween(state, window, next, free, n)) return free;
     free = next.start;
   }
   return Infinity;
@@ -182,12 +187,25 @@ export function areOnGrid(state: FixedWindowState, one: Window, other: Window): 
 }
 
 /**
- * Whether another window, opened at `t`, fits before one that starts at `start`, after a past one. A new state has none: grants
- * that were made under another limit are put into its first window, whatever their moments.
+ * Whether `n` permits are free at `t` between a past window and the next: in a window of their own, or, off the grid, in the next one
+ * if that starts at `t` instead, as long as its reservations are less than an interval ahead. A new state has no past window: grants
+ * that were made under another limit are put into its first one, whatever their moments.
  */
-export function hasRoom(state: FixedWindowState, past: Window, t: number, start: number): boolean {
-  const own = startAt(state, t);
-  return past.newest > 0 && own >= past.end && own + state.interval <= start;
+export function hasRoomBetween(
+  state: FixedWindowState,
+  past: Window,
+  next: Window,
+  t: number,
+  n: number,
+): boolean {
+  const { align, interval, permits } = state;
+  const start = startAt(state, t);
+  const end = start + interval;
+  if (past.newest === 0 || start < past.end) return false;
+  if (end <= next.start) return true;
+  // After the interval was made longer, windows may overlap.
+  const isLast = end <= (windowAfter(state, next.start)?.start ?? Infinity);
+  return align === 'first' && isLast && next.newest < end && next.used + n <= permits;
 }
 
 /**

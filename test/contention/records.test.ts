@@ -117,6 +117,14 @@ test('12 clients with small and large requests of two windows keep them while pe
   });
 });
 
+// A reservation for the next window of one limit lies in a window of the other one that does not begin before it.
+test('two clients of two fixed windows use what comes back late, although these do not begin together', () => {
+  const limits = [fixedWindow({ permits: 5, interval: 245 }), fixedWindow({ permits: 125, interval: 374 })];
+  const habits = { ...waits, waiting: 3, costs: [[1, 1]], refund: 0.57, refundWithin: 363 };
+  const during = { ...manyWindows(limits[1], 20_000), seeds: 12 };
+  assertKept(fleetAgainstIdeal(limits, [habits, habits], during), { part: 0.95, jain: 0.98, calls: 2.5 });
+});
+
 // If small requests left nothing to a large one of several limits, it would never be granted.
 test('a large request of two limits is granted beside small ones of which most are refunded', () => {
   const limits = [

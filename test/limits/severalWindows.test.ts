@@ -79,14 +79,15 @@ function hasGap(state: FixedWindowState, at: number, n: number): boolean {
 
 for (const [align, last] of [
   ['first', start + 10_000],
-  ['epoch', start + 14_999],
+  ['epoch', start + 14_998],
 ] as const)
   test(`${align}: another window is granted before the reserved one, if it ends before it`, () => {
     for (const at of [start + 5000, last]) {
       const state = reservedFar(align);
       assert.not(hasGap(state, start + 4999, 1));
       assert.ok(hasGap(state, at, 10));
-      if (align === 'first') assert.not(hasGap(state, last + 1, 1));
+      // Within an interval before it, the reserved window itself may start earlier.
+      if (align === 'first') assert.ok(!hasGap(state, last + 1, 6) && hasGap(state, last + 1, 5));
     }
     const state = reservedFar(align);
     assert.ok(hasGap(state, start + 6000, 10));
@@ -101,6 +102,32 @@ for (const [align, last] of [
     algebra.cut(state, start + 6001, start + 8000);
     assert.is(algebra.available(state, start + 6001, start + 6001), 5);
   });
+
+test('off the grid, a reserved window starts earlier if its reservations are less than an interval ahead', () => {
+  const at = start + 11_000;
+  const state = reservedFar('first');
+  algebra.commit(state, start, at + 5000, 1);
+  // A window that starts now ends before the last reservation.
+  assert.not(hasGap(state, at, 1));
+  assert.ok(hasGap(state, at + 1, 4));
+  algebra.commit(state, at + 1, at + 1, 4);
+  assert.not(hasGap(state, at + 2, 1));
+  assert.is(algebra.earliest(state, at + 2, at + 2, 1), at + 5001);
+  assert.is(algebra.refund(state, at + 2, at + 1, 3), 3);
+  assert.is(algebra.refund(state, at + 2, start + 15_000, 5), 5);
+  assert.is(algebra.available(state, at + 2, at + 2), 8);
+});
+
+test('of windows that overlap after a longer interval, none starts earlier if it ended behind the next one', () => {
+  const state = algebra.create(fixedWindow({ permits: 10, interval: 100 }));
+  algebra.roll(state, start, 0);
+  algebra.commit(state, start, start, 10);
+  algebra.commit(state, start, start + 500, 1);
+  algebra.commit(state, start, start + 600, 10);
+  algebra.adopt(state, fixedWindow({ permits: 10, interval: 300 }), 0);
+  assert.not(hasGap(state, start + 301, 1));
+  assert.ok(hasGap(state, start + 300, 9));
+});
 
 /** A window of which all permits are granted, and so many windows behind it, of which all are reserved. */
 function reservedMany(align: 'first' | 'epoch', count: number): FixedWindowState {

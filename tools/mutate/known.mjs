@@ -1366,11 +1366,11 @@ export const known = [
     title: 'a new fixed window takes what lies before its first reservation to be empty, in both twins',
     tests: ['test/limits/severalWindows'],
     changes: [
-      { file: windows, find: 'past.newest > 0 && ', replace: '' },
+      { file: windows, find: 'past.newest === 0 || start < past.end', replace: 'start < past.end' },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: 'return past.newest > 0 and ',
-        replace: 'return ',
+        find: 'past.newest == 0 or start < past.stop',
+        replace: 'start < past.stop',
       },
     ],
   },
@@ -1382,13 +1382,63 @@ export const known = [
     changes: [
       {
         file: windows,
-        find: 'if (!mayFit || !hasRoom(state, past, now, next.start)) next',
+        find: 'if (startAt(state, now + 1) >= next.start) next',
         replace: 'next',
       },
       {
         file: 'lua/limits/fixed-window.lua',
-        find: 'mayFit and hasRoom(state, past, now, after.start)',
+        find: 'startAt(state, now + 1) < after.start',
         replace: 'false',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'no window of reservations starts earlier, in both twins',
+    tests: ['test/redis/gaps', 'test/contention/records'],
+    changes: [
+      { file: windows, find: "return align === 'first' && isLast", replace: 'return false' },
+      {
+        file: 'lua/limits/fixed-window.lua',
+        find: 'return state.epoch == 0 and isLast',
+        replace: 'return false',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a window of reservations that starts earlier may hold too many permits, in both twins',
+    tests: ['test/redis/gaps'],
+    changes: [
+      { file: windows, find: '&& next.used + n <= permits;', replace: ';' },
+      {
+        file: 'lua/limits/fixed-window.lua',
+        find: ' and after.used + n <= state.permits\n',
+        replace: '\n',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a window starts earlier although its last reservation is an interval ahead, in memory',
+    tests: ['test/limits/severalWindows'],
+    changes: [{ file: windows, find: 'next.newest < end && ', replace: '' }],
+  },
+  {
+    area: 'limits',
+    title: 'a window starts earlier and ends behind the start of the next one, in memory',
+    tests: ['test/limits/severalWindows'],
+    changes: [{ file: windows, find: "=== 'first' && isLast", replace: "=== 'first'" }],
+  },
+  {
+    area: 'limits',
+    title: 'a window that starts earlier ends when it would have, in memory',
+    tests: ['test/limits/severalWindows'],
+    changes: [
+      {
+        file: windows,
+        find: 'Object.assign(after, { start, end })',
+        replace: 'Object.assign(after, { start })',
       },
     ],
   },
@@ -1399,8 +1449,8 @@ export const known = [
     changes: [
       {
         file: windows,
-        find: 'forgetPast(state, now, state.start > now + 1)',
-        replace: 'forgetPast(state, now, true)',
+        find: 'startAt(state, now + 1) >= next.start',
+        replace: 'startAt(state, now) >= next.start',
       },
     ],
   },
