@@ -170,11 +170,10 @@ local function fixedWindow()
   end
 
   -- The first moment, `t` or later, at which `n` permits are free ahead of the last window: in one before it, or in a new one that
-  -- fits between two. math.huge if none is known, or if more than `most` permits would be taken.
-  function algebra.freeBefore(state, t, n, most)
-    local earlier, held = state.earlier, state.used + n
-    for i = 1, #earlier do held = held + earlier[i].used end
-    if held > most or #earlier >= MOST_EARLIER or #earlier == 0 then return math.huge end
+  -- fits between two. math.huge if none is known.
+  function algebra.freeBefore(state, t, n)
+    local earlier = state.earlier
+    if #earlier >= MOST_EARLIER or #earlier == 0 then return math.huge end
     local free = math.max(t, earlier[#earlier].start)
     for i = #earlier, 1, -1 do
       local window, after = earlier[i], earlier[i - 1] or state

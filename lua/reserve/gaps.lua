@@ -8,30 +8,27 @@ local MOST_GAPS = 64
 local takeGap, offerAhead
 
 do
-  -- Reservations that take no more than this part of a window's rate wait for another limit.
-  local MOST_ASIDE = 0.5
-
-  -- The first moment from `t` on that is free in the limits, each of which may move it, ahead of reservations that are too far.
+  -- The first moment from `t` on that is free in the limits, each of which may move it, ahead of reservations further ahead than the
+  -- horizon.
   local function freeFrom(ledger, instant, cost, t)
     for i = 1, #cost do
       local n, state, now = cost[i], ledger.limits[i], instant.now
       if n > 0 then
         local algebra = algebraOf(state.kind)
         local moment = algebra.earliest(state, now, instant.at, n)
-        if moment <= now + NOTICE_PERIOD then
+        if moment <= now + horizon then
           t = math.max(t, moment)
         else
-          local most = (moment - now) * state.permits * MOST_ASIDE / state.interval
-          t = algebra.freeBefore and algebra.freeBefore(state, t, n, most) or math.huge
+          t = algebra.freeBefore and algebra.freeBefore(state, t, n) or math.huge
         end
       end
     end
     return t
   end
 
-  -- The same as `offer`, ahead of reservations that wait for other limits of a record, for one request: otherwise a client that does
-  -- not need these limits would wait as long. All reservations keep their moments. Nothing if no moment earlier than `before` is
-  -- known.
+  -- The same as `offer`, ahead of reservations further ahead than the horizon, for one request: those that wait for other limits of a
+  -- record would hold up clients that do not need these. All reservations keep their moments. Nothing if no moment earlier than
+  -- `before` is known.
   function offerAhead(ledger, instant, cost, stride, after, before)
     local frontier = stride > 0 and math.floor(frontierOf(ledger, cost)) or 0
     local free = freeFrom(ledger, instant, cost, math.max(instant.now, ledger.pausedUntil, after, frontier))

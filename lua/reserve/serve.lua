@@ -78,7 +78,7 @@ if not earlier then
       -- Without others, and with no reservation of this client, none stands.
       local t, wait = offer(ledger, instant, cost, stride, after, others == 0 and last == 0)
       local ahead, soonest
-      if paced and #ledger.limits > 1 and t > now + NOTICE_PERIOD then
+      if paced and #ledger.limits > 1 and t > now + horizon then
         ahead, soonest = offerAhead(ledger, instant, cost, stride, after, t)
         if ahead then t, wait = ahead, soonest end
       end

@@ -47,10 +47,10 @@ export interface Algebra<L extends Limit, S> {
   ): boolean;
   /**
    * The first moment, `t` or later, at which `n` permits are free ahead of reservations, all of which keep their moments. Infinity if
-   * none is known, or if more than `most` permits would be taken. Not of buckets: how full these are before a reservation that waited
+   * none is known. Not of buckets: how full these are before a reservation that waited
    * for longer than its permits needed is not known.
    */
-  freeBefore?(state: S, t: number, n: number, most: number): number;
+  freeBefore?(state: S, t: number, n: number): number;
   /** Records `n` permits granted at `t`, which may be ahead. `isKept` tells that they are never refunded. */
   commit(state: S, now: number, t: number, n: number, isKept?: boolean): void;
   /**

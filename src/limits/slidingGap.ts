@@ -52,17 +52,14 @@ export function hasGap(
 }
 
 /**
- * The first moment, `t` or later, at which `n` permits are free ahead of the reservations. Infinity if none is known, or if more than
- * `most` permits would be taken. All permits within an interval before or after it count, so that every window stays within the
- * limit.
+ * The first moment, `t` or later, at which `n` permits are free ahead of the reservations. Infinity if none is known. All permits
+ * within an interval before or after it count, so that every window stays within the limit.
  */
 export function freeBefore(
   { log, head, coarsest, interval, permits, total }: State,
   t: number,
   n: number,
-  most: number,
 ): number {
-  if (total + n > most) return Infinity;
   let free = t;
   let taken = total;
   let ahead = log.length;

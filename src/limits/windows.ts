@@ -156,18 +156,16 @@ export function windowBefore(state: FixedWindowState, now: number, t: number): W
 
 /**
  * The first moment, `t` or later, at which `n` permits are free ahead of the last window: in one before it, or in a new one that fits
- * between two. Infinity if none is known, or if more than `most` permits would be taken.
+ * between two. Infinity if none is known.
  */
-export function freeBefore(state: FixedWindowState, t: number, n: number, most: number): number {
-  let held = n;
+export function freeBefore(state: FixedWindowState, t: number, n: number): number {
   let count = 0;
   let first: Window = state;
   for (let window: Window | undefined = state; window; window = window.earlier) {
-    held += window.used;
     count++;
     first = window;
   }
-  if (held > most || count > mostEarlier) return Infinity;
+  if (count > mostEarlier) return Infinity;
   let free = Math.max(t, first.start);
   for (let next = windowAfter(state, free); next; next = windowAfter(state, free)) {
     const window = next.earlier!;

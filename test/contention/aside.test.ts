@@ -5,6 +5,7 @@ import { capacityOf, fixedWindow, type Limit, slidingWindow, tokenBucket } from 
 import { jain } from '../fleet/measures.ts';
 import { overLimit } from '../properties/oracle.ts';
 import { runsOf } from '../support/campaign.ts';
+import { cases } from '../support/cases.ts';
 import { randomFrom, seed } from '../support/seed.mjs';
 import { choicesBy } from './choices.ts';
 import { contend, type Habits, waits } from './contend.ts';
@@ -38,6 +39,31 @@ for (const [[title, first], of, number] of all)
     const ofSlow = kept.reduce((sum, [, permits]) => sum + permits, 0);
     assert.ok(ofSlow >= 2 * slow.permits, `${ofSlow} permits of the slow limit`);
     assert.ok(calls <= 1.6 * granted, `${calls} calls for ${granted} grants`);
+  });
+
+const slows = [
+  { permits: 1, interval: 10_000 },
+  { permits: 60, interval: 60_000 },
+];
+// Reservations a second ahead, too: the others' requests would wait for as long.
+for (const [[title, first], of, { permits, interval }] of cases(
+  windows.map(([title, limit]) => [title, { ...limit, permits: 100 }] as const),
+  [slidingWindow, fixedWindow, tokenBucket],
+  slows,
+))
+  test(`two clients use ${title} of 100 beside one that waits for a ${of.name} of ${permits} in ${interval} ms`, () => {
+    const limits = [first, of({ permits, interval })];
+    const one = { ...waits, waiting: 20, costs: [[1, 0]] };
+    const clients = [{ ...waits, waiting: 3, costs: [[1, 1]] }, one, one];
+    const span = 2 * interval;
+    const { kept, calls, granted } = contend({
+      ...{ limits, clients, roundTrip: 2, warmUp: interval, span, fade: 1000, seed: 1 },
+    });
+    const used = kept.reduce((sum, [n]) => sum + n, 0) / (span / 10);
+    assert.ok(used >= 0.98, `${used} of the fast limit`);
+    assert.ok(kept[0][1] >= 0.9 * 2 * permits, `${kept[0][1]} permits of the slow limit`);
+    assert.ok(jain(kept.slice(1).map(([n]) => n)) >= 0.98, `${kept}`);
+    assert.ok(calls <= 1.1 * granted, `${calls} calls for ${granted} grants`);
   });
 
 /** Two or three limits, of which one is slow, and clients that need any of them. */

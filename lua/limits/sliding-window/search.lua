@@ -98,12 +98,10 @@ local function slidingSearch(entry, lengthOf)
     return true
   end
 
-  -- The first moment, `t` or later, at which `n` permits are free ahead of the reservations. math.huge if none is known, or if more
-  -- than `most` permits would be taken. All permits within an interval before or after it count, so that every window stays within
-  -- the limit.
-  local function freeBefore(state, t, n, most)
+  -- The first moment, `t` or later, at which `n` permits are free ahead of the reservations. math.huge if none is known. All permits
+  -- within an interval before or after it count, so that every window stays within the limit.
+  local function freeBefore(state, t, n)
     local free, taken, length, len = t, state.total, lengthOf(state), state.len
-    if taken + n > most then return math.huge end
     local ahead = length
     while ahead > 0 do
       local time, count = entry(state, ahead - 1)

@@ -1,7 +1,6 @@
 import { newestIn as newestInBucket } from '../../limits/bucketSteps.ts';
 import type { Cost } from '../../limits/cost.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
-import { noticePeriod } from '../store.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
 /** When a request could be granted. */
@@ -63,12 +62,9 @@ export function offer(
   return { t, wait: free <= now ? 0 : t * 1000 - us, limiting };
 }
 
-/** Reservations that take no more than this part of a window's rate wait for another limit. */
-const mostAside = 0.5;
-
 /**
- * The same ahead of reservations that wait for other limits of a record, for one request: otherwise a client that does not need these
- * limits would wait as long. All reservations keep their moments. Undefined if no moment earlier than `before` is known.
+ * The same ahead of reservations further ahead than the horizon, for one request: those that wait for other limits of a record would
+ * hold up clients that do not need these. All reservations keep their moments. Undefined if no moment earlier than `before` is known.
  */
 export function offerAhead(
   ledger: LedgerState,
@@ -77,17 +73,16 @@ export function offerAhead(
   stride: number,
   after: number,
   before: number,
+  horizon: number,
 ): Offer | undefined {
-  const soon = now + noticePeriod;
   /** The first moment from `t` on that is free in the limits, each of which may move it. */
   const freeFrom = (t: number): number =>
     cost.reduce((free, n, i) => {
       const state = ledger.limits[i];
       const { earliest, freeBefore } = algebraOf(state);
       const moment = n > 0 ? earliest(state, now, at, n) : 0;
-      if (moment <= soon) return Math.max(free, moment);
-      const most = ((moment - now) * state.permits * mostAside) / state.interval;
-      return freeBefore?.(state, free, n, most) ?? Infinity;
+      if (moment <= now + horizon) return Math.max(free, moment);
+      return freeBefore?.(state, free, n) ?? Infinity;
     }, t);
   const frontier = stride > 0 ? Math.floor(frontierOf(ledger, cost)) : 0;
   const free = freeFrom(Math.max(now, ledger.pausedUntil, after, frontier));

@@ -1,7 +1,7 @@
 import type { Cost } from '../../limits/cost.ts';
 import { exceeds } from '../../limits/limit.ts';
 import { loadOf } from '../../limits/load.ts';
-import { contenderPeriod, noticePeriod, outcome, type Run, type Segment } from '../store.ts';
+import { contenderPeriod, outcome, type Run, type Segment } from '../store.ts';
 import { none } from './createLedger.ts';
 import { mostGaps, takeGap } from './gaps.ts';
 import { grantAll } from './grant.ts';
@@ -70,8 +70,10 @@ export function serve(
   let remaining = count;
   while (remaining > 0) {
     const behind = offer(ledger, instant, cost, stride, reserved.after, reserved.isClear);
-    const isFar = paced && ledger.limits.length > 1 && behind.t > now + noticePeriod;
-    const ahead = isFar ? offerAhead(ledger, instant, cost, stride, reserved.after, behind.t) : undefined;
+    const isFar = paced && ledger.limits.length > 1 && behind.t > now + reserved.horizon;
+    const ahead = isFar
+      ? offerAhead(ledger, instant, cost, stride, reserved.after, behind.t, reserved.horizon)
+      : undefined;
     const offered = ahead ?? behind;
     let { t, wait } = offered;
     // A refunded reservation before `t` can be taken over without moving any other reservation.
