@@ -23,7 +23,7 @@ export class CountingSubscriber<T, P> extends ThrottleSubscriber<T, T> implement
     try {
       this.#cost ??= this.#line.costOf(this.#permits);
     } catch (error) {
-      this.output.error(error);
+      this.fail(error);
       return;
     }
     this.waiting++;
@@ -33,7 +33,7 @@ export class CountingSubscriber<T, P> extends ThrottleSubscriber<T, T> implement
 
   granted(grant: Grant): void {
     // The event of this grant has ended the subscription.
-    if (this.output.closed) {
+    if (this.hasEnded) {
       this.#line.refund(grant);
       return;
     }

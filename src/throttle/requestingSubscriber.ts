@@ -48,11 +48,11 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
       permits = varies ? (permitsOf as (value: T, index: number) => P)(value, index) : permitsOf;
       if (varies || line !== this.#line) this.#cost = line.costOf(permits);
     } catch (error) {
-      this.output.error(error);
+      this.fail(error);
       return;
     }
     // A user's function may have unsubscribed.
-    if (this.output.closed) return;
+    if (this.hasEnded) return;
     this.#line = line;
     this.#request({
       value,
@@ -85,7 +85,7 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
   granted(grant: Grant, item: Item<T, P>): void {
     const { line, permits, requestedAt, value } = item;
     // After unsubscription, lines that are still to be cancelled may grant.
-    if (item.heapIndex < 0 || this.output.closed) {
+    if (item.heapIndex < 0 || this.hasEnded) {
       line.refund(grant);
       return;
     }
@@ -96,24 +96,24 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
       if (project) output = project(value, line.permitOf(grant, permits, requestedAt));
     } catch (error) {
       line.refund(grant);
-      this.output.error(error);
+      this.fail(error);
       return;
     }
     // The function may have unsubscribed.
-    if (this.output.closed) line.refund(grant);
+    if (this.hasEnded) line.refund(grant);
     else this.output.next(output);
     this.completeIfDone();
   }
 
   denied(retryAfter: number | undefined, item: Item<T, P>): void {
-    if (item.heapIndex < 0 || this.output.closed) return;
+    if (item.heapIndex < 0 || this.hasEnded) return;
     this.#leave(item);
     const { strategy, onTimeout, timeout } = this.#plan;
     const { line, value, permits } = item;
     if (strategy === 'error')
-      this.output.error(new RateLimitExceededError(line.name, permits as AskedPermits, retryAfter, timeout));
+      this.fail(new RateLimitExceededError(line.name, permits as AskedPermits, retryAfter, timeout));
     else if (strategy === 'wait' && onTimeout === 'error')
-      this.output.error(line.timeoutError(permits, timeout, retryAfter));
+      this.fail(line.timeoutError(permits, timeout, retryAfter));
     else {
       line.reportDropped(value, strategy === 'drop' ? 'strategy' : 'timeout');
       this.completeIfDone();
@@ -124,8 +124,8 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
     const { overflow } = this.#plan;
     const backlog = this.#backlog;
     backlog.delayed(item.line);
-    while (backlog.excess > 0 && !this.output.closed) {
-      if (overflow === 'error') this.output.error(this.#overflowError());
+    while (backlog.excess > 0 && !this.hasEnded) {
+      if (overflow === 'error') this.fail(this.#overflowError());
       else {
         const { line, ticket, value } = this.#leave(backlog.first);
         if (ticket) line.cancel(ticket);

@@ -10,14 +10,14 @@ export abstract class ThrottleSubscriber<T, R> extends Subscriber<T> {
   protected readonly output: Subscriber<R>;
   /** Number of waiting values. */
   protected waiting = 0;
+  /** Whether no value is to be emitted any more. */
+  protected hasEnded = false;
   #isCompleted = false;
 
   constructor(output: Subscriber<R>) {
     super(output);
     this.output = output;
-    output.add(() => {
-      if (this.waiting > 0) this.cancel();
-    });
+    output.add(() => this.#end());
   }
 
   /** Cancels the requests of the waiting values. */
@@ -33,7 +33,27 @@ export abstract class ThrottleSubscriber<T, R> extends Subscriber<T> {
     if (this.#isCompleted && this.waiting === 0) this.output.complete();
   }
 
+  protected override _error(error: unknown): void {
+    this.fail(error);
+  }
+
   failed(error: Error): void {
-    if (!this.output.closed) this.output.error(error);
+    if (!this.hasEnded) this.fail(error);
+  }
+
+  /**
+   * Ends with an error. Nothing is requested or granted any more when the consumer receives it: RxJS would drop a value that is
+   * granted while the consumer handles the error, and its permits would be lost.
+   */
+  protected fail(error: unknown): void {
+    this.unsubscribe();
+    this.#end();
+    this.output.error(error);
+  }
+
+  #end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    if (this.waiting > 0) this.cancel();
   }
 }

@@ -1737,4 +1737,16 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'dispatcher',
+    title: 'a stream that fails tells its consumer before it ends',
+    tests: ['test/operators/throttleDistributed/leftovers'],
+    changes: [
+      {
+        file: 'src/throttle/throttleSubscriber.ts',
+        find: '    this.unsubscribe();\n    this.#end();\n    this.output.error(error);',
+        replace: '    this.output.error(error);',
+      },
+    ],
+  },
 ];

@@ -2,7 +2,13 @@ import { config, Subject } from 'rxjs';
 import sinon from 'sinon';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RateLimiter, slidingWindow, throttleDistributed } from '../../../src/index.ts';
+import {
+  type Permit,
+  permits$,
+  RateLimiter,
+  slidingWindow,
+  throttleDistributed,
+} from '../../../src/index.ts';
 import { assertIdle, marbles, onePerThree } from '../../support/marbles.ts';
 
 const test = suite('throttleDistributed, nothing is left after the end');
@@ -56,6 +62,39 @@ for (const [how, end] of Object.entries({
     }
   });
 }
+
+for (const [what, options] of Object.entries({ counted: {}, carried: { timeout: 1_000 } }))
+  test(
+    `permits that come back while the consumer handles an error go to no value of the stream: values ${what}`,
+    marbles(async ({ limiter }) => {
+      const limited = limiter(slidingWindow({ permits: 2, interval: 500 }));
+      let permit: Permit | undefined;
+      permits$(limited, 2).subscribe((granted) => {
+        permit = granted;
+      });
+      const source = new Subject<string>();
+      const error = () => void permit!.refund();
+      source.pipe(throttleDistributed(limited, options)).subscribe({ error });
+      source.next('a');
+      source.error('error');
+      assert.is(await limited.availablePermits(), 2);
+    }),
+  );
+
+test(
+  'a value that the consumer pushes while it handles an error acquires no permit',
+  marbles(async ({ limiter }) => {
+    const limited = limiter(onePerThree);
+    const source = new Subject<string>();
+    const permits = (value: string) => {
+      if (value === 'a') throw 'error';
+      return 1;
+    };
+    source.pipe(throttleDistributed(limited, { permits })).subscribe({ error: () => source.next('b') });
+    source.next('a');
+    assert.is(await limited.availablePermits(), 1);
+  }),
+);
 
 test("a value that overflow 'dropOldest' drops leaves no request behind, even without a reservation", () => {
   const limiter = new RateLimiter({ name: 'api', limit: slidingWindow({ permits: 1, interval: 60_000 }) });
