@@ -92,16 +92,23 @@ export class RequestingSubscriber<T, P, R> extends ThrottleSubscriber<T, R> impl
     const { project } = this.#plan;
     this.#leave(item);
     let output = value as unknown as R;
-    try {
-      if (project) output = project(value, line.permitOf(grant, permits, requestedAt));
-    } catch (error) {
-      line.refund(grant);
-      this.fail(error);
-      return;
+    if (project) {
+      const permit = line.permitOf(grant, permits, requestedAt);
+      try {
+        output = project(value, permit);
+      } catch (error) {
+        // Through the permit, as the function may have refunded it.
+        void permit.refund();
+        this.fail(error);
+        return;
+      }
+      // The function may have unsubscribed.
+      if (this.hasEnded) {
+        void permit.refund();
+        return;
+      }
     }
-    // The function may have unsubscribed.
-    if (this.hasEnded) line.refund(grant);
-    else this.output.next(output);
+    this.output.next(output);
     this.completeIfDone();
   }
 

@@ -1749,4 +1749,16 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'dispatcher',
+    title: 'a permit is refunded again after project has refunded it',
+    tests: ['test/operators/throttleDistributed/project'],
+    changes: [
+      {
+        file: 'src/throttle/requestingSubscriber.ts',
+        find: '      if (this.hasEnded) {\n        void permit.refund();',
+        replace: '      if (this.hasEnded) {\n        line.refund(grant);',
+      },
+    ],
+  },
 ];

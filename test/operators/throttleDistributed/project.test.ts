@@ -1,7 +1,7 @@
 import { config, Subject, takeUntil } from 'rxjs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Permit, throttleDistributed, tokenBucket } from '../../../src/index.ts';
+import { type Permit, slidingWindow, throttleDistributed, tokenBucket } from '../../../src/index.ts';
 import { marbles, onePerThree } from '../../support/marbles.ts';
 
 const test = suite('throttleDistributed, project');
@@ -126,5 +126,29 @@ test(
     assert.is(await limited.availablePermits(), 1);
   }),
 );
+
+for (const [what, end] of Object.entries({
+  throws: () => {
+    throw 'error';
+  },
+  unsubscribes: (leave: Subject<void>) => leave.next(),
+}))
+  test(
+    `a permit is not refunded twice by a project that refunds it and then ${what}`,
+    marbles(async ({ limiter }) => {
+      const limited = limiter(slidingWindow({ permits: 2, interval: 3 }));
+      const source = new Subject<string>();
+      const leave = new Subject<void>();
+      const project = (value: string, permit: Permit) => {
+        if (value === 'a') return;
+        void permit.refund();
+        end(leave);
+      };
+      source.pipe(throttleDistributed(limited, { project }), takeUntil(leave)).subscribe({ error: () => {} });
+      for (const value of ['a', 'b']) source.next(value);
+      // That of the first value is in use.
+      assert.is(await limited.availablePermits(), 1);
+    }),
+  );
 
 test.run();
