@@ -88,6 +88,7 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
     while (this.#granted.length > 0) {
       const { permit, grantedAt } = this.#granted.peek();
       const age = this.#line.now() - grantedAt;
+      // The first comparison is quick: most permits are used at once.
       if (age <= tick || age <= this.#maxAge) return;
       this.#granted.shift();
       this.#size.restart();
@@ -127,7 +128,7 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
   startTimer(): void {
     if (this.#granted.length === 0 || this.#cancelTimer) return;
     const age = this.#line.now() - this.#granted.peek().grantedAt;
-    const left = Math.max(tick, this.#maxAge) - age;
+    const left = this.#maxAge - age;
     // A permit has expired once it is older than `maxAge`.
     if (left < Infinity) this.#cancelTimer = this.#line.after(left + 1, this.#onTimer);
   }
@@ -192,7 +193,7 @@ export class Prefetch<P> implements Waiter<PrefetchedPermit<P>> {
   /** Milliseconds that a granted permit may wait for its value. */
   get #maxAge(): number {
     const { maxAge = Math.max(leastAge, this.#line.shortestInterval * agePart) } = this.#plan;
-    return maxAge;
+    return Math.max(tick, maxAge);
   }
 
   /** Permits that are requested or granted, and not used. */

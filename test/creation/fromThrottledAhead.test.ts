@@ -1,4 +1,4 @@
-import { take } from 'rxjs';
+import { Subject, take, takeUntil } from 'rxjs';
 import sinon from 'sinon';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -55,6 +55,22 @@ test('while values arrive at once, the prefetched permits double with every roun
   // Before the real time is back, which is ahead by as long as this process has run.
   await assertLeft(limiter, 500);
   clock.restore();
+});
+
+test('permits without a measurable wait, and with a maxAge of 0, are prefetched one after the other', async () => {
+  const clock = sinon.useFakeTimers({ toFake: ['performance'] });
+  const limiter = far();
+  const tooMany = new Subject<void>();
+  let requested = 0;
+  limiter.events$.subscribe(({ type }) => {
+    if (type === 'queued' && ++requested > 1_000) tooMany.next();
+  });
+  let got = 0;
+  await fromThrottled(naturals(), limiter, { maxAge: 0 })
+    .pipe(take(50), takeUntil(tooMany))
+    .forEach(() => void got++);
+  clock.restore();
+  assert.is(got, 50);
 });
 
 test('at most 1024 permits are prefetched', async () => {

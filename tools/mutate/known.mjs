@@ -1761,4 +1761,16 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'dispatcher',
+    title: 'a maxAge of 0 is not taken for a millisecond',
+    tests: ['test/creation/fromThrottledAhead'],
+    changes: [
+      {
+        file: 'src/creation/prefetch.ts',
+        find: 'return Math.max(tick, maxAge);',
+        replace: 'return maxAge;',
+      },
+    ],
+  },
 ];
