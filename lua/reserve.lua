@@ -40,8 +40,11 @@ end
 -- A client that waits calls again within the notice period. One that does not has ended, or needs its reservations no more.
 local till = math.min(math.max(now, last, after), now + NOTICE_PERIOD) + CONTENDER_PERIOD
 if contenders > 1 and math.max(last, after) > now then ledger.pacedUntil = math.max(ledger.pacedUntil, till) end
--- A client that leaves no other behind, or a single one, ends the pace.
-if #runs == 0 and not waits and contenders == 1 then ledger.pacedUntil = 0 end
+-- A client that leaves no other behind, or a single one, ends the pace. Then no other client takes over a hole.
+if #runs == 0 and not waits and contenders == 1 then
+  ledger.pacedUntil = 0
+  closeHoles(ledger, now, math.huge)
+end
 -- After its part of the free permits, the client leaves the rest to the others until its next turn, unless there are many: in a
 -- long interval, few of which come back, these are those of a new window, of which a single client would take several parts.
 if turns and part and not left then

@@ -180,4 +180,25 @@ inEachTwin('gaps', (test, { fleet }) => {
     await clients.refund(1500, 2, { moment: 2000, epoch, count: 1 });
     assert.equal(moments(await clients.reserve(1500, 3)), [2000]);
   });
+
+  test('when all clients have cancelled, no permit of a window waits for the moment of a cancelled reservation', async () => {
+    const clients = await fleet(kinds[1]);
+    await clients.reserve(0, 1, { permits: 6 });
+    const first = await clients.reserve(0, 1, { permits: 5 });
+    const { epoch } = first;
+    const second = await clients.reserve(100, 2);
+    const third = await clients.reserve(100, 3, { permits: 4 });
+    for (const [client, permits, reply] of [
+      [1, 5, first],
+      [2, 1, second],
+      [3, 4, third],
+    ] as const) {
+      assert.equal(await clients.peek(200), [0]);
+      const [moment] = moments(reply);
+      await clients.refund(200, client, { moment, epoch, count: 1, permits });
+      await clients.finish(200, client);
+    }
+    assert.equal(await clients.peek(200), [4]);
+    assert.equal(moments(await clients.reserve(200, 4, { count: 4 })), [200, 200, 200, 200]);
+  });
 });

@@ -1773,4 +1773,16 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'scripts',
+    title: 'the moments of cancelled reservations stay charged when all clients have left',
+    tests: ['test/redis/gaps'],
+    changes: [{ file: 'lua/reserve.lua', find: '  closeHoles(ledger, now, math.huge)\n', replace: '' }],
+  },
+  {
+    area: 'limits',
+    title: 'the moments of cancelled reservations stay charged when all clients have left, in memory',
+    tests: ['test/redis/gaps'],
+    changes: [{ file: memory('reserve'), find: '    closeHoles(ledger, now, Infinity);\n', replace: '' }],
+  },
 ];

@@ -10,6 +10,7 @@ import { countOthers, noteContender } from './contenders.ts';
 import { serveEarlier } from './earlier.ts';
 import { lastOf } from './epochs.ts';
 import { boundFrontiers } from './grant.ts';
+import { closeHoles } from './holes.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 import { pausedFor, voidAfterOf } from './openLedger.ts';
 import { orderOf } from './order.ts';
@@ -81,8 +82,11 @@ export function reserve(
     // It does not wait yet, but is likely to: then it keeps its claim to what others take meanwhile.
     takeTicket(ledger, { client, due, until, stride: -load, taken: reserved.taken }, true);
   }
-  // A client that leaves no other behind, or a single one, ends the pace.
-  if (request.runs.length === 0 && !waits && contenders === 1) ledger.pacedUntil = 0;
+  // A client that leaves no other behind, or a single one, ends the pace. Then no other client takes over a hole.
+  if (request.runs.length === 0 && !waits && contenders === 1) {
+    ledger.pacedUntil = 0;
+    closeHoles(ledger, now, Infinity);
+  }
   const stays = request.held > 0 || reserved.held > 0 || reserved.retryAt > 0 || reserved.left || hasPart;
   ledger.contenders = noteContender(ledger.contenders, client, stays ? until : 0, now);
   if (stays && contenders > 1)
