@@ -6,7 +6,7 @@
 -- The fast path reads all numbers with one format, the head's and the kind's, one after the other, and the letter and the
 -- version as one number. Most grants change only some of those from `seen` on, which follow each other. All of them are whole
 -- numbers without a sign, so every value of their bytes is in range.
-local VERSION, HEAD = 20, '<BBI7I6I6I6I6'
+local VERSION, HEAD = 21, '<BBI7I6I6I6I6'
 -- The letter of every other ledger.
 local WHOLE_KIND = 119
 -- The bytes before `calm`.

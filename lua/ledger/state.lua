@@ -120,7 +120,9 @@ local function openLedger(keys, spec, origin, logs, serverUs, control)
   local now = serverMs + ledger.shift
   local instant = { us = serverUs + ledger.shift * 1000, now = now, at = math.ceil(serverUs / 1000) + ledger.shift }
   if followPause(control, serverMs) then saveControl(keys[3], control, serverMs) end
-  for i = 1, #ledger.limits do algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift) end
+  for i = 1, #ledger.limits do
+    algebraOf(ledger.limits[i].kind).roll(ledger.limits[i], now, ledger.shift, #ledger.limits == 1)
+  end
   closeHoles(ledger, now, now)
   local pausedUntil = control.pausedUntil + ledger.shift
   if ledger.pausedUntil > now and pausedUntil < ledger.pausedUntil and control.liftedUntil > serverMs then

@@ -12,13 +12,30 @@ local function tokenBucket()
   local MOST_UNITS = 2 ^ 53 - 1
 
   local algebra = bucketFormat()
-  local newestIn, keep, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget = bucketHistory()
+  local newestIn, keep, join, roomAfter, heldAfter, leave, cutHistory, changeRate, forget = bucketHistory()
+  -- @inline "limits/token-bucket/level"
 
   local function unitsAt(state, now)
     local cap = state.burst * state.interval
     -- Compared before multiplying, as the product of a long time would not be exact.
     if now - state.ts >= (cap - state.units) / state.permits then return cap end
     return state.units + (now - state.ts) * state.permits
+  end
+
+  -- The units that are in the bucket for requests ahead of the reservations: a lower bound.
+  local function presentAt(state, now)
+    if state.present >= 0 then return state.present end
+    return unitsAt(state, now) + heldAhead(state, now) * state.interval
+  end
+
+  -- Sets these units. Behind the reservations, no fewer are left than follow from them.
+  local function setPresent(state, now, present)
+    local ahead, level = heldAhead(state, now) * state.interval, math.min(state.burst * state.interval, present)
+    state.present = -1
+    if level <= state.units + ahead then return end
+    local last = math.max(now, newestIn(state))
+    state.units = math.max(state.units, levelThen(state, now, level, last) - (last - now) * state.permits)
+    if level > state.units + ahead then state.present = math.max(level, -1) end
   end
 
   -- The level just before a grant at `t`. A reservation is made for a whole millisecond, so the refill since
@@ -34,12 +51,15 @@ local function tokenBucket()
     return t
   end
 
-  function algebra.roll(state, now)
+  function algebra.roll(state, now, _shift, isAlone)
     -- A new grant must not join reservations whose moment has come.
     if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = CLOSED end
+    local present = state.present
+    local level = (present < 0 or isAlone) and -1 or levelThen(state, state.ts, present, now)
     state.units = unitsAt(state, now)
     state.ts = now
     if state.units == state.burst * state.interval and newestIn(state) < now then forget(state) end
+    if present >= 0 then setPresent(state, now, level) end
   end
 
   function algebra.earliest(state, now, at, n)
@@ -55,20 +75,29 @@ local function tokenBucket()
     return math.floor(levelAt(state, now, t) / (n * state.interval))
   end
 
-  function algebra.hasGap(state, now, at, n, before, isFreed)
+  function algebra.hasGap(state, now, _at, n, before, isFreed)
     local cost = n * state.interval
     -- A smaller request takes refunded permits only: it soon gets its fair share of the others.
     if not isFreed and cost < LEAST_WAIT * state.permits then return false end
-    return leastLevel(state, now, at, before, unitsAt(state, now)) >= cost
+    return leastAhead(state, now, now, presentAt(state, now) - cost, before) >= 0
+  end
+
+  function algebra.freeBefore(state, t, n)
+    return freeBefore(state, state.ts, presentAt(state, state.ts), t, n * state.interval)
   end
 
   function algebra.commit(state, now, t, n, isKept)
     local moment = chargedAt(state, now, t, n)
-    local level = levelAt(state, now, moment)
+    local level, present, cost = levelAt(state, now, moment), presentAt(state, now), n * state.interval
+    local isAhead = t > chargedTo(state, now)
+    local ahead = heldAhead(state, now) + (isAhead and n or 0)
     -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
-    state.units = level - (moment - now) * state.permits - n * state.interval
+    state.units = level - (moment - now) * state.permits - cost
     state.ts = now
     if not (isKept and keep(state, t, n)) then join(state, now, moment, t, n) end
+    -- A reservation that has become one step with earlier grants counts as taken.
+    local merged = (ahead - heldAhead(state, now)) * state.interval
+    setPresent(state, now, present - (isAhead and 0 or cost) - merged)
   end
 
   -- No reservation is left after `last`, so the level there is not negative: every earlier reservation had its permits
@@ -83,6 +112,7 @@ local function tokenBucket()
     local newest = newestIn(state)
     if t > newest then return 0 end
     local cap, cost = state.burst * state.interval, n * state.interval
+    local present, isAhead = presentAt(state, now), t > chargedTo(state, now)
     local room = roomAfter(state, now, t, n, cap - state.units)
     if t >= state.sameSince then
       -- At most this much was or will be refilled since `t`, up to now or the newest reservation. No more
@@ -98,6 +128,7 @@ local function tokenBucket()
     end
     -- The refill that was lost while the reservation waited for a pause or another limit comes back.
     if t > now then raiseLevel(state, now, newestIn(state)) end
+    setPresent(state, now, present + (isAhead and 0 or back))
     return back / state.interval
   end
 
@@ -107,7 +138,9 @@ local function tokenBucket()
     local ahead = math.max(0, newestIn(state) - at) * state.permits
     local taken = math.max(0, cap - state.units - reserved)
     local back = math.max(0, math.min(n * state.interval, taken) - ahead)
+    local present = presentAt(state, now)
     state.units = state.units + back
+    setPresent(state, now, present + back)
     return back / state.interval
   end
 
@@ -122,6 +155,7 @@ local function tokenBucket()
     if newestIn(state) > after then
       raiseLevel(state, now, after)
       cutHistory(state, last)
+      state.present = -1
     end
     return math.max(0, taken - algebra.taken(state))
   end
@@ -156,6 +190,7 @@ local function tokenBucket()
     local ahead, units = math.max(0, newestIn(state) - state.ts), 0
     local missingThen = missing - ahead * state.permits
     changeRate(state, state.ts)
+    state.present = -1
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
     state.units = state.burst * state.interval
     -- Refill was lost before the newest reservation: until then, that at the new rate is lost too.

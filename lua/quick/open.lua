@@ -54,7 +54,7 @@ if asked > 0 and kind ~= JSON then
       local version, since, till, lifted, changed, length
       version, since, till, lifted, forgotten, changed, length = struct.unpack('<ddddddI', control)
       holds = version == 2 and length == #control - 52 and since >= 0 and till >= 0 and lifted >= 0 and forgotten >= 0
-        and since <= now and till <= now and forgotten < EPOCH_BOUND
+        and since <= now and till <= now and math.max(lifted, forgotten) < EPOCH_BOUND
     end
     if not holds then kind = nil end
   end

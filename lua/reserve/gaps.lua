@@ -19,7 +19,7 @@ do
         if moment <= now + horizon then
           t = math.max(t, moment)
         else
-          t = algebra.freeBefore and algebra.freeBefore(state, t, n) or math.huge
+          t = algebra.freeBefore(state, t, n)
         end
       end
     end

@@ -47,10 +47,9 @@ export interface Algebra<L extends Limit, S> {
   ): boolean;
   /**
    * The first moment, `t` or later, at which `n` permits are free ahead of reservations, all of which keep their moments. Infinity if
-   * none is known. Not of buckets: how full these are before a reservation that waited
-   * for longer than its permits needed is not known.
+   * none is known.
    */
-  freeBefore?(state: S, t: number, n: number): number;
+  freeBefore(state: S, t: number, n: number): number;
   /** Records `n` permits granted at `t`, which may be ahead. `isKept` tells that they are never refunded. */
   commit(state: S, now: number, t: number, n: number, isKept?: boolean): void;
   /**
@@ -76,9 +75,9 @@ export interface Algebra<L extends Limit, S> {
   full(state: S, now: number): number;
   /**
    * Brings the state up to `now`: forgets grants that no longer count. `shift` is how far its clock is ahead
-   * of the server's.
+   * of the server's. `isAlone` tells that it is the only limit of its ledger.
    */
-  roll(state: S, now: number, shift: number): void;
+  roll(state: S, now: number, shift: number, isAlone?: boolean): void;
   /**
    * Changes the state to another limit of the same kind. The permits taken carry over; `shift` is that of `roll`. Returns whether
    * earlier grants can no longer be refunded: a window of another grid may begin before grants that it does not count.

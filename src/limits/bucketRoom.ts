@@ -43,28 +43,6 @@ function formerRefill({ from, until, ...former }: FormerRefill, moment: number, 
   return Math.max(0, Math.floor((units / former.interval) * interval * (1 - 2 ** -50)) - 1);
 }
 
-/**
- * A lower bound of the level, in units, from now on until just before `before`: the least level after any
- * grant until then. `units` are those in the bucket once all reservations are charged.
- */
-export function leastLevel(
-  history: BucketHistory,
-  now: number,
-  at: number,
-  before: number,
-  units: number,
-  { permits, interval }: Refill,
-): number {
-  let least = Infinity;
-  let level = units;
-  for (let step: Step | undefined = history; step && step.until > now; step = step.earlier) {
-    const { since, held } = step;
-    if (since < before) least = Math.min(least, level + Math.max(0, since - now) * permits);
-    if (since > Math.max(at, history.unsureUntil, history.sameSince - 1)) level += held * interval;
-  }
-  return Math.min(least, level);
-}
-
 /** An upper bound of the permits held for moments after `t`. */
 export function heldAfter(history: BucketHistory, t: number): number {
   let held = 0;

@@ -1,7 +1,8 @@
 import { small } from '../small.ts';
 import type { Algebra } from './algebra.ts';
 import { changeRate, cut, join, keep, leave } from './bucketHistory.ts';
-import { heldAfter, leastLevel, roomAfter } from './bucketRoom.ts';
+import { chargedTo, freeBefore, heldAhead, leastAhead, levelThen } from './bucketLevel.ts';
+import { heldAfter, roomAfter } from './bucketRoom.ts';
 import { type BucketHistory, closed, forget, mixed, newestIn } from './bucketSteps.ts';
 import type { TokenBucket } from './limit.ts';
 
@@ -14,6 +15,11 @@ export interface TokenBucketState extends BucketHistory {
   /** Units in the bucket at `ts`; negative if permits are reserved ahead. */
   units: number;
   ts: number;
+  /**
+   * Units that are in the bucket at `ts` for requests ahead of the reservations, or -1 if `units` tells of no fewer: a reservation
+   * that waits for another limit finds the bucket full, so that a part of them is lost by then.
+   */
+  present: number;
   /**
    * When the permits taken under an earlier limit will be refilled. Until then, `units` may be negative
    * without a reservation.
@@ -37,6 +43,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     burst: small(burst),
     units: small(burst * interval),
     ts: 0,
+    present: -1,
     owedUntil: 0,
     since: -1,
     until: -1,
@@ -61,20 +68,32 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     return Math.floor(levelAt(state, now, t) / (n * state.interval));
   },
 
-  hasGap(state, now, at, n, before, isFreed) {
+  hasGap(state, now, _at, n, before, isFreed) {
     const cost = n * state.interval;
     // A smaller request takes refunded permits only: it soon gets its fair share of the others.
     if (!isFreed && cost < leastWait * state.permits) return false;
-    return leastLevel(state, now, at, before, unitsAt(state, now), state) >= cost;
+    return leastAhead(state, now, now, presentAt(state, now) - cost, before) >= 0;
+  },
+
+  freeBefore(state, t, n) {
+    const { ts, interval } = state;
+    return freeBefore(state, ts, presentAt(state, ts), t, n * interval);
   },
 
   commit(state, now, t, n, isKept) {
     const moment = chargedAt(state, now, t, n);
     const level = levelAt(state, now, moment);
+    const present = presentAt(state, now);
+    const cost = n * state.interval;
+    const isAhead = t > chargedTo(state, now);
+    const ahead = heldAhead(state, now) + (isAhead ? n : 0);
     // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
-    state.units = level - (moment - now) * state.permits - n * state.interval;
+    state.units = level - (moment - now) * state.permits - cost;
     state.ts = now;
     if (!isKept || !keep(state, t, n)) join(state, now, moment, t, n);
+    // A reservation that has become one step with earlier grants counts as taken.
+    const merged = (ahead - heldAhead(state, now)) * state.interval;
+    setPresent(state, now, present - (isAhead ? 0 : cost) - merged);
   },
 
   refund(state, now, t, n) {
@@ -82,6 +101,8 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     if (t > newest) return 0;
     const { permits, interval } = state;
     const cost = n * interval;
+    const present = presentAt(state, now);
+    const isAhead = t > chargedTo(state, now);
     // At most this much was or will be refilled since `t`, up to now or the newest reservation. No more than
     // that can overflow, so the rest of the cost has room.
     const ran = (Math.max(now, newest) - t + 1) * permits;
@@ -97,16 +118,19 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
       state.owedUntil = Math.max(0, state.owedUntil - Math.floor(cost / permits));
     // The refill that was lost while the reservation waited for a pause or another limit comes back.
     if (t > now) raiseLevel(state, now, newestIn(state));
+    setPresent(state, now, present + (isAhead ? 0 : back));
     return back / interval;
   },
 
-  release(state, _now, at, n) {
+  release(state, now, at, n) {
     const { permits, interval, units } = state;
     const reserved = heldAfter(state, at) * interval;
     const ahead = Math.max(0, newestIn(state) - at) * permits;
     const taken = Math.max(0, capOf(state) - units - reserved);
     const back = Math.max(0, Math.min(n * interval, taken) - ahead);
+    const present = presentAt(state, now);
     state.units += back;
+    setPresent(state, now, present + back);
     return back / interval;
   },
 
@@ -121,6 +145,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     if (newestIn(state) > after) {
       raiseLevel(state, now, after);
       cut(state, last);
+      state.present = -1;
     }
     return Math.max(0, permits - taken(state).permits);
   },
@@ -133,12 +158,15 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     return now + Math.ceil((capOf(state) - unitsAt(state, now)) / state.permits);
   },
 
-  roll(state, now) {
+  roll(state, now, _shift, isAlone) {
     // A new grant must not join reservations whose moment has come.
     if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = closed;
+    const { ts, present } = state;
+    const level = present < 0 || isAlone ? -1 : levelThen(state, ts, present, now);
     state.units = unitsAt(state, now);
     state.ts = now;
     if (state.units === capOf(state) && newestIn(state) < now) forget(state);
+    if (present >= 0) setPresent(state, now, level);
   },
 
   adopt(state, { permits, interval, burst }) {
@@ -151,6 +179,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const ahead = Math.max(0, newestIn(state) - state.ts);
     const missingThen = missing - ahead * state.permits;
     changeRate(state, state.ts);
+    state.present = -1;
     state.permits = small(permits);
     state.interval = small(interval);
     state.burst = small(burst);
@@ -180,6 +209,23 @@ function unitsAt({ units, ts, permits, interval, burst }: TokenBucketState, now:
   const missing = burst * interval - units;
   // Compared before multiplying, as the product of a long time would not be exact.
   return now - ts >= missing / permits ? burst * interval : units + (now - ts) * permits;
+}
+
+/** The units that are in the bucket for requests ahead of the reservations: a lower bound. */
+function presentAt(state: TokenBucketState, now: number): number {
+  return state.present < 0 ? unitsAt(state, now) + heldAhead(state, now) * state.interval : state.present;
+}
+
+/** Sets these units. Behind the reservations, no fewer are left than follow from them. */
+function setPresent(state: TokenBucketState, now: number, present: number): void {
+  const ahead = heldAhead(state, now) * state.interval;
+  const level = Math.min(capOf(state), present);
+  state.present = -1;
+  if (level <= state.units + ahead) return;
+  const last = Math.max(now, newestIn(state));
+  const left = levelThen(state, now, level, last) - (last - now) * state.permits;
+  state.units = Math.max(state.units, left);
+  if (level > state.units + ahead) state.present = Math.max(level, -1);
 }
 
 /**

@@ -47,7 +47,9 @@ const slows = [
 ];
 // Reservations a second ahead, too: the others' requests would wait for as long.
 for (const [[title, first], of, { permits, interval }] of cases(
-  windows.map(([title, limit]) => [title, { ...limit, permits: 100 }] as const),
+  [...windows, ['a token bucket', tokenBucket({ ...fast, burst: 100 })] as const].map(
+    ([title, limit]) => [title, { ...limit, permits: 100 }] as const,
+  ),
   [slidingWindow, fixedWindow, tokenBucket],
   slows,
 ))

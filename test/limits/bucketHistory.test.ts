@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { leastLevel } from '../../src/limits/bucketRoom.ts';
+import { heldAhead } from '../../src/limits/bucketLevel.ts';
 import { newestIn } from '../../src/limits/bucketSteps.ts';
 import { tokenBucket } from '../../src/limits/limit.ts';
 import { tokenBucketAlgebra as algebra, type TokenBucketState } from '../../src/limits/tokenBucket.ts';
@@ -235,9 +235,9 @@ test('permits that a reservation needs are not granted ahead of it', () => {
 test('reservations of which some may be void do not count as permits that are still there', () => {
   const earlier = { since: 1005, until: 1005, held: 1, earlier: undefined };
   const history = { since: 1010, until: 1020, held: 5, earlier, lastAt: -1, sameSince: 0, former: undefined };
-  const rate = { permits: 1, interval: 1 };
-  assert.is(leastLevel({ ...history, unsureUntil: 0 }, 1000, 1000, Infinity, -3, rate), 3);
-  assert.is(leastLevel({ ...history, unsureUntil: 1020 }, 1000, 1000, Infinity, -3, rate), -3);
+  assert.is(heldAhead({ ...history, unsureUntil: 0 }, 1000), 6);
+  assert.is(heldAhead({ ...history, unsureUntil: 1005 }, 1000), 5);
+  assert.is(heldAhead({ ...history, unsureUntil: 1020 }, 1000), 0);
 });
 
 test('permits missing before the last grants are missing under another interval too', () => {
@@ -259,9 +259,44 @@ test('a cancelled reservation that waited for another limit does not keep the bu
   algebra.commit(state, 1000, 5_000, 1);
   algebra.commit(state, 1000, 3_601_000, 1);
   assert.is(restored(state, 3_601_000, 1), 1);
-  assert.is(algebra.earliest(state, 1000, 1000, 1), 5010);
+  // As if it had never been made: there are 99 permits at 5,000.
+  assert.is(algebra.earliest(state, 1000, 1000, 1), 4020);
   assert.is(restored(state, 5_000, 1), 1);
-  assert.is(algebra.earliest(state, 1000, 1000, 1), 1010);
+  assert.is(algebra.available(state, 1000, 1000), 40);
+});
+
+test('what a bucket has ahead of a far reservation is granted, as it is full until then', () => {
+  const state = bucketAfter({ permits: 100, interval: 1000, burst: 10 }, [1000, 4]);
+  algebra.commit(state, 1000, 61_000, 1);
+  const isFree = (at: number, n: number) => algebra.hasGap(state, at, at, n, Infinity, true);
+  assert.ok(isFree(1000, 6));
+  assert.not(isFree(1000, 7));
+  algebra.commit(state, 1000, 1000, 6);
+  algebra.roll(state, 1050, 0);
+  assert.ok(isFree(1050, 5));
+  assert.not(isFree(1050, 6));
+  assert.is(algebra.freeBefore(state, 1050, 8), 1080);
+  // Just before the reservation, its permit is left.
+  algebra.roll(state, 60_999, 0);
+  assert.ok(isFree(60_999, 9));
+  assert.not(isFree(60_999, 10));
+  // What was granted has been refilled: the bucket is as full behind the reservation as without these grants.
+  algebra.roll(state, 61_000, 0);
+  assert.is(algebra.available(state, 61_000, 61_000), 9);
+});
+
+test('a reservation counts, although it has become one step with a grant', () => {
+  const state = bucketAfter({ permits: 1, interval: 1000, burst: 2000 }, [1000, 1900], [1010, 1]);
+  // The second one waits for another limit.
+  for (const moment of [61_000, 3_000_000]) algebra.commit(state, 1010, moment, 1);
+  assert.equal(
+    stepsOf(state).map(({ since }) => since),
+    [3_000_000, 1010, 1000],
+  );
+  algebra.roll(state, 61_010, 0);
+  // Of 99 permits and 60 that were refilled, one was reserved.
+  assert.ok(algebra.hasGap(state, 61_010, 61_010, 158, Infinity, true));
+  assert.not(algebra.hasGap(state, 61_010, 61_010, 159, Infinity, true));
 });
 
 test('a reservation that was charged when the rate changed leaves no room before later grants', () => {

@@ -73,7 +73,7 @@ const whole: Record<Kind, string[]> = {
   ],
   fixedWindow: ['start', 'stop', 'used', 'newest', 'reserved', 'gridShift', ...earlier],
   tokenBucket: [
-    ...['units', 'ts', 'lastAt', 'steps', ...changes],
+    ...['units', 'ts', 'lastAt', 'steps', ...changes, 'present'],
     ...['since', 'until', 'held', 'since', 'until', 'held'],
   ],
 };
@@ -165,7 +165,7 @@ for (const kind of Object.keys(kinds) as Kind[])
           await redis.set(key, held);
           const error = await rejection(ledger.peek());
           assert.instance(error, StoreError, `${field} of ${number}`);
-          assert.match(error.message, `the key ${key} holds no ledger of version 20: found`);
+          assert.match(error.message, `the key ${key} holds no ledger of version 21: found`);
           assert.ok(error.message.endsWith('; reset() deletes it'), error.message);
           assert.ok(held.equals((await redis.getBuffer(key))!));
         }
@@ -193,7 +193,7 @@ for (const kind of Object.keys(kinds) as Kind[])
       const { message } = await rejection(ledger.peek());
       assert.is(
         message.slice(message.indexOf('the key')),
-        `the key ${key} holds no ledger of version 20: found an invalid limit; reset() deletes it`,
+        `the key ${key} holds no ledger of version 21: found an invalid limit; reset() deletes it`,
       );
     }
   });
@@ -228,7 +228,7 @@ for (const isSmall of [true, false])
         held.writeDoubleLE(number, original.length - 32 + 8 * i);
         await redis.set(key, held);
         const { message } = await rejection(ledger.peek());
-        assert.match(message, `the key ${key} holds no ledger of version 20: found`);
+        assert.match(message, `the key ${key} holds no ledger of version 21: found`);
       }
     const debts = original.subarray(-32);
     for (const held of [original.subarray(0, -8), Buffer.concat([original, ...Array(32).fill(debts)])]) {

@@ -45,7 +45,7 @@ for (const [title, put, what] of others)
       await put(redis, '{p:n}');
       const before = await redis.dumpBuffer('{p:n}');
       const error = await refused(call(ledgerOf(redis, { '': limit })), what);
-      assert.match(error.message, 'the key {p:n} holds no ledger of version 20');
+      assert.match(error.message, 'the key {p:n} holds no ledger of version 21');
       assert.ok(before!.equals((await redis.dumpBuffer('{p:n}'))!));
     });
 

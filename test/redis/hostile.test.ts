@@ -53,7 +53,7 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
   // After the texts of the limits and their states follow the remaining fields of all ledgers.
   const texts = 30 + 4 + original.readUInt32LE(30) + 4 + 2;
   // Of a sliding window, a bucket, and the steps of the bucket.
-  const rest = texts + (12 + 14) * 8 + original.readDoubleLE(texts + (12 + 6) * 8) * 24;
+  const rest = texts + (12 + 15) * 8 + original.readDoubleLE(texts + (12 + 6) * 8) * 24;
   const offsets = [2, 10, 18, ...Array.from({ length: 15 }, (_, i) => rest + i * 8)];
   for (const at of offsets)
     for (const number of wrong) {
@@ -64,7 +64,7 @@ test('an invalid number anywhere in the head of a ledger is refused', async (con
       const [client] = calls.clients(redis, 'all');
       const error = await new Promise<Error | null>((resolve) => client.decide([1, 1], resolve));
       assert.instance(error, StoreError, `${number} at ${at}`);
-      assert.match(error!.message, `the key ${ledger} holds no ledger of version 20`);
+      assert.match(error!.message, `the key ${ledger} holds no ledger of version 21`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
 });
@@ -91,7 +91,7 @@ for (const [limit, numbers] of ofEachKind)
       await redis.set(ledger, held);
       // The fast path compares the text with that of its limit, and the slow path with the numbers.
       const error = await rejection(at < text ? ofOne.peek() : ofOne.decide([1]));
-      assert.match(error.message, `the key ${ledger} holds no ledger of version 20: found`);
+      assert.match(error.message, `the key ${ledger} holds no ledger of version 21: found`);
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
   });
@@ -108,7 +108,7 @@ for (const [limit, numbers] of ofEachKind)
       for (const call of [() => ofOne.decide([1]), () => ofOne.reserve([1])])
         assert.match(
           (await rejection(call())).message,
-          `the key ${ledger} holds no ledger of version 20: found`,
+          `the key ${ledger} holds no ledger of version 21: found`,
         );
       assert.ok(held.equals((await redis.getBuffer(ledger))!));
     }
@@ -139,7 +139,7 @@ test('the fast path does not grant from an invalid level of a bucket', async ({ 
     held.writeDoubleLE(number, 33);
     await redis.set(ledger, held);
     const error = await rejection(ofOne.decide([1]));
-    assert.match(error.message, `the key ${ledger} holds no ledger of version 20`);
+    assert.match(error.message, `the key ${ledger} holds no ledger of version 21`);
     assert.ok(held.equals((await redis.getBuffer(ledger))!));
   }
 });
@@ -218,7 +218,7 @@ test('a ledger with more entries than it holds itself is refused, without the pl
   held[59] = 9;
   await redis.set(ledger, held);
   const { message } = await rejection(ofOne.decide([1]));
-  assert.match(message, `the key ${ledger} holds no ledger of version 20: found an invalid log; reset()`);
+  assert.match(message, `the key ${ledger} holds no ledger of version 21: found an invalid log; reset()`);
 });
 
 test('a ledger with more changes or refunded reservations than are kept is refused', async ({ redis }) => {

@@ -1,4 +1,12 @@
-import { byName, fieldsOfWindow, fixedFields, type LimitPicture, type Picture, unsigned } from './picture.ts';
+import {
+  bucketFields,
+  byName,
+  fieldsOfWindow,
+  fixedFields,
+  type LimitPicture,
+  type Picture,
+  unsigned,
+} from './picture.ts';
 
 /** A ledger in Redis: the string, the contenders with their scores, and the log of each limit. */
 export interface Held {
@@ -64,7 +72,7 @@ export function readLedger(
   const reader = new Reader(ledger);
   const kind = String.fromCharCode(reader.integer(1));
   const version = reader.integer(1);
-  if (version !== 20) throw new Error(`a ledger of version ${version}`);
+  if (version !== 21) throw new Error(`a ledger of version ${version}`);
   const isWhole = kind === 'w';
   const { calm, kept, ...common } = isWhole ? headOfWhole(reader) : headOfSmall(reader);
   const { epoch, seen } = common;
@@ -116,13 +124,15 @@ export function calmOf({
 }
 
 function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: LimitPicture[]; rare: Rare } {
-  const sizes: Record<string, number> = { s: 12, f: 9, t: 14 };
+  const sizes: Record<string, number> = { s: 12, f: 9, t: 15 };
   const spec = reader.text();
-  const limits = [...reader.text()].map((kind, i) => {
+  const kinds = [...reader.text()];
+  const limits = kinds.map((kind, i) => {
     const numbers = reader.doubles(sizes[kind]);
     if (kind === 't') {
       // The number of the steps stands before the fields that few ledgers have.
       const [count] = numbers.splice(6, 1);
+      if (kinds.length === 1) numbers[bucketFields - 1] = -1;
       numbers.push(...reader.doubles(3 * count));
     }
     if (kind === 'f') {
@@ -176,7 +186,7 @@ function readSmall(
     const earlier = Array.from({ length: Math.max(0, count - 1) }, () => reader.integers(6, 6, 6));
     const steps = count > 0 ? [newest, ...earlier.reverse()].flat() : [];
     const changes = rareOf(7) ?? Array(7).fill(0);
-    return picture(limit, [units, seen, lastAt, ...changes, ...steps]);
+    return picture(limit, [units, seen, lastAt, ...changes, -1, ...steps]);
   }
   const [total, newest, openCount, openTime, count, purged] = reader.integers(7, 6, 7, 6, 1, 6);
   const limit = limitIn();

@@ -138,8 +138,8 @@ for (const isSmall of [true, false])
     await ledgerOf(redis, { [name]: bucket }).reserve([1], { count: 2, maxWait: Infinity });
     const held = (await redis.getBuffer('{p:n}'))!;
     // Where the newest step is: behind the head, the units, the last moment and the number of steps; or behind the text of the
-    // limits, their kinds, three options and eleven fields.
-    const since = isSmall ? 33 + 8 + 6 + 1 : 30 + 4 + held.readUInt32LE(30) + 4 + 1 + 8 * 14;
+    // limits, their kinds, three options and twelve fields.
+    const since = isSmall ? 33 + 8 + 6 + 1 : 30 + 4 + held.readUInt32LE(30) + 4 + 1 + 8 * 15;
     const stop = since + (isSmall ? 6 : 8);
     const read = (at: number) => (isSmall ? held.readUIntLE(at, 6) : held.readDoubleLE(at));
     assert.is(read(since), read(stop));
@@ -159,7 +159,7 @@ for (const isSmall of [true, false])
     assert.instance(error, StoreError);
     assert.match(
       error.message,
-      'the key {p:n} holds no ledger of version 20: found a count below zero; reset()',
+      'the key {p:n} holds no ledger of version 21: found a count below zero; reset()',
     );
   });
 

@@ -102,11 +102,11 @@ export function pictureOf({ contenders, names, limits, ...ledger }: LedgerState,
       spec,
     },
     crowd: crowdUntil > now ? [...crowd].sort(byName) : [],
-    limits: limits.map((state) => limitPicture(state, shift)),
+    limits: limits.map((state) => limitPicture(state, shift, limits.length === 1)),
   };
 }
 
-function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
+function limitPicture(state: LimitState, ledgerShift: number, isAlone: boolean): LimitPicture {
   const { permits, interval } = state;
   if (state.kind === 'slidingWindow') {
     const { resolution, coarsest, total, newest, under, purged, head } = state;
@@ -125,7 +125,7 @@ function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
     const numbers = [permits, interval, state.align === 'epoch' ? 1 : 0, ...last, state.most, shift];
     return { kind: 'f', numbers: [...numbers, ...earlier.flat()].map(unsigned), log: [] };
   }
-  const { burst, units, ts, owedUntil, lastAt, unsureUntil, sameSince, former } = state;
+  const { burst, units, ts, present, owedUntil, lastAt, unsureUntil, sameSince, former } = state;
   const changed = former ? [former.until, former.from, former.permits, former.interval] : [0, 0, 0, 0];
   const numbers = [
     permits,
@@ -138,6 +138,8 @@ function limitPicture(state: LimitState, ledgerShift: number): LimitPicture {
     unsureUntil,
     sameSince,
     ...changed,
+    // A single limit forgets it when its ledger is opened next.
+    isAlone ? -1 : present,
   ];
   for (const { since, until, held } of stepsOf(state)) numbers.push(since, until, held);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
@@ -149,7 +151,7 @@ export const fieldsOfWindow = 5;
 type Window = NonNullable<FixedWindowState['earlier']>;
 
 /** The numbers of a bucket before its steps. */
-export const bucketFields = 13;
+export const bucketFields = 14;
 
 /** Removes the sign of zero, which has no meaning. */
 export function unsigned(n: number): number {

@@ -15,6 +15,8 @@ const window = 'src/limits/fixedWindow.ts';
 const windows = 'src/limits/windows.ts';
 const bucket = 'src/limits/bucketHistory.ts';
 const bucketRoom = 'src/limits/bucketRoom.ts';
+const bucketLevel = 'src/limits/bucketLevel.ts';
+const tokenBucket = 'src/limits/tokenBucket.ts';
 const memory = (file) => `src/stores/memory/${file}.ts`;
 
 export const known = [
@@ -1117,9 +1119,9 @@ export const known = [
     tests: ['test/limits/bucketHistory'],
     changes: [
       {
-        file: bucketRoom,
-        find: 'if (since < before) least = Math.min',
-        replace: 'if (since < 0) least = Math.min',
+        file: bucketLevel,
+        find: 'step.since > charged && step.since < before',
+        replace: 'step.since > charged && step.since < 0',
       },
     ],
   },
@@ -1129,9 +1131,68 @@ export const known = [
     tests: ['test/limits/bucketHistory'],
     changes: [
       {
-        file: bucketRoom,
-        find: 'Math.max(at, history.unsureUntil, history.sameSince - 1)',
-        replace: 'Math.max(at, history.sameSince - 1)',
+        file: bucketLevel,
+        find: 'Math.max(now + 1, unsureUntil, sameSince - 1)',
+        replace: 'Math.max(now + 1, sameSince - 1)',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket grants nothing ahead of reservations that wait for another limit, in both twins',
+    tests: ['test/contention/aside'],
+    changes: [
+      {
+        file: tokenBucket,
+        find: 'return freeBefore(state, ts, presentAt(state, ts), t, n * interval);',
+        replace: 'return Infinity;',
+      },
+      {
+        file: 'lua/limits/token-bucket.lua',
+        find: 'return freeBefore(state, state.ts, presentAt(state, state.ts), t, n * state.interval)',
+        replace: 'return math.huge',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket takes what its reservations lose for what it has, in memory',
+    tests: ['test/limits/freeBefore', 'test/limits/bucketHistory'],
+    changes: [
+      {
+        file: tokenBucket,
+        find: '- (isAhead ? 0 : cost) - merged',
+        replace: '- merged',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'reservations that become one step with grants stay in the bucket, in memory',
+    tests: ['test/limits/bucketHistory'],
+    changes: [{ file: tokenBucket, find: ' - merged)', replace: ')' }],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket is fuller at the end of a step than it leaves room for, in memory',
+    tests: ['test/limits/freeBefore', 'test/properties/neverOver'],
+    changes: [
+      {
+        file: bucketLevel,
+        find: '  run.level = Math.min(run.level, (burst - held) * interval);\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'the bucket is full at a moment ahead, whatever is reserved until then, in memory',
+    tests: ['test/limits/freeBefore'],
+    changes: [
+      {
+        file: bucketLevel,
+        find: 'if (leastAhead(bucket, now, free, run.level - cost, Infinity) >= 0) return free;',
+        replace: 'return free;',
       },
     ],
   },

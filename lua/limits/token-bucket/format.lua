@@ -9,8 +9,8 @@ local function bucketFormat()
 
   function format.create(spec)
     return {
-      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, owedUntil = 0,
-      steps = {}, lastAt = MIXED, unsureUntil = 0, sameSince = 0,
+      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, present = -1,
+      owedUntil = 0, steps = {}, lastAt = MIXED, unsureUntil = 0, sameSince = 0,
     }
   end
 
@@ -57,17 +57,17 @@ local function bucketFormat()
 
   function format.decode(data, position)
     local permits, interval, burst, units, ts, lastAt, count, owedUntil, unsureUntil, sameSince, formerUntil, formerSince,
-      formerPermits, formerInterval, after = struct.unpack('<dddddddddddddd', data, position)
-    checkSmall(permits + interval + burst + ts + owedUntil + lastAt + unsureUntil + sameSince)
+      formerPermits, formerInterval, present, after = struct.unpack('<ddddddddddddddd', data, position)
+    checkSmall(permits + interval + burst + ts + owedUntil + lastAt + unsureUntil + sameSince + present)
     -- The refill that is lost until a reservation far ahead may be any number of units.
     checkFinite(units)
     checkRate(permits, interval, burst - 1)
-    checkCounts(ts, owedUntil, unsureUntil)
+    checkCounts(ts, owedUntil, math.min(unsureUntil, present + 1))
     checkSteps(count)
     local steps = {}
     after = unpackSteps(steps, 1, count, 1, '<ddd', data, after)
     local state = {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, owedUntil = owedUntil,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, present = present, owedUntil = owedUntil,
       steps = steps, lastAt = lastAt, unsureUntil = unsureUntil, sameSince = sameSince,
     }
     setFormer(state, formerUntil, formerSince, formerPermits, formerInterval)
@@ -75,8 +75,9 @@ local function bucketFormat()
   end
 
   function format.encode(state)
-    return struct.pack('<dddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.lastAt,
-      #state.steps, changesOf(state)) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
+    local owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval = changesOf(state)
+    return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.lastAt,
+      #state.steps, owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval, state.present) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
   end
 
   -- Whether the state fits into the format of lua/heads.
@@ -105,7 +106,7 @@ local function bucketFormat()
     checkSteps(count)
     checkCounts(count > 0 and stop - since or 0, 0, 0)
     return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, owedUntil = 0,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, present = -1, owedUntil = 0,
       steps = count > 0 and { { since = since, stop = stop, held = held } } or {}, count = count, lastAt = lastAt,
       unsureUntil = 0, sameSince = 0,
     }, position

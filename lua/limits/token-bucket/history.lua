@@ -145,18 +145,6 @@ local function bucketHistory()
     limitSteps(state, now)
   end
 
-  -- A lower bound of the level, in units, from now on until just before `before`: the least level after any
-  -- grant until then. `units` are those in the bucket once all reservations are charged.
-  local function leastLevel(state, now, at, before, units)
-    local least, level = math.huge, units
-    for _, step in ipairs(state.steps) do
-      if step.stop <= now then break end
-      if step.since < before then least = math.min(least, level + math.max(0, step.since - now) * state.permits) end
-      if step.since > math.max(at, state.unsureUntil, state.sameSince - 1) then level = level + step.held * state.interval end
-    end
-    return math.min(least, level)
-  end
-
   -- An upper bound of the permits held for moments after `t`.
   local function heldAfter(state, t)
     local held = 0
@@ -210,5 +198,5 @@ local function bucketHistory()
     state.steps, state.lastAt = {}, MIXED
   end
 
-  return newestIn, keep, join, roomAfter, leastLevel, heldAfter, leave, cutHistory, changeRate, forget
+  return newestIn, keep, join, roomAfter, heldAfter, leave, cutHistory, changeRate, forget
 end

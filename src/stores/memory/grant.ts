@@ -93,5 +93,5 @@ function hasRoomBefore(
   if (state.kind !== 'fixedWindow') return fit(state, now, t - 1, permits) >= 1;
   if (earliest(state, now, at, permits) < t) return true;
   // A reservation that waits for another limit may be in the same window, far ahead.
-  return limits.length > 1 && freeBefore!(state, at, permits) < t;
+  return limits.length > 1 && freeBefore(state, at, permits) < t;
 }

@@ -82,7 +82,7 @@ export function offerAhead(
       const { earliest, freeBefore } = algebraOf(state);
       const moment = n > 0 ? earliest(state, now, at, n) : 0;
       if (moment <= now + horizon) return Math.max(free, moment);
-      return freeBefore?.(state, free, n) ?? Infinity;
+      return freeBefore(state, free, n);
     }, t);
   const frontier = stride > 0 ? Math.floor(frontierOf(ledger, cost)) : 0;
   const free = freeFrom(Math.max(now, ledger.pausedUntil, after, frontier));

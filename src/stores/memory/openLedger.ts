@@ -37,7 +37,8 @@ export function openLedger(
   const instant = instantOf(ledger, serverUs);
   const { now } = instant;
   followPause(control, serverMs);
-  for (const state of ledger.limits) algebraOf(state).roll(state, now, shift);
+  const isAlone = ledger.limits.length === 1;
+  for (const state of ledger.limits) algebraOf(state).roll(state, now, shift, isAlone);
   closeHoles(ledger, now, now);
   followLifted(ledger, control, instant, serverUs);
   if (!isUnder(ledger, names, limits)) {

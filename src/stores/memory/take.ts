@@ -36,7 +36,7 @@ export function reopen(
     if (!isUnder(ledger, names, control.limits ?? own)) return undefined;
     ledger.seen = now;
     for (let i = 0; i < ledger.under.length; i++)
-      algebraOf(stateOf(ledger, i)).roll(stateOf(ledger, i), now, ledger.shift);
+      algebraOf(stateOf(ledger, i)).roll(stateOf(ledger, i), now, ledger.shift, ledger.under.length === 1);
   }
   const pausedUntil = pauseEnd(ledger, control);
   // Compared, as most ledgers have no such field of their own.
